@@ -1,0 +1,1 @@
+"""Source-to-source loop transformation of C for OpenCL."""

@@ -1,0 +1,148 @@
+"""Every deliberate error, its exit status, and how it is shown to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loopxform.source import Loc, Sources
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One reason why something may not be done.
+
+    `code` is stable (tests and tools match on it); `witness` gives two iterations with numbers a
+    reader can put into the C loop; `remedy` says what to do instead.
+    """
+
+    code: str
+    message: str
+    loc: Loc | None = None
+    witness: str | None = None
+    remedy: str | None = None
+
+
+class LoopxformError(Exception):
+    """A deliberate refusal: one diagnostic, never a traceback.
+
+    `status` is the exit status of a command that ends with this error.
+    """
+
+    status = 2
+    code = "LX000"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        loc: Loc | None = None,
+        code: str | None = None,
+        notes: Iterable[str] = (),
+        help: str | None = None,
+        width: int = 1,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.loc = loc
+        self.code = code or type(self).code
+        self.notes = tuple(notes)
+        self.help = help
+        self.width = width
+
+    def render(self, sources: Sources | None = None) -> str:
+        """The diagnostic as text: place, message, source line with caret, notes, help."""
+        place = f"{self.loc}: " if self.loc else "loopxform: "
+        out = [f"{place}error: {self.message} [{self.code}]"]
+        out += quote(self.loc, sources, self.width)
+        out += [f"   = {note}" for note in self.notes]
+        if self.help:
+            out.append(f"   = help: {self.help}")
+        return "\n".join(out)
+
+
+def quote(loc: Loc | None, sources: Sources | None, width: int = 1) -> list[str]:
+    """The source line at `loc` with a caret under its column, rustc-style; empty if unknown."""
+    line = sources.line(loc) if loc and sources else None
+    if line is None or loc is None:
+        return []
+    number = str(loc.line)
+    pad = " " * len(number)
+    column = max(1, min(loc.column, len(line) + 1))
+    lead = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
+    carets = "^" * max(1, min(width, len(line) - column + 1))
+    return [f" {pad} |", f" {number} | {line}", f" {pad} | {lead}{carets}"]
+
+
+class InputError(LoopxformError):
+    """The C file, a header or a parameter is not usable as given."""
+
+    code = "LX001"
+
+
+class UnsupportedC(InputError):
+    """Correct C that the analysis does not model; the message gives the reason, help a remedy."""
+
+    code = "LX010"
+
+
+class UsageError(LoopxformError):
+    """A command line or a step script that does not say something meaningful."""
+
+    code = "LX020"
+
+
+class LimitError(LoopxformError):
+    """Parameters that exceed a limit of the device; notes show the formula with numbers."""
+
+    code = "LX030"
+
+
+class EmitError(LoopxformError):
+    """A program that is legal but cannot be written for the target asked for."""
+
+    code = "LX040"
+
+
+class DeviceError(LoopxformError):
+    """No OpenCL device, a failed build, or a failed launch."""
+
+    code = "LX050"
+
+
+class TransformError(LoopxformError):
+    """A step that would change the meaning of the program, or has nothing to apply to."""
+
+    status = 1
+    code = "LX100"
+
+    def __init__(self, step: str, obstacles: tuple[Obstacle, ...]) -> None:
+        first = obstacles[0]
+        notes = [n for n in [first.witness and f"witness: {first.witness}"] if n]
+        for other in obstacles[1:]:
+            where = f"{other.loc}: " if other.loc else ""
+            notes.append(f"also: {where}{other.message}")
+            if other.witness:
+                notes.append(f"      witness: {other.witness}")
+        super().__init__(
+            f"cannot {step}: {first.message}",
+            loc=first.loc,
+            code=first.code,
+            notes=notes,
+            help=first.remedy,
+        )
+        self.step = step
+        self.obstacles = obstacles
+        if any(o.code.startswith("LX02") for o in obstacles):
+            self.status = 2
+
+
+class MismatchError(LoopxformError):
+    """A transformed program and the user's C gave different results."""
+
+    status = 1
+    code = "LX200"
+
+
+class MalformedIR(Exception):
+    """A rewrite produced a program that is not well-formed: our bug, never the user's."""

@@ -1,0 +1,263 @@
+"""The loop tree: one frozen dataclass per production of the grammar below.
+
+    unit     ::= function*
+    function ::= name param* body
+    body     ::= stmt*
+    stmt     ::= For(var, lo, hi, step, body, parallel, level)      hi is exclusive
+               | If(cond, then, orelse)
+               | Assign(target, op, value)          op "" is =, "+" is +=, ...
+               | Decl(name, type, shape, space)     shape () is a scalar
+               | Copy(target, source, slices)       a slice of an array into faster memory
+               | Return(value)                      only as the last statement of a function
+               | Opaque(reason, body)               C that is seen but not modelled
+    target   ::= Var | Load
+    expr     ::= Const | Tile | Var | Load | Bin | Un | Cast | Call | Select
+
+Nodes compare by meaning: `origin` takes no part in equality. Loop variables may repeat in sibling
+nests (distribution copies a loop over several statements); a loop is then addressed by text order,
+see `visit.resolve`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from loopxform.ir.types import INT, Level, Scalar, Space
+from loopxform.source import NOWHERE, Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    origin: Origin = field(default=NOWHERE, compare=False, repr=False)
+
+
+# ---------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Node):
+    """A literal; `text` is the user's spelling (`0.5f`), kept so that its C type survives."""
+
+    value: int | float
+    type: Scalar = INT
+    text: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile(Node):
+    """A tile size: prints by name (`Ty`), computes as its number."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Node):
+    """A scalar: loop variable, parameter, global or local."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Node):
+    """An array element; also the target of an assignment. One index per dimension."""
+
+    array: str
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bin(Node):
+    """A binary operator of C, or "min" / "max" (on integers in bounds)."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Un(Node):
+    """One of - + ! ~."""
+
+    op: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Node):
+    type: Scalar
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """A call of a known pure function (`fmaxf`, `sqrt`)."""
+
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Node):
+    """The conditional operator `cond ? then : orelse`."""
+
+    cond: Expr
+    then: Expr
+    orelse: Expr
+
+
+Expr: TypeAlias = Const | Tile | Var | Load | Bin | Un | Cast | Call | Select
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class For(Node):
+    """`for (var = lo; var < hi; var += step)`, or `var > hi` where the step is a negative constant.
+
+    `parallel` is a proven fact ("forall"): no dependence is carried by this loop, storage declared
+    inside its body counting as private to an iteration. `level` is where it runs on the device,
+    `unroll` asks the emitter to unroll it. `type` is the C type of the loop variable, `live_out`
+    says that the function reads the variable after the loop.
+    """
+
+    var: str
+    lo: Expr
+    hi: Expr
+    step: Expr
+    body: tuple[Stmt, ...]
+    parallel: bool = False
+    level: Level | None = None
+    unroll: bool = False
+    type: Scalar = INT
+    live_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    cond: Expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Node):
+    """`target op= value`; `label` names the statement (`S0`) in dependences and messages."""
+
+    target: Var | Load
+    value: Expr
+    op: str = ""
+    label: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decl(Node):
+    """Declares a scalar (shape ()) or an array for the rest of the enclosing body."""
+
+    name: str
+    type: Scalar
+    shape: tuple[Expr, ...] = ()
+    space: Space | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Node):
+    """`lo : lo + size` of one dimension of the source; size None is the single index `lo`.
+
+    `limit` is the extent the source must not be read beyond (exclusive), None where `lo + size`
+    is proven inside it. Elements beyond the limit are never read: with `clamp` the last valid
+    element is copied in their place, otherwise they are left unset.
+    """
+
+    lo: Expr
+    size: Expr | None
+    limit: Expr | None = None
+    clamp: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Copy(Node):
+    """`target = source[slices]`: collective (by all work-items of a group) into local memory, or
+    by each work-item into private memory. `order` gives, for each dimension of the target, the
+    slice (among those with a size) it holds; None keeps the order of the source."""
+
+    target: str
+    source: str
+    slices: tuple[Slice, ...]
+    collective: bool
+    order: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Node):
+    value: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Node):
+    """A statement that is not modelled. `reason` says why, `help` what to write instead; `body`
+    holds the statements inside it, so that the loops in there can still be judged. `loop` marks a
+    `for` whose header is not modelled; `text` is the C text (one line)."""
+
+    code: str
+    reason: str
+    help: str = ""
+    body: tuple[Stmt, ...] = ()
+    loop: bool = False
+    text: str = ""
+
+
+Stmt: TypeAlias = For | If | Assign | Decl | Copy | Return | Opaque
+
+# ---------------------------------------------------------------- functions
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Node):
+    """A parameter, or a global the function uses.
+
+    `shape` is () for a scalar. The first dimension of an array parameter is None where C does not
+    state it (`float *a`, `float a[][N]`); inner dimensions are always known. `flat` marks a plain
+    pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`.
+    """
+
+    name: str
+    type: Scalar
+    shape: tuple[Expr | None, ...] = ()
+    const: bool = False
+    restrict: bool = False
+    static: bool = False
+    flat: bool = False
+    is_global: bool = False
+    array: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Node):
+    """One C function. `tiles` are the tile sizes steps may name; `globals` the file-scope objects
+    it uses; `signature` the user's spelling of the prototype, types expanded; `assumes` conditions
+    on scalar parameters under which the model of the function holds (a recovered shape, say): the
+    analysis relies on them, the host code checks them at run time."""
+
+    name: str
+    params: tuple[Param, ...]
+    body: tuple[Stmt, ...]
+    globals: tuple[Param, ...] = ()
+    returns: Scalar | None = None
+    tiles: tuple[tuple[str, int], ...] = ()
+    assumes: tuple[Expr, ...] = ()
+    signature: str = field(default="", compare=False)
+
+    @property
+    def objects(self) -> tuple[Param, ...]:
+        """Parameters and globals together."""
+        return (*self.params, *self.globals)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit(Node):
+    """A translation unit: the functions defined in the user's own file, in order."""
+
+    file: str
+    functions: tuple[Function, ...]

@@ -1,0 +1,195 @@
+"""The canonical listing of a program: C-like, with `forall`, comma subscripts and slices.
+
+Goldens, derivations and messages quote this form (seed 000, listings 1-10). Scalar declarations
+are not shown; an array declaration prints as `acc[Ty, Tx, Ry, Rx];`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from loopxform.ir.affine import poly
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Return,
+    Select,
+    Slice,
+    Stmt,
+    Tile,
+    Un,
+    Var,
+)
+from loopxform.ir.visit import writes
+
+PRECEDENCE = {
+    "*": 10,
+    "/": 10,
+    "%": 10,
+    "+": 9,
+    "-": 9,
+    "<<": 8,
+    ">>": 8,
+    "<": 7,
+    ">": 7,
+    "<=": 7,
+    ">=": 7,
+    "==": 6,
+    "!=": 6,
+    "&": 5,
+    "^": 4,
+    "|": 3,
+    "&&": 2,
+    "||": 1,
+}
+
+
+def const_text(e: Const) -> str:
+    """The user's spelling of a literal, or its value."""
+    return e.text or repr(e.value)
+
+
+def expr_text(e: Expr, outer: int = 0, *, tight: bool = False) -> str:
+    """`e` in the listing's notation; `outer` is the precedence of the surrounding operator,
+    `tight` leaves out the spaces around + and - (inside subscripts)."""
+    match e:
+        case Const():
+            return const_text(e)
+        case Tile(name) | Var(name):
+            return name
+        case Load(array, index):
+            return f"{array}[{', '.join(expr_text(i, tight=True) for i in index)}]"
+        case Bin("min" | "max" as op, left, right):
+            return f"{op}({expr_text(left)}, {expr_text(right)})"
+        case Bin(op, left, right):
+            level = PRECEDENCE[op]
+            inner = tight or (level == 10 and _integer_product(e))
+            parts = expr_text(left, level, tight=tight), expr_text(right, level + 1, tight=tight)
+            text = f"{parts[0]}{op}{parts[1]}" if inner else f"{parts[0]} {op} {parts[1]}"
+            return f"({text})" if level < outer else text
+        case Un(op, operand):
+            return f"{op}{expr_text(operand, 11, tight=tight)}"
+        case Cast(type, operand):
+            return f"({type}){expr_text(operand, 11, tight=tight)}"
+        case Call(name, args):
+            return f"{name}({', '.join(expr_text(a) for a in args)})"
+        case Select(cond, then, orelse):
+            text = f"{expr_text(cond, 1)} ? {expr_text(then)} : {expr_text(orelse)}"
+            return f"({text})" if outer else text
+        case _:
+            assert_never(e)
+
+
+def _integer_product(e: Expr) -> bool:
+    """Products of tile sizes and constants (`Ty*Ry`) are written without spaces."""
+    match e:
+        case Bin("*" | "/", left, right):
+            return _integer_product(left) and _integer_product(right)
+        case Tile():
+            return True
+        case Const(value):
+            return isinstance(value, int)
+        case Var():
+            return True
+        case _:
+            return False
+
+
+def slice_text(s: Slice) -> str:
+    """`lo : lo + size`, or the single index."""
+    if s.size is None:
+        return expr_text(s.lo, tight=True)
+    return f"{expr_text(s.lo, tight=True)} : {expr_text(Bin('+', s.lo, s.size))}"
+
+
+def increment_text(var: str, step: Expr) -> str:
+    p = poly(step)
+    if p.constant == 1:
+        return f"{var}++"
+    if p.constant == -1:
+        return f"{var}--"
+    value = p.value
+    if value is not None and value < 0 and p.constant is not None:
+        return f"{var} -= {-value}"
+    return f"{var} += {expr_text(step)}"
+
+
+def header_text(s: For, keyword: str | None = None) -> str:
+    """`forall (i = 0; i < M; i++)`."""
+    word = keyword or ("forall" if s.parallel else "for")
+    value = poly(s.step).value
+    compare = ">" if value is not None and value < 0 else "<"
+    return (
+        f"{word} ({s.var} = {expr_text(s.lo)}; {s.var} {compare} {expr_text(s.hi)}; "
+        f"{increment_text(s.var, s.step)})"
+    )
+
+
+def stmt_text(s: Assign) -> str:
+    """`C[i, j] = acc` without the semicolon."""
+    return f"{expr_text(s.target)} {s.op}= {expr_text(s.value)}"
+
+
+def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
+    """The listing of a body, two blanks per level."""
+    pad = "  " * depth
+    for s in body:
+        match s:
+            case For():
+                yield pad + header_text(s) + _annotation(s)
+                yield from lines(s.body, depth + 1)
+            case If():
+                yield f"{pad}if ({expr_text(s.cond)})"
+                yield from lines(s.then, depth + 1)
+                if s.orelse:
+                    yield f"{pad}else"
+                    yield from lines(s.orelse, depth + 1)
+            case Assign():
+                yield f"{pad}{stmt_text(s)};"
+            case Decl(name, _, shape):
+                if shape:
+                    space = f"  ! {s.space.value} memory" if s.space else ""
+                    yield f"{pad}{name}[{', '.join(expr_text(d) for d in shape)}];{space}"
+            case Copy():
+                who = "collective copy" if s.collective else "private copy"
+                cut = ", ".join(map(slice_text, s.slices))
+                yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}"
+            case Return(value):
+                yield f"{pad}return{'' if value is None else ' ' + expr_text(value)};"
+            case Opaque():
+                yield f"{pad}{s.text or '...'}  ! not modelled: {s.reason}"
+                yield from lines(s.body, depth + 1)
+            case _:
+                assert_never(s)
+
+
+def _annotation(s: For) -> str:
+    """The hardware level, as the comments of listing 10 put it."""
+    if s.level is not None:
+        return f"  ! parallel - {s.level}"
+    if s.unroll:
+        return "  ! sequential - unrolled"
+    return ""
+
+
+def listing(fn: Function) -> str:
+    """The whole function as a listing (body only)."""
+    return "\n".join(lines(fn.body)) + "\n"
+
+
+def assigned_arrays(fn: Function) -> tuple[str, ...]:
+    """Array parameters and globals the function writes, in declaration order."""
+    written = writes(fn.body)
+    return tuple(p.name for p in fn.objects if p.array and p.name in written)

@@ -1,0 +1,115 @@
+"""Scalar types, memory spaces and the hardware levels a loop can be mapped to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+ScalarKind = Literal["bool", "int", "uint", "float"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A C arithmetic type on an LP64 host.
+
+    `c` is the C spelling, `cl` the OpenCL C spelling of the type with the same size and meaning,
+    `numpy` the dtype name; `bytes` is its size.
+    """
+
+    c: str
+    cl: str
+    numpy: str
+    kind: ScalarKind
+    bytes: int
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind != "float"
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.kind in ("uint", "bool")
+
+    def __str__(self) -> str:
+        return self.c
+
+
+BOOL = Scalar("_Bool", "uchar", "bool", "bool", 1)
+CHAR = Scalar("char", "char", "int8", "int", 1)
+SCHAR = Scalar("signed char", "char", "int8", "int", 1)
+UCHAR = Scalar("unsigned char", "uchar", "uint8", "uint", 1)
+SHORT = Scalar("short", "short", "int16", "int", 2)
+USHORT = Scalar("unsigned short", "ushort", "uint16", "uint", 2)
+INT = Scalar("int", "int", "int32", "int", 4)
+UINT = Scalar("unsigned int", "uint", "uint32", "uint", 4)
+LONG = Scalar("long", "long", "int64", "int", 8)
+ULONG = Scalar("unsigned long", "ulong", "uint64", "uint", 8)
+LLONG = Scalar("long long", "long", "int64", "int", 8)
+ULLONG = Scalar("unsigned long long", "ulong", "uint64", "uint", 8)
+FLOAT = Scalar("float", "float", "float32", "float", 4)
+DOUBLE = Scalar("double", "double", "float64", "float", 8)
+
+SCALARS: dict[str, Scalar] = {
+    t.c: t
+    for t in (
+        BOOL,
+        CHAR,
+        SCHAR,
+        UCHAR,
+        SHORT,
+        USHORT,
+        INT,
+        UINT,
+        LONG,
+        ULONG,
+        LLONG,
+        ULLONG,
+        FLOAT,
+        DOUBLE,
+    )
+}
+
+
+class Space(Enum):
+    """Where an array lives in the mapped program."""
+
+    GLOBAL = "global"
+    LOCAL = "local"
+    PRIVATE = "private"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The hardware level a parallel loop is mapped to; dimension 0 is x (the fastest)."""
+
+    kind: Literal["grid", "group"]
+    dimension: int
+
+    def __str__(self) -> str:
+        what = "group" if self.kind == "grid" else "thread"
+        return f"{what} {'xyz'[self.dimension]}"
+
+
+def promote(t: Scalar) -> Scalar:
+    """C integer promotion (C11 6.3.1.1)."""
+    return INT if t.is_integer and t.bytes < 4 else t
+
+
+def common(a: Scalar, b: Scalar) -> Scalar:
+    """The usual arithmetic conversions (C11 6.3.1.8)."""
+    for real in (DOUBLE, FLOAT):
+        if real in (a, b):
+            return real
+    a, b = promote(a), promote(b)
+    if a == b:
+        return a
+    order = [INT, UINT, LONG, ULONG, LLONG, ULLONG]
+    high, low = (a, b) if order.index(a) >= order.index(b) else (b, a)
+    if high is LLONG and low is ULONG:
+        return ULLONG
+    return high

@@ -1,0 +1,348 @@
+"""Walking, finding and rewriting: the only place that knows the children of every node.
+
+A `Path` names a statement inside a function: one integer per level, an index into the body of the
+enclosing statement (into `orelse` of an `If` as -1 - index).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Return,
+    Select,
+    Slice,
+    Stmt,
+    Tile,
+    Un,
+    Var,
+)
+
+Path = tuple[int, ...]
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def children(e: Expr) -> tuple[Expr, ...]:
+    """The direct subexpressions of `e`."""
+    match e:
+        case Const() | Tile() | Var():
+            return ()
+        case Load(_, index):
+            return index
+        case Bin(_, left, right):
+            return (left, right)
+        case Un(_, operand) | Cast(_, operand):
+            return (operand,)
+        case Call(_, args):
+            return args
+        case Select(cond, then, orelse):
+            return (cond, then, orelse)
+        case _:
+            assert_never(e)
+
+
+def map_expr(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """Rebuilds `e` bottom-up, replacing every node by `f(node)`; shares what did not change."""
+    match e:
+        case Const() | Tile() | Var():
+            new: Expr = e
+        case Load(_, index):
+            mapped = tuple(map_expr(i, f) for i in index)
+            new = e if all(a is b for a, b in zip(mapped, index)) else replace(e, index=mapped)
+        case Bin(_, left, right):
+            l2, r2 = map_expr(left, f), map_expr(right, f)
+            new = e if l2 is left and r2 is right else replace(e, left=l2, right=r2)
+        case Un(_, operand) | Cast(_, operand):
+            o2 = map_expr(operand, f)
+            new = e if o2 is operand else replace(e, operand=o2)
+        case Call(_, args):
+            mapped = tuple(map_expr(a, f) for a in args)
+            new = e if all(a is b for a, b in zip(mapped, args)) else replace(e, args=mapped)
+        case Select(cond, then, orelse):
+            c2, t2, e2 = map_expr(cond, f), map_expr(then, f), map_expr(orelse, f)
+            same = c2 is cond and t2 is then and e2 is orelse
+            new = e if same else replace(e, cond=c2, then=t2, orelse=e2)
+        case _:
+            assert_never(e)
+    return f(new)
+
+
+def walk_expr(e: Expr) -> Iterator[Expr]:
+    """`e` and everything below it, outermost first."""
+    yield e
+    for child in children(e):
+        yield from walk_expr(child)
+
+
+def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
+    """`e` with scalars replaced by expressions (simultaneously)."""
+    return map_expr(e, lambda x: values.get(x.name, x) if isinstance(x, Var) else x)
+
+
+def names(e: Expr) -> frozenset[str]:
+    """Scalars and arrays that `e` reads."""
+    found = (
+        x.name if isinstance(x, Var) else x.array for x in walk_expr(e) if isinstance(x, Var | Load)
+    )
+    return frozenset(found)
+
+
+def loads(e: Expr) -> Iterator[Load]:
+    """The array elements read by `e`, outermost first."""
+    return (x for x in walk_expr(e) if isinstance(x, Load))
+
+
+# ---------------------------------------------------------------- statements
+
+
+def map_stmt_exprs(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
+    """Applies `f` to every expression held directly by `s` (not to statements inside it)."""
+
+    def each(e: Expr) -> Expr:
+        return map_expr(e, f)
+
+    match s:
+        case For():
+            return replace(s, lo=each(s.lo), hi=each(s.hi), step=each(s.step))
+        case If():
+            return replace(s, cond=each(s.cond))
+        case Assign():
+            target = each(s.target)
+            if not isinstance(target, Var | Load):
+                raise TypeError(f"target of {s.label} became {target}")
+            return replace(s, target=target, value=each(s.value))
+        case Decl():
+            return replace(s, shape=tuple(each(d) for d in s.shape))
+        case Copy():
+            return replace(s, slices=tuple(_map_slice(x, each) for x in s.slices))
+        case Return():
+            return s if s.value is None else replace(s, value=each(s.value))
+        case Opaque():
+            return s
+        case _:
+            assert_never(s)
+
+
+def _map_slice(s: Slice, f: Callable[[Expr], Expr]) -> Slice:
+    size = None if s.size is None else f(s.size)
+    limit = None if s.limit is None else f(s.limit)
+    return replace(s, lo=f(s.lo), size=size, limit=limit)
+
+
+def stmt_exprs(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions held directly by `s`; the target of an assignment comes first."""
+    match s:
+        case For():
+            return (s.lo, s.hi, s.step)
+        case If():
+            return (s.cond,)
+        case Assign():
+            return (s.target, s.value)
+        case Decl():
+            return s.shape
+        case Copy():
+            parts = ((x.lo, x.size, x.limit) for x in s.slices)
+            return tuple(e for part in parts for e in part if e is not None)
+        case Return():
+            return () if s.value is None else (s.value,)
+        case Opaque():
+            return ()
+        case _:
+            assert_never(s)
+
+
+def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The statement lists inside `s`."""
+    match s:
+        case For() | Opaque():
+            return (s.body,)
+        case If():
+            return (s.then, s.orelse)
+        case Assign() | Decl() | Copy() | Return():
+            return ()
+        case _:
+            assert_never(s)
+
+
+def map_body(body: tuple[Stmt, ...], f: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
+    """Rebuilds a body bottom-up; `f` maps a statement to the statements that replace it."""
+    out: list[Stmt] = []
+    for s in body:
+        match s:
+            case For() | Opaque():
+                new: Stmt = replace(s, body=map_body(s.body, f))
+            case If():
+                new = replace(s, then=map_body(s.then, f), orelse=map_body(s.orelse, f))
+            case Assign() | Decl() | Copy() | Return():
+                new = s
+            case _:
+                assert_never(s)
+        out.extend(f(new))
+    return tuple(out)
+
+
+def map_exprs(body: tuple[Stmt, ...], f: Callable[[Expr], Expr]) -> tuple[Stmt, ...]:
+    """Applies `f` bottom-up to every expression in `body`."""
+    return map_body(body, lambda s: (map_stmt_exprs(s, f),))
+
+
+def substitute_body(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[Stmt, ...]:
+    """`body` with scalars replaced by expressions. Loop variables must not be among them."""
+    return map_exprs(body, lambda x: values.get(x.name, x) if isinstance(x, Var) else x)
+
+
+def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]:
+    """Every statement below `body` in text order, with its path."""
+    for n, s in enumerate(body):
+        yield from _walk_one((*path, n), s)
+
+
+def _walk_one(path: Path, s: Stmt) -> Iterator[tuple[Path, Stmt]]:
+    yield path, s
+    if isinstance(s, If):
+        yield from walk(s.then, path)
+        for n, inner in enumerate(s.orelse):
+            yield from _walk_one((*path, -1 - n), inner)
+    else:
+        for body in bodies(s):
+            yield from walk(body, path)
+
+
+def at(fn: Function, path: Path) -> Stmt:
+    """The statement at `path`."""
+    return enclosing(fn, path)[-1]
+
+
+def enclosing(fn: Function, path: Path) -> tuple[Stmt, ...]:
+    """The statements on the way to `path`, outermost first, ending with the one at `path`."""
+    body: tuple[Stmt, ...] = fn.body
+    out: list[Stmt] = []
+    for n in path:
+        if n < 0:
+            parent = out[-1]
+            assert isinstance(parent, If)
+            s = parent.orelse[-1 - n]
+        else:
+            s = body[n]
+        out.append(s)
+        inner = bodies(s)
+        body = inner[0] if inner else ()
+    return tuple(out)
+
+
+def loops_around(fn: Function, path: Path) -> tuple[For, ...]:
+    """The `For` loops around the statement at `path` (not itself), outermost first."""
+    return tuple(s for s in enclosing(fn, path)[:-1] if isinstance(s, For))
+
+
+def replace_at(fn: Function, path: Path, new: tuple[Stmt, ...]) -> Function:
+    """`fn` with the statement at `path` replaced by `new`."""
+    return replace(fn, body=_replace(fn.body, path, new))
+
+
+def _replace(body: tuple[Stmt, ...], path: Path, new: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    n, rest = path[0], path[1:]
+    s = body[n]
+    if not rest:
+        return (*body[:n], *new, *body[n + 1 :])
+    if isinstance(s, If) and rest[0] < 0:
+        inner = _replace(s.orelse, (-1 - rest[0], *rest[1:]), new)
+        changed: Stmt = replace(s, orelse=inner)
+    elif isinstance(s, If):
+        changed = replace(s, then=_replace(s.then, rest, new))
+    elif isinstance(s, For | Opaque):
+        changed = replace(s, body=_replace(s.body, rest, new))
+    else:
+        raise IndexError(f"no statement at {path}")
+    return (*body[:n], changed, *body[n + 1 :])
+
+
+# ---------------------------------------------------------------- loops by name
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSite:
+    """A loop and where it is."""
+
+    path: Path
+    loop: For
+
+
+def loops(fn: Function) -> tuple[LoopSite, ...]:
+    """Every `For` of the function in text order."""
+    return tuple(LoopSite(p, s) for p, s in walk(fn.body) if isinstance(s, For))
+
+
+def resolve(fn: Function, ref: str) -> tuple[LoopSite, ...]:
+    """The loops a reference names: `i` or `i*` all loops over i, `i#2` the second in text order.
+
+    Callers that need exactly one loop check the length of the result.
+    """
+    name, _, number = ref.partition("#")
+    every = tuple(s for s in loops(fn) if s.loop.var == name.rstrip("*"))
+    if not number:
+        return every
+    n = int(number) if number.isdigit() else 0
+    return every[n - 1 : n] if n > 0 else ()
+
+
+def perfect_nest(loop: For) -> tuple[For, ...]:
+    """`loop` and the loops perfectly nested in it (each the only statement of its parent)."""
+    out = [loop]
+    while len(out[-1].body) == 1 and isinstance(out[-1].body[0], For):
+        out.append(out[-1].body[0])
+    return tuple(out)
+
+
+def declared(body: tuple[Stmt, ...]) -> dict[str, Decl]:
+    """Every declaration below `body`, by name."""
+    return {s.name: s for _, s in walk(body) if isinstance(s, Decl)}
+
+
+def writes(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """Scalars and arrays assigned anywhere below `body`."""
+    out = set()
+    for _, s in walk(body):
+        if isinstance(s, Assign):
+            out.add(s.target.name if isinstance(s.target, Var) else s.target.array)
+        elif isinstance(s, Copy):
+            out.add(s.target)
+    return frozenset(out)
+
+
+def reads(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """Scalars and arrays read anywhere below `body`, bounds and subscripts of targets included."""
+    out: set[str] = set()
+    for _, s in walk(body):
+        match s:
+            case Assign(target, value, op):
+                out |= names(value)
+                for i in target.index if isinstance(target, Load) else ():
+                    out |= names(i)
+                if op:
+                    out.add(target.name if isinstance(target, Var) else target.array)
+            case Copy():
+                out.add(s.source)
+                for e in stmt_exprs(s):
+                    out |= names(e)
+            case _:
+                for e in stmt_exprs(s):
+                    out |= names(e)
+    return frozenset(out)
