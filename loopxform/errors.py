@@ -49,9 +49,14 @@ class LoopxformError(Exception):
         self.notes = tuple(notes)
         self.help = help
         self.width = width
+        self.sources: Sources | None = None
 
     def render(self, sources: Sources | None = None) -> str:
-        """The diagnostic as text: place, message, source line with caret, notes, help."""
+        """The diagnostic as text: place, message, source line with caret, notes, help.
+
+        `sources` defaults to the files the error itself came with.
+        """
+        sources = sources or self.sources
         place = f"{self.loc}: " if self.loc else "loopxform: "
         out = [f"{place}error: {self.message} [{self.code}]"]
         out += quote(self.loc, sources, self.width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from loopxform.ir.functions import operand_type
 from loopxform.ir.nodes import (
     Bin,
     Call,
@@ -37,7 +38,7 @@ def symbols(fn: Function) -> dict[str, Scalar]:
 
 
 def type_of(e: Expr, types: dict[str, Scalar]) -> Scalar:
-    """The C type of `e`. Math functions: `f` suffix is float, else double; abs and labs integer."""
+    """The C type of `e`. Calls: the type `functions` gives, else by the suffix."""
     match e:
         case Const():
             return e.type
@@ -59,10 +60,8 @@ def type_of(e: Expr, types: dict[str, Scalar]) -> Scalar:
             return promote(type_of(operand, types))
         case Cast(type, _):
             return type
-        case Call(name, args):
-            if name in ("abs", "labs", "llabs"):
-                return promote(type_of(args[0], types))
-            return FLOAT if name.endswith("f") else DOUBLE
+        case Call(name, _):
+            return operand_type(name) or (FLOAT if name.endswith("f") else DOUBLE)
         case Select(_, then, orelse):
             return common(type_of(then, types), type_of(orelse, types))
         case _:

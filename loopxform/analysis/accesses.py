@@ -1,0 +1,160 @@
+"""Reads and writes: which element of which storage a statement instance touches.
+
+An access lists its subscripts by cases; a subscript of None may be any index of its dimension. The
+element is over-approximated where `exact` is false. Reads under a conditional operator, or behind
+`&&` and `||`, carry the condition under which they happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from loopxform.analysis.formula import Translator
+from loopxform.analysis.linear import Conj, Lin, at_least, const, plus, variable
+from loopxform.analysis.scope import Names
+from loopxform.ir.nodes import Assign, Bin, Copy, Expr, Load, Select, Slice, Var
+from loopxform.ir.visit import Path, children
+
+Guards: TypeAlias = tuple[tuple[Expr, bool], ...]
+Subscripts: TypeAlias = tuple[Lin | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A scalar or array; `decl` says where a local is declared, `loops` how many loops of the
+    region are around that place (an iteration of those has its own copy)."""
+
+    name: str
+    decl: Path | None
+    loops: int
+    rank: int
+
+
+@dataclass(frozen=True)
+class Access:
+    """A read or write by one statement; `expr` is the Var or Load, None for a whole box."""
+
+    storage: Storage
+    write: bool
+    expr: Expr | None
+    names: Names
+    guards: Guards = ()
+    box: tuple[Slice, ...] | None = None
+    unknown: bool = False
+
+    @cached_property
+    def _translated(self) -> tuple[tuple[tuple[Subscripts, Conj], ...], bool]:
+        if self.unknown:
+            return (((None,) * self.storage.rank, ()),), False
+        if self.box is not None:
+            return _box(self.box, Translator(self.names)), False
+        translator = Translator(self.names)
+        cases: list[tuple[Subscripts, Conj]] = [((), ())]
+        for index in self.expr.index if isinstance(self.expr, Load) else ():
+            found = translator.cases(index) or ((None, ()),)
+            cases = [((*s, x), (*w, *c)) for s, w in cases for x, c in found]
+        for cond, holds in self.guards:
+            formula = translator.condition(cond, holds=holds)
+            cases = [(s, (*w, *c)) for s, w in cases for c in formula]
+        return tuple(cases), translator.exact
+
+    @property
+    def cases(self) -> tuple[tuple[Subscripts, Conj], ...]:
+        return self._translated[0]
+
+    @property
+    def exact(self) -> bool:
+        return self._translated[1]
+
+
+def _box(box: tuple[Slice, ...], translator: Translator) -> tuple[tuple[Subscripts, Conj], ...]:
+    """The source elements of a copy: one auxiliary index per dimension, `lo <= x < lo + size`."""
+    subscripts: list[Lin | None] = []
+    within: list[Conj] = [()]
+    for part in box:
+        lo = translator.cases(part.lo)
+        size = translator.cases(part.size) if part.size is not None else (({"": 1}, ()),)
+        if lo is None or size is None or len(lo) * len(size) != 1:
+            subscripts.append(None)
+            continue
+        (low, when), (extent, also) = lo[0], size[0]
+        x = variable(translator.scope.fresh())
+        subscripts.append(x)
+        top = plus(plus(low, extent), const(-1))
+        within.append((*when, *also, at_least(x, low), at_least(top, x)))
+        if part.limit is not None:
+            limit = translator.cases(part.limit)
+            if limit is not None and len(limit) == 1:
+                bound = plus(limit[0][0], const(-1))
+                within.append((*limit[0][1], at_least(bound, x)))
+    return ((tuple(subscripts), tuple(c for conj in within for c in conj)),)
+
+
+def touched(e: Expr, guards: Guards = ()) -> Iterator[tuple[Var | Load, Guards]]:
+    """Every scalar and array element an expression reads, with the conditions it reads it under."""
+    match e:
+        case Var():
+            yield e, guards
+        case Bin("&&" | "||" as op, left, right):
+            yield from touched(left, guards)
+            yield from touched(right, (*guards, (left, op == "&&")))
+        case Select(cond, then, orelse):
+            yield from touched(cond, guards)
+            yield from touched(then, (*guards, (cond, True)))
+            yield from touched(orelse, (*guards, (cond, False)))
+        case _:
+            if isinstance(e, Load):
+                yield e, guards
+            for child in children(e):
+                yield from touched(child, guards)
+
+
+class Recorder:
+    """Makes the accesses of one place: `storages` are the objects visible there."""
+
+    def __init__(self, names: Names, storages: dict[str, Storage]) -> None:
+        self.names = names
+        self.storages = storages
+
+    def reads(self, e: Expr) -> Iterator[Access]:
+        for x, guards in touched(e):
+            name = x.name if isinstance(x, Var) else x.array
+            storage = self.storages.get(name)
+            if storage is not None and self._is_data(x):
+                yield Access(storage, False, x, self.names, guards)
+
+    def all_reads(self, exprs: tuple[Expr, ...]) -> Iterator[Access]:
+        for e in exprs:
+            yield from self.reads(e)
+
+    def _is_data(self, x: Var | Load) -> bool:
+        """Loop variables inside their loops, and scalars nothing writes, are not data."""
+        if isinstance(x, Load):
+            return True
+        facts = self.names.facts
+        written = x.name in facts.assigned or x.name in facts.escaping or facts.opaque
+        return written and x.name not in self.names.loops
+
+    def assign(self, s: Assign) -> Iterator[Access]:
+        index = s.target.index if isinstance(s.target, Load) else ()
+        yield from self.all_reads((s.value, *index))
+        storage = self.storages[s.target.name if isinstance(s.target, Var) else s.target.array]
+        if s.op:
+            yield Access(storage, False, s.target, self.names)
+        yield Access(storage, True, s.target, self.names)
+
+    def copy(self, s: Copy) -> Iterator[Access]:
+        for part in s.slices:
+            bounds = (part.lo, part.size, part.limit)
+            yield from self.all_reads(tuple(e for e in bounds if e is not None))
+        yield Access(self.storages[s.source], False, None, self.names, box=s.slices)
+        yield Access(self.storages[s.target], True, None, self.names, unknown=True)
+
+    def everything(self) -> Iterator[Access]:
+        """What a statement that is not modelled may do."""
+        for storage in self.storages.values():
+            yield Access(storage, False, None, self.names, unknown=True)
+            yield Access(storage, True, None, self.names, unknown=True)

@@ -1,0 +1,218 @@
+"""Parametric bounding boxes: the greatest index per dimension of a union of conjunctions, in C.
+
+isl's `dim_max` gives a piecewise maximum. It becomes one expression `max(e1, e2, ...)` where on
+every piece no other form exceeds the piece's own; a floor becomes a C division where what it
+divides is proven >= 0 (C truncates, which is then the same).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loopxform.analysis import sets
+from loopxform.analysis.linear import Conj, Constraint, Lin, plus
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Bin, Const, Expr, Var
+
+if TYPE_CHECKING:
+    import islpy
+
+Names = Sequence[str]
+
+
+class NoFormula(Exception):
+    """The answer exists, but not as an expression of C this module writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """An affine form over parameters and floors of such: `lin` over parameters and `/0, /1, ...`,
+    `floors` the numerator and divisor of each."""
+
+    lin: tuple[tuple[str, int], ...]
+    floors: tuple[tuple[tuple[tuple[str, int], ...], int], ...] = ()
+
+    def conj(self, name: str) -> Conj:
+        """`name` equals the form."""
+        out = [Constraint(True, plus(dict(self.lin), {name: 1}, -1))]
+        for n, (numerator, divisor) in enumerate(self.floors):
+            rest = plus(dict(numerator), {f"/{n}": 1}, -divisor)
+            out.append(Constraint(False, rest))
+            out.append(Constraint(False, plus({"": divisor - 1}, rest, -1)))
+        return tuple(
+            Constraint(c.eq, {(f"{k}{name}" if k[:1] == "/" else k): v for k, v in c.lin.items()})
+            for c in out
+        )
+
+    def expr(self) -> Expr:
+        named: dict[str, Expr] = {}
+        for n, (numerator, divisor) in enumerate(self.floors):
+            named[f"/{n}"] = Bin("/", _sum(dict(numerator), {}), Const(divisor))
+        return _sum(dict(self.lin), named)
+
+
+def bounding_box(
+    parts: Sequence[Conj], index: Names, params: Names
+) -> tuple[tuple[Expr, ...], Expr | None, bool]:
+    """Exclusive upper bounds, the condition on the parameters (None: always) and whether the corner
+    of the box is in the union whenever it is not empty."""
+    union = sets.build(tuple(parts), index, params)
+    forms = [_maximum(union, d, params) for d in range(len(index))]
+    when = sets.bounded(lambda: union.params().coalesce())
+    upper = tuple(_greatest_of(f) for f in forms)
+    corner = len(index) == 1 or _has_corner(parts, index, params, forms)
+    return upper, _condition(when, params), corner
+
+
+def _maximum(union: islpy.Set, d: int, params: Names) -> list[_Form]:
+    """The different forms of the maximum of one dimension."""
+    pieces = sets.bounded(lambda: union.dim_max(d).coalesce().get_pieces())
+    found = [(where, _form(aff, where, params)) for where, aff in pieces]
+    forms = list(dict.fromkeys(form for _, form in found))
+    if not forms:
+        raise NoFormula("its greatest index is not known")
+    for where, form in found:
+        for other in forms:
+            if other != form and _exceeds(other, form, where, params):
+                raise NoFormula("its greatest index has no simple formula")
+    return forms
+
+
+def _exceeds(other: _Form, form: _Form, where: islpy.Set, params: Names) -> bool:
+    above = Constraint(False, {"#b": 1, "#a": -1, "": -1})
+    conj = (*form.conj("#a"), *other.conj("#b"), above)
+    found = sets.build((conj,), (), params).params()
+    return not sets.bounded(lambda: where.intersect(found).is_empty())
+
+
+def _has_corner(
+    parts: Sequence[Conj], index: Names, params: Names, forms: Sequence[list[_Form]]
+) -> bool:
+    """Whether the point of all maxima lies in the union for every parameter of it."""
+    if any(len(f) > 1 for f in forms):
+        return False
+    corner = tuple(c for name, f in zip(index, forms) for c in f[0].conj(name))
+    union = sets.build(tuple(parts), index, params)
+    inside = sets.build(tuple((*part, *corner) for part in parts), index, params)
+    return sets.bounded(lambda: union.params().is_subset(inside.params()))
+
+
+def _greatest_of(forms: Sequence[_Form]) -> Expr:
+    out = simplify(Bin("+", forms[0].expr(), Const(1)))
+    for form in forms[1:]:
+        out = Bin("max", out, simplify(Bin("+", form.expr(), Const(1))))
+    return out
+
+
+# ---------------------------------------------------------------- reading isl
+
+
+def _form(aff: islpy.Aff, where: islpy.Set, params: Names) -> _Form:
+    import islpy
+
+    divs = aff.dim(islpy.dim_type.div)
+    lin = _coefficients(aff, params)
+    floors = []
+    for n in range(divs):
+        c = aff.get_coefficient_val(islpy.dim_type.div, n)
+        if not c.is_int():
+            raise NoFormula("its greatest index has no simple formula")
+        div = aff.get_div(n)
+        if div.dim(islpy.dim_type.div) and _nested(div):
+            raise NoFormula("its greatest index has no simple formula")
+        divisor = div.get_denominator_val()
+        numerator = _coefficients(div.scale_val(divisor), params)
+        below = (Constraint(False, plus({"": -1}, numerator, -1)),)
+        negative = sets.build((below,), (), params).params()
+        if not sets.bounded(lambda s=negative: where.intersect(s).is_empty()):  # type: ignore[misc]
+            raise NoFormula("its greatest index rounds a number that may be negative")
+        floors.append((tuple(sorted(numerator.items())), divisor.to_python()))
+        if not c.is_zero():
+            lin[f"/{n}"] = c.to_python()
+    return _Form(tuple(sorted(lin.items())), tuple(floors))
+
+
+def _nested(div: islpy.Aff) -> bool:
+    import islpy
+
+    count = div.dim(islpy.dim_type.div)
+    return any(not div.get_coefficient_val(islpy.dim_type.div, n).is_zero() for n in range(count))
+
+
+def _coefficients(aff: islpy.Aff, params: Names) -> Lin:
+    import islpy
+
+    kind = islpy.dim_type.param
+    out: Lin = {}
+    for n, name in enumerate(params):
+        where = aff.find_dim_by_name(kind, f"p{n}")
+        if where < 0:
+            continue
+        c = aff.get_coefficient_val(kind, where)
+        if not c.is_int():
+            raise NoFormula("its greatest index has no simple formula")
+        if not c.is_zero():
+            out[name] = c.to_python()
+    constant = aff.get_constant_val()
+    if not constant.is_int():
+        raise NoFormula("its greatest index has no simple formula")
+    return plus(out, {"": constant.to_python()}) if not constant.is_zero() else out
+
+
+def _condition(when: islpy.Set, params: Names) -> Expr | None:
+    """The parameter set as a C condition, None where it is everything."""
+    everything = sets.build(((),), (), params).params()
+    if sets.bounded(lambda: when.is_equal(everything)):
+        return None
+    out: Expr | None = None
+    for basic in when.get_basic_sets():
+        constraints: list[Constraint] = []
+        for c in basic.get_constraints():
+            if c.is_div_constraint():
+                continue
+            aff = c.get_aff()
+            if _nested(aff):
+                raise NoFormula("the condition under which it is touched has no simple formula")
+            constraints.append(Constraint(bool(c.is_equality()), _coefficients(aff, params)))
+        case = all_of(constraints) or Const(1)
+        out = case if out is None else Bin("||", out, case)
+    return out
+
+
+# ---------------------------------------------------------------- back to C
+
+
+def to_expr(lin: Lin) -> Expr:
+    """A linear form over scalars as a C expression."""
+    return simplify(_sum(lin, {}))
+
+
+def _sum(lin: Lin, named: dict[str, Expr]) -> Expr:
+    out: Expr | None = None
+    for name, c in sorted(lin.items(), key=lambda t: (t[0] == "", t[0])):
+        atom: Expr = named.get(name, Var(name)) if name else Const(abs(c))
+        if name and abs(c) != 1:
+            atom = Bin("*", Const(abs(c)), atom)
+        if out is None:
+            out = atom if c > 0 else Bin("-", Const(0), atom)
+        else:
+            out = Bin("+" if c > 0 else "-", out, atom)
+    return Const(0) if out is None else out
+
+
+def all_of(conj: Sequence[Constraint]) -> Expr | None:
+    """The conjunction as a C condition without subtraction on the left; None where it is empty."""
+    out: Expr | None = None
+    for c in conj:
+        positive = {k: v for k, v in c.lin.items() if k and v > 0}
+        negative = {k: -v for k, v in c.lin.items() if k and v < 0}
+        gap = c.lin.get("", 0)
+        left: Lin = positive
+        right: Lin = plus(negative, {"": -gap}) if gap else negative
+        if not positive:
+            left, right = ({"": gap} if gap else {}), negative
+        test = Bin("==" if c.eq else ">=", to_expr(left), to_expr(right))
+        out = test if out is None else Bin("&&", out, test)
+    return out

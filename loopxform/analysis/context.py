@@ -1,0 +1,48 @@
+"""Conditions that always hold where a statement runs: what makes a guard or a `min` superfluous.
+
+    always(P, c)  iff  { loops, guards and assumptions around P } and not c  has no integer point
+
+Tile sizes count as their numbers. Both questions answer False when it is not known.
+"""
+
+from __future__ import annotations
+
+from loopxform.analysis.formula import Translator
+from loopxform.analysis.linear import Dnf
+from loopxform.analysis.region import context, names_of
+from loopxform.analysis.scope import gather
+from loopxform.analysis.system import feasible
+from loopxform.ir.nodes import Expr, Function
+from loopxform.ir.visit import Path
+
+_recent: list[tuple[Function, Path, Dnf]] = []
+
+
+def always(fn: Function, path: Path, cond: Expr) -> bool:
+    """Proven: `cond` is true whenever the statement at `path` is reached."""
+    return _excluded(fn, path, cond, holds=False)
+
+
+def never(fn: Function, path: Path, cond: Expr) -> bool:
+    """Proven: `cond` is false whenever the statement at `path` is reached."""
+    return _excluded(fn, path, cond, holds=True)
+
+
+def _excluded(fn: Function, path: Path, cond: Expr, *, holds: bool) -> bool:
+    """Names of `cond` mean their value on entry to the statement at `path`, so they may be changed
+    in it; one that changes in a loop around it takes some value there: a free name stands for it
+    only where it is the same in the conditions around, which `context` sees to."""
+    translator = Translator(names_of(fn).within(gather(()), path))
+    formula = translator.condition(cond, holds=holds)
+    around = _context(fn, path)
+    return not any(feasible((*where, *when)) for where in around for when in formula)
+
+
+def _context(fn: Function, path: Path) -> Dnf:
+    for known, at, found in _recent:
+        if known is fn and at == path:
+            return found
+    made = context(fn, path)[0]
+    _recent.append((fn, path, made))
+    del _recent[:-64]
+    return made

@@ -1,0 +1,308 @@
+"""Dependences: two accesses of one element, at least one a write, in the order they run.
+
+    S(i) -> T(j) on x  iff  i in domain(S), j in domain(T), subscripts equal, S(i) runs before T(j)
+
+Memory-based: a write in between does not end a dependence (privatisation asks that question).
+Storage declared in a loop body belongs to one iteration of the loops around its declaration, as if
+expanded by them. Distinct array parameters are assumed not to overlap; `assumptions` lists that.
+(Allen and Kennedy, "Optimizing Compilers for Modern Architectures", chapter 2; the matrix is that
+of seed 000, step 0.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from loopxform.analysis.accesses import Access, Subscripts
+from loopxform.analysis.directions import Pattern, Refinement, Row, pattern_conj
+from loopxform.analysis.linear import Conj, Constraint, Lin, equal, plus
+from loopxform.analysis.reductions import Reduction, reductions
+from loopxform.analysis.region import Instance, Loop, Region, region
+from loopxform.analysis.sets import TooHard
+from loopxform.analysis.system import solve
+from loopxform.ir.nodes import Expr, Function
+from loopxform.ir.visit import Path, writes
+from loopxform.source import Loc
+
+Kind: TypeAlias = Literal["flow", "anti", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A statement at one end of a dependence."""
+
+    label: str
+    loc: Loc | None
+    path: Path
+
+    def __str__(self) -> str:
+        return f"{self.label} (line {self.loc.line})" if self.loc else self.label
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Sizes and two iterations between which a dependence exists."""
+
+    params: dict[str, int]
+    source: dict[str, int]
+    sink: dict[str, int]
+
+    def __str__(self) -> str:
+        both = f"{_values(self.source)} and {_values(self.sink)}".strip()
+        sizes = f"({_values(self.params)})" if self.params else ""
+        return f"{both if both != 'and' else ''} {sizes}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """One row of the dependence matrix. `loops` are the variables of the common loops, `loop_paths`
+    where they are; `level` is the index of the loop that carries it (None: within an iteration).
+    `distance` counts iterations. While `exact`, the dependence exists at `point`; otherwise it
+    could not be excluded."""
+
+    kind: Kind
+    array: str
+    source: Endpoint
+    sink: Endpoint
+    loops: tuple[str, ...]
+    loop_paths: tuple[Path, ...]
+    direction: Pattern
+    distance: tuple[int | None, ...]
+    exact: bool
+    point: Witness | None = field(default=None, compare=False)
+    reduction: str | None = None
+    declared: Path | None = None
+
+    @property
+    def level(self) -> int | None:
+        return next((n for n, d in enumerate(self.direction) if d != "="), None)
+
+    @property
+    def carrier(self) -> Path | None:
+        """The loop that carries the dependence."""
+        return None if self.level is None else self.loop_paths[self.level]
+
+    @property
+    def witness(self) -> str | None:
+        return None if self.point is None else str(self.point)
+
+    @property
+    def vector(self) -> str:
+        return f"({', '.join(self.direction)})"
+
+
+def _values(point: dict[str, int]) -> str:
+    return ", ".join(f"{k}={v}" for k, v in point.items())
+
+
+_recent: list[tuple[Region, tuple[Dependence, ...]]] = []
+
+
+def dependences(fn: Function, scope: Path | None = None) -> tuple[Dependence, ...]:
+    """All memory-based dependences among the statements below `scope` (default: the function), one
+    row per kind, pair of accesses and direction vector; loops outside the scope stand still."""
+    where = region(fn, scope)
+    for known, found in _recent:
+        if known is where:
+            return found
+    made = _Search(where).rows()
+    _recent.append((where, made))
+    del _recent[:-24]
+    return made
+
+
+def assumptions(fn: Function) -> tuple[str, ...]:
+    """What the absence of dependences between distinct arrays rests on: that they do not overlap.
+    Two `restrict` pointers never do; two globals are distinct objects; `const` does not help."""
+    written = writes(fn.body)
+    arrays = [p for p in fn.objects if p.array]
+    out = []
+    for n, a in enumerate(arrays):
+        for b in arrays[n + 1 :]:
+            certain = (a.restrict and b.restrict) or (a.is_global and b.is_global)
+            if not certain and (a.name in written or b.name in written):
+                out.append(f"{a.name} and {b.name} do not overlap")
+    return tuple(out)
+
+
+Key: TypeAlias = tuple[int, int, Expr | None, Expr | None, object, object]
+
+
+class _Search:
+    """Every ordered pair of accesses of a region."""
+
+    def __init__(self, where: Region) -> None:
+        self.region = where
+        self.known: dict[Key, list[tuple[Row, Witness | None]]] = {}
+        self.reductions: dict[Path, tuple[Reduction, ...]] = {}
+
+    def rows(self) -> tuple[Dependence, ...]:
+        by_storage: dict[tuple[str, Path | None], list[tuple[int, Access]]] = {}
+        for n, instance in enumerate(self.region.instances):
+            for access in instance.accesses:
+                key = (access.storage.name, access.storage.decl)
+                by_storage.setdefault(key, []).append((n, access))
+        out: dict[Dependence, None] = {}
+        for uses in by_storage.values():
+            if not any(a.write for _, a in uses):
+                continue
+            for n, a in uses:
+                for m, b in uses:
+                    if a.write or b.write:
+                        out |= dict.fromkeys(self._between(n, a, m, b))
+        return tuple(out)
+
+    def _between(self, n: int, a: Access, m: int, b: Access) -> list[Dependence]:
+        source, sink = self.region.instances[n], self.region.instances[m]
+        kind: Kind = "output" if a.write and b.write else "flow" if a.write else "anti"
+        loops = common_loops(source, sink)
+        exact = source.exact and sink.exact and a.exact and b.exact
+        out = []
+        for row, point in self._solved(n, a, m, b, loops):
+            out.append(
+                Dependence(
+                    kind,
+                    a.storage.name,
+                    Endpoint(source.label, source.loc, source.path),
+                    Endpoint(sink.label, sink.loc, sink.path),
+                    tuple(x.var for x in loops),
+                    tuple(x.path for x in loops),
+                    row.pattern,
+                    row.distance,
+                    exact and row.exact and point is not None,
+                    point if exact else None,
+                    self._reduction(a.storage.name, source, sink, loops, row.pattern),
+                    a.storage.decl,
+                )
+            )
+        return out
+
+    def _reduction(
+        self, name: str, source: Instance, sink: Instance, loops: tuple[Loop, ...], p: Pattern
+    ) -> str | None:
+        level = next((n for n, d in enumerate(p) if d != "="), None)
+        if level is None:
+            return None
+        path = loops[level].path
+        if path not in self.reductions:
+            self.reductions[path] = reductions(self.region.fn, path)
+        for r in self.reductions[path]:
+            if r.array == name and {source.path, sink.path} <= set(r.paths):
+                return r.op
+        return None
+
+    def _solved(
+        self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
+    ) -> list[tuple[Row, Witness | None]]:
+        key: Key = (n, m, a.expr, b.expr, a.guards, b.guards)
+        if a.expr is None or b.expr is None or key not in self.known:
+            self.known[key] = list(self._solve(n, a, m, b, loops))
+        return self.known[key]
+
+    def _solve(
+        self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
+    ) -> list[tuple[Row, Witness | None]]:
+        pair = Pair(self.region.instances[n], a, self.region.instances[m], b, loops)
+        forward = n < m and not exclusive(pair.source.path, pair.sink.path)
+        found: dict[Pattern, tuple[Row, Witness | None]] = {}
+        for conj in pair.systems():
+            refined = Refinement(conj, pair.steps)
+            rows = refined.carried() + (refined.independent() if forward else [])
+            for row in rows:
+                old = found.get(row.pattern)
+                if old is None:
+                    found[row.pattern] = (row, pair.witness(conj, row.pattern))
+                elif old[0].distance != row.distance:
+                    same = (x if x == y else None for x, y in zip(old[0].distance, row.distance))
+                    found[row.pattern] = (Row(row.pattern, tuple(same), old[0].exact), old[1])
+        return list(found.values())
+
+
+def common_loops(a: Instance, b: Instance) -> tuple[Loop, ...]:
+    """The loops around both statements, outermost first."""
+    out = []
+    for x, y in zip(a.loops, b.loops):
+        if x.path != y.path:
+            break
+        out.append(x)
+    return tuple(out)
+
+
+def exclusive(a: Path, b: Path) -> bool:
+    """Whether the statements are in different branches of one `if`."""
+    fork = next(((x, y) for x, y in zip(a, b) if x != y), (0, 0))
+    return (fork[0] < 0) != (fork[1] < 0)
+
+
+class Pair:
+    """Two accesses as systems over: names of the program (parameters, and loop variables at the
+    source), `i~` (the step to the sink along a common loop), `j'` (other variables of the sink)."""
+
+    def __init__(
+        self, source: Instance, a: Access, sink: Instance, b: Access, loops: tuple[Loop, ...]
+    ) -> None:
+        self.source, self.a, self.sink, self.b, self.loops = source, a, sink, b, loops
+        self.steps = tuple(f"{x.var}~" for x in loops)
+        later = {x.var for x in sink.loops[len(loops) :]} | {x.var for x in loops if not x.sign}
+        self.moved: dict[str, Lin] = {name: {f"{name}'": 1} for name in later}
+        for x in loops:
+            if x.sign:
+                self.moved[x.var] = {x.var: 1, f"{x.var}~": x.sign}
+
+    def systems(self) -> list[Conj]:
+        """One conjunction per combination of cases."""
+        private = self.a.storage.loops
+        same = tuple(Constraint(True, {step: 1}) for step in self.steps[:private])
+        left = [(s, (*d, *c)) for d in self.source.domain for s, c in self.a.cases]
+        right = [
+            (tuple(x if x is None else self._at_sink(x) for x in s), self._conj((*d, *c)))
+            for d in self.sink.domain
+            for s, c in self.b.cases
+        ]
+        return [(*same, *_meet(s, t), *when, *also) for s, when in left for t, also in right]
+
+    def _at_sink(self, lin: Lin) -> Lin:
+        out: Lin = {}
+        for name, c in lin.items():
+            value = self.moved.get(name)
+            if value is None:
+                value = {f"{name}'": 1} if name.startswith("$") else {name: 1}
+            out = plus(out, value, c)
+        return out
+
+    def _conj(self, conj: Conj) -> Conj:
+        return tuple(Constraint(c.eq, self._at_sink(c.lin)) for c in conj)
+
+    def witness(self, system: Conj, pattern: Pattern) -> Witness | None:
+        """Numbers for one pattern; of the open signs the first is taken as `>`, the one that
+        forbids most."""
+        first = pattern.index("*") if "*" in pattern else len(pattern)
+        rest: Pattern = tuple("=" if p == "*" else p for p in pattern[first + 1 :])
+        closed: Pattern = (*pattern[:first], ">", *rest)
+        try:
+            for chosen in (closed, pattern) if first < len(pattern) else (pattern,):
+                point = solve((*pattern_conj(self.steps, chosen), *system))
+                if point is not None:
+                    return self._read(point)
+        except TooHard:
+            pass
+        return None
+
+    def _read(self, point: dict[str, int]) -> Witness:
+        source = {x.var: point.get(x.var, 0) for x in self.source.loops}
+        sink = {}
+        for x in self.sink.loops:
+            where = self.moved.get(x.var, {x.var: 1})
+            sink[x.var] = sum(c * point.get(k, 0) for k, c in where.items())
+        hidden = set(source) | set(sink)
+        params = {
+            k: v
+            for k, v in sorted(point.items())
+            if k not in hidden and k[0] not in "$`" and k[-1] not in "~'"
+        }
+        return Witness(params, source, sink)
+
+
+def _meet(a: Subscripts, b: Subscripts) -> Conj:
+    return tuple(equal(x, y) for x, y in zip(a, b) if x is not None and y is not None)

@@ -1,0 +1,158 @@
+"""Direction vectors: which signs the step from one iteration to another can take.
+
+The step of a dependence over the common loops is a vector of integers `i~`, counted in the order
+the loop runs. After everything else is eliminated a small system over the steps is left; its sign
+patterns are found level by level (the first nonzero step is positive: time moves forward), for
+independent groups of loops apart, and three rows that differ in one sign only are merged into `*`.
+Every pattern of a row occurs (as long as the system is exact), so `*` never hides an empty case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from loopxform.analysis.linear import Conj, Constraint, conj_names
+from loopxform.analysis.system import eliminate, feasible
+
+Sign: TypeAlias = Literal["<", "=", ">", "*"]
+Pattern: TypeAlias = tuple[Sign, ...]
+
+MAX_TESTS = 400
+"""Feasibility tests per pair of accesses; beyond it the remaining signs are left open."""
+
+SIGNS: tuple[Sign, ...] = ("<", "=", ">")
+SAME: Pattern = ("=",)
+OPEN: Pattern = ("*",)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    pattern: Pattern
+    distance: tuple[int | None, ...]
+    exact: bool
+
+
+def signed(step: str, sign: Sign) -> Conj:
+    """The constraint a sign puts on a step."""
+    match sign:
+        case "<":
+            return (Constraint(False, {step: 1, "": -1}),)
+        case "=":
+            return (Constraint(True, {step: 1}),)
+        case ">":
+            return (Constraint(False, {step: -1, "": -1}),)
+        case _:
+            return ()
+
+
+def pattern_conj(steps: Sequence[str], pattern: Pattern) -> Conj:
+    return tuple(c for step, sign in zip(steps, pattern) for c in signed(step, sign))
+
+
+class Refinement:
+    """The rows of one system over `steps`."""
+
+    def __init__(self, system: Conj, steps: Sequence[str]) -> None:
+        self.steps = tuple(steps)
+        self.keep = frozenset(steps)
+        self.tests = 0
+        self.exact = True
+        self.system = eliminate(system, self.keep)
+
+    def carried(self) -> list[Row]:
+        """The rows of dependences carried by one of the loops."""
+        out: list[Row] = []
+        system: Conj | None = self.system
+        for level, step in enumerate(self.steps):
+            if system is None:
+                break
+            ahead = eliminate((*system, *signed(step, "<")), self.keep)
+            if ahead is not None:
+                out += self._rows(ahead, level)
+            system = eliminate((*system, *signed(step, "=")), self.keep)
+        return out
+
+    def independent(self) -> list[Row]:
+        """The row of the dependence within one iteration of all common loops, if there is one."""
+        if self.system is None:
+            return []
+        n = len(self.steps)
+        zero = pattern_conj(self.steps, SAME * n)
+        if not feasible((*self.system, *zero)):
+            return []
+        return [Row(SAME * n, (0,) * n, True)]
+
+    def _rows(self, system: Conj, level: int) -> list[Row]:
+        inner = self.steps[level + 1 :]
+        groups = _groups(system)
+        for group, names in groups:
+            if not names & frozenset(inner) and not feasible(group):
+                return []
+        found: dict[str, int] = {}
+        parts: list[tuple[tuple[str, ...], list[Pattern]]] = []
+        for n, step in enumerate(inner):
+            group_names = next((names for _, names in groups if step in names), None)
+            if group_names is None or step in found:
+                continue
+            members = tuple(s for s in inner if s in group_names)
+            found |= dict.fromkeys(members, n)
+            constraints = next(g for g, names in groups if step in names)
+            patterns = self._patterns(constraints, members)
+            if not patterns:
+                return []
+            parts.append((members, patterns))
+        rows: list[dict[str, Sign]] = [{}]
+        for members, patterns in parts:
+            rows = [row | dict(zip(members, p)) for row in rows for p in patterns]
+        head: Pattern = (*SAME * level, "<")
+        whole: list[Pattern] = [(*head, *(row.get(s, "*") for s in inner)) for row in rows]
+        return [Row(p, self._distance(system, p), self.exact) for p in whole]
+
+    def _patterns(self, system: Conj, members: tuple[str, ...]) -> list[Pattern]:
+        """The sign patterns of `members` that `system` allows, merged into `*` from the inside."""
+        if self.tests > MAX_TESTS:
+            self.exact = False
+            return [OPEN * len(members)]
+        self.tests += 1
+        if not members:
+            return [()] if feasible(system) else []
+        found: list[list[Pattern]] = []
+        for sign in SIGNS:
+            smaller = eliminate((*system, *signed(members[0], sign)), frozenset(members))
+            found.append([] if smaller is None else self._patterns(smaller, members[1:]))
+        if found[0] == found[1] == found[2]:
+            return [("*", *rest) for rest in found[0]]
+        return [(sign, *rest) for sign, rests in zip(SIGNS, found) for rest in rests]
+
+    def _distance(self, system: Conj, pattern: Pattern) -> tuple[int | None, ...]:
+        narrowed = eliminate((*system, *pattern_conj(self.steps, pattern)), self.keep)
+        known = _constants(narrowed or ())
+        return tuple(0 if p == "=" else known.get(s) for s, p in zip(self.steps, pattern))
+
+
+def _groups(system: Conj) -> list[tuple[Conj, frozenset[str]]]:
+    """The system split into parts without a name in common."""
+    groups: list[tuple[list[Constraint], frozenset[str]]] = []
+    for c in system:
+        names = conj_names((c,))
+        together = [g for g in groups if g[1] & names]
+        groups = [g for g in groups if not g[1] & names]
+        merged = [x for g in together for x in g[0]]
+        groups.append(([*merged, c], names.union(*(g[1] for g in together))))
+    return [(tuple(g), names) for g, names in groups]
+
+
+def _constants(system: Conj) -> dict[str, int]:
+    """The names equalities fix, one substituted into the next."""
+    known: dict[str, int] = {}
+    equalities = [c.lin for c in system if c.eq]
+    for _ in range(len(equalities)):
+        for lin in equalities:
+            left = [k for k in lin if k and k not in known]
+            if len(left) != 1:
+                continue
+            rest = sum(c * (known[k] if k else 1) for k, c in lin.items() if k != left[0])
+            known[left[0]] = -rest // lin[left[0]]
+    return known

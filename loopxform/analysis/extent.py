@@ -1,0 +1,189 @@
+"""How much of an array a function touches: per dimension the least upper bound of the subscripts.
+
+    touched(A) = { (params, x) : an access of A at an iteration of its domain has subscript x }
+    extent[d]  = max { x[d] : touched } + 1, as an expression over the parameters
+
+The host needs it where C does not state a dimension: it may copy what the user's program touches,
+and never more. A subscript that may be negative, or is not affine, has no extent (with the reason).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from loopxform.analysis import boxes
+from loopxform.analysis.boxes import all_of, to_expr
+from loopxform.analysis.linear import Conj, Constraint, Lin, conj_names, equal, plus, times
+from loopxform.analysis.region import region
+from loopxform.analysis.sets import TooHard
+from loopxform.analysis.system import eliminate, feasible
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import Expr, Function
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """`upper[d]` is the exclusive upper bound of dimension d over scalar parameters, valid where
+    `when` holds (None: always); elsewhere the array is not touched. `corner` says that the element
+    with the greatest index in every dimension is itself touched wherever `when` holds."""
+
+    array: str
+    upper: tuple[Expr, ...]
+    when: Expr | None
+    corner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NoExtent:
+    """Why the touched part of an array cannot be told."""
+
+    array: str
+    obstacle: Obstacle = field(compare=False)
+
+
+def extent(fn: Function, array: str) -> Extent | None:
+    """The touched box of an array parameter or global; None where it cannot be told (see
+    `explain`) or the function never touches it."""
+    found = explain(fn, array)
+    return found if isinstance(found, Extent) else None
+
+
+def explain(fn: Function, array: str) -> Extent | NoExtent:
+    """The extent, or why there is none."""
+    search = _Search(fn, array)
+    try:
+        return search.result()
+    except TooHard:
+        return search.refuse("it is too hard to compute")
+
+
+class _Search:
+    """The touched elements as conjunctions over `#0, #1, ...` (the subscripts) and parameters."""
+
+    def __init__(self, fn: Function, array: str) -> None:
+        self.fn, self.array = fn, array
+        self.rank = next((len(p.shape) for p in fn.objects if p.name == array), 0)
+        self.index = tuple(f"#{d}" for d in range(self.rank))
+        self.reason: str | None = None
+        self.place = fn.origin.loc
+        self.parts = self._touched()
+        every = frozenset(k for part in self.parts for k in conj_names(part))
+        own = {p.name for p in fn.objects if not p.shape}
+        self.params = tuple(sorted(k for k in every if k in own))
+
+    def refuse(self, why: str) -> NoExtent:
+        text = f"how much of '{self.array}' is touched cannot be told: {why}"
+        remedy = f"state the dimension of {self.array} in its declaration"
+        return NoExtent(self.array, Obstacle("LX150", text, self.place, remedy=remedy))
+
+    def _touched(self) -> list[Conj]:
+        out: dict[tuple[object, ...], Conj] = {}
+        keep = frozenset(self.index) | {p.name for p in self.fn.objects if not p.shape}
+        for instance in region(self.fn).instances:
+            for access in instance.accesses:
+                if access.storage.name != self.array or access.storage.decl is not None:
+                    continue
+                if not (access.exact and instance.exact) and self.reason is None:
+                    self.reason = "a subscript or its iterations are not affine"
+                    self.place = instance.loc
+                for domain in instance.domain:
+                    for subscripts, when in access.cases:
+                        element = self._element(subscripts)
+                        left = eliminate((*element, *domain, *when), keep)
+                        if left is not None:
+                            out.setdefault(_key(left), left)
+        return list(out.values())
+
+    def _element(self, subscripts: Sequence[Lin | None]) -> Conj:
+        named = zip(self.index, subscripts)
+        return tuple(equal({name: 1}, x) for name, x in named if x is not None)
+
+    def result(self) -> Extent | NoExtent:
+        if self.reason is not None:
+            return self.refuse(self.reason)
+        if not self.parts:
+            return self.refuse("it is never touched")
+        for name in self.index:
+            if any(feasible((*part, Constraint(False, {name: -1, "": -1}))) for part in self.parts):
+                return self.refuse("a subscript may be negative")
+        return _simple(self) or self._general()
+
+    def _general(self) -> Extent | NoExtent:
+        try:
+            upper, when, corner = boxes.bounding_box(self.parts, self.index, self.params)
+        except boxes.NoFormula as e:
+            return self.refuse(str(e))
+        return Extent(self.array, upper, when, corner)
+
+
+def _key(conj: Conj) -> tuple[object, ...]:
+    return tuple(sorted((c.eq, tuple(sorted(c.lin.items()))) for c in conj))
+
+
+# ---------------------------------------------------------------- one box
+
+
+def _simple(search: _Search) -> Extent | None:
+    """The usual case, without isl: every part is the same kind of box `0 <= x < bound` with one
+    bound per dimension, under the same condition; the greatest bound is the same in all."""
+    boxes = [_box(search, part) for part in search.parts]
+    first = boxes[0]
+    if first is None or any(b is None or (b[0], b[1]) != (first[0], first[1]) for b in boxes):
+        return None
+    upper = tuple(to_expr(x) for x in first[0])
+    return Extent(search.array, upper, all_of(first[1]), True)
+
+
+_Box = tuple[tuple[Lin, ...], tuple[Constraint, ...]]
+
+
+def _box(search: _Search, part: Conj) -> _Box | None:
+    """Exclusive upper bounds and the condition on parameters, if the part is a box whose corner it
+    contains."""
+    allowed = frozenset(search.index) | frozenset(search.params)
+    if not conj_names(part) <= allowed:
+        return None
+    tops: list[Lin] = []
+    for name in search.index:
+        bounds = [_bound(c, name) for c in part if name in c.lin]
+        found = [b for b in bounds if b is not None]
+        if len(found) != 1:
+            return None
+        tops.append(found[0])
+    corner: Conj = part
+    for name, top in zip(search.index, tops):
+        if any(k in search.index for k in top):
+            return None
+        corner = tuple(Constraint(c.eq, _put(c.lin, name, top)) for c in corner)
+    when = eliminate(part, frozenset(search.params))
+    if when is None or not conj_names(when) <= frozenset(search.params):
+        return None
+    for c in corner:
+        if any(feasible((*when, n)) for n in _negated(c)):
+            return None
+    uppers = tuple(plus(top, {"": 1}) for top in tops)
+    return uppers, tuple(sorted(when, key=lambda c: sorted(c.lin.items())))
+
+
+def _bound(c: Constraint, name: str) -> Lin | None:
+    """The greatest value a constraint leaves to `name`, if it bounds it above (or fixes it)."""
+    a = c.lin[name]
+    rest = {k: v for k, v in c.lin.items() if k != name}
+    if c.eq and abs(a) == 1:
+        return times(rest, -a)
+    return rest if a == -1 else None
+
+
+def _put(lin: Lin, name: str, value: Lin) -> Lin:
+    c = lin.get(name)
+    if c is None:
+        return lin
+    return plus({k: v for k, v in lin.items() if k != name}, value, c)
+
+
+def _negated(c: Constraint) -> list[Constraint]:
+    out = [Constraint(False, plus(times(c.lin, -1), {"": -1}))]
+    if c.eq:
+        out.append(Constraint(False, plus(c.lin, {"": -1})))
+    return out

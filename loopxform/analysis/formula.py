@@ -1,0 +1,261 @@
+"""C expressions as linear formulas: subscripts by cases, conditions in disjunctive normal form.
+
+Division and remainder truncate towards zero (C11 6.5.5), so they split into a case for operands
+>= 0 and one for operands < 0. `min` and `max` split the comparison they stand in. A condition that
+is not affine is over-approximated by true, under negation too, and reported as inexact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from loopxform.analysis.linear import (
+    FALSE,
+    TRUE,
+    Conj,
+    Constraint,
+    Dnf,
+    Lin,
+    at_least,
+    conjoin,
+    const,
+    constant_of,
+    equal,
+    plus,
+    times,
+    variable,
+)
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Select, Tile, Un, Var
+from loopxform.ir.types import Scalar
+
+Case: TypeAlias = tuple[Lin, Conj]
+Cases: TypeAlias = tuple[Case, ...]
+
+MAX_CASES = 16
+
+NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+
+
+class Scope(Protocol):
+    """What the names of an expression mean at its place in the program."""
+
+    def meaning(self, name: str) -> Cases | None:
+        """The value of an integer scalar, or None where it is not known to be affine."""
+
+    def symbol(self, e: Expr) -> str | None:
+        """The name of an unknown constant for an expression that never changes here, or None."""
+
+    def fresh(self) -> str:
+        """A new auxiliary integer."""
+
+    def type_of(self, e: Expr) -> Scalar | None:
+        """The C type of an expression, or None where it is not known."""
+
+
+@dataclass
+class Translator:
+    """Translates expressions in one scope; `exact` says whether nothing was approximated so far."""
+
+    scope: Scope
+    exact: bool = True
+
+    # ------------------------------------------------------------ values
+
+    def cases(self, e: Expr) -> Cases | None:
+        """The value of an integer expression by cases that exclude each other and cover
+        everything, or None (which clears `exact`) where it is not affine."""
+        found = self._cases(e)
+        if found is not None and len(found) <= MAX_CASES:
+            return found
+        self.exact = False
+        symbol = self.scope.symbol(e)
+        return None if symbol is None else ((variable(symbol), ()),)
+
+    def _cases(self, e: Expr) -> Cases | None:
+        match e:
+            case Const(value):
+                return ((const(value), ()),) if isinstance(value, int) else None
+            case Tile(_, value):
+                return ((const(value), ()),)
+            case Var(name):
+                return self.scope.meaning(name)
+            case Un("+", operand):
+                return self.cases(operand)
+            case Un("-", operand):
+                return _map(self.cases(operand), lambda x: times(x, -1))
+            case Cast(type, operand):
+                return self.cases(operand) if self._keeps_value(type, operand) else None
+            case Bin("+", left, right):
+                return _both(self.cases(left), self.cases(right), plus)
+            case Bin("-", left, right):
+                return _both(self.cases(left), self.cases(right), lambda a, b: plus(a, b, -1))
+            case Bin("*", left, right):
+                return self._product(left, right)
+            case Bin("/" | "%" as op, left, right):
+                return self._divided(op, left, right)
+            case Bin("<<" | ">>" | "&" as op, left, right):
+                return self._bits(op, left, right)
+            case Bin("min" | "max" as op, left, right):
+                less = "<=" if op == "min" else ">="
+                return self._select(Bin(less, left, right), left, right)
+            case Select(cond, then, orelse):
+                return self._select(cond, then, orelse)
+            case _:
+                return None
+
+    def _keeps_value(self, type: Scalar, operand: Expr) -> bool:
+        source = self.scope.type_of(operand)
+        if source is None or not (type.is_integer and source.is_integer):
+            return False
+        if source.is_unsigned and not type.is_unsigned:
+            return type.bytes > source.bytes
+        return type.is_unsigned == source.is_unsigned and type.bytes >= source.bytes
+
+    def _product(self, left: Expr, right: Expr) -> Cases | None:
+        a, b = self.cases(left), self.cases(right)
+        if a is None or b is None:
+            return None
+        for number, value in ((b, a), (a, b)):
+            factor = constant_of(number[0][0]) if len(number) == 1 else None
+            if factor is not None:
+                return tuple((times(x, factor), when) for x, when in value)
+        return None
+
+    def _divided(self, op: str, left: Expr, right: Expr) -> Cases | None:
+        a, divisor = self.cases(left), self._positive(right)
+        if a is None or divisor is None:
+            return None
+        out: list[Case] = []
+        for x, when in a:
+            value = constant_of(x)
+            for sign in (1, -1):
+                if value is not None and (value >= 0) != (sign > 0):
+                    continue
+                q = variable(self.scope.fresh())
+                side = at_least(times(x, sign), const(0 if sign > 0 else 1))
+                rest = times(plus(x, q, -divisor), sign)
+                within = (at_least(rest, {}), at_least(const(divisor - 1), rest))
+                result = q if op == "/" else plus(x, q, -divisor)
+                out.append((result, (*when, side, *within)))
+        return tuple(out)
+
+    def _positive(self, e: Expr) -> int | None:
+        found = self.cases(e)
+        value = constant_of(found[0][0]) if found and len(found) == 1 else None
+        return value if value is not None and value > 0 else None
+
+    def _bits(self, op: str, left: Expr, right: Expr) -> Cases | None:
+        """Shifts by a constant, and `x & (2^n - 1)`, which is x modulo 2^n in two's complement."""
+        a, number = self.cases(left), self.cases(right)
+        amount = constant_of(number[0][0]) if number and len(number) == 1 else None
+        if a is None or amount is None or not 0 <= amount < (31 if op != "&" else 1 << 31):
+            return None
+        if op == "<<":
+            return _map(a, lambda x: times(x, 1 << amount))
+        power = 1 << amount if op == ">>" else amount + 1
+        if power & (power - 1):
+            return None
+        out: list[Case] = []
+        for x, when in a:
+            q = variable(self.scope.fresh())
+            rest = plus(x, q, -power)
+            within = (at_least(rest, {}), at_least(const(power - 1), rest))
+            out.append((q if op == ">>" else rest, (*when, *within)))
+        return tuple(out)
+
+    def _select(self, cond: Expr, then: Expr, orelse: Expr) -> Cases | None:
+        inner = Translator(self.scope)
+        yes, no = inner.condition(cond), inner.condition(cond, holds=False)
+        a, b = self.cases(then), self.cases(orelse)
+        if a is None or b is None or not inner.exact:
+            return None
+        out = [(x, c + when) for c in yes for x, when in a]
+        out += [(x, c + when) for c in no for x, when in b]
+        return tuple(out) if len(out) <= MAX_CASES else None
+
+    # ------------------------------------------------------------ conditions
+
+    def condition(self, e: Expr, *, holds: bool = True) -> Dnf:
+        """A formula implied by the truth (or falsehood) of `e`, equal to it while `exact`."""
+        match e:
+            case Un("!", operand):
+                return self.condition(operand, holds=not holds)
+            case Bin("&&" | "||" as op, left, right):
+                a = self.condition(left, holds=holds)
+                b = self.condition(right, holds=holds)
+                return self._and(a, b) if (op == "&&") == holds else self._or(a, b)
+            case Bin(op, left, right) if op in NEGATED:
+                return self.compare(op if holds else NEGATED[op], left, right)
+            case Const(value):
+                return TRUE if bool(value) == holds else FALSE
+            case _:
+                return self.compare("!=" if holds else "==", e, Const(0))
+
+    def compare(self, op: str, a: Expr, b: Expr) -> Dnf:
+        """The formula of a comparison of integers."""
+        match op:
+            case "<":
+                return self._below(a, b, 1)
+            case "<=":
+                return self._below(a, b, 0)
+            case ">":
+                return self._below(b, a, 1)
+            case ">=":
+                return self._below(b, a, 0)
+            case "!=":
+                return self._or(self._below(a, b, 1), self._below(b, a, 1))
+            case _:
+                return self._relate(a, b, equal)
+
+    def _below(self, a: Expr, b: Expr, gap: int) -> Dnf:
+        """a + gap <= b."""
+        for side, other, is_low in ((a, b, True), (b, a, False)):
+            if isinstance(side, Bin) and side.op in ("min", "max"):
+                parts = [
+                    self._below(x, other, gap) if is_low else self._below(other, x, gap)
+                    for x in (side.left, side.right)
+                ]
+                both = (side.op == "max") == is_low
+                return self._and(*parts) if both else self._or(*parts)
+        return self._relate(a, b, lambda x, y: at_least(y, x, gap))
+
+    def _relate(self, a: Expr, b: Expr, relation: Callable[[Lin, Lin], Constraint]) -> Dnf:
+        left, right = self.cases(a), self.cases(b)
+        if left is None or right is None:
+            return TRUE
+        out: list[Conj] = []
+        for x, c in left:
+            for y, d in right:
+                found = relation(x, y)
+                value = constant_of(found.lin)
+                if value is None:
+                    out.append((*c, *d, found))
+                elif value == 0 or (value > 0 and not found.eq):
+                    out.append((*c, *d))
+        return self._few(tuple(out))
+
+    def _and(self, a: Dnf, b: Dnf) -> Dnf:
+        return self._few(conjoin(a, b))
+
+    def _or(self, a: Dnf, b: Dnf) -> Dnf:
+        if () in a or () in b:
+            return TRUE
+        return self._few(a + b)
+
+    def _few(self, dnf: Dnf) -> Dnf:
+        if len(dnf) <= MAX_CASES:
+            return dnf
+        self.exact = False
+        return TRUE
+
+
+def _map(cases: Cases | None, f: Callable[[Lin], Lin]) -> Cases | None:
+    return None if cases is None else tuple((f(x), when) for x, when in cases)
+
+
+def _both(a: Cases | None, b: Cases | None, f: Callable[[Lin, Lin], Lin]) -> Cases | None:
+    if a is None or b is None or len(a) * len(b) > MAX_CASES:
+        return None
+    return tuple((f(x, y), c + d) for x, c in a for y, d in b)

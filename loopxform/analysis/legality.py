@@ -1,0 +1,280 @@
+"""One predicate per question about a loop; each answers with every obstacle, () meaning legal.
+
+The questions are asked of the dependence matrix (`deps`): rows are dependences, columns the loops
+around both statements, outermost first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.privatise import privacy
+from loopxform.analysis.reductions import reductions
+from loopxform.analysis.scope import below
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import Decl, For, Function, Opaque, Stmt
+from loopxform.ir.visit import Path, enclosing, names, reads, replace_at, writes
+
+
+def loop_at(fn: Function, path: Path) -> For:
+    loop = enclosing(fn, path)[-1]
+    if not isinstance(loop, For):
+        raise TypeError(f"no loop at {path}")
+    return loop
+
+
+def parallel_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
+    """No row has its first non-`=` in the column of the loop. Storage declared inside the loop is
+    private to an iteration and has no such row."""
+    loop = loop_at(fn, path)
+    if loop.parallel:
+        return ()
+    unknown = opaque_obstacles(fn, path)
+    if unknown:
+        return unknown
+    rows = [d for d in dependences(fn, path) if d.carrier == path]
+    return tuple(_carried(loop, d, "is carried by", _remedy(fn, path, d)) for d in worst(rows))
+
+
+def reverse_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
+    """Running a loop backwards reverses exactly the dependences it carries."""
+    loop = loop_at(fn, path)
+    if loop.live_out:
+        return (_live_out(loop),)
+    if loop.parallel:
+        return ()
+    unknown = opaque_obstacles(fn, path)
+    if unknown:
+        return unknown
+    rows = [d for d in dependences(fn, path) if d.carrier == path]
+    return tuple(_carried(loop, d, "would be reversed by", None) for d in worst(rows))
+
+
+def interchange_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
+    """for i: for j: S -> for j: for i: S where the nest is perfect, the bounds of j do not depend
+    on i, and no row reads (=, ..., <, >): it would begin with `>`. A forall carries nothing, so no
+    such row exists: it moves inwards always (seed 000, footnote 12)."""
+    outer = loop_at(fn, path)
+    structure = _not_swappable(outer)
+    if structure or outer.parallel:
+        return structure
+    unknown = opaque_obstacles(fn, path)
+    if unknown:
+        return unknown
+    rows = [
+        d
+        for d in dependences(fn, path)
+        if len(d.direction) > 1 and d.direction[0] == "<" and d.direction[1] in (">", "*")
+    ]
+    return tuple(_reversed(d) for d in worst(rows))
+
+
+def _not_swappable(outer: For) -> tuple[Obstacle, ...]:
+    place = outer.origin.loc
+    if len(outer.body) != 1 or not isinstance(outer.body[0], For):
+        message = f"the loop over '{outer.var}' does not hold just one loop"
+        return (Obstacle("LX110", message, place, remedy=f"distribute {outer.var} first"),)
+    inner = outer.body[0]
+    if outer.live_out or inner.live_out:
+        return (_live_out(outer if outer.live_out else inner),)
+    found: list[Obstacle] = []
+    if outer.var in _header(inner):
+        message = f"the bounds of '{inner.var}' depend on '{outer.var}'"
+        remedy = f"normalise {inner.var}, so that the dependence becomes a guard"
+        found.append(Obstacle("LX111", message, inner.origin.loc, remedy=remedy))
+    changed = writes(inner.body) & (_header(inner) | _header(outer))
+    if changed:
+        message = f"the loops write '{min(changed)}', on which their bounds depend"
+        remedy = "copy the bound into another variable before the loops"
+        found.append(Obstacle("LX112", message, place, remedy=remedy))
+    return tuple(found)
+
+
+def distribute_obstacles(fn: Function, path: Path, cut: int) -> tuple[Obstacle, ...]:
+    """for i: { A; B } -> for i: A; for i: B where no row carried by the loop leads from B to A, and
+    nothing declared in A is used in B. For a forall only the latter can fail."""
+    loop = loop_at(fn, path)
+    found = _shared_storage(loop, cut)
+    if loop.parallel:
+        return found
+    unknown = opaque_obstacles(fn, path)
+    if unknown:
+        return (*found, *unknown)
+    changed = writes(loop.body) & _header(loop)
+    if changed:
+        message = f"the loop writes '{min(changed)}', on which its bound depends"
+        remedy = "copy the bound into another variable before the loop"
+        found = (*found, Obstacle("LX112", message, loop.origin.loc, remedy=remedy))
+    depth = len(path)
+    rows = [
+        d
+        for d in dependences(fn, path)
+        if d.carrier == path and _part(d.source.path, depth) >= cut > _part(d.sink.path, depth)
+    ]
+    text = "leads back to an earlier statement, carried by"
+    return (*found, *(_carried(loop, d, text, None) for d in worst(rows)))
+
+
+def _shared_storage(loop: For, cut: int) -> tuple[Obstacle, ...]:
+    declared = [s for s in loop.body[:cut] if isinstance(s, Decl)]
+    later = _mentioned(loop.body[cut:])
+    return tuple(
+        Obstacle(
+            "LX121",
+            f"'{s.name}' is declared in the body of '{loop.var}' and used on both sides of the cut",
+            s.origin.loc,
+            remedy=f"expand {s.name} over {loop.var} first",
+        )
+        for s in declared
+        if s.name in later
+    )
+
+
+def fuse_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
+    """for i: A; for i: B -> for i: { A; B } where the headers agree and in the fused loop no row
+    leads from B back to A: such a row is a dependence from A to B that fusion would reverse."""
+    first = loop_at(fn, path)
+    second = _next(fn, path)
+    if second is None:
+        message = f"no loop follows the loop over '{first.var}' directly"
+        return (Obstacle("LX113", message, first.origin.loc, remedy="fusion takes two neighbours"),)
+    structure = _headers_differ(first, second)
+    if structure:
+        return structure
+    body = (*first.body, *second.body)
+    fused = replace(first, body=body, parallel=False)
+    after = (*path[:-1], path[-1] + (1 if path[-1] >= 0 else -1))
+    changed = replace_at(replace_at(fn, after, ()), path, (fused,))
+    unknown = opaque_obstacles(changed, path)
+    if unknown:
+        return unknown
+    depth, cut = len(path), len(first.body)
+    rows = [
+        d
+        for d in dependences(changed, path)
+        if d.carrier == path and _part(d.source.path, depth) >= cut > _part(d.sink.path, depth)
+    ]
+    return tuple(_fused(d) for d in worst(rows))
+
+
+def _next(fn: Function, path: Path) -> For | None:
+    try:
+        after = (*path[:-1], path[-1] + (1 if path[-1] >= 0 else -1))
+        found = enclosing(fn, after)[-1]
+    except IndexError:
+        return None
+    return found if isinstance(found, For) else None
+
+
+def _headers_differ(first: For, second: For) -> tuple[Obstacle, ...]:
+    place = second.origin.loc
+    same = (first.var, first.lo, first.hi, first.step) == (
+        second.var,
+        second.lo,
+        second.hi,
+        second.step,
+    )
+    if not same:
+        message = f"the loops over '{first.var}' and '{second.var}' differ in their headers"
+        return (Obstacle("LX113", message, place, remedy="normalise both loops first"),)
+    clash = {s.name for s in first.body if isinstance(s, Decl)} & _mentioned(second.body)
+    if clash:
+        message = f"'{min(clash)}' is declared in the first loop and used in the second"
+        return (Obstacle("LX114", message, place, remedy="rename one of them"),)
+    changed = (writes(first.body) | writes(second.body)) & _header(first)
+    if changed:
+        message = f"the loops write '{min(changed)}', on which their bounds depend"
+        remedy = "copy the bound into another variable before the loops"
+        return (Obstacle("LX112", message, place, remedy=remedy),)
+    return ()
+
+
+# ---------------------------------------------------------------- shared
+
+
+def opaque_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
+    """The statements below `path` that are not modelled."""
+    loop = enclosing(fn, path)[-1]
+    return tuple(
+        Obstacle("LX103", s.reason, s.origin.loc, remedy=s.help or None)
+        for _, s in below(loop, path)
+        if isinstance(s, Opaque)
+    )
+
+
+def worst(rows: list[Dependence]) -> list[Dependence]:
+    """One row per storage: proven ones first, then flow before anti before output."""
+    order = {"flow": 0, "anti": 1, "output": 2}
+    best: dict[tuple[str, Path | None], Dependence] = {}
+    for d in sorted(rows, key=lambda d: (not d.exact, order[d.kind])):
+        best.setdefault((d.array, d.declared), d)
+    return list(best.values())
+
+
+def describe(d: Dependence) -> str:
+    """`the flow dependence of C from S0 (line 7) to S0 (line 7), direction (<, >),`."""
+    return (
+        f"the {d.kind} dependence of {d.array} from {d.source} to {d.sink}, direction {d.vector},"
+    )
+
+
+def _carried(loop: For, d: Dependence, verb: str, remedy: str | None) -> Obstacle:
+    text = f"{describe(d)} {verb} the loop over '{loop.var}'"
+    return _obstacle(d, text, remedy)
+
+
+def _reversed(d: Dependence) -> Obstacle:
+    return _obstacle(d, f"{describe(d)} would be reversed", "skew the inner loop first")
+
+
+def _fused(d: Dependence) -> Obstacle:
+    text = (
+        f"the dependence of {d.array} from {d.sink} to {d.source} leads to an earlier iteration "
+        "and would be reversed"
+    )
+    return _obstacle(d, text, "shift the second loop, or keep the loops apart")
+
+
+def _obstacle(d: Dependence, text: str, remedy: str | None) -> Obstacle:
+    if d.exact:
+        return Obstacle("LX101", text, d.sink.loc, d.witness, remedy)
+    return Obstacle(
+        "LX102",
+        f"{text}, as far as can be told: it could not be excluded",
+        d.sink.loc,
+        None,
+        remedy,
+    )
+
+
+def _remedy(fn: Function, path: Path, d: Dependence) -> str | None:
+    loop = loop_at(fn, path)
+    if any(r.array == d.array for r in reductions(fn, path)):
+        op = next(r.op for r in reductions(fn, path) if r.array == d.array)
+        return f"it is a reduction ({op}): keep {loop.var} sequential, or allow re-association"
+    found = privacy(fn, path, d.array)
+    if found.private:
+        return f"make it private: privatise {d.array} {loop.var}"
+    if found.with_copy:
+        return f"{d.array} could be private if its last value were copied out"
+    return None
+
+
+def _part(path: Path, depth: int) -> int:
+    """Which statement of a body something stands in; -1 for the header of the loop itself."""
+    return path[depth] if len(path) > depth else -1
+
+
+def _live_out(loop: For) -> Obstacle:
+    message = f"'{loop.var}' is read after the loop over it ends"
+    return Obstacle("LX130", message, loop.origin.loc, remedy="declare it in the loop")
+
+
+def _header(loop: For) -> frozenset[str]:
+    return names(loop.lo) | names(loop.hi) | names(loop.step)
+
+
+def _mentioned(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """Every name that occurs in `body`, read or written."""
+    return reads(body) | writes(body)

@@ -1,0 +1,217 @@
+"""Privatisation: may each iteration of a loop have its own copy of a scalar or array?
+
+    legal  iff  each read in an iteration is preceded by a write of the same element in the same
+                iteration, on every path, and the value is not used after the loop.
+
+For scalars the paths are walked (`liveness`); what that cannot show, and all arrays, is a question
+about sets: { reads } is covered by the union of { elements written earlier in the iteration }, over
+writes that certainly happen. (Allen and Kennedy, section 5.3; seed 000, step 0: "acc is private".)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from loopxform.analysis import liveness, sets
+from loopxform.analysis.accesses import Access
+from loopxform.analysis.deps import Pair, common_loops, exclusive
+from loopxform.analysis.directions import SAME, pattern_conj, signed
+from loopxform.analysis.linear import Conj, Constraint, conj_names, plus, times
+from loopxform.analysis.region import Instance, Region, region, visible
+from loopxform.analysis.system import eliminate, feasible
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import Path, enclosing
+from loopxform.source import Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """The answer in parts. `exposed`: a read that may see an earlier iteration; `live`: it may be
+    read after the loop (at `live_at`); `caller`: it belongs to the caller; `last_value`: every
+    iteration writes it, so copying the last one out makes it private all the same."""
+
+    exposed: Loc | bool | None
+    live: bool
+    live_at: Loc | None
+    caller: bool
+    last_value: bool
+
+    @property
+    def private(self) -> bool:
+        return self.exposed is None and not self.live and not self.caller
+
+    @property
+    def with_copy(self) -> bool:
+        """Private, if need be with its last value copied out."""
+        return self.private or (self.exposed is None and self.last_value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A function by identity: hashing a whole tree costs more than the answer."""
+
+    fn: Function
+    path: Path
+    name: str
+
+    def __hash__(self) -> int:
+        return hash((id(self.fn), self.path, self.name))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Question) and (
+            self.fn is other.fn and self.path == other.path and self.name == other.name
+        )
+
+
+def privacy(fn: Function, path: Path, name: str) -> Privacy:
+    """Everything about `name` as a private variable of the loop at `path`."""
+    return _privacy(_Question(fn, path, name))
+
+
+@lru_cache(maxsize=64)
+def _privacy(q: _Question) -> Privacy:
+    loop = enclosing(q.fn, q.path)[-1]
+    assert isinstance(loop, For)
+    rank, caller = _kind(q.fn, q.path, q.name)
+    use = liveness.first_use(q.fn, loop.body, q.path, q.name)
+    exposed: Loc | bool | None = None
+    if rank or use == "read":
+        where = region(q.fn, q.path)
+        unwritten = not rank and q.name not in where.facts.assigned
+        exposed = True if unwritten else _exposed(where, q.name)
+    if rank:
+        after = liveness.array_read_elsewhere(q.fn, q.path, q.name)
+    else:
+        after = liveness.live_after(q.fn, q.path, q.name)
+    live = after is not False
+    last = not rank and use == "written"
+    return Privacy(exposed, live, after or None, caller, last)
+
+
+def _kind(fn: Function, path: Path, name: str) -> tuple[int, bool]:
+    """The rank of an object, and whether its final value belongs to the caller."""
+    found = visible(fn, path).get(name)
+    if found is None:
+        return 0, True
+    owner = next((p for p in fn.objects if p.name == name), None) if found.decl is None else None
+    return found.rank, owner is not None and (owner.is_global or owner.array)
+
+
+def private_obstacles(fn: Function, path: Path, name: str) -> tuple[Obstacle, ...]:
+    """Why `name` may not be private to each iteration of the loop at `path`; () where it may."""
+    loop = enclosing(fn, path)[-1]
+    assert isinstance(loop, For)
+    found = privacy(fn, path, name)
+    place = loop.origin.loc
+    out = []
+    if found.exposed is not None:
+        at = found.exposed if isinstance(found.exposed, Loc) else place
+        message = f"'{name}' may be read before it is written in an iteration of '{loop.var}'"
+        remedy = f"write {name} first in the body of the loop"
+        out.append(Obstacle("LX143", message, at, remedy=remedy))
+    if found.caller:
+        message = f"'{name}' belongs to the caller, who sees its last value"
+        out.append(Obstacle("LX144", message, place, remedy="use a local variable"))
+    elif found.live:
+        message = f"'{name}' may be read after the loop over '{loop.var}'"
+        remedy = "use another variable there, or copy the last value out"
+        out.append(Obstacle("LX144", message, found.live_at or place, remedy=remedy))
+    return tuple(out)
+
+
+def is_private(fn: Function, path: Path, name: str) -> bool:
+    return not private_obstacles(fn, path, name)
+
+
+# ---------------------------------------------------------------- coverage
+
+
+def _exposed(where: Region, name: str) -> Loc | bool | None:
+    """A read of `name` that no write of the same iteration covers: its place (True if unknown)."""
+    uses = [(n, i, a) for n, i in enumerate(where.instances) for a in i.accesses]
+    uses = [
+        u for u in uses if u[2].storage.name == name and u[2].storage.decl not in _inside(where)
+    ]
+    writes = [u for u in uses if u[2].write and u[1].exact and u[2].exact]
+    for n, instance, read in uses:
+        if read.write:
+            continue
+        try:
+            covered = _covered(n, instance, read, writes)
+        except sets.TooHard:
+            covered = False
+        if not covered:
+            return instance.loc or True
+    return None
+
+
+def _inside(where: Region) -> frozenset[Path]:
+    decls = (a.storage.decl for i in where.instances for a in i.accesses)
+    at = where.scope
+    return frozenset(d for d in decls if d is not None and d[: len(at)] == at)
+
+
+def _covered(
+    n: int, instance: Instance, read: Access, writes: list[tuple[int, Instance, Access]]
+) -> bool:
+    if not instance.loops or any(x is None for s, _ in read.cases for x in s):
+        return False
+    parts = [
+        part
+        for m, other, write in writes
+        for part in _earlier(instance, read, other, write, before=m < n)
+    ]
+    if not parts:
+        return not any(feasible((*d, *c)) for d in instance.domain for _, c in read.cases)
+    for domain in instance.domain:
+        for _, when in read.cases:
+            whole = (*domain, *when)
+            if any(_within(whole, part) for part in parts):
+                continue
+            dims = sorted(conj_names(whole) | _outer_names(instance, parts))
+            if not sets.covers((whole,), [(part,) for part in parts], dims):
+                return False
+    return True
+
+
+def _outer_names(instance: Instance, parts: list[Conj]) -> frozenset[str]:
+    """Parameters, and loop variables of the read, as they occur in the parts."""
+    own = {x.var for x in instance.loops}
+    found = frozenset(k for part in parts for k in conj_names(part))
+    return frozenset(k for k in found if k in own or (k[0] != "$" and k[-1] not in "~'"))
+
+
+def _earlier(
+    instance: Instance, read: Access, other: Instance, write: Access, *, before: bool
+) -> list[Conj]:
+    """The reads an earlier write of the same iteration of the outermost loop precedes, one
+    conjunction per loop in which the write is earlier: in the names of the read, `i~` leads from
+    the read back to the write."""
+    loops = common_loops(instance, other)
+    pair = Pair(instance, read, other, write, loops)
+    orders: list[Conj] = []
+    for level in range(1, len(loops)):
+        same = pattern_conj(pair.steps[:level], SAME * level)
+        orders.append((*same, *signed(pair.steps[level], ">")))
+    if before and not exclusive(instance.path, other.path):
+        orders.append(pattern_conj(pair.steps, SAME * len(loops)))
+    return [(*system, *order) for system in pair.systems() for order in orders]
+
+
+def _within(whole: Conj, part: Conj) -> bool:
+    """Whether every point of `whole` lies in one part, where exact elimination can tell."""
+    names = conj_names(whole)
+    keep = names | frozenset(k for k in conj_names(part) if k[0] != "$" and k[-1] not in "~'")
+    condition = eliminate(part, keep)
+    if condition is None or not conj_names(condition) <= keep:
+        return False
+    return not any(feasible((*whole, *negated)) for c in condition for negated in _negated(c))
+
+
+def _negated(c: Constraint) -> list[Conj]:
+    below = Constraint(False, plus(times(c.lin, -1), {"": -1}))
+    if not c.eq:
+        return [(below,)]
+    return [(below,), (Constraint(False, plus(c.lin, {"": -1})),)]

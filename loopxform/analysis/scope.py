@@ -1,0 +1,228 @@
+"""What a name means inside a region: loop variable, parameter, temporary, or unknown.
+
+A parameter of a region is an integer scalar that keeps one value while the region runs: nothing in
+the region writes it, or one assignment outside every loop precedes all its uses. A temporary
+(`int t = 2*i + 1;`) is replaced by its value where that is provably the one it holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from loopxform.analysis.formula import Cases, Translator
+from loopxform.analysis.linear import variable
+from loopxform.ir.nodes import (
+    Assign,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Stmt,
+    Tile,
+    Var,
+)
+from loopxform.ir.printer import expr_text
+from loopxform.ir.types import DOUBLE, INT, Scalar
+from loopxform.ir.typing import type_of
+from loopxform.ir.visit import Path, bodies, names, stmt_exprs, walk, walk_expr
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the text of a body says about its names, gathered in one walk."""
+
+    assigned: Counter[str]
+    """How often each scalar or array is the target of an assignment or copy."""
+    declared: dict[str, Path]
+    loop_vars: frozenset[str]
+    escaping: frozenset[str]
+    """Loop variables read outside the loops over them."""
+    opaque: bool
+    first_read: dict[str, Path]
+    assignments: dict[str, tuple[Path, Assign, tuple[str, ...]]]
+    """The last assignment of each scalar in text order, and the variables of the loops around."""
+
+    def may_change(self, name: str) -> bool:
+        return (
+            self.opaque or name in self.assigned or name in self.declared or name in self.loop_vars
+        )
+
+
+def below(s: Stmt, path: Path) -> Iterator[tuple[Path, Stmt]]:
+    """Every statement inside `s`, in text order, with its path; `path` is that of `s`."""
+    if not isinstance(s, If):
+        for body in bodies(s):
+            yield from walk(body, path)
+        return
+    yield from walk(s.then, path)
+    for n, inner in enumerate(s.orelse):
+        place = (*path, -1 - n)
+        yield place, inner
+        yield from below(inner, place)
+
+
+def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
+    assigned: Counter[str] = Counter()
+    declared: dict[str, Path] = {}
+    first_read: dict[str, Path] = {}
+    assignments: dict[str, tuple[Path, Assign, tuple[str, ...]]] = {}
+    loops: list[tuple[Path, str]] = []
+    loop_vars: set[str] = set()
+    escaping: list[tuple[str, Path]] = []
+    opaque = False
+    for path, s in statements:
+        while loops and path[: len(loops[-1][0])] != loops[-1][0]:
+            loops.pop()
+        around = {v for _, v in loops}
+        for name in _reads(s):
+            first_read.setdefault(name, path)
+            if name not in around:
+                escaping.append((name, path))
+        match s:
+            case Assign(Var(name), _, _):
+                assigned[name] += 1
+                assignments[name] = (path, s, tuple(v for _, v in loops))
+            case Assign(target, _, _) if isinstance(target, Load):
+                assigned[target.array] += 1
+            case Copy():
+                assigned[s.target] += 1
+            case Decl():
+                declared[s.name] = path
+            case Opaque():
+                opaque = True
+            case For():
+                loops.append((path, s.var))
+                loop_vars.add(s.var)
+            case _:
+                pass
+    out = frozenset(n for n, _ in escaping if n in loop_vars)
+    return Facts(assigned, declared, frozenset(loop_vars), out, opaque, first_read, assignments)
+
+
+def _reads(s: Stmt) -> frozenset[str]:
+    exprs: Iterable[Expr] = stmt_exprs(s)
+    if isinstance(s, Assign):
+        target = s.target
+        exprs = (s.value, *(target.index if isinstance(target, Load) else ()))
+        if s.op:
+            exprs = (s.value, target)
+    if isinstance(s, For):
+        exprs = (s.lo, s.hi, s.step)
+    found: frozenset[str] = frozenset()
+    for e in exprs:
+        found |= names(e)
+    return found
+
+
+@dataclass
+class Names:
+    """The `formula.Scope` of one place: `loops` are the variables of the region's loops around it,
+    `whole` the facts of the function, `facts` those of the region."""
+
+    whole: Facts
+    facts: Facts
+    types: dict[str, Scalar]
+    loops: tuple[str, ...] = ()
+    place: Path = ()
+    counter: count[int] = field(default_factory=lambda: count(1))
+
+    def at(self, place: Path, loops: tuple[str, ...]) -> Names:
+        return replace(self, place=place, loops=loops)
+
+    def within(self, facts: Facts, place: Path) -> Names:
+        return replace(self, facts=facts, place=place, loops=())
+
+    def meaning(self, name: str) -> Cases | None:
+        type = self.types.get(name)
+        if type is None or not type.is_integer or (name in self.loops and self.facts.opaque):
+            return None
+        if name not in self.loops:
+            value = self._value(name)
+            if value is not None:
+                return value
+            if not self.is_stable(name):
+                return None
+        return ((variable(name), ()),)
+
+    def is_stable(self, name: str) -> bool:
+        """Whether a scalar keeps one value at all its uses in the region."""
+        facts = self.facts
+        if not facts.may_change(name):
+            return True
+        if facts.opaque or name in facts.loop_vars or facts.assigned[name] != 1:
+            return False
+        found = facts.assignments.get(name)
+        if found is None or found[2]:
+            return False
+        path = order(found[0])
+        decl, read = facts.declared.get(name), facts.first_read.get(name)
+        return (decl is None or order(decl) < path) and (read is None or path < order(read))
+
+    def _value(self, name: str) -> Cases | None:
+        """The value of a scalar assigned once in the function, earlier in the same body or around:
+        that assignment is the one this use sees, in the same iteration of the loops around it."""
+        whole = self.whole
+        found = whole.assignments.get(name)
+        if found is None or whole.opaque or whole.assigned[name] != 1 or name in whole.loop_vars:
+            return None
+        path, assign, loops = found
+        before = self.place[: len(path) - 1] == path[:-1] and order(path) < order(self.place)
+        if assign.op or not before or not self._fits(name, assign.value):
+            return None
+        there = replace(self, facts=whole, loops=loops, place=path)
+        translator = Translator(there)
+        value = translator.cases(assign.value)
+        return value if translator.exact else None
+
+    def _fits(self, name: str, value: Expr) -> bool:
+        """Whether the C type of `name` holds every value of the expression assigned to it."""
+        target, source = self.types[name], self.type_of(value)
+        if source is None or not source.is_integer or target.is_unsigned != source.is_unsigned:
+            return False
+        return target.bytes >= source.bytes
+
+    def symbol(self, e: Expr) -> str | None:
+        """An unknown constant stands for an integer expression of things that never change."""
+        type = self.type_of(e)
+        if type is None or not type.is_integer:
+            return None
+        for x in walk_expr(e):
+            if isinstance(x, Var) and (x.name in self.loops or not self.is_stable(x.name)):
+                return None
+            if isinstance(x, Load) and self.facts.may_change(x.array):
+                return None
+        return f"`{expr_text(e)}`"
+
+    def fresh(self) -> str:
+        return f"${next(self.counter)}"
+
+    def type_of(self, e: Expr) -> Scalar | None:
+        try:
+            return type_of(e, self.types)
+        except KeyError:
+            return INT if isinstance(e, Tile) else None
+
+
+def order(path: Path) -> tuple[tuple[int, int], ...]:
+    """A key that sorts paths in text order (the else branch of an If after its then branch)."""
+    return tuple((0, n) if n >= 0 else (1, -n) for n in path)
+
+
+def scalar_types(fn: Function) -> dict[str, Scalar]:
+    """The type of every name; a name declared with two types counts as a double (never affine)."""
+    out = {p.name: p.type for p in fn.objects}
+    for _, s in walk(fn.body):
+        if isinstance(s, Decl):
+            old = out.get(s.name)
+            out[s.name] = s.type if old is None or old == s.type else DOUBLE
+    for _, s in walk(fn.body):
+        if isinstance(s, For):
+            out.setdefault(s.var, s.type)
+    return out

@@ -1,0 +1,109 @@
+"""The only home of islpy: sets built by name, asked what exact elimination could not answer.
+
+isl's tuples are positional; here a set is always built from named constraints with its dimensions
+listed beside them, so two sets meet only over the same list of names. The library is loaded at the
+first question (50 ms of CPU time that most programs never pay).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from loopxform.analysis.linear import Conj, Constraint, Dnf, conj_names
+
+if TYPE_CHECKING:
+    import islpy
+
+T = TypeVar("T")
+
+MAX_OPERATIONS = 2_000_000
+"""isl's own measure of work per question (about a second); beyond it the answer is unknown."""
+
+
+class TooHard(Exception):
+    """isl exceeded the number of operations a question may cost."""
+
+
+@cache
+def context() -> islpy.Context:
+    import islpy
+
+    ctx = islpy.DEFAULT_CONTEXT
+    ctx.set_max_operations(MAX_OPERATIONS)
+    return ctx
+
+
+def bounded(question: Callable[[], T]) -> T:
+    """Asks isl within the limit on operations."""
+    import islpy
+
+    ctx = context()
+    ctx.reset_operations()
+    try:
+        return question()
+    except islpy.Error as e:
+        raise TooHard(str(e)) from e
+
+
+def _term(name: str, index: dict[str, str], c: int) -> str:
+    return f"{c}*{index[name]}" if name else str(c)
+
+
+def _constraint(c: Constraint, index: dict[str, str]) -> str:
+    terms = " + ".join(_term(k, index, v) for k, v in c.lin.items()) or "0"
+    return f"{terms} {'=' if c.eq else '>='} 0"
+
+
+def _case(conj: Conj, index: dict[str, str], dims: frozenset[str]) -> str:
+    hidden = sorted(conj_names(conj) - dims)
+    index = {**index, **{name: f"e{n}" for n, name in enumerate(hidden)}}
+    text = " and ".join(_constraint(c, index) for c in conj) or "0 = 0"
+    quantified = ", ".join(index[name] for name in hidden)
+    return f"exists {quantified} : {text}" if hidden else text
+
+
+def build(dnf: Dnf, dims: Sequence[str], params: Sequence[str] = ()) -> islpy.Set:
+    """The set `[params] -> { [dims] : dnf }`; every other name is existentially quantified.
+
+    isl sees `d0, d1, ...` and `p0, p1, ...`: names of C may be keywords of isl.
+    """
+    import islpy
+
+    index = {name: f"d{n}" for n, name in enumerate(dims)}
+    index |= {name: f"p{n}" for n, name in enumerate(params)}
+    head = f"[{', '.join(index[p] for p in params)}] -> " if params else ""
+    tuple_text = ", ".join(index[d] for d in dims)
+    known = frozenset(index)
+    cases = " or ".join(f"({_case(conj, index, known)})" for conj in dnf) or "1 = 0"
+    return bounded(lambda: islpy.Set(f"{head}{{ [{tuple_text}] : {cases} }}", context()))
+
+
+def sample(conj: Sequence[Constraint]) -> dict[str, int] | None:
+    """An integer point of a conjunction, or None."""
+    dims = sorted(conj_names(conj))
+    found = build((tuple(conj),), dims)
+
+    def question() -> dict[str, int] | None:
+        import islpy
+
+        point = found.sample_point()
+        if point.is_void():
+            return None
+        return {
+            name: point.get_coordinate_val(islpy.dim_type.set, n).to_python()
+            for n, name in enumerate(dims)
+        }
+
+    return bounded(question)
+
+
+def covers(whole: Dnf, parts: Iterable[Dnf], dims: Sequence[str]) -> bool:
+    """Whether every point of `whole` (over `dims`) lies in one of the parts; the names of a part
+    outside `dims` are existentially quantified."""
+    rest = build(whole, dims)
+    for dnf in parts:
+        part = build(dnf, dims)
+        rest = bounded(partial(rest.subtract, part))
+    return bounded(rest.is_empty)

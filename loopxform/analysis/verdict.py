@@ -1,0 +1,255 @@
+"""The verdict on every loop of a function, and the dependence matrix it was read from.
+
+yes           no dependence is carried by the loop (storage declared inside it is private)
+privatizable  parallel once the listed variables are private (last value copied where live)
+reduction     the remaining carried dependences belong to recognised reductions
+no            a carried dependence is proven, with a witness
+unknown       a carried dependence could not be excluded, or a statement is not modelled
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from loopxform.analysis.deps import Dependence, assumptions, dependences
+from loopxform.analysis.legality import describe, worst
+from loopxform.analysis.privatise import privacy
+from loopxform.analysis.reductions import Reduction, reductions
+from loopxform.analysis.scope import below
+from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk, writes
+from loopxform.source import Loc
+
+Answer: TypeAlias = Literal["yes", "reduction", "privatizable", "no", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    code: str
+    message: str
+    loc: Loc | None
+    witness: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopVerdict:
+    """One `for` of the file. `copies` are those of `private` whose last value is needed."""
+
+    path: Path
+    loc: Loc | None
+    var: str
+    depth: int
+    parallel: Answer
+    private: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
+    reductions: tuple[Reduction, ...] = ()
+    assumes: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+
+    def json(self) -> dict[str, object]:
+        """The loop as the contract of `check --format json` has it (DESIGN.md, section 7)."""
+        return {
+            "line": self.loc.line if self.loc else 0,
+            "column": self.loc.column if self.loc else 0,
+            "var": self.var,
+            "depth": self.depth,
+            "parallel": self.parallel,
+            "private": list(self.private),
+            "reductions": [{"var": r.var, "op": r.op} for r in self.reductions],
+            "assumes": list(self.assumes),
+            "reasons": [
+                {
+                    "code": r.code,
+                    "message": r.message,
+                    "line": r.loc.line if r.loc else 0,
+                    "column": r.loc.column if r.loc else 0,
+                }
+                for r in self.reasons
+            ],
+        }
+
+
+def judge(fn: Function) -> tuple[LoopVerdict, ...]:
+    """One verdict per loop, in text order, those of unmodelled headers included."""
+    out: list[LoopVerdict] = []
+    around: list[Path] = []
+    for path, s in walk(fn.body):
+        while around and path[: len(around[-1])] != around[-1]:
+            around.pop()
+        if isinstance(s, For):
+            out.append(_loop(fn, path, s, len(around)))
+        elif isinstance(s, Opaque) and s.loop:
+            reason = Reason(s.code, s.reason, s.origin.loc)
+            found = LoopVerdict(
+                path, s.origin.loc, _opaque_var(s), len(around), "unknown", reasons=(reason,)
+            )
+            out.append(found)
+        else:
+            continue
+        around.append(path)
+    return tuple(out)
+
+
+def _opaque_var(s: Opaque) -> str:
+    """The variable of a `for` that is not modelled, as far as its text shows one."""
+    _, _, head = s.text.partition("(")
+    words = head.partition("=")[0].replace("*", " ").split()
+    return words[-1] if words and words[-1].isidentifier() else ""
+
+
+def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
+    place = loop.origin.loc
+    unknown = [s for _, s in below(loop, path) if isinstance(s, Opaque)]
+    if unknown:
+        reasons = tuple(Reason(s.code, s.reason, s.origin.loc) for s in unknown)
+        return LoopVerdict(path, place, loop.var, depth, "unknown", reasons=reasons)
+    carried = [] if loop.parallel else _carried(fn, path)
+    found = _Sorted(fn, path, loop, carried)
+    return LoopVerdict(
+        path,
+        place,
+        loop.var,
+        depth,
+        found.answer,
+        found.private,
+        found.copies,
+        found.reductions,
+        _assumed(fn, loop),
+        found.reasons,
+    )
+
+
+def _carried(fn: Function, path: Path) -> list[Dependence]:
+    """The rows the loop carries: those of the outermost loop's matrix, or of the loop's own where
+    the larger region could not be exact."""
+    rows = [d for d in dependences(fn, _nest(fn, path)) if d.carrier == path]
+    if all(d.exact for d in rows):
+        return rows
+    return [d for d in dependences(fn, path) if d.carrier == path]
+
+
+def _nest(fn: Function, path: Path) -> Path:
+    """The outermost loop around `path` (inside whatever is not modelled)."""
+    nest = path
+    for n, s in reversed(list(enumerate(enclosing(fn, path)))):
+        if isinstance(s, Opaque):
+            break
+        if isinstance(s, For):
+            nest = path[: n + 1]
+    return nest
+
+
+class _Sorted:
+    """The carried rows of one loop, storage by storage."""
+
+    def __init__(self, fn: Function, path: Path, loop: For, rows: list[Dependence]) -> None:
+        known = {r.array: r for r in reductions(fn, path)} if rows else {}
+        private: dict[str, bool] = {}
+        reduced: list[Reduction] = []
+        left: list[Dependence] = []
+        for d in worst(rows):
+            if d.array in known:
+                reduced.append(known[d.array])
+                continue
+            found = privacy(fn, path, d.array)
+            if found.with_copy:
+                private[d.array] = not found.private
+            else:
+                left.append(d)
+        if loop.live_out:
+            private[loop.var] = True
+        self.private = tuple(private)
+        self.copies = tuple(name for name, copy in private.items() if copy)
+        self.reductions = tuple(reduced)
+        self.left = left
+        self.reasons = tuple(_reason(d, loop) for d in left)
+
+    @property
+    def answer(self) -> Answer:
+        if any(d.exact for d in self.left):
+            return "no"
+        if self.left:
+            return "unknown"
+        if self.reductions:
+            return "reduction"
+        return "privatizable" if self.private else "yes"
+
+
+def _reason(d: Dependence, loop: For) -> Reason:
+    text = f"{describe(d)} is carried by the loop over '{loop.var}'"
+    if d.exact:
+        message = f"{text}: {d.witness}" if d.witness else text
+        return Reason("LX101", message, d.sink.loc, d.witness)
+    return Reason("LX102", f"{text}, as far as can be told: it could not be excluded", d.sink.loc)
+
+
+def _assumed(fn: Function, loop: For) -> tuple[str, ...]:
+    """Those assumptions about aliasing that the loop's verdict rests on."""
+    used = _names_in(loop)
+    changed = writes(loop.body)
+    out = []
+    for text in assumptions(fn):
+        a, _, rest = text.partition(" and ")
+        b = rest.partition(" ")[0]
+        if a in used and b in used and (a in changed or b in changed):
+            out.append(text)
+    return tuple(out)
+
+
+def _names_in(loop: For) -> frozenset[str]:
+    found = writes(loop.body)
+    for _, s in walk((loop,)):
+        for e in stmt_exprs(s):
+            found |= names(e)
+    return found
+
+
+# ---------------------------------------------------------------- the matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The dependences of one nest: rows over the loops of the nest in text order."""
+
+    path: Path
+    loops: tuple[str, ...]
+    loop_paths: tuple[Path, ...]
+    rows: tuple[Dependence, ...]
+
+    def entry(self, d: Dependence, column: int) -> str:
+        """The sign of a row in a column; blank where the loop is not around both statements."""
+        path = self.loop_paths[column]
+        if path not in d.loop_paths:
+            return ""
+        return d.direction[d.loop_paths.index(path)]
+
+
+def matrix(fn: Function) -> tuple[Matrix, ...]:
+    """One matrix per outermost loop, in text order."""
+    out = []
+    for path, s in walk(fn.body):
+        if not isinstance(s, For) or _nest(fn, path) != path:
+            continue
+        inner = [(path, s.var), *((p, x.var) for p, x in below(s, path) if isinstance(x, For))]
+        rows = dependences(fn, path)
+        out.append(Matrix(path, tuple(v for _, v in inner), tuple(p for p, _ in inner), rows))
+    return tuple(out)
+
+
+def matrix_text(m: Matrix) -> str:
+    """The matrix as a table: a row per dependence, a column per loop (seed 000, step 0)."""
+    head = ["kind", "array", "statements", *m.loops]
+    table = [head]
+    for d in m.rows:
+        name = f"{d.array} ({d.reduction})" if d.reduction else d.array
+        where = f"{d.source} -> {d.sink}"
+        signs = [m.entry(d, n) for n in range(len(m.loops))]
+        table.append([d.kind + ("" if d.exact else "?"), name, where, *signs])
+    widths = [max(len(row[n]) for row in table) for n in range(len(head))]
+    return "\n".join(_line(row, widths) for row in table) + "\n"
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(text.ljust(w) for text, w in zip(row, widths)).rstrip()

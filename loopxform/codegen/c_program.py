@@ -1,0 +1,303 @@
+"""Functions as compilable C99, at any step of a derivation.
+
+The text computes what the loop tree means: `forall` becomes an OpenMP loop where C allows it, tile
+sizes become an `enum`, copies become loops, and local arrays live on the stack or, where their size
+is not a small number, on the heap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from loopxform.codegen import cexpr
+from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
+from loopxform.codegen.cexpr import Dialect
+from loopxform.errors import EmitError
+from loopxform.ir.affine import poly, value_of
+from loopxform.ir.names import used_names
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Param,
+    Return,
+    Stmt,
+    Tile,
+    Var,
+)
+from loopxform.ir.types import INT
+from loopxform.ir.visit import Path, stmt_exprs, walk, walk_expr
+
+STACK_LIMIT = 64 * 1024
+"""Bytes up to which a local array of known size stays on the stack (OpenMP threads have little)."""
+
+
+def file_text(
+    fn: Function,
+    *,
+    name: str | None = None,
+    openmp: bool = True,
+    define_globals: bool = False,
+) -> str:
+    """A translation unit with the function. The globals it uses are declared `extern`, or defined
+    here on request (static ones exist nowhere else). Raises EmitError as `function_text`."""
+    text = function_text(fn, name=name, openmp=openmp)
+    parts = ["".join(f"#include <{h}>\n" for h in _headers(fn, text)), _helpers(text)]
+    storage = "" if define_globals else "extern "
+    parts.append("".join(f"{storage}{declaration(p)};\n" for p in fn.globals))
+    return "\n".join(p for p in [*parts, text] if p)
+
+
+def function_text(fn: Function, *, name: str | None = None, openmp: bool = True) -> str:
+    """The function alone. It may use LX_MIN, LX_MAX (`cexpr.HELPERS`), math.h and stdlib.h.
+
+    Raises EmitError where the function holds statements that are not modelled.
+    """
+    scopes = scopes_of(fn)
+    printer = _Printer(fn, scopes, openmp)
+    lines = [prototype(fn, name), "{"]
+    tiles = {x.name: x.value for x in _expressions(fn) if isinstance(x, Tile)}
+    if tiles:
+        lines.append(f"  enum {{ {', '.join(f'{t} = {v}' for t, v in tiles.items())} }};")
+    unread = [p.name for p in fn.params if p.name in scopes.silenced]
+    lines += [f"  (void){n};" for n in unread]
+    lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def prototype(fn: Function, name: str | None = None) -> str:
+    """The user's prototype without semicolon, renamed on request; made from the parameters where
+    the function has none."""
+    if fn.signature:
+        text = fn.signature.rstrip().rstrip(";")
+        return re.sub(rf"\b{re.escape(fn.name)}\b(?=\s*\()", name or fn.name, text, count=1)
+    returns = fn.returns.c if fn.returns else "void"
+    params = ", ".join(declaration(p) for p in fn.params) or "void"
+    return f"{returns} {name or fn.name}({params})"
+
+
+def declaration(p: Param) -> str:
+    """`const float A[restrict n][m]`, `float *A`, or a scalar."""
+    const = "const " if p.const else ""
+    if not p.shape:
+        return f"{const}{p.type.c} {p.name}"
+    qualifier = "restrict" if p.restrict and not p.is_global else ""
+    if p.flat and not p.is_global:
+        return f"{const}{p.type.c} *{qualifier + ' ' if qualifier else ''}{p.name}"
+    plain = Dialect()
+    extents = ["" if d is None else cexpr.expr(d, plain) for d in p.shape]
+    first = " ".join(x for x in (qualifier, extents[0]) if x)
+    return f"{const}{p.type.c} {p.name}" + "".join(f"[{d}]" for d in [first, *extents[1:]])
+
+
+def _headers(fn: Function, text: str) -> list[str]:
+    needed = {
+        "math.h": any(isinstance(x, Call) for x in _expressions(fn)),
+        "stdbool.h": re.search(r"\bbool\b", text),
+        "stddef.h": re.search(r"\b(size_t|ptrdiff_t)\b", text),
+        "stdint.h": re.search(r"\bu?int\d+_t\b", text),
+        "stdlib.h": re.search(r"\b(malloc|abort|l?l?abs)\(", text),
+    }
+    return [h for h, need in needed.items() if need]
+
+
+def _helpers(text: str) -> str:
+    return "".join(h + "\n" for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text)
+
+
+def _expressions(fn: Function) -> Iterator[Expr]:
+    for _, s in walk(fn.body):
+        for e in stmt_exprs(s):
+            yield from walk_expr(e)
+    for p in fn.objects:
+        for d in p.shape:
+            if d is not None:
+                yield from walk_expr(d)
+
+
+class _Printer:
+    """Statements to lines. A dialect travels along, since a name may have another type in a
+    sibling scope; `parallel` says that an enclosing loop already runs in parallel."""
+
+    def __init__(self, fn: Function, scopes: Scopes, openmp: bool) -> None:
+        self.fn = fn
+        self.scopes = scopes
+        self.openmp = openmp
+        self.used = used_names(fn)
+
+    def body(
+        self,
+        body: tuple[Stmt, ...],
+        path: Path,
+        depth: int,
+        d: Dialect,
+        *,
+        parallel: bool = False,
+        orelse: bool = False,
+    ) -> list[str]:
+        """The lines of a statement list; `path` is that of the enclosing statement."""
+        out: list[str] = []
+        heap: list[str] = []
+        pad = "  " * depth
+        for n, s in enumerate(body):
+            place = (*path, -1 - n if orelse else n)
+            out += self._declarations(place, pad)
+            match s:
+                case Decl():
+                    d = _typed(d, s)
+                    out += self._decl(s, pad, d, heap)
+                case Return():
+                    out += self._return(s, pad, d, heap)
+                    heap = []
+                case _:
+                    out += self._statement(s, place, depth, d, parallel)
+        return out + [f"{pad}free({n});" for n in heap]
+
+    def _declarations(self, place: Path, pad: str) -> list[str]:
+        out = []
+        for name, t in self.scopes.before.get(place, ()):
+            out.append(f"{pad}{t.c} {name};")
+            if name in self.scopes.silenced:
+                out.append(f"{pad}(void){name};")
+        return out
+
+    def _decl(self, s: Decl, pad: str, d: Dialect, heap: list[str]) -> list[str]:
+        extents = [cexpr.expr(x, d) for x in s.shape]
+        if not _on_heap(s):
+            out = [f"{pad}{s.type.c} {s.name}{''.join(f'[{x}]' for x in extents)};"]
+            return [*out, f"{pad}(void){s.name};"] if s.name in self.scopes.silenced else out
+        heap.append(s.name)
+        inner = "".join(f"[{x}]" for x in extents[1:])
+        pointer = f"(*{s.name})" if inner else f"*{s.name}"
+        count = " * ".join(f"(size_t)({x})" for x in extents)
+        return [
+            f"{pad}{s.type.c} {pointer}{inner} = malloc({count} * sizeof({s.type.c}) + 1);",
+            f"{pad}if (!{s.name}) abort();",
+        ]
+
+    def _return(self, s: Return, pad: str, d: Dialect, heap: list[str]) -> list[str]:
+        if s.value is None:
+            return [f"{pad}free({n});" for n in heap] + [f"{pad}return;"]
+        value = cexpr.expr(s.value, d)
+        if not heap:
+            return [f"{pad}return {value};"]
+        assert self.fn.returns is not None
+        result = self._fresh("result")
+        out = [f"{pad}{self.fn.returns.c} {result} = {value};"]
+        return [*out, *(f"{pad}free({n});" for n in heap), f"{pad}return {result};"]
+
+    def _statement(self, s: Stmt, place: Path, depth: int, d: Dialect, parallel: bool) -> list[str]:
+        pad = "  " * depth
+        match s:
+            case For():
+                return self._for(s, place, depth, d, parallel)
+            case If():
+                out = [f"{pad}if ({cexpr.expr(s.cond, d)}) {{"]
+                out += self.body(s.then, place, depth + 1, d, parallel=parallel)
+                if s.orelse:
+                    out.append(f"{pad}}} else {{")
+                    out += self.body(s.orelse, place, depth + 1, d, parallel=parallel, orelse=True)
+                return [*out, pad + "}"]
+            case Assign():
+                return [f"{pad}{cexpr.assign(s, d)};"]
+            case Copy():
+                return [pad + line for line in self._copy(s, d)]
+            case Opaque():
+                raise EmitError(
+                    f"a statement that is not modelled cannot be printed: {s.reason}",
+                    loc=s.origin.loc,
+                    help=s.help or None,
+                )
+            case Decl() | Return():
+                raise AssertionError("handled by body")
+            case _:
+                assert_never(s)
+
+    def _for(self, s: For, place: Path, depth: int, d: Dialect, parallel: bool) -> list[str]:
+        pad = "  " * depth
+        inner = replace(d, types={**d.types, s.var: s.type})
+        threads = self.openmp and not parallel and runs_parallel(s, place, self.scopes, inner.types)
+        out = [f"{pad}#pragma omp parallel for"] if threads else []
+        own = "" if place in self.scopes.outside else f"{s.type.c} "
+        out.append(f"{pad}for ({own}{header(s, d, inner)}) {{")
+        out += self.body(s.body, place, depth + 1, inner, parallel=parallel or threads)
+        return [*out, pad + "}"]
+
+    def _copy(self, s: Copy, d: Dialect) -> list[str]:
+        """Loops over the target; elements beyond a limit are skipped or clamped."""
+        sized = [n for n, x in enumerate(s.slices) if x.size is not None]
+        counters = {n: self._fresh(f"c{k}") for k, n in enumerate(sized)}
+        d = replace(d, types={**d.types, **dict.fromkeys(counters.values(), INT)})
+        order = [sized[k] for k in s.order] if s.order is not None else sized
+        out: list[str] = []
+        index: list[Expr] = []
+        guards: list[Expr] = []
+        for n, x in enumerate(s.slices):
+            at = Bin("+", x.lo, Var(counters[n])) if n in counters else x.lo
+            if x.limit is not None and x.clamp:
+                at = Bin("min", at, Bin("-", x.limit, Const(1)))
+            elif x.limit is not None:
+                guards.append(Bin("<", at, x.limit))
+            index.append(at)
+        for n in order:
+            size = s.slices[n].size
+            assert size is not None
+            c = counters[n]
+            test = cexpr.expr(Bin("<", Var(c), size), d)
+            out.append(f"{'  ' * len(out)}for (int {c} = 0; {test}; {c}++)")
+        for guard in guards[:1]:
+            for more in guards[1:]:
+                guard = Bin("&&", guard, more)
+            out.append(f"{'  ' * len(out)}if ({cexpr.expr(guard, d)})")
+        target = Load(s.target, tuple(Var(counters[n]) for n in order))
+        move = Assign(target, Load(s.source, tuple(index)))
+        return [*out, f"{'  ' * len(out)}{cexpr.assign(move, d)};"]
+
+    def _fresh(self, wanted: str) -> str:
+        while wanted in self.used:
+            wanted += "_"
+        return wanted
+
+
+def header(s: For, outside: Dialect, inside: Dialect) -> str:
+    """`i = 0; i < n; i += Ty*Ry`, the test as C would convert its operands."""
+    step = poly(s.step)
+    value = step.value
+    down = value is not None and value < 0
+    test = cexpr.expr(Bin(">" if down else "<", Var(s.var), s.hi), inside)
+    if step.constant in (1, -1):
+        change = "++" if step.constant == 1 else "--"
+    elif down and step.constant is not None:
+        change = f" -= {-step.constant}"
+    else:
+        change = f" += {cexpr.expr(s.step, inside)}"
+    return f"{s.var} = {cexpr.expr(s.lo, outside)}; {test}; {s.var}{change}"
+
+
+def _typed(d: Dialect, s: Decl) -> Dialect:
+    return replace(d, types={**d.types, s.name: s.type})
+
+
+def _on_heap(s: Decl) -> bool:
+    """Arrays whose size is not a small number: the stack of a thread may not hold them."""
+    if not s.shape:
+        return False
+    total = s.type.bytes
+    for extent in s.shape:
+        value = value_of(extent)
+        if value is None:
+            return True
+        total *= value
+    return total > STACK_LIMIT

@@ -1,0 +1,124 @@
+"""Where a C function declares its scalars, and which parallel loops C may run in parallel.
+
+The loop tree leaves both open: a loop variable is declared by its loop unless the function reads it
+afterwards, and `parallel` is a fact about iterations, not about where their scalars live.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, Load, Stmt, Var
+from loopxform.ir.types import Scalar, common, promote
+from loopxform.ir.typing import type_of
+from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, writes
+
+
+@dataclass(frozen=True)
+class Scopes:
+    """`outside` are the loops that use a variable declared outside their header; `before` the
+    variables to declare ahead of the statement at a path; `silenced` the names that get a
+    `(void)name;` because nothing reads them."""
+
+    outside: frozenset[Path]
+    before: dict[Path, tuple[tuple[str, Scalar], ...]]
+    silenced: frozenset[str]
+
+
+def scopes_of(fn: Function) -> Scopes:
+    """Decides every declaration of `fn`."""
+    declared = {s.name for _, s in walk(fn.body) if isinstance(s, Decl)}
+    known = {p.name for p in fn.objects} | declared
+    sites = [(path, s) for path, s in walk(fn.body) if isinstance(s, For)]
+    outside = frozenset(p for p, s in sites if s.live_out or s.var in names(s.lo))
+    late = {s.var: s.type for p, s in sites if p in outside and s.var not in known}
+    before: dict[Path, tuple[tuple[str, Scalar], ...]] = {}
+    for name, t in late.items():
+        place = _place_of_declaration(fn, name)
+        before[place] = (*before.get(place, ()), (name, t))
+    own_variable = {s.var for p, s in sites if p not in outside}
+    unread = (known | set(late)) - _effective_reads(fn) | own_variable & declared
+    written_arrays = {p.name for p in fn.params if p.array} & writes(fn.body)
+    return Scopes(outside, before, frozenset(unread - written_arrays - _in_signature(fn)))
+
+
+def _in_signature(fn: Function) -> set[str]:
+    """Names the prototype itself reads, as sizes of later parameters."""
+    sizes = re.findall(r"\[([^\]]*)\]", fn.signature)
+    found = {word for size in sizes for word in re.findall(r"[A-Za-z_]\w*", size)}
+    if not fn.signature:
+        shapes = [d for p in fn.params if not p.flat for d in p.shape if d is not None]
+        found = {n for d in shapes for n in names(d)}
+    return found
+
+
+def _effective_reads(fn: Function) -> set[str]:
+    """Names read, with the inner extents of flat arrays: addresses are computed with them."""
+    found = set(reads(fn.body))
+    touched = found | writes(fn.body)
+    for p in fn.objects:
+        if p.flat and p.name in touched:
+            found |= {n for d in p.shape[1:] if d is not None for n in names(d)}
+    return found
+
+
+def _mentions(s: Stmt) -> set[str]:
+    """Scalars a statement names itself (not the statements inside it)."""
+    found = {x.name for e in stmt_exprs(s) for x in walk_expr(e) if isinstance(x, Var)}
+    return found | {s.var} if isinstance(s, For) else found
+
+
+def _place_of_declaration(fn: Function, name: str) -> Path:
+    """The statement ahead of which the loop variable `name` is declared: in the innermost body
+    that holds all its mentions where the first one is a loop that sets it (so that no value comes
+    from an earlier iteration of an enclosing loop), else at the top level."""
+    paths = [p for p, s in walk(fn.body) if name in _mentions(s)]
+    n = 0
+    while all(len(p) > n + 1 and p[n] == paths[0][n] for p in paths):
+        n += 1
+    first = paths[0]
+    setter = next(s for p, s in walk(fn.body) if p == first)
+    sets = isinstance(setter, For) and setter.var == name and name not in names(setter.lo)
+    one_body = len({p[n] < 0 for p in paths}) == 1
+    return first if sets and one_body and len(first) == n + 1 else first[:1]
+
+
+def runs_parallel(loop: For, path: Path, scopes: Scopes, types: dict[str, Scalar]) -> bool:
+    """Whether OpenMP may run the loop: a canonical header whose bounds do not change in the loop,
+    and no scalar declared outside of the loop that its body assigns."""
+    if not loop.parallel or path in scopes.outside or not canonical(loop, types):
+        return False
+    inside = {s.name for _, s in walk(loop.body) if isinstance(s, Decl)}
+    for place, variables in scopes.before.items():
+        if len(place) > len(path) and place[: len(path)] == path:
+            inside |= {name for name, _ in variables}
+    scalars = set(_assigned_scalars(loop.body, path, scopes)) - inside
+    bounds = names(loop.lo) | names(loop.hi) | names(loop.step)
+    return not scalars and not bounds & _assigned_arrays(loop.body)
+
+
+def _assigned_scalars(body: tuple[Stmt, ...], path: Path, scopes: Scopes) -> Iterator[str]:
+    for inner, s in walk(body, path):
+        if isinstance(s, Assign) and isinstance(s.target, Var):
+            yield s.target.name
+        elif isinstance(s, For) and inner in scopes.outside:
+            yield s.var
+
+
+def _assigned_arrays(body: tuple[Stmt, ...]) -> set[str]:
+    found = {s.target for _, s in walk(body) if isinstance(s, Copy)}
+    return found | {
+        s.target.array
+        for _, s in walk(body)
+        if isinstance(s, Assign) and isinstance(s.target, Load)
+    }
+
+
+def canonical(loop: For, types: dict[str, Scalar]) -> bool:
+    """Whether the test of the header compares the integer variable itself, without converting it
+    to an unsigned type first (which OpenMP has no form for)."""
+    bound = promote(type_of(loop.hi, types))
+    to = common(loop.type, bound)
+    return to.is_integer and promote(loop.type).is_unsigned == to.is_unsigned

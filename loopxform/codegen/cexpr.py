@@ -1,0 +1,289 @@
+"""Expressions as C or OpenCL C text: the parentheses a compiler needs and the types C gives.
+
+Subscripts print as `A[i][k]`, or as `A[(ptrdiff_t)i*n + k]` where the array is a plain pointer.
+Comparisons that mix signedness get the conversion C does implicitly written out, so that the text
+compiles without warnings. OpenCL text spells types and functions the OpenCL way and keeps the
+meaning of the C expression (`sqrt` of a float is the double function in C).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, assert_never
+
+from loopxform.errors import EmitError
+from loopxform.ir.functions import INTEGER, base_name, operand_type
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Function,
+    Load,
+    Select,
+    Tile,
+    Un,
+    Var,
+)
+from loopxform.ir.types import BOOL, FLOAT, INT, Scalar, common, promote
+from loopxform.ir.typing import symbols, type_of
+
+BINARY = {
+    "*": 13,
+    "/": 13,
+    "%": 13,
+    "+": 12,
+    "-": 12,
+    "<<": 11,
+    ">>": 11,
+    "<": 10,
+    ">": 10,
+    "<=": 10,
+    ">=": 10,
+    "==": 9,
+    "!=": 9,
+    "&": 8,
+    "^": 7,
+    "|": 6,
+    "&&": 5,
+    "||": 4,
+}
+PRIMARY, UNARY, CONDITIONAL = 15, 14, 3
+COMPARE = frozenset(["<", ">", "<=", ">=", "==", "!="])
+SIGN_MATTERS = COMPARE | {"min", "max"}
+COMPOUND = frozenset(["", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"])
+
+_Text = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What the text of an expression depends on besides the expression.
+
+    `types` gives the scalar or element type of every name; `linear` the shape of each array that
+    is addressed through a plain pointer (its first dimension may be None); `offset` the type in
+    which such an address is computed. A code generator that stores an array in its own way
+    overrides `load`, one that renames scalars overrides `var`.
+    """
+
+    language: Literal["c", "opencl"] = "c"
+    types: dict[str, Scalar] = field(default_factory=dict)
+    linear: Mapping[str, tuple[Expr | None, ...]] = field(default_factory=dict)
+    offset: str = "ptrdiff_t"
+
+    def type_name(self, t: Scalar) -> str:
+        """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1."""
+        return t.c if self.language == "c" else t.cl
+
+    def var(self, e: Var) -> str:
+        """The text of a scalar."""
+        return e.name
+
+    def load(self, e: Load) -> str:
+        """The text of an array element, a primary expression."""
+        shape = self.linear.get(e.array)
+        if shape is None or len(e.index) < 2:
+            return e.array + "".join(f"[{expr(i, self)}]" for i in e.index)
+        return f"{e.array}[{self._address(e.index, shape)}]"
+
+    def type_of(self, e: Expr) -> Scalar:
+        return type_of(e, self.types)
+
+    def _address(self, index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> str:
+        """Row-major offset by Horner's rule: `((ptrdiff_t)i*n + j)*m + k`."""
+        text = f"({self.offset}){expr(index[0], self, UNARY)}"
+        for n, (position, extent) in enumerate(zip(index[1:], shape[1:])):
+            assert extent is not None, "inner dimensions are always known"
+            text = f"({text})" if n else text
+            text = f"{text}*{expr(extent, self, UNARY)} + {expr(position, self, BINARY['*'])}"
+        return text
+
+
+def dialect_of(fn: Function, language: Literal["c", "opencl"] = "c") -> Dialect:
+    """The dialect for the text of `fn`: its types, its flat arrays linear. In OpenCL every array
+    parameter is a pointer, so all of them are linear."""
+    linear = {p.name: p.shape for p in fn.objects if p.shape and (p.flat or language == "opencl")}
+    return Dialect(language, symbols(fn), linear)
+
+
+def expr(e: Expr, dialect: Dialect, outer: int = 0) -> str:
+    """The text of `e`, in parentheses where it binds weaker than `outer`."""
+    text, level = _text(e, dialect)
+    return f"({text})" if level < outer else text
+
+
+def assign(s: Assign, dialect: Dialect) -> str:
+    """`target op= value` without the semicolon, converting to the type of the target."""
+    target = expr(s.target, dialect)
+    opencl_bool = dialect.language == "opencl" and dialect.type_of(s.target) == BOOL
+    if s.op in COMPOUND and not opencl_bool:
+        return f"{target} {s.op}= {expr(s.value, dialect)}"
+    value = Bin(s.op, s.target, s.value) if s.op else s.value
+    return f"{target} = {converted(value, dialect.type_of(s.target), dialect)}"
+
+
+def converted(e: Expr, to: Scalar, dialect: Dialect) -> str:
+    """The text of `e` as it is stored into an object of type `to`."""
+    if dialect.language == "opencl" and to == BOOL and dialect.type_of(e) != BOOL:
+        return expr(Bin("!=", e, Const(0)), dialect)
+    return expr(e, dialect)
+
+
+def _text(e: Expr, d: Dialect) -> _Text:
+    match e:
+        case Const():
+            return const(e, d)
+        case Tile(name):
+            return name, PRIMARY
+        case Var():
+            return d.var(e), PRIMARY
+        case Load():
+            return d.load(e), PRIMARY
+        case Bin("min" | "max" as op, left, right):
+            return _min_max(op, left, right, d)
+        case Bin():
+            return _binary(e, d)
+        case Un(op, operand):
+            inner = expr(operand, d, UNARY)
+            return f"{op}({inner})" if inner[0] in "+-" else f"{op}{inner}", UNARY
+        case Cast(to, operand):
+            return _cast(to, operand, d)
+        case Call(name, args):
+            return _call(name, args, d)
+        case Select(cond, then, orelse):
+            to = d.type_of(e)
+            parts = (_as(x, to, d, CONDITIONAL + 1) for x in (then, orelse))
+            if d.language == "opencl" and d.type_of(cond).is_float:
+                cond = Bin("!=", cond, Const(0))
+            return f"{expr(cond, d, CONDITIONAL + 1)} ? {' : '.join(parts)}", CONDITIONAL
+        case _:
+            assert_never(e)
+
+
+def _binary(e: Bin, d: Dialect) -> _Text:
+    level = BINARY[e.op]
+    left, right = e.left, e.right
+    if e.op in SIGN_MATTERS:
+        to = common(d.type_of(left), d.type_of(right))
+        negated = isinstance(left, Un) and left.op == "!"
+        parts = (
+            _as(left, to, d, PRIMARY if negated else BINARY["<<"]),
+            _as(right, to, d, BINARY["<<"]),
+        )
+        return f"{parts[0]} {e.op} {parts[1]}", level
+    bitwise = e.op in ("&", "|", "^", "<<", ">>")
+    least = UNARY if bitwise else BINARY["|"] if e.op == "||" else level
+    same = isinstance(left, Bin) and left.op == e.op
+    parts = expr(left, d, level if same else least), expr(right, d, max(level + 1, least))
+    if e.op == "*" and _tight(e):
+        return f"{parts[0]}*{parts[1]}", level
+    return f"{parts[0]} {e.op} {parts[1]}", level
+
+
+def _tight(e: Expr) -> bool:
+    """Products of names and numbers (`Ty*Ry`) are written without spaces."""
+    match e:
+        case Bin("*", left, right):
+            return _tight(left) and _tight(right)
+        case Const(value):
+            return isinstance(value, int) and value >= 0
+        case Tile() | Var():
+            return True
+        case _:
+            return False
+
+
+def _as(e: Expr, to: Scalar, d: Dialect, outer: int) -> str:
+    """`e`, its conversion to the common type written out where that changes its signedness."""
+    literal = isinstance(e, Tile) or (isinstance(e, Const) and e.value >= 0)
+    own = promote(d.type_of(e))
+    if to.is_integer and own.is_unsigned != to.is_unsigned and not literal:
+        return expr(Cast(to, e), d, outer)
+    return expr(e, d, outer)
+
+
+def _min_max(op: str, left: Expr, right: Expr, d: Dialect) -> _Text:
+    """C: LX_MIN and LX_MAX of `HELPERS` (operands have no effects). OpenCL: the integer builtins;
+    the conditional operator for floats, where `min` would order a NaN differently."""
+    to = common(d.type_of(left), d.type_of(right))
+    parts = [_as(x, to, d, 0) for x in (left, right)]
+    if d.language == "c":
+        return f"LX_{op.upper()}({', '.join(parts)})", PRIMARY
+    if to.is_integer:
+        casted = [
+            p if d.type_of(x) == to else expr(Cast(to, x), d) for p, x in zip(parts, (left, right))
+        ]
+        return f"{op}({', '.join(casted)})", PRIMARY
+    order = "<" if op == "min" else ">"
+    return _text(Select(Bin(order, left, right), left, right), d)
+
+
+def _cast(to: Scalar, operand: Expr, d: Dialect) -> _Text:
+    if d.language == "opencl" and to == BOOL:
+        return f"(uchar)({expr(Bin('!=', operand, Const(0)), d)})", UNARY
+    return f"({d.type_name(to)}){expr(operand, d, UNARY)}", UNARY
+
+
+def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> _Text:
+    if d.language == "c":
+        return f"{name}({', '.join(expr(a, d) for a in args)})", PRIMARY
+    to = operand_type(name)
+    if to is None:
+        raise EmitError(f"{name} has no counterpart in OpenCL C", help="write it with + - * / ?:")
+    casted = ", ".join(expr(a if d.type_of(a) == to else Cast(to, a), d) for a in args)
+    if name in INTEGER:
+        return f"({d.type_name(to)})abs({casted})", UNARY
+    word = {"nearbyint": "rint"}.get(base_name(name) or name, base_name(name) or name)
+    return f"{word}({casted})", PRIMARY
+
+
+# ---------------------------------------------------------------- literals
+
+_SUFFIX = {"unsigned int": "u", "long": "L", "unsigned long": "uL", "float": "f"}
+_SUFFIX |= {"long long": "LL", "unsigned long long": "uLL"}
+
+
+def const(e: Const, d: Dialect) -> _Text:
+    """A literal with its C type: the user's spelling, or one made from the value."""
+    if e.text:
+        text = e.text
+        if d.language == "opencl" and e.type.is_integer and not text.startswith(("'", "L'")):
+            stem = text.rstrip("uUlL")
+            text = stem + text[len(stem) :].upper().replace("LL", "L")
+        return text, UNARY if text.startswith("-") else PRIMARY
+    if e.type.is_float:
+        return _floating(float(e.value), e.type)
+    return _integer(int(e.value), e.type, d)
+
+
+def _floating(value: float, t: Scalar) -> _Text:
+    suffix = "f" if t == FLOAT else ""
+    if math.isnan(value):
+        return f"(0.0{suffix} / 0.0{suffix})", PRIMARY
+    if math.isinf(value):
+        return f"({'-' if value < 0 else ''}1.0{suffix} / 0.0{suffix})", PRIMARY
+    text = repr(value) + suffix
+    return text, UNARY if text.startswith("-") else PRIMARY
+
+
+def _integer(value: int, t: Scalar, d: Dialect) -> _Text:
+    if t.bytes < 4 or t == BOOL:
+        inner, _ = _integer(value, INT, d)
+        return f"({d.type_name(t)}){inner if value >= 0 else f'({inner})'}", UNARY
+    suffix = _SUFFIX.get(t.c, "")
+    if d.language == "opencl":
+        suffix = suffix.replace("LL", "L")
+    if value == -(1 << (8 * t.bytes - 1)) and not t.is_unsigned:
+        return f"({value + 1}{suffix} - 1)", PRIMARY
+    return f"{value}{suffix}", PRIMARY if value >= 0 else UNARY
+
+
+HELPERS = (
+    "#define LX_MIN(a, b) ((a) < (b) ? (a) : (b))",
+    "#define LX_MAX(a, b) ((a) > (b) ? (a) : (b))",
+)
+"""What C text may refer to; operands of min and max have no effects, so twice is once."""

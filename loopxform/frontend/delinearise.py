@@ -1,0 +1,313 @@
+"""Flat arrays back to matrices: `A[i*n + k]` becomes `A[i, k]` of shape (?, n).
+
+    every access  p = q * stride + r   with 0 <= r < stride   for all iterations
+
+The strides are what loop variables are multiplied by in any access of the array; all accesses must
+agree. `0 <= r` must be proven; `r < stride` may become a condition on the arguments
+(`Function.assumes`), which the host checks. Anything else leaves the array as it is, with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from loopxform.frontend.facts import Facts, is_stable
+from loopxform.frontend.parsed import Note
+from loopxform.frontend.ranges import Context, branch_bounds, extremes, loop_bounds
+from loopxform.frontend.strides import canonical, divide, quotient, sort_key, stride_lists
+from loopxform.ir.affine import Poly, constant, poly, to_expr
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Param,
+    Stmt,
+    Var,
+)
+from loopxform.ir.types import UINT, ULONG
+from loopxform.ir.typing import type_of
+from loopxform.ir.visit import loads, map_expr, map_exprs, stmt_exprs, substitute, walk
+
+
+@dataclass(frozen=True)
+class Access:
+    """One subscript of a flat array: its polynomial and what holds around it."""
+
+    load: Load
+    poly: Poly
+    context: Context
+    wraps: bool
+
+
+@dataclass(frozen=True)
+class Refused(Exception):
+    """Why an array stays flat."""
+
+    message: str
+    load: Load
+
+
+def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
+    """`fn` with the shapes that could be recovered, and notes on those that could not."""
+    notes: list[Note] = []
+    for p in fn.objects:
+        if p.array and len(p.shape) == 1:
+            fn, note = _recover(fn, p, facts)
+            notes += [note] if note else []
+    return replace(fn, assumes=tuple(facts.assumes)), notes
+
+
+def _recover(fn: Function, p: Param, facts: Facts) -> tuple[Function, Note | None]:
+    try:
+        accesses = _accesses(fn, p.name, facts)
+        shape = _shape(accesses, facts)
+    except Refused as why:
+        return fn, Note(f"the shape of '{p.name}' is not known: {why.message}", why.load.origin.loc)
+    if shape is None:
+        return fn, None
+    extents, indices = shape
+    mapping = {id(a.load): replace(a.load, index=i) for a, i in zip(accesses, indices)}
+    body = map_exprs(fn.body, lambda e: mapping.get(id(e), e))
+    new = replace(p, shape=(_first(p, extents), *map(to_expr, extents)), flat=True)
+    params = tuple(new if x is p else x for x in fn.params)
+    globals = tuple(new if x is p else x for x in fn.globals)
+    return replace(fn, params=params, globals=globals, body=body), None
+
+
+def _first(p: Param, extents: tuple[Poly, ...]) -> Expr | None:
+    """The first dimension, where the declared size is a multiple of the others."""
+    if p.shape[0] is None:
+        return None
+    size: Poly | None = poly(p.shape[0])
+    for e in extents:
+        size = divide(size, e) if size is not None else None
+    return None if size is None else to_expr(size)
+
+
+# ---------------------------------------------------------------- accesses
+
+
+def _accesses(fn: Function, array: str, facts: Facts) -> list[Access]:
+    """Every access of `array` in text order."""
+    known = _known_scalars(fn, facts)
+    found: list[Access] = []
+    for e, context in _expressions(fn.body, (), known):
+        for load in loads(e):
+            if load.array != array:
+                continue
+            if any(x.array == array for i in load.index for x in loads(i)):
+                raise Refused("it is indexed by itself", load)
+            index = substitute(load.index[0], known)
+            flat = _unwrapped(index, facts)
+            found.append(Access(load, poly(flat), context, flat is not index))
+    return found
+
+
+def _expressions(
+    body: tuple[Stmt, ...], context: Context, known: dict[str, Expr]
+) -> Iterator[tuple[Expr, Context]]:
+    """Every expression with what holds where it is evaluated."""
+    for s in body:
+        for e in stmt_exprs(s):
+            yield e, context
+        match s:
+            case For():
+                yield from _expressions(s.body, (*context, *loop_bounds(s, known)), known)
+            case If():
+                taken = branch_bounds(s, known, taken=True)
+                other = branch_bounds(s, known, taken=False)
+                yield from _expressions(s.then, (*context, *taken), known)
+                yield from _expressions(s.orelse, (*context, *other), known)
+            case Opaque():
+                yield from _expressions(s.body, context, known)
+
+
+def _known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
+    """Locals set once, at the top of the function, from arguments: `int stride = 3 * w;`."""
+    count: dict[str, int] = {}
+    for _, s in walk(fn.body):
+        match s:
+            case Assign(Var(name)) | For(name):
+                count[name] = count.get(name, 0) + 1
+            case Opaque():
+                return {}
+    known: dict[str, Expr] = {}
+    for s in fn.body:
+        match s:
+            case Assign(Var(name), value, "") if count[name] == 1 and name not in facts.stable:
+                value = substitute(value, known)
+                same = type_of(value, facts.types) == facts.types[name]
+                local = any(isinstance(d, Decl) and d.name == name for d in fn.body)
+                if local and same and is_stable(value, facts.stable):
+                    known[name] = value
+    return known
+
+
+def _unwrapped(e: Expr, facts: Facts) -> Expr:
+    """`e` without the casts that mark 32-bit unsigned products."""
+    return map_expr(e, lambda x: x.operand if isinstance(x, Cast) and _marks_wrap(x, facts) else x)
+
+
+def _marks_wrap(x: Cast, facts: Facts) -> bool:
+    return x.type == UINT and isinstance(x.operand, Bin) and type_of(x.operand, facts.types) == UINT
+
+
+# ---------------------------------------------------------------- shapes
+
+Extents = tuple[Poly, ...]
+Indices = list[tuple[Expr, ...]]
+
+
+def _shape(accesses: list[Access], facts: Facts) -> tuple[Extents, Indices] | None:
+    """Extents of the inner dimensions and the index of every access; None for plain vectors."""
+    coefficients = [c for a in accesses for c in _coefficients(a, facts)]
+    lists = stride_lists(coefficients)
+    if not lists:
+        return None
+    symbolic = any(c.constant is None for c in coefficients)
+    why: Refused | None = None
+    for assume in (False, True) if symbolic else (False,):
+        for strides in lists:
+            if assume and any(s.constant is not None for s in strides):
+                continue
+            try:
+                return _fit(accesses, strides, facts, assume)
+            except Refused as e:
+                why = why or e
+    if why is not None and symbolic:
+        raise why
+    return None
+
+
+def _coefficients(a: Access, facts: Facts) -> Iterator[Poly]:
+    """What each varying part of a subscript is multiplied by."""
+    out: dict[Expr, Poly] = {}
+    for m, c in a.poly.terms:
+        varying = [x for x in m if not is_stable(x, facts.stable)]
+        if len(varying) > 1:
+            text = "two varying numbers are multiplied in the subscript"
+            raise Refused(text, a.load)
+        if varying:
+            rest = list(m)
+            rest.remove(varying[0])
+            out[varying[0]] = out.get(varying[0], Poly(())) + Poly(((tuple(rest), c),))
+    yield from map(canonical, out.values())
+
+
+def _fit(
+    accesses: list[Access], strides: list[Poly], facts: Facts, assume: bool
+) -> tuple[Extents, Indices]:
+    """The shape with these strides (largest first), or Refused."""
+    extents = _extents(strides, accesses)
+    conditions: list[Expr] = []
+    indices: Indices = []
+    for a in accesses:
+        parts = _split(a, strides, extents, facts, assume)
+        if parts is None:
+            raise Refused(_complaint(a, strides[-1]), a.load)
+        index, asked = parts
+        indices.append(tuple(map(to_expr, index)))
+        conditions += asked
+        conditions += _no_wrap(a, facts)
+    if all(s.constant is not None for s in strides) and not _inner_varies(indices, facts):
+        raise Refused("the columns are constant", accesses[0].load)
+    for c in conditions:
+        facts.assume(c)
+    return extents, indices
+
+
+def _complaint(a: Access, row: Poly) -> str:
+    from loopxform.ir.printer import expr_text
+
+    text = expr_text(to_expr(a.poly), tight=True)
+    return f"the column in [{text}] is not shown to be inside a row of {expr_text(to_expr(row))}"
+
+
+def _inner_varies(indices: Indices, facts: Facts) -> bool:
+    return any(not is_stable(i[-1], facts.stable) for i in indices)
+
+
+def _extents(strides: list[Poly], accesses: list[Access]) -> Extents:
+    """The sizes of the dimensions between the strides."""
+    out = []
+    for outer, inner in zip(strides, [*strides[1:], constant(1)]):
+        size = divide(outer, inner)
+        if size is None:
+            text = "rows of different lengths are used"
+            raise Refused(text, accesses[0].load)
+        out.append(size)
+    return tuple(out)
+
+
+def _split(
+    a: Access, strides: list[Poly], extents: Extents, facts: Facts, assume: bool
+) -> tuple[list[Poly], list[Expr]] | None:
+    """The index of an access, outermost first, and what must be asked of the arguments."""
+    return _split_rest(a, a.poly, list(zip(strides, extents)), facts, assume)
+
+
+def _split_rest(
+    a: Access, p: Poly, levels: list[tuple[Poly, Poly]], facts: Facts, assume: bool
+) -> tuple[list[Poly], list[Expr]] | None:
+    if not levels:
+        return [p], []
+    stride, _ = levels[0]
+    q = quotient(p, stride)
+    for shift in (0, -1, 1):
+        here = q + constant(shift)
+        rest = p - here * stride
+        inner = _split_rest(a, rest, levels[1:], facts, assume)
+        if inner is None:
+            continue
+        index, asked = inner
+        mine = _inside(index[0], levels[0][1], a.context, facts, assume)
+        if mine is not None:
+            return [here, *index], [*asked, *mine]
+    return None
+
+
+def _inside(
+    index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
+) -> list[Expr] | None:
+    """The conditions under which 0 <= index < extent; None where it cannot be shown."""
+    lows = extremes(index, context, facts.known, greatest=False)
+    if not any(facts.known(to_expr(low)) for low in lows):
+        return None
+    gaps = [
+        extent - constant(1) - high for high in extremes(index, context, facts.known, greatest=True)
+    ]
+    if any(g.constant is not None and g.constant >= 0 for g in gaps):
+        return []
+    for g in gaps if assume else ():
+        if g.constant is None and is_stable(to_expr(g), facts.stable):
+            return [_at_least_zero(g)]
+    return None
+
+
+def _at_least_zero(g: Poly) -> Expr:
+    """`g >= 0` with the negative terms on the left: `U <= lda`."""
+    minus = Poly(tuple((m, -c) for m, c in g.terms if c < 0))
+    plus = Poly(tuple((m, c) for m, c in g.terms if c > 0))
+    return Bin("<=", to_expr(minus), to_expr(plus))
+
+
+def _no_wrap(a: Access, facts: Facts) -> Iterable[Expr]:
+    """The condition under which a 32-bit unsigned subscript does not wrap around."""
+    if not a.wraps:
+        return []
+    largest = Const(0xFFFFFFFF, ULONG, "4294967295UL")
+    for top in sorted(extremes(a.poly, a.context, facts.known, greatest=True), key=sort_key):
+        e = to_expr(top)
+        if is_stable(e, facts.stable):
+            wide = map_expr(e, lambda x: Cast(ULONG, x) if isinstance(x, Var) else x)
+            return [Bin("<=", wide, largest)]
+    raise Refused("the unsigned product in the subscript may wrap around", a.load)

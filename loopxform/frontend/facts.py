@@ -1,0 +1,71 @@
+"""Numbers known not to be negative, and what the function must be given for them to be so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Select, Var
+from loopxform.ir.types import Scalar
+from loopxform.ir.typing import type_of
+from loopxform.ir.visit import walk_expr
+
+
+class Facts:
+    """`stable` are the scalar parameters and globals that keep their value during a call; only
+    conditions on those can be checked before the loops run. `assumes` collects them."""
+
+    def __init__(self, types: dict[str, Scalar], stable: frozenset[str]) -> None:
+        self.types = types
+        self.stable = stable
+        self.assumes: list[Expr] = []
+        self._from_zero: list[str] = []
+
+    def enter(self, loop: For) -> None:
+        """Inside `loop`; leave with `leave`."""
+        known = loop.type.is_unsigned or self._counts_from_zero(loop)
+        self._from_zero.append(loop.var if known else "")
+
+    def leave(self) -> None:
+        self._from_zero.pop()
+
+    def _counts_from_zero(self, loop: For) -> bool:
+        up = isinstance(loop.step, Const) and loop.step.value > 0
+        if up:
+            return self.known(loop.lo)
+        return isinstance(loop.hi, Const) and loop.hi.value >= -1
+
+    def known(self, e: Expr) -> bool:
+        """Whether `e` is never negative, whatever the arguments."""
+        match e:
+            case Const(value):
+                return value >= 0
+            case Var(name):
+                return name in self._from_zero or type_of(e, self.types).is_unsigned
+            case Bin("+" | "*" | "/" | "%" | "min" | "&" | ">>", left, right):
+                return self.known(left) and self.known(right)
+            case Bin("max", left, right):
+                return self.known(left) or self.known(right)
+            case Select(_, then, orelse):
+                return self.known(then) and self.known(orelse)
+            case Cast(t, operand):
+                return t.is_unsigned or (t.bytes >= 4 and self.known(operand))
+            case _:
+                return type_of(e, self.types).is_unsigned
+
+    def non_negative(self, e: Expr) -> bool:
+        """Whether `e >= 0` is known, or can be asked of the arguments (and now is)."""
+        return self.known(e) or self.assume(Bin(">=", e, Const(0)))
+
+    def assume(self, condition: Expr) -> bool:
+        """Adds a condition on the arguments; False where it is on anything else."""
+        if not is_stable(condition, self.stable):
+            return False
+        if condition not in self.assumes:
+            self.assumes.append(condition)
+        return True
+
+
+def is_stable(e: Expr, stable: Iterable[str]) -> bool:
+    """Whether `e` is made of constants and scalars of `stable` only."""
+    atoms = [x for x in walk_expr(e) if not isinstance(x, Bin | Cast | Const)]
+    return all(isinstance(x, Var) and x.name in stable for x in atoms)

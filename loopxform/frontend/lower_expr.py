@@ -1,0 +1,232 @@
+"""Expressions: c_ast -> ir. Every C conversion that type_of does not imply becomes a Cast."""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from loopxform.frontend.ctype import CType, Lookup, ctype
+from loopxform.frontend.literals import literal
+from loopxform.frontend.places import Places
+from loopxform.frontend.pointers import element, rank_left
+from loopxform.frontend.pure import PURE
+from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.subscripts import subscript
+from loopxform.frontend.symbols import Symbol, Table
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Un, Var
+from loopxform.ir.types import DOUBLE, ULONG, Scalar
+from loopxform.ir.typing import type_of
+
+MAX_DEPTH = 150
+
+_INLINE = "write out what it computes, or move the call out of the loops"
+
+
+class Expressions:
+    """Lowers the expressions of one function."""
+
+    def __init__(self, table: Table, places: Places, typedef: Lookup, own: frozenset[str]) -> None:
+        self.table = table
+        self.places = places
+        self.typedef = typedef
+        self.own = own
+        self.types: dict[str, Scalar] = {
+            s.ir: s.type.base for s in table.symbols if s.is_variable and s.type.base is not None
+        }
+        self._depth = 0
+
+    def type_of(self, e: Expr) -> Scalar:
+        return type_of(e, self.types)
+
+    def lower(self, node: c_ast.Node) -> Expr:
+        """The value of an expression; NotModelled with the part that is the reason."""
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH:
+                help = "split the expression into several statements"
+                raise NotModelled("LX010", "the expression is nested too deeply", help, node)
+            return self._lower(node)
+        finally:
+            self._depth -= 1
+
+    def _lower(self, node: c_ast.Node) -> Expr:
+        match node:
+            case c_ast.Constant():
+                return literal(node)
+            case c_ast.ID():
+                return self._name(node)
+            case c_ast.BinaryOp():
+                return self._binary(node)
+            case c_ast.UnaryOp():
+                return self._unary(node)
+            case c_ast.ArrayRef():
+                return self.load(node)
+            case c_ast.TernaryOp():
+                parts = (self.lower(n) for n in (node.cond, node.iftrue, node.iffalse))
+                return Select(*parts, origin=self.places.origin(node))
+            case c_ast.Cast():
+                return self._cast(node)
+            case c_ast.FuncCall():
+                return self._call(node)
+            case _:
+                raise _outside(node)
+
+    # ------------------------------------------------------------ names and elements
+
+    def symbol(self, node: c_ast.ID) -> Symbol:
+        found = self.table.of(node)
+        if found is None:
+            help = "declare it, or include the header that does (-I DIR) or define it (-D)"
+            raise NotModelled("LX018", f"'{node.name}' is not declared", help, node)
+        if found.type.is_any_volatile:
+            help = "copy it to an ordinary variable outside the loops"
+            raise NotModelled("LX016", f"'{node.name}' is volatile", help, node)
+        return found
+
+    def _name(self, node: c_ast.ID) -> Expr:
+        found = self.symbol(node)
+        if found.value is not None:
+            return Const(found.value.value, found.value.type, found.value.text)
+        check_scalar(found, node)
+        return Var(found.ir, origin=self.places.origin(node))
+
+    def load(self, node: c_ast.Node) -> Load:
+        """The array element an ArrayRef or a dereference names."""
+        symbol, parts = element(node, self.symbol)
+        index: list[Expr] = []
+        for part in parts:
+            terms = [(sign, self._integer(n), n) for sign, n in part]
+            index.append(subscript(terms, self.types))
+        return Load(symbol.ir, tuple(index), origin=self.places.origin(node))
+
+    def _integer(self, node: c_ast.Node) -> Expr:
+        e = self.lower(node)
+        if not self.type_of(e).is_integer:
+            raise NotModelled("LX014", "the subscript is not an integer", "", node)
+        return e
+
+    # ------------------------------------------------------------ operators
+
+    def _binary(self, node: c_ast.BinaryOp) -> Expr:
+        """Long sums are left-deep: their operands are collected without recursion."""
+        chain: list[c_ast.BinaryOp] = []
+        left: c_ast.Node = node
+        while isinstance(left, c_ast.BinaryOp):
+            chain.append(left)
+            left = left.left
+        if len(chain) + self._depth > MAX_DEPTH:
+            help = "split the expression into several statements"
+            raise NotModelled("LX010", "the expression has too many operands", help, node)
+        out = self._operand(left)
+        for op in reversed(chain):
+            right = self._operand(op.right)
+            if op.op in ("%", "<<", ">>", "&", "|", "^"):
+                for e, part in ((out, op.left), (right, op.right)):
+                    if not self.type_of(e).is_integer:
+                        raise NotModelled("LX010", f"{op.op} needs integers", "", part)
+            out = Bin(op.op, out, right, origin=self.places.origin(op))
+        return out
+
+    def _operand(self, node: c_ast.Node) -> Expr:
+        if rank_left(node, self.table.of):
+            reason = "a pointer is computed or compared"
+            raise NotModelled("LX014", reason, "index the array instead: A[i]", node)
+        return self.lower(node)
+
+    def _unary(self, node: c_ast.UnaryOp) -> Expr:
+        match node.op:
+            case "-" | "+" | "!" | "~":
+                return Un(node.op, self._operand(node.expr), origin=self.places.origin(node))
+            case "*":
+                return self.load(node)
+            case "sizeof":
+                return self._sizeof(node)
+            case "++" | "--" | "p++" | "p--":
+                op = node.op.strip("p")
+                help = f"put the {op} into a statement of its own"
+                raise NotModelled("LX017", f"{op} inside an expression", help, node)
+            case "&":
+                help = "name the element itself: A[i]"
+                raise NotModelled("LX014", "an address is taken", help, node)
+            case _:
+                raise _outside(node)
+
+    def _sizeof(self, node: c_ast.UnaryOp) -> Expr:
+        if isinstance(node.expr, c_ast.Typename):
+            t = ctype(node.expr, self.typedef)
+            if t.is_scalar and t.base is not None:
+                return Const(t.base.bytes, ULONG, f"{t.base.bytes}UL")
+        elif not rank_left(node.expr, self.table.of):
+            size = self.type_of(self.lower(node.expr)).bytes
+            return Const(size, ULONG, f"{size}UL")
+        raise NotModelled("LX015", "sizeof of this type is not modelled", "write the number", node)
+
+    def _cast(self, node: c_ast.Cast) -> Expr:
+        t = ctype(node.to_type, self.typedef)
+        if not t.is_scalar or t.base is None:
+            help = "use the object with the type it was declared with"
+            raise NotModelled("LX015", f"a cast to {t}", help, node)
+        operand = self._operand(node.expr)
+        if self.type_of(operand) == t.base:
+            return operand
+        return Cast(t.base, operand, origin=self.places.origin(node))
+
+    def _call(self, node: c_ast.FuncCall) -> Expr:
+        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        symbol = self.table.of(node.name) if name else None
+        if name in ("asm", "__asm", "__asm__"):
+            raise NotModelled("LX016", "inline assembly", "write it in C", node)
+        if not name or (symbol is not None and symbol.is_variable):
+            raise NotModelled("LX012", "a call through a function pointer", _INLINE, node)
+        args = tuple(node.args.exprs) if node.args else ()
+        if name not in PURE or name in self.own or len(args) != len(PURE[name]):
+            help = f"inline the body of '{name}' into the loop" if name in self.own else _INLINE
+            raise NotModelled("LX012", f"the effects of calling '{name}' are not known", help, node)
+        values = tuple(self.convert(self._operand(a), t) for a, t in zip(args, PURE[name]))
+        call = Call(name, values, origin=self.places.origin(node))
+        # By the naming rule of type_of a name in f computes a float.
+        return Cast(DOUBLE, call, origin=call.origin) if name == "erf" else call
+
+    def convert(self, e: Expr, t: Scalar) -> Expr:
+        """`e` as a value of type `t`, with a Cast where C converts."""
+        return e if self.type_of(e) == t else Cast(t, e, origin=e.origin)
+
+
+def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
+    """NotModelled unless `symbol` is a scalar variable."""
+    name, t = symbol.name, symbol.type
+    if not symbol.is_variable:
+        what = "a function" if symbol.kind == "function" else "not a variable"
+        raise NotModelled("LX010", f"'{name}' is {what}", "", node)
+    if symbol.storage and "static" in symbol.storage and symbol.kind == "local":
+        help = "make it a variable of the file or a parameter"
+        raise NotModelled("LX015", f"'{name}' keeps its value between calls (static)", help, node)
+    if t.is_array:
+        help = f"name an element: {name}[i]"
+        raise NotModelled("LX014", f"the address of '{name}' is used as a value", help, node)
+    if not t.is_scalar:
+        raise NotModelled("LX015", f"'{name}' has type {t}, which is not modelled", _help(t), node)
+
+
+def _help(t: CType) -> str:
+    if t.spelling.startswith(("struct", "union")):
+        return "use separate arrays and scalars for the members"
+    return "use an arithmetic type or an array of one"
+
+
+def _outside(node: c_ast.Node) -> NotModelled:
+    match node:
+        case c_ast.Assignment():
+            help = "write the assignment as a statement of its own"
+            return NotModelled("LX017", "an assignment inside an expression", help, node)
+        case c_ast.ExprList():
+            return NotModelled("LX017", "the comma operator", "write separate statements", node)
+        case c_ast.StructRef():
+            help = "copy the member to a variable, or use separate arrays for the members"
+            return NotModelled("LX015", "a struct or union member", help, node)
+        case c_ast.CompoundLiteral() | c_ast.InitList():
+            return NotModelled("LX015", "a compound literal", "use a variable", node)
+        case c_ast.Compound():
+            help = "write the statements before this one"
+            return NotModelled("LX010", "a statement expression", help, node)
+        case _:
+            return NotModelled("LX010", "this expression is not modelled", "", node)

@@ -1,0 +1,131 @@
+"""A translation unit: file-scope names in order, and the functions of the user's own file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from loopxform.errors import InputError, UnsupportedC
+from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.fold import fold
+from loopxform.frontend.lower_expr import Expressions
+from loopxform.frontend.lower_function import lower_function
+from loopxform.frontend.parsed import Note
+from loopxform.frontend.places import Places
+from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.scopes import FileScope, Resolver
+from loopxform.frontend.symbols import Symbol
+from loopxform.ir.nodes import Const, Expr, Function
+from loopxform.ir.types import INT
+
+
+@dataclass
+class Lowered:
+    functions: list[Function] = field(default_factory=list)
+    failed: list[tuple[str, InputError]] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+
+def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
+    """The functions of the user's file; each refusal stays with its function."""
+    scope = FileScope()
+    out = Lowered()
+    own = frozenset(n.decl.name for n in ast.ext if isinstance(n, c_ast.FuncDef))
+    for node in ast.ext:
+        match node:
+            case c_ast.Typedef():
+                _enumerators(node.type, scope, places)
+                scope.names[node.name] = Symbol(node.name, ctype(node.type, scope.typedef), "type")
+            case c_ast.Decl():
+                _enumerators(node.type, scope, places)
+                if node.name:
+                    _declare(node, scope, places)
+            case c_ast.FuncDef():
+                _enumerators(node.decl.type, scope, places)
+                _declare(node.decl, scope, places)
+                if places.file(node.decl.coord) == 1:
+                    _function(node, scope, places, own, out)
+    return out
+
+
+def _function(
+    node: c_ast.FuncDef, scope: FileScope, places: Places, own: frozenset[str], out: Lowered
+) -> None:
+    name = node.decl.name
+    try:
+        function, notes = lower_function(node, scope, places, own)
+    except RecursionError:
+        loc = places.loc(node.decl.coord, name)
+        help = "split its longest expressions, or its deepest blocks"
+        error = UnsupportedC(f"'{name}' is nested too deeply", loc=loc, help=help)
+        out.failed.append((name, error))
+    except NotModelled as why:
+        loc = places.node(why.node)
+        reason = f"{name}: {why.reason}"
+        error = UnsupportedC(reason, loc=loc, code=why.code, help=why.help or None)
+        out.failed.append((name, error))
+    else:
+        out.functions.append(function)
+        out.notes.extend(notes)
+
+
+def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
+    """A variable or function of the file; sizes and constants are evaluated here."""
+    t = ctype(node.type, scope.typedef)
+    if t.derived and isinstance(t.derived[0], Func):
+        scope.names[node.name] = Symbol(node.name, t, "function", node)
+        return
+    symbol = Symbol(node.name, t, "global", node, tuple(node.storage or ()))
+    if t.is_array:
+        symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
+    elif t.is_scalar and t.const and not t.volatile and t.base and t.base.is_integer:
+        value = None if node.init is None else constant(node.init, scope, places)
+        symbol.value = None if value is None else Const(value, t.base)
+    known = scope.names.get(node.name)
+    if known is not None and known.kind == "global" and "extern" in symbol.storage:
+        return
+    scope.names[node.name] = symbol
+
+
+def _size(d: object, node: c_ast.Decl, scope: FileScope, places: Places) -> Expr | None:
+    """One dimension of a global: a number, or None where it is not stated."""
+    if not isinstance(d, Array):
+        return None
+    if d.size is None:
+        plain = isinstance(node.init, c_ast.InitList) and not any(
+            isinstance(e, c_ast.NamedInitializer) for e in node.init.exprs
+        )
+        return Const(len(node.init.exprs)) if plain else None
+    value = constant(d.size, scope, places)
+    return None if value is None else Const(value)
+
+
+def constant(node: c_ast.Node, scope: FileScope, places: Places) -> int | None:
+    """The value of an integer constant expression at file scope."""
+    resolver = Resolver(scope)
+    resolver.visit(node)
+    try:
+        e = Expressions(resolver.table, places, scope.typedef, frozenset()).lower(node)
+    except NotModelled:
+        return None
+    return fold(e)
+
+
+def _enumerators(node: c_ast.Node | None, scope: FileScope, places: Places) -> None:
+    """The constants of an enumeration that a declaration holds."""
+    while node is not None and not isinstance(node, c_ast.Enum):
+        node = getattr(node, "type", None)
+    if node is None or node.values is None:
+        return
+    before: int | None = -1
+    for item in node.values.enumerators:
+        if not isinstance(item, c_ast.Enumerator):
+            continue
+        if item.value is not None:
+            before = constant(item.value, scope, places)
+        else:
+            before = None if before is None else before + 1
+        symbol = Symbol(item.name, CType(INT, "int"), "enum", item)
+        symbol.value = None if before is None else Const(before)
+        scope.names[item.name] = symbol

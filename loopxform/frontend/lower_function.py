@@ -1,0 +1,242 @@
+"""One function: parameters, globals, body, and what must hold for the model to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from loopxform.frontend.ctype import Array, CType, Func, Pointer, ctype
+from loopxform.frontend.delinearise import delinearise
+from loopxform.frontend.facts import Facts
+from loopxform.frontend.lower_expr import Expressions
+from loopxform.frontend.lower_stmt import Statements
+from loopxform.frontend.parsed import Note
+from loopxform.frontend.places import Places
+from loopxform.frontend.prototype import declaration, parameters
+from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.scopes import FileScope, Resolver
+from loopxform.frontend.symbols import Symbol, Table
+from loopxform.frontend.tree import below
+from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Opaque, Param, Return, Stmt
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import map_body
+
+
+def lower_function(
+    node: c_ast.FuncDef, scope: FileScope, places: Places, own: frozenset[str]
+) -> tuple[Function, list[Note]]:
+    """The function in the loop tree, and notes on what delinearisation left alone."""
+    return _Lowering(node, scope, places, own).run()
+
+
+class _Lowering:
+    def __init__(
+        self, node: c_ast.FuncDef, scope: FileScope, places: Places, own: frozenset[str]
+    ) -> None:
+        if node.param_decls:
+            help = "declare the parameters inside the parentheses"
+            raise NotModelled("LX010", "an old-style (K&R) definition", help, node.decl)
+        self.node = node
+        self.places = places
+        self.resolver = Resolver(scope)
+        args = node.decl.type.args
+        nodes = args.params if args is not None else []
+        self.ellipsis = next((p for p in nodes if isinstance(p, c_ast.EllipsisParam)), None)
+        self.params = [
+            self.resolver.param(p) for p in nodes if isinstance(p, c_ast.Decl) and p.name
+        ]
+        self.resolver.visit(node.body)
+        self.table = self.resolver.table
+        self.table.name_symbols()
+        self.x = Expressions(self.table, places, self.resolver.typedef, own)
+        self.facts = Facts(self.x.types, stable(self.table))
+        self.statements = Statements(self.x, self.facts)
+
+    def run(self) -> tuple[Function, list[Note]]:
+        name = self.node.decl.name
+        t = ctype(self.node.decl.type, self.resolver.typedef)
+        returns = replace(t, derived=t.derived[1:])
+        body = self._body(returns)
+        params = tuple(self._param(s) for s in self.params if _modelled(s))
+        globals = tuple(self._global(s) for s in self.table.symbols if _used_global(s))
+        body = _labelled((*self._unmodelled(), *body))
+        function = Function(
+            name,
+            params,
+            self._sizes_kept(body),
+            globals,
+            returns.base if not returns.derived else None,
+            assumes=tuple(self.facts.assumes),
+            signature=self._signature(returns),
+            origin=self.places.origin(self.node.decl),
+        )
+        return delinearise(function, self.facts)
+
+    # ------------------------------------------------------------ body
+
+    def _body(self, returns: CType) -> tuple[Stmt, ...]:
+        items = list(self.node.body.block_items or ())
+        last = items.pop() if items and isinstance(items[-1], c_ast.Return) else None
+        body = self.statements.block(items)
+        if last is None:
+            return body
+        try:
+            value = None if last.expr is None else self.x.lower(last.expr)
+        except NotModelled as why:
+            return (*body, self.statements.opaque(why))
+        if value is not None and returns.base is not None and not isinstance(value, Const):
+            value = self.x.convert(value, returns.base)
+        return (*body, Return(value, origin=self.places.origin(last)))
+
+    def _unmodelled(self) -> Iterator[Stmt]:
+        """Opaque statements for parameters the loop tree cannot have."""
+        if self.ellipsis is not None:
+            help = "declare the parameters"
+            why = NotModelled("LX015", "a variable number of arguments", help, self.ellipsis)
+            yield self.statements.opaque(why)
+        for s in self.params:
+            if not _modelled(s) and s.decl is not None:
+                yield self.statements.opaque(_why_unmodelled(s, s.decl))
+
+    def _sizes_kept(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Wraps the body where a scalar in the size of an array is modified later."""
+        for s in self.table.symbols:
+            for d in s.type.derived if s.is_variable and s.kind != "global" else ():
+                size = d.size if isinstance(d, Array) else None
+                for name in _names(size):
+                    scalar = self.table.of(name)
+                    if scalar is not None and _written_after(scalar, s):
+                        reason = f"'{name.name}', in the size of '{s.name}', is modified"
+                        help = f"use another variable, and leave '{name.name}' alone"
+                        why = NotModelled("LX014", reason, help, name)
+                        return (replace(self.statements.opaque(why), body=body),)
+        return body
+
+    # ------------------------------------------------------------ parameters and globals
+
+    def _param(self, s: Symbol) -> Param:
+        assert s.type.base is not None
+        assert s.decl is not None
+        origin = self.places.origin(s.decl)
+        first = s.type.derived[0] if s.type.derived else None
+        quals = first.quals if isinstance(first, Array) else ()
+        restrict = "restrict" in quals or (isinstance(first, Pointer) and first.restrict)
+        return Param(
+            s.ir,
+            s.type.base,
+            tuple(self._dimension(d) for d in s.type.derived),
+            const=s.type.const,
+            restrict=restrict,
+            static="static" in quals,
+            flat=len(s.type.derived) == 1 and self._dimension(s.type.derived[0]) is None,
+            array=bool(s.type.derived),
+            origin=origin,
+        )
+
+    def _dimension(self, d: object) -> Expr | None:
+        if not isinstance(d, Array) or d.size is None:
+            return None
+        if isinstance(d.size, c_ast.ID) and d.size.name == "*":
+            return None
+        e = self.x.lower(d.size)
+        while isinstance(e, Cast) and e.type.is_integer and e.type.bytes >= 4:
+            e = e.operand
+        return e
+
+    def _global(self, s: Symbol) -> Param:
+        assert s.type.base is not None
+        assert s.decl is not None
+        return Param(
+            s.ir,
+            s.type.base,
+            s.shape,
+            const=s.type.const,
+            static="static" in s.storage,
+            flat=s.shape == (None,),
+            is_global=True,
+            array=bool(s.type.derived),
+            restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
+            origin=self.places.origin(s.decl),
+        )
+
+    # ------------------------------------------------------------ the prototype
+
+    def _signature(self, returns: CType) -> str:
+        args = self.node.decl.type.args
+        inside = parameters(args, self._size_text, self.resolver.typedef)
+        name = f"{self.node.decl.name}({inside})"
+        return declaration(name, returns, self._size_text, self.resolver.typedef)
+
+    def _size_text(self, node: c_ast.Node) -> str:
+        if isinstance(node, c_ast.ID) and node.name == "*":
+            return "*"
+        try:
+            return expr_text(self.x.lower(node))
+        except NotModelled:
+            return ""
+
+
+def stable(table: Table) -> frozenset[str]:
+    """Scalar parameters and globals that nothing in the function can modify."""
+    out = set()
+    for s in table.symbols:
+        if s.kind not in ("param", "global") or not s.type.is_scalar or s.writes or s.escapes:
+            continue
+        if s.kind == "global" and not s.type.const:
+            aliased = any(
+                p.is_pointer and p.stores and p.type.base == s.type.base for p in table.symbols
+            )
+            if table.calls or aliased:
+                continue
+        if not s.type.is_any_volatile:
+            out.add(s.ir)
+    return frozenset(out)
+
+
+def _modelled(s: Symbol) -> bool:
+    if s.type.derived and not s.is_modelled_array:
+        return False
+    return s.type.base is not None and not s.type.is_any_volatile
+
+
+def _why_unmodelled(s: Symbol, node: c_ast.Node) -> NotModelled:
+    if s.type.is_any_volatile:
+        return NotModelled("LX016", f"'{s.name}' is volatile", "pass an ordinary variable", node)
+    help = "pass numbers, or arrays of numbers in one block of memory"
+    return NotModelled("LX015", f"'{s.name}' has type {s.type}", help, node)
+
+
+def _used_global(s: Symbol) -> bool:
+    used = s.reads or s.writes or s.stores or s.escapes
+    return s.kind == "global" and bool(used) and s.value is None and _modelled(s)
+
+
+def _names(node: c_ast.Node | None) -> Iterator[c_ast.ID]:
+    if isinstance(node, c_ast.ID):
+        yield node
+    for child in below(node):
+        yield from _names(child)
+
+
+def _written_after(scalar: Symbol, array: Symbol) -> bool:
+    """Whether a scalar is modified while an array whose size it gives is in scope."""
+    if scalar.span is not None and scalar.span.repeats(array.at):
+        return False
+    return bool(scalar.escapes) or any(w > array.at for w in scalar.writes)
+
+
+def _labelled(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Names the assignments S0, S1, ... in text order."""
+    count = 0
+
+    def name(s: Stmt) -> tuple[Stmt, ...]:
+        nonlocal count
+        if not isinstance(s, Assign):
+            return (s,)
+        count += 1
+        return (replace(s, label=f"S{count - 1}"),)
+
+    return map_body(body, name)
+

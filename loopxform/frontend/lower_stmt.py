@@ -1,0 +1,289 @@
+"""Statements: c_ast -> ir. What is not modelled becomes Opaque and keeps the loops inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from loopxform.frontend.ctype import Array, ctype
+from loopxform.frontend.facts import Facts
+from loopxform.frontend.initialisers import elements
+from loopxform.frontend.lower_expr import Expressions, check_scalar
+from loopxform.frontend.lower_loop import Headers
+from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.subscripts import check_condition
+from loopxform.frontend.symbols import Span, Symbol
+from loopxform.frontend.tree import below
+from loopxform.ir.nodes import Assign, Cast, Const, Decl, Expr, For, If, Load, Opaque, Stmt, Var
+from loopxform.ir.types import Scalar
+from loopxform.ir.visit import names
+
+_COUNTED = "write it as a for loop that counts to a bound"
+_LAST = "make it the last statement of the function, or compute a flag and return that at the end"
+_GUARD = "put what it skips into an if"
+
+
+class Statements:
+    """Lowers the statements of one function."""
+
+    def __init__(self, expressions: Expressions, facts: Facts) -> None:
+        self.x = expressions
+        self.table = expressions.table
+        self.places = expressions.places
+        self.facts = facts
+        self.headers = Headers(expressions, facts)
+
+    def block(self, items: Iterable[c_ast.Node] | None) -> tuple[Stmt, ...]:
+        return tuple(s for item in items or () for s in self.stmt(item))
+
+    def body(self, node: c_ast.Node | None) -> tuple[Stmt, ...]:
+        """The statements of a loop body or a branch."""
+        return () if node is None else tuple(self.stmt(node))
+
+    def stmt(self, node: c_ast.Node) -> list[Stmt]:
+        """The statements that `node` stands for; never raises NotModelled."""
+        try:
+            return self._stmt(node)
+        except NotModelled as why:
+            return [self.opaque(why)]
+
+    def _stmt(self, node: c_ast.Node) -> list[Stmt]:
+        match node:
+            case c_ast.Compound():
+                return list(self.block(node.block_items))
+            case c_ast.Pragma() | c_ast.EmptyStatement() | c_ast.Typedef() | c_ast.StaticAssert():
+                return []
+            case c_ast.Decl():
+                return self._decl(node)
+            case c_ast.Assignment():
+                return self._assign(node)
+            case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--"):
+                target = self._target(node.expr)
+                op = node.op[-1]
+                return [Assign(target, Const(1), op, origin=self.places.origin(node))]
+            case c_ast.For():
+                return [self._for(node)]
+            case c_ast.If():
+                return [self._if(node)]
+            case c_ast.ExprList():
+                return list(self.block(node.exprs))
+            case _:
+                return self._control(node)
+
+    def opaque(
+        self, why: NotModelled, body: tuple[Stmt, ...] = (), loop: c_ast.For | None = None
+    ) -> Opaque:
+        """The statement that says why; an unmodelled loop is placed at its `for`."""
+        at = self.places.node(why.node)
+        origin = self.places.origin(loop or why.node)
+        reason = why.reason
+        if loop is not None and at and origin.loc and at.line != origin.loc.line:
+            reason = f"{reason} (line {at.line})"
+        text = self.places.text(origin.loc)
+        return Opaque(why.code, reason, why.help, body, loop is not None, text, origin=origin)
+
+    # ------------------------------------------------------------ control flow
+
+    def _control(self, node: c_ast.Node) -> list[Stmt]:
+        match node:
+            case c_ast.While() | c_ast.DoWhile():
+                word = "while" if isinstance(node, c_ast.While) else "do"
+                why = NotModelled("LX011", f"a {word} loop", _COUNTED, node)
+                return [self.opaque(why, self.body(node.stmt))]
+            case c_ast.Switch():
+                why = NotModelled("LX011", "a switch", "write it with if and else", node)
+                return [self.opaque(why, self.body(node.stmt))]
+            case c_ast.Case() | c_ast.Default():
+                return list(self.block(node.stmts))
+            case c_ast.Label():
+                why = NotModelled("LX011", f"the label '{node.name}'", _COUNTED, node)
+                return [self.opaque(why, self.body(node.stmt))]
+            case c_ast.Goto():
+                raise NotModelled("LX011", "a goto", _COUNTED, node)
+            case c_ast.Break():
+                raise NotModelled("LX011", "a break", "run to the bound, with an if inside", node)
+            case c_ast.Continue():
+                raise NotModelled("LX011", "a continue", _GUARD, node)
+            case c_ast.Return():
+                raise NotModelled("LX011", "a return that is not the last statement", _LAST, node)
+            case _:
+                return self._expression(node)
+
+    def _expression(self, node: c_ast.Node) -> list[Stmt]:
+        """An expression whose value is not used: nothing, if it does nothing."""
+        if isinstance(node, c_ast.Cast) and ctype(node.to_type, self.x.typedef).is_void:
+            return self._expression(node.expr)
+        if has_effects(node) or not isinstance(node, c_ast.ID | c_ast.Constant):
+            self.x.lower(node)
+        return []
+
+    def _if(self, node: c_ast.If) -> Stmt:
+        then, orelse = self.body(node.iftrue), self.body(node.iffalse)
+        try:
+            cond = self.x.lower(node.cond)
+            check_condition(cond, self.x.types, node.cond)
+        except NotModelled as why:
+            return self.opaque(why, then + orelse)
+        return If(cond, then, orelse, origin=self.places.origin(node))
+
+    def _for(self, node: c_ast.For) -> Stmt:
+        origin = self.places.origin(node)
+        try:
+            h = self.headers.header(node)
+        except NotModelled as why:
+            declared = node.init.decls if isinstance(node.init, c_ast.DeclList) else ()
+            body = self.block(declared) + self.body(node.stmt)
+            return self.opaque(why, body, node)
+        out = self._live_out(h.symbol, node)
+        loop = For(
+            h.symbol.ir, h.lo, h.hi, Const(h.step), (), type=h.type, live_out=out, origin=origin
+        )
+        self.facts.enter(loop)
+        body = self.body(node.stmt)
+        self.facts.leave()
+        return replace(loop, body=body)
+
+    def _live_out(self, symbol: Symbol, node: c_ast.For) -> bool:
+        """Whether the variable may be read after the loop, before another loop sets it."""
+        if symbol.kind == "loop":
+            return False
+        if symbol.kind == "global":
+            return True
+        span = self.table.span(node)
+        outer = self.table.outermost(node)
+        reads = [r for r in symbol.reads if not self._set_by_loop(symbol, r)]
+        if self.table.jumps:
+            return bool(reads)
+        return any(r >= span.end or (outer is not span and outer.repeats(r)) for r in reads)
+
+    def _set_by_loop(self, symbol: Symbol, place: int) -> bool:
+        """Whether `place` is inside a loop that gives `symbol` its value first."""
+        return any(
+            span.repeats(place) and self._starts(symbol, span) for span in self.table.spans.values()
+        )
+
+    def _starts(self, symbol: Symbol, span: Span) -> bool:
+        match span.node:
+            case c_ast.For(init=c_ast.Assignment(op="=", lvalue=c_ast.ID() as target)):
+                return self.table.of(target) is symbol
+            case _:
+                return False
+
+    # ------------------------------------------------------------ assignments
+
+    def _assign(self, node: c_ast.Assignment) -> list[Stmt]:
+        origin = self.places.origin(node)
+        if node.op == "=" and isinstance(node.rvalue, c_ast.Assignment):
+            return self._chain(node, node.rvalue)
+        target = self._target(node.lvalue)
+        return [Assign(target, self.x.lower(node.rvalue), node.op[:-1], origin=origin)]
+
+    def _chain(self, outer: c_ast.Assignment, inner: c_ast.Assignment) -> list[Stmt]:
+        """`a = b = e` is `b = e; a = b`."""
+        before = self._assign(inner)
+        last = before[-1]
+        assert isinstance(last, Assign)
+        target, written = self._target(outer.lvalue), last.target
+        name = written.name if isinstance(written, Var) else written.array
+        subscripts = written.index if isinstance(written, Load) else ()
+        if any(name in names(i) for i in subscripts):
+            help = "write two statements"
+            raise NotModelled("LX017", "an assignment inside an expression", help, inner)
+        value: Expr = last.value if self._is_kept(last) else written
+        return [*before, Assign(target, value, origin=self.places.origin(outer))]
+
+    def _is_kept(self, s: Assign) -> bool:
+        """Whether the target holds the very constant that is assigned."""
+        if s.op or not isinstance(s.value, Const) or not isinstance(s.value.value, int):
+            return False
+        most = 1 if self.x.type_of(s.target).kind == "bool" else 127
+        return 0 <= s.value.value <= most
+
+    def _target(self, node: c_ast.Node) -> Var | Load:
+        if isinstance(node, c_ast.ID):
+            symbol = self.x.symbol(node)
+            if symbol.type.derived:
+                help = f"leave '{symbol.name}' alone and add an offset to the subscripts"
+                raise NotModelled("LX014", f"the pointer '{symbol.name}' is changed", help, node)
+            check_scalar(symbol, node)
+            return Var(symbol.ir, origin=self.places.origin(node))
+        if isinstance(node, c_ast.ArrayRef | c_ast.UnaryOp):
+            return self.x.load(node)
+        help = "use a variable or an array element"
+        raise NotModelled("LX015", "the target is not a variable or an array element", help, node)
+
+    # ------------------------------------------------------------ declarations
+
+    def _decl(self, node: c_ast.Decl) -> list[Stmt]:
+        symbol = self.table.of(node)
+        if symbol is None or symbol.kind not in ("local", "loop"):
+            return []
+        t = symbol.type
+        if t.is_any_volatile and node.init is not None:
+            raise NotModelled("LX016", f"'{symbol.name}' is volatile", "", node)
+        if "static" in symbol.storage:
+            help = "make it a variable of the file or a parameter"
+            reason = f"'{symbol.name}' keeps its value between calls (static)"
+            raise NotModelled("LX015", reason, help, node)
+        if t.base is not None and (t.is_scalar or symbol.is_modelled_array):
+            return self._object(node, symbol, t.base)
+        if node.init is None:
+            return []
+        help = "use the array it points to, or make it a parameter"
+        raise NotModelled("LX015", f"'{symbol.name}' has type {t}", help, node)
+
+    def _object(self, node: c_ast.Decl, symbol: Symbol, t: Scalar) -> list[Stmt]:
+        origin = self.places.origin(node)
+        shape = self._shape(node, symbol)
+        out: list[Stmt] = [Decl(symbol.ir, t, shape, origin=origin)]
+        if node.init is None:
+            return out
+        try:
+            for index, e in self._initial(node, shape):
+                name = symbol.ir
+                target = Load(name, index, origin=origin) if shape else Var(name, origin=origin)
+                out.append(Assign(target, e, origin=origin))
+        except NotModelled as why:
+            return [out[0], self.opaque(why)]
+        return out
+
+    def _initial(
+        self, node: c_ast.Decl, shape: tuple[Expr, ...]
+    ) -> Iterable[tuple[tuple[Expr, ...], Expr]]:
+        """Index and value of every element; a scalar has one."""
+        if not shape:
+            return [((), self.x.lower(node.init))]
+        return [(i, e or Const(0)) for i, e in elements(node, shape, self.x.lower)]
+
+    def _shape(self, node: c_ast.Decl, symbol: Symbol) -> tuple[Expr, ...]:
+        out: list[Expr] = []
+        for d in symbol.type.derived:
+            assert isinstance(d, Array)
+            if d.size is not None:
+                out.append(_dimension(self.x, d.size))
+            elif isinstance(node.init, c_ast.InitList):
+                out.append(Const(len(node.init.exprs)))
+            else:
+                help = "state the size"
+                raise NotModelled("LX015", f"the size of '{symbol.name}' is not stated", help, node)
+        return tuple(out)
+
+
+def _dimension(x: Expressions, node: c_ast.Node) -> Expr:
+    e = x.lower(node)
+    if not x.type_of(e).is_integer:
+        raise NotModelled("LX015", "an array size that is not an integer", "", node)
+    while isinstance(e, Cast) and e.type.bytes >= 4 and x.type_of(e.operand).bytes <= e.type.bytes:
+        e = e.operand
+    return e
+
+
+def has_effects(node: c_ast.Node) -> bool:
+    """Whether evaluating `node` does anything: assigns, steps or calls."""
+    if isinstance(node, c_ast.Assignment | c_ast.FuncCall | c_ast.Compound):
+        return True
+    if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+        return True
+    return any(has_effects(child) for child in below(node))

@@ -1,0 +1,140 @@
+"""Macro expansion and conditionals, by pcpp: the only module that imports it.
+
+Headers the user's folders do not hold are not read; what they define is in `prelude`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from typing import Any, cast
+
+from pcpp.parser import Action, OutputDirective
+from pcpp.preprocessor import Preprocessor
+
+from loopxform.errors import InputError, LoopxformError
+from loopxform.frontend import prelude, rawtext
+from loopxform.frontend.parsed import CppOptions
+from loopxform.frontend.preprocess import Reader, missing_include
+from loopxform.source import Loc
+
+_REMOVE: Exception = cast(Any, OutputDirective)(Action.IgnoreAndRemove)
+_MARK = re.compile(r'^#line (\d+) "(.*)"$', re.MULTILINE)
+
+
+def expand(
+    file: str, text: str, options: CppOptions, reader: Reader
+) -> tuple[str, tuple[str, ...]]:
+    """The text with macros expanded and `#line N "k"` marks, and the system headers included."""
+    cpp = _Preprocessor(file, options, reader)
+    out = io.StringIO()
+    try:
+        for d in options.defines:
+            name, equals, value = d.partition("=")
+            cpp.define(f"{name} {value if equals else '1'}")
+        for name in options.undefines:
+            cpp.undef(cpp.tokenize(name))
+        cpp.parse(text, file)
+        cpp.write(out)
+    except LoopxformError:
+        raise
+    except RecursionError as e:
+        raise InputError("includes or macros are nested too deeply", loc=Loc(file, 1, 1)) from e
+    except Exception as e:  # whatever pcpp trips over, the user's file is the cause
+        raise InputError(f"cannot be preprocessed: {e}", loc=cpp.where()) from e
+    return _MARK.sub(cpp.numbered, out.getvalue()), tuple(cpp.headers)
+
+
+_Base: Any = Preprocessor
+
+
+class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
+    """pcpp with our headers, our diagnostics, and file names as the user gave them."""
+
+    def __init__(self, file: str, options: CppOptions, reader: Reader) -> None:
+        super().__init__()
+        self.rewrite_paths: list[Any] = []
+        self.auto_pragma_once_enabled = False
+        self.headers: list[str] = []
+        self._reader = reader
+        self._names = {os.path.abspath(file): file}
+        self._absolute = os.path.isabs(file)
+        self.undef(self.tokenize("__PCPP__"))
+        for name, value in prelude.PREDEFINED.items():
+            self.define(f"{name} {value}")
+        for folder in options.include_dirs:
+            self.path.append(folder)
+
+    def numbered(self, m: re.Match[str]) -> str:
+        """A line mark with the number of the file."""
+        return f'#line {m.group(1)} "{self._reader.files.index(self._shown(m.group(2)))}"'
+
+    def where(self) -> Loc:
+        """The directive that was being handled, else the start of the file."""
+        last = self.lastdirective
+        if last is None:
+            return Loc(self._reader.files[1], 1, 1)
+        return self._place(last.source, last.lineno)
+
+    def _shown(self, path: str) -> str:
+        """The user's spelling of a file name."""
+        if path in self._names:
+            return self._names[path]
+        here = os.getcwd() + os.sep
+        return path[len(here) :] if path.startswith(here) and not self._absolute else path
+
+    def _place(self, file: str, line: int, word: str = "") -> Loc:
+        shown = self._shown(file)
+        raw = self._reader.sources.line(Loc(shown, line, 1)) or ""
+        column = raw.find(word) if word and word in raw else len(raw) - len(raw.lstrip())
+        return Loc(shown, line, column + 1)
+
+    def on_file_open(self, _is_system_include: bool, includepath: str) -> io.StringIO:
+        """Reads a header; OSError makes pcpp look further."""
+        if not os.path.isfile(includepath):
+            raise FileNotFoundError(includepath)
+        shown = self._shown(includepath)
+        return io.StringIO(self._reader.add(shown, rawtext.read(includepath)))
+
+    def on_include_not_found(
+        self, is_malformed: bool, is_system_include: bool, _curdir: str, includepath: str
+    ) -> None:
+        """System headers are known by what they declare; a user's own header must exist."""
+        last = self.lastdirective
+        if is_malformed:
+            raise InputError("malformed #include", loc=self._place(last.source, last.lineno))
+        known = includepath in prelude.TYPES or includepath in prelude.MACROS
+        if not is_system_include and not known:
+            loc = self._place(last.source, last.lineno, f'"{includepath}"')
+            raise missing_include(includepath, loc, quoted=True)
+        self.headers.append(includepath)
+        for name, value in prelude.macros_of(includepath, ndebug="NDEBUG" in self.macros).items():
+            self.define(f"{name} {value}")
+        raise _REMOVE
+
+    def on_directive_unknown(
+        self, directive: Any, toks: Any, _ifpassthru: bool, _precedingtoks: Any
+    ) -> bool | None:
+        """Pragmas pass; #error is an error; #warning and #ident are not for us."""
+        if directive.value == "pragma":
+            return None
+        text = "".join(t.value for t in toks).strip()
+        if directive.value == "error":
+            raise InputError(
+                f"#error {text}".strip(),
+                loc=self._place(directive.source, directive.lineno, "#"),
+                help="set what it asks for with -D NAME=VALUE",
+            )
+        if directive.value in ("warning", "ident", "sccs"):
+            return True
+        raise InputError(
+            f"unknown directive #{directive.value}",
+            loc=self._place(directive.source, directive.lineno, "#"),
+        )
+
+    def on_error(self, file: str, line: int, msg: str) -> None:
+        if "evaluat" in msg or msg == "Empty expression":
+            msg = "the condition cannot be evaluated"
+        loc = self.where() if file == "unknown" else self._place(file, line)
+        raise InputError(msg[:1].lower() + msg[1:].strip(), loc=loc)

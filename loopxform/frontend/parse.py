@@ -1,0 +1,48 @@
+"""The front door: a C file in, a `Parsed` out, and every failure a diagnostic with its place."""
+
+from __future__ import annotations
+
+from loopxform.errors import InputError
+from loopxform.frontend import gnu
+from loopxform.frontend.lower_file import lower_file
+from loopxform.frontend.parsed import CppOptions, Parsed
+from loopxform.frontend.places import Places
+from loopxform.frontend.preprocess import Reader, load, preprocess
+from loopxform.frontend.rawtext import decode
+from loopxform.frontend.syntax import parse
+from loopxform.ir.nodes import Unit
+
+
+def parse_file(path: str, options: CppOptions | None = None, *, text: str | None = None) -> Parsed:
+    """Lowers the C file at `path`; `text` is its contents where it was read elsewhere (stdin).
+
+    Raises InputError where nothing of the file can be used. A function that cannot be read is
+    left out and its error is in `problems`, unless no function is left.
+    """
+    reader = Reader()
+    try:
+        return _parse(path, options or CppOptions(), text, reader)
+    except InputError as e:
+        e.sources = reader.sources
+        raise
+
+
+def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> Parsed:
+    raw = load(path) if text is None else decode(text.encode(errors="replace"), path)
+    source = preprocess(path, raw, options, reader)
+    places = Places(source.files, reader.sources)
+    tree = parse(gnu.normalise(source.text), places)
+    lowered = lower_file(tree.ast, places)
+    problems = (*tree.problems, *(e for _, e in lowered.failed))
+    for e in problems:
+        e.sources = reader.sources
+    if problems and not lowered.functions:
+        raise problems[0]
+    return Parsed(
+        Unit(path, tuple(lowered.functions)),
+        reader.sources,
+        tuple(reader.files[1:]),
+        problems,
+        dict((*tree.failed, *lowered.failed)),
+        tuple(lowered.notes),
+    )

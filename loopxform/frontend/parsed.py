@@ -1,0 +1,46 @@
+"""What the front end takes and what it gives: plain data, free of parser types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loopxform.errors import InputError
+from loopxform.ir.nodes import Unit
+from loopxform.source import Loc, Sources
+
+
+@dataclass(frozen=True)
+class CppOptions:
+    """The preprocessor options of a C compiler: -I, -D (`N=64` or `N`) and -U."""
+
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    undefines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark on how the model was made: a shape that was not recovered, and why."""
+
+    message: str
+    loc: Loc | None = None
+
+    def __str__(self) -> str:
+        return f"{self.loc}: {self.message}" if self.loc else self.message
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A lowered C file.
+
+    `dependencies` are the files that were read, the C file first (for a depfile). `problems` are
+    the declarations that could not be read at all; the other functions are in `unit`. `failed`
+    gives the problem of a function by its name. `notes` explains what delinearisation left alone.
+    """
+
+    unit: Unit
+    sources: Sources
+    dependencies: tuple[str, ...]
+    problems: tuple[InputError, ...] = ()
+    failed: dict[str, InputError] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()

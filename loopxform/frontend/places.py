@@ -1,0 +1,107 @@
+"""From the parser's coordinates to places in the user's files.
+
+The parser sees expanded text, so a column can be off on a line with macros, and a prefix operator
+is placed at its operand: the raw text decides.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pycparser import c_ast
+
+from loopxform.source import NOWHERE, Loc, Origin, Sources
+
+_PREFIX = frozenset(["*", "&", "-", "+", "!", "~", "++", "--"])
+
+
+class Places:
+    """Places of one translation unit; `files[k]` is the file the parser knows as `k`."""
+
+    def __init__(self, files: list[str], sources: Sources) -> None:
+        self.files = files
+        self.sources = sources
+
+    def file(self, coord: object) -> int:
+        """The number of the file of a coordinate: 1 is the user's own, 0 the prelude."""
+        name = getattr(coord, "file", "0")
+        return int(name) if name.isdigit() else 0
+
+    def loc(self, coord: object, word: str = "") -> Loc | None:
+        """The place of a coordinate where `word` is expected to stand."""
+        k = self.file(coord)
+        if k == 0:
+            return None
+        line: int = getattr(coord, "line", 1)
+        column: int = getattr(coord, "column", None) or 1
+        raw = self.sources.line(Loc(self.files[k], line, 1)) or ""
+        return Loc(self.files[k], line, _column(raw, column, word))
+
+    def node(self, node: c_ast.Node) -> Loc | None:
+        """The place where `node` starts."""
+        loc = self.loc(node.coord, head(node))
+        if loc is None or not isinstance(node, c_ast.UnaryOp) or node.op not in _PREFIX:
+            return loc
+        before = (self.sources.line(loc) or "")[: loc.column - 1].rstrip(" (")
+        if before.endswith(node.op):
+            return Loc(loc.file, loc.line, len(before) - len(node.op) + 1)
+        return loc
+
+    def origin(self, node: c_ast.Node) -> Origin:
+        loc = self.node(node)
+        return Origin(loc) if loc else NOWHERE
+
+    def text(self, loc: Loc | None) -> str:
+        """The raw line at `loc`, without blanks around it."""
+        return (self.sources.line(loc) or "").strip() if loc else ""
+
+
+def _column(raw: str, column: int, word: str) -> int:
+    """The column of `word` on a raw line, the nearest to `column`."""
+    if not word or raw.startswith(word, column - 1):
+        return column
+    pattern = rf"\b{re.escape(word)}\b" if word[0].isalnum() or word[0] == "_" else re.escape(word)
+    found = [m.start() + 1 for m in re.finditer(pattern, raw)]
+    if found:
+        return min(found, key=lambda c: abs(c - column))
+    return len(raw) - len(raw.lstrip()) + 1
+
+
+_KEYWORDS = {
+    c_ast.For: "for",
+    c_ast.If: "if",
+    c_ast.While: "while",
+    c_ast.DoWhile: "do",
+    c_ast.Switch: "switch",
+    c_ast.Return: "return",
+    c_ast.Break: "break",
+    c_ast.Continue: "continue",
+    c_ast.Goto: "goto",
+}
+
+
+def head(node: c_ast.Node) -> str:
+    """The first word of a construct, as far as the parser's coordinate points to it."""
+    match node:
+        case c_ast.ID() | c_ast.Label():
+            return str(node.name)
+        case c_ast.Decl():
+            return str(node.name or "")
+        case c_ast.Constant():
+            return str(node.value)
+        case c_ast.ArrayRef() | c_ast.FuncCall() | c_ast.StructRef():
+            return head(node.name)
+        case c_ast.Assignment():
+            return head(node.lvalue)
+        case c_ast.BinaryOp():
+            return head(node.left)
+        case c_ast.UnaryOp():
+            return "" if node.op in ("sizeof", "_Alignof") else head(node.expr)
+        case c_ast.TernaryOp():
+            return head(node.cond)
+        case c_ast.ExprList():
+            return head(node.exprs[0]) if node.exprs else ""
+        case c_ast.Cast():
+            return "("
+        case _:
+            return _KEYWORDS.get(type(node), "")

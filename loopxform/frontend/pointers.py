@@ -1,0 +1,153 @@
+"""Which element a pointer expression names: `*(A + i)`, `(&A[i])[j]`, `(*A)[j]`, `A[i][j]`.
+
+An element is an array and, for each dimension, a list of signed terms (node by node, not lowered).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from pycparser import c_ast
+
+from loopxform.frontend.ctype import Array, Pointer, ctype
+from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.symbols import Symbol
+
+Term: TypeAlias = tuple[int, c_ast.Node]
+Index: TypeAlias = list[list[Term]]
+Find: TypeAlias = Callable[[c_ast.ID], Symbol]
+Of: TypeAlias = Callable[[c_ast.Node], Symbol | None]
+
+_ONE_BLOCK = "pass one block of memory: {type} {name}[M][N], or a flat {type} *{name}"
+
+
+def rank_left(node: c_ast.Node, of: Of) -> int:
+    """How many subscripts an expression still takes: 0 for a number, more for a pointer."""
+    match node:
+        case c_ast.ID():
+            symbol = of(node)
+            return len(symbol.type.derived) if symbol is not None and symbol.is_variable else 0
+        case c_ast.ArrayRef():
+            return max(rank_left(node.name, of), rank_left(node.subscript, of)) - 1
+        case c_ast.UnaryOp() if node.op == "*":
+            return rank_left(node.expr, of) - 1
+        case c_ast.UnaryOp() if node.op == "&":
+            return rank_left(node.expr, of) + 1
+        case c_ast.UnaryOp() if node.op in ("++", "--", "p++", "p--"):
+            return rank_left(node.expr, of)
+        case c_ast.BinaryOp() if node.op in ("+", "-"):
+            left, right = rank_left(node.left, of), rank_left(node.right, of)
+            return 0 if left and right else max(left, right)
+        case c_ast.Cast():
+            t = ctype(node.to_type, lambda _: None)
+            return len(t.derived)
+        case c_ast.TernaryOp():
+            return rank_left(node.iftrue, of)
+        case c_ast.Assignment():
+            return rank_left(node.lvalue, of)
+        case _:
+            return 0
+
+
+def element(node: c_ast.Node, find: Find) -> tuple[Symbol, Index]:
+    """The array and the index of an ArrayRef or a dereference."""
+    symbol, index = _place(node, find)
+    _check(symbol, node)
+    rank = len(symbol.type.derived)
+    if len(index) > rank:
+        raise NotModelled("LX014", f"'{symbol.name}' has {rank} dimensions", "", node)
+    if len(index) < rank:
+        help = f"give all {rank} subscripts"
+        raise NotModelled("LX014", f"a row of '{symbol.name}' is used as a value", help, node)
+    return symbol, index
+
+
+def _place(node: c_ast.Node, find: Find) -> tuple[Symbol, Index]:
+    """The object `node` denotes, as a place in an array."""
+    match node:
+        case c_ast.ArrayRef():
+            base, sub = node.name, node.subscript
+            if _is_integer_first(base, sub, find):
+                base, sub = sub, base
+            symbol, done, offset = _pointer(base, find)
+            return symbol, [*done, [*offset, (1, sub)]]
+        case c_ast.UnaryOp(op="*"):
+            symbol, done, offset = _pointer(node.expr, find)
+            return symbol, [*done, offset]
+        case _:
+            raise _unknown(node)
+
+
+def _pointer(node: c_ast.Node, find: Find) -> tuple[Symbol, Index, list[Term]]:
+    """The place `node` points to: an array, the dimensions passed, and an offset in the next."""
+    match node:
+        case c_ast.ID():
+            return find(node), [], []
+        case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
+            symbol, index = _place(node, find)
+            return symbol, index, []
+        case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() | c_ast.UnaryOp()):
+            symbol, index = _place(node.expr, find)
+            return symbol, index[:-1], index[-1]
+        case c_ast.BinaryOp(op="+"):
+            base, offset = node.left, node.right
+            if _is_integer_first(base, offset, find):
+                base, offset = offset, base
+            symbol, done, terms = _pointer(base, find)
+            return symbol, done, [*terms, (1, offset)]
+        case c_ast.BinaryOp(op="-"):
+            symbol, done, terms = _pointer(node.left, find)
+            return symbol, done, [*terms, (-1, node.right)]
+        case _:
+            raise _unknown(node)
+
+
+def _is_integer_first(left: c_ast.Node, right: c_ast.Node, find: Find) -> bool:
+    """Whether the pointer comes second: `i + A`, `i[A]`."""
+
+    def of(n: c_ast.Node) -> Symbol | None:
+        return find(n) if isinstance(n, c_ast.ID) else None
+
+    if not isinstance(left, c_ast.ID | c_ast.Constant | c_ast.BinaryOp):
+        return False
+    return rank_left(left, of) == 0 and rank_left(right, of) > 0
+
+
+def _check(symbol: Symbol, node: c_ast.Node) -> None:
+    """NotModelled unless `symbol` is one block of elements that has no other name here."""
+    name, t = symbol.name, symbol.type
+    if symbol.is_modelled_array and "static" not in (
+        symbol.storage if symbol.kind == "local" else ()
+    ):
+        return
+    if not symbol.is_variable or not t.derived:
+        raise NotModelled("LX014", f"'{name}' is not an array", "", node)
+    pointers = sum(isinstance(d, Pointer) for d in t.derived)
+    if pointers > 1 or any(isinstance(d, Pointer) for d in t.derived[1:]):
+        help = _ONE_BLOCK.format(type=t.spelling, name=name)
+        reason = f"'{name}' is an array of pointers ({t}), whose rows may overlap"
+        raise NotModelled("LX014", reason, help, node)
+    if t.base is None:
+        help = "use separate arrays for the members"
+        raise NotModelled("LX015", f"'{name}' has elements of type {t.spelling}", help, node)
+    if isinstance(t.derived[0], Array):
+        help = "make it an array of the file or a parameter"
+        raise NotModelled("LX015", f"'{name}' keeps its value between calls (static)", help, node)
+    help = f"use the array that '{name}' points into, or make '{name}' a parameter"
+    raise NotModelled(
+        "LX014", f"what the local pointer '{name}' points to is not known", help, node
+    )
+
+
+def _unknown(node: c_ast.Node) -> NotModelled:
+    if isinstance(node, c_ast.StructRef):
+        help = "copy the pointer to a parameter, or use separate arrays"
+        return NotModelled("LX015", "an array inside a struct", help, node)
+    if isinstance(node, c_ast.FuncCall):
+        return NotModelled("LX012", "a pointer returned by a call", "name the array", node)
+    if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
+        help = "index the array with a loop variable: A[i]"
+        return NotModelled("LX014", "a pointer is moved while it is used", help, node)
+    help = "name the array and its subscripts: A[i][j]"
+    return NotModelled("LX014", "this pointer does not name one array", help, node)

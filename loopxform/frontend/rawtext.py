@@ -1,0 +1,78 @@
+"""Reading C files as text: decoding, line ends, and comments replaced by blanks.
+
+Lines and columns of what is left are those of the user's file.
+"""
+
+from __future__ import annotations
+
+import re
+
+from loopxform.errors import InputError
+from loopxform.source import Loc
+
+# Characters that Python takes for line ends and C does not.
+_FALSE_LINE_ENDS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
+
+_COMMENT_OR_LITERAL = re.compile(
+    r"""//(?:[^\n\\]|\\.)*\\?      # a line comment, continued by a backslash
+      | /\*.*?(?:\*/|\Z)           # a block comment, perhaps unterminated
+      | "(?:[^"\\\n]|\\.)*"?       # a string
+      | '(?:[^'\\\n]|\\.)*'?       # a character
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_SPLIT_COMMENT_MARK = re.compile(r"/(?:\\\n)+[/*]|\*(?:\\\n)+/")
+_TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
+
+
+def decode(data: bytes, file: str) -> str:
+    """The text of a file; one `\\n` per line."""
+    if b"\0" in data:
+        raise InputError(f"{file} is not a text file", loc=Loc(file, 1, 1))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").translate(_FALSE_LINE_ENDS)
+
+
+def read(path: str) -> str:
+    """The text of the file at `path`; OSError where it cannot be read."""
+    with open(path, "rb") as f:
+        return decode(f.read(), path)
+
+
+def blank(text: str) -> str:
+    """Blanks of the same extent."""
+    return _NOT_NEWLINE.sub(" ", text)
+
+
+def strip_comments(text: str, file: str) -> str:
+    """`text` with every comment replaced by blanks."""
+    if "\\\n" in text and (m := _SPLIT_COMMENT_MARK.search(text)):
+        raise InputError("a comment mark is split over two lines", loc=place(file, text, m.start()))
+
+    def replacement(m: re.Match[str]) -> str:
+        found = m.group()
+        if found[0] != "/":
+            return found
+        if found.startswith("/*") and not (len(found) >= 4 and found.endswith("*/")):
+            raise InputError(
+                "unterminated comment",
+                loc=place(file, text, m.start()),
+                help="close it with */",
+                width=2,
+            )
+        return blank(found)
+
+    out = _COMMENT_OR_LITERAL.sub(replacement, text)
+    if m := _TRIGRAPH.search(out):
+        raise InputError("trigraphs are not read", loc=place(file, out, m.start()), width=3)
+    return out
+
+
+def place(file: str, text: str, offset: int) -> Loc:
+    """Line and column of an offset."""
+    line = text.count("\n", 0, offset) + 1
+    return Loc(file, line, offset - (text.rfind("\n", 0, offset) + 1) + 1)

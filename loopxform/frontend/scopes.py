@@ -1,0 +1,267 @@
+"""Resolving the names of a function body: scopes, shadowing, and where each name is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pycparser import c_ast
+
+from loopxform.frontend.ctype import CType, Func, ctype
+from loopxform.frontend.pure import PURE
+from loopxform.frontend.symbols import Kind, Span, Symbol, Table
+from loopxform.frontend.tree import below
+from loopxform.ir.nodes import Const
+from loopxform.ir.types import INT
+
+
+class FileScope:
+    """What a translation unit declares outside functions."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Symbol] = {}
+
+    def typedef(self, name: str) -> CType | None:
+        found = self.names.get(name)
+        return found.type if found and found.kind == "type" else None
+
+
+class Resolver:
+    """One walk over a function; the result is its `Table`."""
+
+    def __init__(self, file: FileScope) -> None:
+        self.table = Table()
+        self._file = file
+        self._scopes: list[dict[str, Symbol]] = [{}]
+        self._globals: dict[str, Symbol] = {}
+        self._place = 0
+
+    # ------------------------------------------------------------ names
+
+    def typedef(self, name: str) -> CType | None:
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name].type if scope[name].kind == "type" else None
+        return self._file.typedef(name)
+
+    def define(self, name: str, t: CType, kind: Kind, node: c_ast.Node) -> Symbol:
+        symbol = Symbol(name, t, kind, node, tuple(getattr(node, "storage", None) or ()))
+        symbol.at = self._next()
+        self._scopes[-1][name] = symbol
+        self.table.uses[id(node)] = symbol
+        self.table.symbols.append(symbol)
+        return symbol
+
+    def _lookup(self, name: str) -> Symbol | None:
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name]
+        return self._global(name)
+
+    def _global(self, name: str) -> Symbol | None:
+        """This function's record of a name of the file."""
+        if name not in self._globals:
+            found = self._file.names.get(name)
+            if found is None:
+                return None
+            mine = replace(found, reads=[], writes=[], stores=[], escapes=[])
+            self._globals[name] = mine
+            self.table.symbols.append(mine)
+        return self._globals[name]
+
+    def _next(self) -> int:
+        self._place += 1
+        return self._place
+
+    # ------------------------------------------------------------ declarations
+
+    def param(self, decl: c_ast.Decl) -> Symbol:
+        symbol = self.define(decl.name, ctype(decl.type, self.typedef), "param", decl)
+        self._sizes(decl.type)
+        return symbol
+
+    def _decl(self, node: c_ast.Decl, kind: Kind = "local") -> Symbol | None:
+        self._enum(node.type)
+        if node.name is None:
+            return None
+        self._sizes(node.type)
+        t = ctype(node.type, self.typedef)
+        if "extern" in (node.storage or ()) and (outer := self._global(node.name)) is not None:
+            self._scopes[-1][node.name] = self.table.uses[id(node)] = outer
+            return outer
+        if t.derived and isinstance(t.derived[0], Func):
+            kind = "function"
+        symbol = self.define(node.name, t, kind, node)
+        if node.init is not None:
+            self.visit(node.init)
+            (symbol.stores if t.derived else symbol.writes).append(self._next())
+        return symbol
+
+    def _sizes(self, node: c_ast.Node | None) -> None:
+        """Reads of the scalars in array sizes."""
+        while node is not None:
+            if isinstance(node, c_ast.ArrayDecl) and node.dim is not None:
+                self.visit(node.dim)
+            node = getattr(node, "type", None)
+
+    def _enum(self, node: c_ast.Node | None) -> None:
+        """Local enumerations: constants counted from plain numbers only."""
+        while node is not None and not isinstance(node, c_ast.Enum):
+            node = getattr(node, "type", None)
+        if node is None or node.values is None:
+            return
+        value: int | None = -1
+        for item in node.values.enumerators:
+            if isinstance(item, c_ast.Enumerator):
+                value = _enum_value(item, value)
+                symbol = self.define(item.name, CType(INT, "int"), "enum", item)
+                symbol.value = None if value is None else Const(value)
+
+    # ------------------------------------------------------------ the walk
+
+    def visit(self, node: c_ast.Node | None) -> None:
+        """Statements and expressions in text order."""
+        match node:
+            case None:
+                return
+            case c_ast.ID():
+                self._touch(node, "reads")
+            case c_ast.Assignment():
+                self.visit(node.rvalue)
+                self._written(node.lvalue, also_read=node.op != "=")
+            case c_ast.UnaryOp():
+                self._unary(node)
+            case c_ast.FuncCall():
+                self._call(node)
+            case c_ast.StructRef():
+                self.visit(node.name)
+            case c_ast.Compound():
+                self._scoped(node.block_items or ())
+            case c_ast.Decl():
+                self._decl(node)
+            case c_ast.Typedef():
+                self.define(node.name, ctype(node.type, self.typedef), "type", node)
+            case c_ast.For():
+                self._for(node)
+            case c_ast.While() | c_ast.DoWhile():
+                self._while(node)
+            case c_ast.Cast():
+                self.visit(node.expr)
+            case c_ast.Goto():
+                self.table.jumps = True
+            case _:
+                for child in below(node):
+                    self.visit(child)
+
+    def _scoped(self, items: Iterable[c_ast.Node]) -> None:
+        self._scopes.append({})
+        for item in items:
+            self.visit(item)
+        self._scopes.pop()
+
+    def _touch(self, node: c_ast.ID, how: str) -> Symbol | None:
+        symbol = self._lookup(node.name)
+        if symbol is not None:
+            self.table.uses[id(node)] = symbol
+            getattr(symbol, how).append(self._next())
+        return symbol
+
+    def _written(self, target: c_ast.Node, *, also_read: bool) -> None:
+        if isinstance(target, c_ast.ID):
+            if also_read:
+                self._touch(target, "reads")
+            self._touch(target, "writes")
+            return
+        self.visit(target)
+        symbol = base_symbol(target, self.table)
+        if symbol is not None:
+            symbol.stores.append(self._next())
+
+    def _unary(self, node: c_ast.UnaryOp) -> None:
+        if node.op in ("++", "--", "p++", "p--"):
+            self._written(node.expr, also_read=True)
+        elif node.op == "&":
+            self.visit(node.expr)
+            self._escape(node.expr)
+        elif node.op not in ("sizeof", "_Alignof") or not isinstance(node.expr, c_ast.Typename):
+            self.visit(node.expr)
+
+    def _escape(self, node: c_ast.Node) -> None:
+        symbol = base_symbol(node, self.table)
+        if symbol is not None:
+            symbol.escapes.append(self._next())
+
+    def _call(self, node: c_ast.FuncCall) -> None:
+        name = node.name.name if isinstance(node.name, c_ast.ID) else None
+        if name is None:
+            self.visit(node.name)
+        else:
+            self._touch(node.name, "reads")
+        for arg in node.args.exprs if node.args else ():
+            self.visit(arg)
+            symbol = base_symbol(arg, self.table)
+            if symbol is not None and symbol.type.derived:
+                symbol.escapes.append(self._next())
+        if name not in PURE:
+            self.table.calls.append(self._next())
+
+    def _for(self, node: c_ast.For) -> None:
+        self._scopes.append({})
+        start = self._next()
+        mine: list[Symbol] = []
+        if isinstance(node.init, c_ast.DeclList):
+            for d in node.init.decls:
+                symbol = self._decl(d, "loop") if isinstance(d, c_ast.Decl) else None
+                mine += [symbol] if symbol else []
+        else:
+            self.visit(node.init)
+        header = self._next()
+        for part in (node.cond, node.stmt, node.next):
+            self.visit(part)
+        self._scopes.pop()
+        span = Span(start, header, self._next(), node)
+        self.table.spans[id(node)] = span
+        for symbol in mine:
+            symbol.span = span
+
+    def _while(self, node: c_ast.While | c_ast.DoWhile) -> None:
+        start = self._next()
+        self.visit(node.cond)
+        self.visit(node.stmt)
+        self.table.spans[id(node)] = Span(start, start, self._next(), node)
+
+
+def base_symbol(node: c_ast.Node, table: Table) -> Symbol | None:
+    """The object an lvalue or a pointer expression starts from: A of `*(A + i)`, `A[i].x`."""
+    match node:
+        case c_ast.ID():
+            return table.of(node)
+        case c_ast.ArrayRef():
+            return _pointer_of((node.name, node.subscript), table)
+        case c_ast.StructRef():
+            return base_symbol(node.name, table)
+        case c_ast.UnaryOp() if node.op in ("*", "&"):
+            return base_symbol(node.expr, table)
+        case c_ast.BinaryOp() if node.op in ("+", "-"):
+            return _pointer_of((node.left, node.right), table)
+        case c_ast.Cast():
+            return base_symbol(node.expr, table)
+        case _:
+            return None
+
+
+def _pointer_of(sides: tuple[c_ast.Node, c_ast.Node], table: Table) -> Symbol | None:
+    """The pointer among a base and an offset, in whatever order."""
+    found = [base_symbol(side, table) for side in sides]
+    pointers = [s for s in found if s is not None and s.type.derived]
+    return pointers[0] if pointers else found[0]
+
+
+def _enum_value(item: c_ast.Enumerator, before: int | None) -> int | None:
+    match item.value:
+        case None:
+            return None if before is None else before + 1
+        case c_ast.Constant(type="int", value=text) if text.isdigit():
+            return int(text) if text == "0" or text[0] != "0" else None
+        case _:
+            return None

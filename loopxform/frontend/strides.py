@@ -1,0 +1,91 @@
+"""Division of polynomials, and which strides a flat array may have."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from loopxform.ir.affine import Monomial, Poly, constant
+
+Term = tuple[Monomial, int]
+
+
+def _rank(t: Term) -> tuple[int, str]:
+    """Graded order: the leading term has the most factors."""
+    return (len(t[0]), repr(t[0]))
+
+
+def lead(p: Poly) -> Term:
+    return max(p.terms, key=_rank)
+
+
+def sort_key(p: Poly) -> tuple[int, int]:
+    """Larger strides have more factors, then larger numbers."""
+    if not p.terms:
+        return (0, 0)
+    m, c = lead(p)
+    return (len(m), abs(c))
+
+
+def canonical(p: Poly) -> Poly:
+    """`p` with a positive leading term."""
+    return -p if p.terms and lead(p)[1] < 0 else p
+
+
+def _divide_term(t: Term, d: Term) -> Term | None:
+    rest = list(t[0])
+    for atom in d[0]:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return None if t[1] % d[1] else (tuple(rest), t[1] // d[1])
+
+
+def quotient(p: Poly, stride: Poly) -> Poly:
+    """A q such that `p - q * stride` has no term that the leading term of `stride` divides.
+
+    Numbers are divided to the nearest, so that the rest is small.
+    """
+    c = stride.constant
+    d = lead(stride)
+    q, rest = Poly(()), p
+    for _ in range(len(p.terms) * (len(stride.terms) + 1)):
+        terms = [t for t in (_divide_term(t, d) for t in rest.terms) if t is not None]
+        if not terms:
+            break
+        step = Poly((max(terms, key=_rank),))
+        q, rest = q + step, rest - step * stride
+    if c is not None:
+        left = sum(n for m, n in rest.terms if not m)
+        q += constant((left + c // 2) // c)
+    return q
+
+
+def divide(p: Poly, d: Poly) -> Poly | None:
+    """The exact quotient, or None."""
+    if not d.terms:
+        return None
+    q = quotient(p, d)
+    return q if p == q * d else None
+
+
+def stride_lists(coefficients: list[Poly]) -> list[list[Poly]]:
+    """Lists of strides to try, largest stride first: with and without the constant ones, and with
+    multiples of one stride (n and 2*n) reduced to their common divisor."""
+    distinct = list(dict.fromkeys(c for c in coefficients if c.constant != 1 and c.terms))
+    ordered = sorted(distinct, key=sort_key, reverse=True)
+    symbolic = [c for c in ordered if c.constant is None]
+    out: list[list[Poly]] = []
+    for strides in (ordered, symbolic, _primitive(symbolic), _primitive(ordered)):
+        if strides and strides not in out:
+            out.append(strides)
+    return out
+
+
+def _primitive(strides: list[Poly]) -> list[Poly]:
+    """One stride for all multiples of it."""
+    groups: dict[Poly, int] = {}
+    for s in strides:
+        content = gcd(*(c for _, c in s.terms))
+        base = Poly(tuple((m, c // content) for m, c in s.terms))
+        groups[base] = gcd(groups.get(base, 0), content)
+    return [constant(g) * base for base, g in groups.items()]

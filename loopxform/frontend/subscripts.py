@@ -1,0 +1,119 @@
+"""Subscripts as integers of mathematics, and where C's arithmetic would differ from them.
+
+`+ - *` wrap consistently, so a subscript whose value is inside the array is the same number in both
+(what is outside is undefined behaviour). Under division, remainder, shifts and comparisons a
+wrapped difference of unsigned operands is another number: those are refused.
+"""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from loopxform.frontend.refusal import NotModelled
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Un
+from loopxform.ir.types import INT, LONG, Scalar
+from loopxform.ir.typing import COMPARISONS, type_of
+from loopxform.ir.visit import children, walk_expr
+
+Types = dict[str, Scalar]
+
+_SIGNED = "make the operands signed (int or long)"
+
+
+def subscript(terms: list[tuple[int, Expr, c_ast.Node]], types: Types) -> Expr:
+    """The sum of the terms of one dimension, as an integer of mathematics."""
+    out: Expr | None = None
+    for sign, e, node in terms:
+        check_wrap(e, types, node)
+        e = _widen(e, types, node)
+        if out is None:
+            out = e if sign > 0 else Un("-", e)
+        else:
+            out = Bin("+" if sign > 0 else "-", out, e)
+    return Const(0) if out is None else out
+
+
+def _widen(e: Expr, types: Types, node: c_ast.Node) -> Expr:
+    """Casts that only widen are made signed; products of 32-bit unsigned stay as they wrap."""
+    match e:
+        case Bin("+" | "-" | "*" as op, left, right):
+            t = type_of(e, types)
+            if op == "*" and t.is_unsigned and t.bytes < 8 and not _has_constant(e):
+                return Cast(t, e, origin=e.origin)
+            return Bin(op, _widen(left, types, node), _widen(right, types, node), origin=e.origin)
+        case Un("-" | "+" as op, operand):
+            return Un(op, _widen(operand, types, node), origin=e.origin)
+        case Cast(t, operand):
+            inner = type_of(operand, types)
+            if not inner.is_integer or t.bytes < inner.bytes or _changes(inner, t):
+                return _narrowed(e, inner, node)
+            wide = LONG if t.bytes == 8 else t
+            return Cast(wide, _widen(operand, types, node), origin=e.origin)
+        case _:
+            return e
+
+
+def _has_constant(e: Bin) -> bool:
+    return isinstance(e.left, Const) or isinstance(e.right, Const)
+
+
+def _changes(inner: Scalar, t: Scalar) -> bool:
+    """A conversion between integers of 32 bits or less that can change the value."""
+    return t.bytes < 8 and inner.is_unsigned != t.is_unsigned and t.bytes == inner.bytes
+
+
+def _narrowed(e: Cast, inner: Scalar, node: c_ast.Node) -> Expr:
+    """A cast that may change the value: kept whole, so that no arithmetic looks through it."""
+    if inner.is_float:
+        return Cast(e.type, Cast(inner, e.operand, origin=e.origin), origin=e.origin)
+    help = "declare the variable with the narrower type"
+    raise NotModelled("LX019", f"a cast to {e.type} may change the subscript", help, node)
+
+
+def check_wrap(e: Expr, types: Types, node: c_ast.Node) -> None:
+    """NotModelled where a difference of unsigned numbers decides a quotient or a comparison."""
+    for x in walk_expr(e):
+        if isinstance(x, Load):
+            continue
+        exact = isinstance(x, Bin) and x.op in ("+", "-", "*", "&&", "||")
+        exact = exact or (isinstance(x, Un) and x.op in "+-!")
+        if exact or isinstance(x, Cast):
+            continue
+        for operand in children(x):
+            if wraps(operand, types) and not any(isinstance(y, Load) for y in walk_expr(operand)):
+                reason = "an unsigned difference may wrap around below zero"
+                raise NotModelled("LX019", reason, _SIGNED, node)
+
+
+def check_condition(e: Expr, types: Types, node: c_ast.Node) -> None:
+    """As check_wrap, and refuses comparisons of a signed with an unsigned number."""
+    check_wrap(e, types, node)
+    for x in walk_expr(e):
+        if isinstance(x, Bin) and x.op in COMPARISONS - {"&&", "||"}:
+            if any(isinstance(y, Load) for y in walk_expr(x)):
+                continue
+            for side, other in ((x.left, x.right), (x.right, x.left)):
+                if _turns_unsigned(side, other, types):
+                    reason = "a signed number is compared as unsigned"
+                    raise NotModelled("LX019", reason, "compare numbers of one sign", node)
+
+
+def _turns_unsigned(side: Expr, other: Expr, types: Types) -> bool:
+    """Whether a possibly negative `side` is converted to the unsigned type of `other`."""
+    s, o = type_of(side, types), type_of(other, types)
+    if not (s.is_integer and o.is_integer) or s.is_unsigned or not o.is_unsigned:
+        return False
+    if isinstance(side, Const) and side.value >= 0:
+        return False
+    return o.bytes >= max(s.bytes, INT.bytes)
+
+
+def wraps(e: Expr, types: Types) -> bool:
+    """Whether `e` holds a difference (or negation) computed in an unsigned type."""
+    for x in walk_expr(e):
+        minus = (isinstance(x, Bin) and x.op == "-") or (isinstance(x, Un) and x.op in "-~")
+        if minus and not isinstance(x, Const):
+            t = type_of(x, types)
+            if t.is_unsigned and t.is_integer and t.bytes >= INT.bytes:
+                return True
+    return False

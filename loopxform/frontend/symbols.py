@@ -1,0 +1,116 @@
+"""What a name stands for, and every place of a function that touches it.
+
+Places are numbered in text order, so that "modified in the body" or "read after the loop" are
+questions about numbers and spans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pycparser import c_ast
+
+from loopxform.frontend.ctype import Array, CType, Pointer
+from loopxform.ir.nodes import Const, Expr
+
+Kind = Literal["param", "local", "loop", "global", "enum", "function", "type"]
+
+
+@dataclass(eq=False)
+class Symbol:
+    """A declared name; `ir` is its name in the loop tree, unique in the function.
+
+    `reads`, `writes` (of the object itself), `stores` (into an element) and `escapes` (its address
+    is taken, or an array is handed to a function) are places; an initialiser counts as a write.
+    `shape` is filled in for globals, whose sizes are constants.
+    """
+
+    name: str
+    type: CType
+    kind: Kind
+    decl: c_ast.Node | None = None
+    storage: tuple[str, ...] = ()
+    value: Const | None = None
+    shape: tuple[Expr | None, ...] = ()
+    ir: str = ""
+    at: int = 0
+    span: Span | None = None
+    reads: list[int] = field(default_factory=list)
+    writes: list[int] = field(default_factory=list)
+    stores: list[int] = field(default_factory=list)
+    escapes: list[int] = field(default_factory=list)
+
+    @property
+    def is_variable(self) -> bool:
+        return self.kind in ("param", "local", "loop", "global")
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether it may point to memory that has another name too."""
+        first = self.type.derived[:1]
+        return bool(first) and (isinstance(first[0], Pointer) or self.kind == "param")
+
+    @property
+    def is_modelled_array(self) -> bool:
+        """A block of scalars that a Load can address."""
+        if not self.type.is_array:
+            return False
+        return self.kind in ("param", "global") or isinstance(self.type.derived[0], Array)
+
+
+@dataclass(frozen=True)
+class Span:
+    """The places of a loop: before `header` the start value, from there what is repeated."""
+
+    start: int
+    header: int
+    end: int
+    node: c_ast.Node
+
+    def repeats(self, place: int) -> bool:
+        return self.header <= place < self.end
+
+
+@dataclass
+class Table:
+    """The names of one function: `uses` maps the id of an ID or Decl node to its symbol."""
+
+    uses: dict[int, Symbol] = field(default_factory=dict)
+    symbols: list[Symbol] = field(default_factory=list)
+    spans: dict[int, Span] = field(default_factory=dict)
+    calls: list[int] = field(default_factory=list)
+    jumps: bool = False
+    """A goto occurs: text order is not the order of execution."""
+
+    def of(self, node: c_ast.Node) -> Symbol | None:
+        return self.uses.get(id(node))
+
+    def span(self, loop: c_ast.Node) -> Span:
+        return self.spans[id(loop)]
+
+    def outermost(self, loop: c_ast.Node) -> Span:
+        """The outermost loop of any kind around `loop` (itself where there is none)."""
+        inner = self.span(loop)
+        around = [s for s in self.spans.values() if s.start <= inner.start and inner.end <= s.end]
+        return min(around, key=lambda s: s.start)
+
+    def name_symbols(self) -> None:
+        """Gives every variable a name of its own; sibling loops may share one."""
+        taken: dict[str, list[Symbol]] = {}
+        fixed = [s for s in self.symbols if s.kind in ("param", "global")]
+        for s in fixed + [s for s in self.symbols if s.is_variable and s not in fixed]:
+            name, n = s.name, 2
+            while not all(_may_share(s, other) for other in taken.get(name, ())):
+                name, n = f"{s.name}_{n}", n + 1
+            s.ir = name
+            taken.setdefault(name, []).append(s)
+
+
+def _may_share(a: Symbol, b: Symbol) -> bool:
+    """Two loops may use one name where neither is inside the other."""
+    if a.kind != "loop" or b.kind != "loop" or a.type.base != b.type.base:
+        return False
+    if a.span is None or b.span is None:
+        return False
+    return a.span.end <= b.span.start or b.span.end <= a.span.start

@@ -1,0 +1,73 @@
+"""Kernel sources to programs, each built once in a process."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+from loopxform.errors import DeviceError
+from loopxform.runtime.device import DeviceInfo, context, describe, pyopencl
+
+NV_VERBOSE = "-cl-nv-verbose"
+ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A program on a device: the `pyopencl.Program`, its kernels' names, the compiler's log (on
+    NVIDIA with `-cl-nv-verbose`: registers and spills)."""
+
+    device: DeviceInfo
+    program: Any = field(repr=False)
+    kernels: tuple[str, ...]
+    log: str
+
+
+def options_for(device: DeviceInfo, *extra: str, verbose: bool = False) -> tuple[str, ...]:
+    """The options every kernel is built with: correctly rounded division and square root where
+    the device has them (C has them), `-cl-nv-verbose` on request where it is known."""
+    out = [ROUNDED] if device.correctly_rounded else []
+    if verbose and "cl_nv_compiler_options" in device.extensions:
+        out.append(NV_VERBOSE)
+    return (*out, *extra)
+
+
+_cache: dict[tuple[Any, ...], Built] = {}
+
+
+def build(
+    device: DeviceInfo, source: str, options: tuple[str, ...] = (), *, ctx: Any = None
+) -> Built:
+    """Builds OpenCL C text for `device`, in its own context or in `ctx` (a `pyopencl.Context`).
+    Raises DeviceError with the compiler's log."""
+    cl = pyopencl()
+    owner = ctx if ctx is not None else context(device)
+    key = (owner, device.handle, source, options)
+    if key in _cache:
+        return _cache[key]
+    keep = {"cache_dir": False} if NV_VERBOSE in options else {}  # a cached binary has no log
+    program = cl.Program(owner, source)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a log that is not empty: it is in Built.log
+            program = program.build(list(options), [device.handle], **keep)
+    except cl.Error as e:
+        raise DeviceError(
+            f"the kernel does not build on {device}", code="LX055", notes=_log_lines(str(e))
+        ) from e
+    log = program.get_build_info(device.handle, cl.program_build_info.LOG).strip()
+    names = tuple(k.function_name for k in program.all_kernels())
+    _cache[key] = Built(device, program, names, log)
+    return _cache[key]
+
+
+def build_for_queue(queue: Any, source: str, options: tuple[str, ...] = ()) -> Built:
+    """Builds for the device and context of a `pyopencl.CommandQueue`. Raises DeviceError."""
+    return build(describe(queue.device), source, options, ctx=queue.context)
+
+
+def _log_lines(message: str) -> list[str]:
+    lines = [line.rstrip() for line in message.splitlines() if line.strip()]
+    start = next((n for n, line in enumerate(lines) if "error" in line.lower()), 0)
+    return lines[start : start + 20]

@@ -1,0 +1,160 @@
+"""OpenCL devices: what there is, what it can do, and which one is meant.
+
+pyopencl is imported inside functions: asking about a profile, or emitting code, needs no OpenCL.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from loopxform.errors import DeviceError
+
+ENVIRONMENT = "LOOPXFORM_DEVICE"
+INSTALL = 'pip install "pyopencl[pocl]" brings an OpenCL that runs on the CPU'
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """One device. Sizes are in bytes; `index` counts the devices of all platforms, `place` is
+    `PLATFORM:DEVICE`. `vector_widths` are the preferred ones by type (`float`: 4); `warp` is how
+    many work-items run in lockstep (1 where unknown). `handle` is the `pyopencl.Device`."""
+
+    index: int
+    place: str
+    platform: str
+    name: str
+    type: str
+    compute_units: int
+    max_group_size: int
+    max_item_sizes: tuple[int, ...]
+    local_bytes: int
+    global_bytes: int
+    max_alloc: int
+    vector_widths: dict[str, int] = field(hash=False)
+    fp64: bool
+    fp16: bool
+    correctly_rounded: bool
+    warp: int
+    extensions: frozenset[str]
+    opencl_version: str
+    driver_version: str
+    handle: Any = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.platform})"
+
+    @property
+    def is_nvidia(self) -> bool:
+        return "NVIDIA" in self.platform
+
+
+def pyopencl() -> Any:
+    """The pyopencl module. Raises DeviceError where it is not installed."""
+    try:
+        import pyopencl as cl
+    except ImportError as e:
+        raise DeviceError(f"pyopencl cannot be imported: {e}", help=INSTALL) from e
+    return cl
+
+
+@cache
+def devices() -> tuple[DeviceInfo, ...]:
+    """Every device of every platform, in the order OpenCL lists them. Raises DeviceError where
+    there is no pyopencl, no platform or no device."""
+    cl = pyopencl()
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error as e:
+        raise DeviceError("there is no OpenCL platform", notes=[str(e)], help=INSTALL) from e
+    found: list[DeviceInfo] = []
+    for p, platform in enumerate(platforms):
+        try:
+            members = platform.get_devices()
+        except cl.Error:  # a platform without devices answers with an error
+            continue
+        for d, device in enumerate(members):
+            found.append(describe(device, len(found), f"{p}:{d}"))
+    if not found:
+        raise DeviceError("no OpenCL platform has a device", help=INSTALL)
+    return tuple(found)
+
+
+def choose(spec: str | None = None) -> DeviceInfo:
+    """The device `spec` means: an index (`1`), `PLATFORM:DEVICE` (`0:0`), or part of the name of a
+    device or platform, whatever the case. None stands for the environment variable
+    LOOPXFORM_DEVICE, else the first GPU, else the first device. Raises DeviceError."""
+    every = devices()
+    spec = (spec if spec is not None else os.environ.get(ENVIRONMENT, "")).strip()
+    if not spec:
+        return next((d for d in every if d.type == "gpu"), every[0])
+    if spec.isdigit():
+        chosen = [d for d in every if d.index == int(spec)]
+    elif spec.replace(":", "", 1).isdigit():
+        chosen = [d for d in every if d.place == spec]
+    else:
+        chosen = [d for d in every if spec.lower() in f"{d.name}\n{d.platform}".lower()]
+    if not chosen:
+        raise DeviceError(
+            f"no OpenCL device matches '{spec}'",
+            notes=[f"{d.index}  {d.place}  {d}" for d in every],
+            help=f"give an index, PLATFORM:DEVICE or part of a name (or set {ENVIRONMENT})",
+        )
+    return chosen[0]
+
+
+@cache
+def context(device: DeviceInfo) -> Any:
+    """The `pyopencl.Context` of a device, one for the process. Raises DeviceError."""
+    cl = pyopencl()
+    try:
+        return cl.Context([device.handle])
+    except cl.Error as e:
+        raise DeviceError(f"{device} cannot be opened: {e}") from e
+
+
+def describe(device: Any, index: int = 0, place: str = "0:0") -> DeviceInfo:
+    """The facts about a `pyopencl.Device`."""
+    cl = pyopencl()
+    extensions = frozenset(device.extensions.split())
+    rounding = cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+    widths = ("char", "short", "int", "long", "float", "double")
+    return DeviceInfo(
+        index=index,
+        place=place,
+        platform=device.platform.name.strip(),
+        name=device.name.strip(),
+        type=_type(cl, device.type),
+        compute_units=device.max_compute_units,
+        max_group_size=device.max_work_group_size,
+        max_item_sizes=tuple(device.max_work_item_sizes),
+        local_bytes=device.local_mem_size,
+        global_bytes=device.global_mem_size,
+        max_alloc=device.max_mem_alloc_size,
+        vector_widths={w: getattr(device, f"preferred_vector_width_{w}") for w in widths},
+        fp64="cl_khr_fp64" in extensions,
+        fp16="cl_khr_fp16" in extensions,
+        correctly_rounded=bool(device.single_fp_config & rounding),
+        warp=_warp(cl, device, extensions),
+        extensions=extensions,
+        opencl_version=device.version.strip(),
+        driver_version=device.driver_version.strip(),
+        handle=device,
+    )
+
+
+def _type(cl: Any, bits: int) -> str:
+    kinds = cl.device_type
+    named = [("gpu", kinds.GPU), ("cpu", kinds.CPU), ("accelerator", kinds.ACCELERATOR)]
+    return next((name for name, bit in named if bits & bit), "custom")
+
+
+def _warp(cl: Any, device: Any, extensions: frozenset[str]) -> int:
+    """Lanes that run in lockstep, by the vendor's own query."""
+    if "cl_nv_device_attribute_query" in extensions:
+        return int(device.get_info(cl.device_info.WARP_SIZE_NV))
+    if "cl_amd_device_attribute_query" in extensions:
+        return int(device.get_info(cl.device_info.WAVEFRONT_WIDTH_AMD))
+    return 1

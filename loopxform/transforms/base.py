@@ -1,0 +1,286 @@
+"""The protocol of a step, and the derivation that checks, applies, records and replays steps.
+
+A step is plain data. `check` says why it may not be applied (nothing: it may), `rewrite` relies on
+that, `reason` says in a sentence why the result means the same. `Derivation.then` is the only
+caller that joins them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from typing import Any, ClassVar
+
+from loopxform.errors import Obstacle, TransformError, UsageError
+from loopxform.ir import wellformed
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Tile
+from loopxform.ir.visit import LoopSite, at, loops, replace_at, resolve
+
+
+class Step(ABC):
+    """One transformation with its parameters. Subclasses are frozen dataclasses whose fields are
+    strings, integers or tuples of strings, so that a step is also a line of text and of JSON."""
+
+    verb: ClassVar[str]
+    usage: ClassVar[str]
+
+    @abstractmethod
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        """Every obstacle that can be seen; pure and total."""
+
+    @abstractmethod
+    def rewrite(self, fn: Function) -> Function:
+        """The transformed function; may trust that `check` found nothing."""
+
+    @abstractmethod
+    def reason(self, fn: Function) -> str:
+        """Why the step is legal on `fn` (asked before rewriting)."""
+
+    def __str__(self) -> str:
+        return " ".join([self.verb, *_words(self)])
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"step": "stripmine", "loop": "i", "size": "Ty*Ry", "outer": "iii"}`."""
+        plain = asdict(self)  # type: ignore[call-overload]  # every subclass is a dataclass
+        listed = {k: list(v) if isinstance(v, tuple) else v for k, v in plain.items()}
+        return {"step": self.verb, **listed}
+
+
+def _words(step: Step) -> Iterator[str]:
+    for f in fields(step):  # type: ignore[arg-type]  # every subclass is a dataclass
+        value = getattr(step, f.name)
+        if value in ("", ()) and f.default is not MISSING:
+            continue
+        yield ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
+    """Parses `stripmine i 64`. Raises UsageError with the usage of the verb."""
+    words = text.split()
+    if not words or words[0] not in kinds:
+        known = ", ".join(sorted(kinds))
+        raise UsageError(
+            f"'{words[0] if words else text}' is not a step", code="LX020", help=f"steps: {known}"
+        )
+    kind = kinds[words[0]]
+    wanted = fields(kind)  # type: ignore[arg-type]  # every subclass is a dataclass
+    required = [f for f in wanted if f.default is MISSING]
+    if not len(required) <= len(words) - 1 <= len(wanted):
+        raise UsageError(f"'{text}' has the wrong number of words", help=f"usage: {kind.usage}")
+    return _build(kind, {f.name: w for f, w in zip(wanted, words[1:])})
+
+
+def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
+    """The step that `to_json` wrote. Raises UsageError on anything else."""
+    if not isinstance(data, dict) or data.get("step") not in kinds:
+        known = ", ".join(sorted(kinds))
+        raise UsageError(f"not a step: {data!r}", help=f'"step" is one of {known}')
+    kind = kinds[data["step"]]
+    known_fields = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+    extra = set(data) - known_fields - {"step"}
+    if extra:
+        raise UsageError(
+            f"{data['step']} has no parameter {sorted(extra)[0]!r}", help=f"usage: {kind.usage}"
+        )
+    return _build(kind, {k: v for k, v in data.items() if k != "step"})
+
+
+def _build(kind: type[Step], values: Mapping[str, object]) -> Step:
+    made: dict[str, object] = {}
+    for f in fields(kind):  # type: ignore[arg-type]  # every subclass is a dataclass
+        if f.name not in values:
+            if f.default is MISSING:
+                raise UsageError(
+                    f"{kind.verb} needs {f.name!r}", help=f"usage: {kind.usage}"
+                )
+            continue
+        raw = values[f.name]
+        if str(f.type).startswith("tuple"):
+            parts = raw.split(",") if isinstance(raw, str) else raw
+            if not isinstance(parts, list | tuple):
+                raise UsageError(f"{kind.verb}: {f.name!r} is a list", help=f"usage: {kind.usage}")
+            made[f.name] = tuple(str(p) for p in parts)
+        else:
+            made[f.name] = str(raw)
+    return kind(**made)
+
+
+# ---------------------------------------------------------------- what steps ask about loops
+
+
+def one_loop(fn: Function, ref: str) -> LoopSite | Obstacle:
+    """The loop a reference names, or the obstacle: none, or more than one."""
+    found = resolve(fn, ref)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        known = ", ".join(dict.fromkeys(s.loop.var for s in loops(fn))) or "none"
+        return Obstacle(
+            "LX021",
+            f"there is no loop over '{ref}'",
+            fn.origin.loc,
+            remedy=f"the loops of {fn.name} are: {known}",
+        )
+    choices = ", ".join(f"{ref.rstrip('*')}#{n + 1}" for n in range(len(found)))
+    return Obstacle(
+        "LX022",
+        f"{len(found)} loops run over '{ref}'",
+        found[1].loop.origin.loc,
+        remedy=f"say which one: {choices}",
+    )
+
+
+def some_loops(fn: Function, ref: str) -> tuple[LoopSite, ...] | Obstacle:
+    """The loops a reference with `*` may name several of."""
+    found = resolve(fn, ref)
+    if found and (len(found) == 1 or ref.endswith("*")):
+        return found
+    one = one_loop(fn, ref)
+    assert isinstance(one, Obstacle)
+    return one
+
+
+def rewrite_loops(fn: Function, ref: str, change: Callable[[For], For]) -> Function:
+    """`fn` with every loop that `ref` names replaced by `change(loop)`."""
+    for site in reversed(resolve(fn, ref)):
+        loop = at(fn, site.path)
+        assert isinstance(loop, For)
+        fn = replace_at(fn, site.path, (change(loop),))
+    return fn
+
+
+def trusted(found: LoopSite | Obstacle) -> LoopSite:
+    """Inside `rewrite`, where `check` has already found the loop."""
+    assert isinstance(found, LoopSite)
+    return found
+
+
+def parse_size(fn: Function, text: str) -> Expr | Obstacle:
+    """A tile size: a positive number, the name of a tile size, or a product of these."""
+    tiles = dict(fn.tiles)
+    out: Expr | None = None
+    for word in text.replace(" ", "").split("*"):
+        factor: Expr
+        if word in tiles:
+            factor = Tile(word, tiles[word])
+        elif word.isdigit():
+            factor = Const(int(word))
+        else:
+            return Obstacle(
+                "LX023",
+                f"'{text}' is not a tile size",
+                remedy="a size is a positive integer, a named tile size, or a product: 64, Ty*Ry",
+            )
+        out = factor if out is None else Bin("*", out, factor)
+    assert out is not None
+    if (value_of(out) or 0) <= 0:
+        return Obstacle("LX023", f"tile size '{text}' is not positive", remedy="use 1 or more")
+    return out
+
+
+def whole_loop(site: LoopSite) -> tuple[Obstacle, ...]:
+    """Steps that change the values a loop variable takes: it must not be read after the loop."""
+    loop = site.loop
+    if loop.live_out:
+        return (
+            Obstacle(
+                "LX130",
+                f"'{loop.var}' is read after the loop over it ends",
+                loop.origin.loc,
+                remedy=f"declare it in the loop: for ({loop.type} {loop.var} = ...), "
+                "or copy its last value to another variable",
+            ),
+        )
+    return ()
+
+
+def ascending(site: LoopSite) -> tuple[Obstacle, ...]:
+    """Steps that need a loop counting upwards."""
+    step = value_of(site.loop.step)
+    if step is None or step <= 0:
+        return (
+            Obstacle(
+                "LX131",
+                f"the loop over '{site.loop.var}' counts downwards",
+                site.loop.origin.loc,
+                remedy=f"normalise {site.loop.var} first",
+            ),
+        )
+    return ()
+
+
+# ---------------------------------------------------------------- derivations
+
+
+@dataclass(frozen=True)
+class Record:
+    """One applied step, why it was legal, and the program after it."""
+
+    step: Step
+    reason: str
+    result: Function
+    stage: str
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A program and the steps that led from `start` to `function`, each checked where applied."""
+
+    start: Function
+    records: tuple[Record, ...] = ()
+    stage: str = ""
+
+    @property
+    def function(self) -> Function:
+        return self.records[-1].result if self.records else self.start
+
+    def then(self, step: Step) -> Derivation:
+        """Checks and applies one step. Raises TransformError with every obstacle; `self` stays
+        as it was."""
+        before = self.function
+        obstacles = step.check(before)
+        if obstacles:
+            raise TransformError(str(step), obstacles)
+        reason = step.reason(before)
+        after = step.rewrite(before)
+        wellformed.check(after)
+        return replace(self, records=(*self.records, Record(step, reason, after, self.stage)))
+
+    def titled(self, stage: str) -> Derivation:
+        """The steps that follow belong to the stage of this name."""
+        return replace(self, stage=stage)
+
+    def run(self, steps: tuple[Step, ...]) -> Derivation:
+        out = self
+        for step in steps:
+            out = out.then(step)
+        return out
+
+    @property
+    def stages(self) -> tuple[tuple[str, tuple[Record, ...]], ...]:
+        """Records grouped by consecutive stage title."""
+        out: list[tuple[str, list[Record]]] = []
+        for r in self.records:
+            if not out or out[-1][0] != r.stage:
+                out.append((r.stage, []))
+            out[-1][1].append(r)
+        return tuple((title, tuple(rs)) for title, rs in out)
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"tiles": {...}, "steps": [...]}`; `replay` reads it back."""
+        tiles = dict(self.start.tiles)
+        return {"tiles": tiles, "steps": [r.step.to_json() for r in self.records]}
+
+
+def with_tiles(fn: Function, tiles: Mapping[str, int]) -> Function:
+    """`fn` with tile sizes that steps may name. Names must not be those of the user's program."""
+    return replace(fn, tiles=tuple({**dict(fn.tiles), **tiles}.items()))
+
+
+def innermost(loop: For) -> For:
+    """The innermost loop of a perfect nest."""
+    while len(loop.body) == 1 and isinstance(loop.body[0], For):
+        loop = loop.body[0]
+    return loop

@@ -1,0 +1,151 @@
+"""Arithmetic on loop bounds that several steps share: trip counts, ranges, and substitution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from loopxform.ir.affine import Poly, constant, poly, simplify, to_expr, value_of
+from loopxform.ir.nodes import Bin, Const, Expr, For, If, Load, Stmt, Var
+from loopxform.ir.visit import map_body, map_stmt_exprs, names, stmt_exprs
+
+
+def operands(e: Expr) -> list[Expr]:
+    """The operands of nested mins, left to right; a lone expression is its own operand."""
+    if isinstance(e, Bin) and e.op == "min":
+        return [*operands(e.left), *operands(e.right)]
+    return [e]
+
+
+def least(parts: list[Expr]) -> Expr:
+    """min(...) of the parts, in order."""
+    out = parts[0]
+    for p in parts[1:]:
+        out = Bin("min", out, p)
+    return out
+
+
+def trips_to(loop: For, end: Expr) -> Poly | None:
+    """ceil((end - lo) / step) as a polynomial, None where the division is not exact symbolically
+    and the step is not a number."""
+    gap = poly(end) - poly(loop.lo)
+    step = poly(loop.step)
+    exact = gap.divide(step)
+    if exact is not None:
+        return exact
+    number, total = value_of(loop.step), gap.value
+    if number is None or number == 0:
+        return None
+    if total is not None:
+        return constant(-(-total // number))
+    if number > 0:
+        return poly(Bin("/", to_expr(gap + step - constant(1)), loop.step))
+    return poly(Bin("/", to_expr(-gap - step - constant(1)), to_expr(-step)))
+
+
+def fixed_trips(loop: For) -> tuple[Poly, list[Expr]] | None:
+    """The trip count as a polynomial of tile sizes, and the bounds that may cut it short.
+
+    `min(M, ii + Ry)` from `ii` is (Ry, [M]). None where no bound gives a fixed number.
+    """
+    ends = operands(loop.hi)
+    for n, end in enumerate(ends):
+        count = trips_to(loop, end)
+        if count is not None and count.value is not None:
+            return count, ends[:n] + ends[n + 1 :]
+    return None
+
+
+def trips(loop: For, known: Callable[[Expr], bool]) -> Expr | None:
+    """An upper bound of the trip count made only of what `known` accepts; fixed ones first."""
+    fixed = fixed_trips(loop)
+    if fixed is not None and known(to_expr(fixed[0])):
+        return to_expr(fixed[0])
+    for end in operands(loop.hi):
+        count = trips_to(loop, end)
+        if count is not None and known(to_expr(count)):
+            return to_expr(count)
+    return None
+
+
+def iteration_number(loop: For) -> Expr:
+    """(i - lo) / step: 0, 1, 2, ... over the iterations."""
+    return simplify(Bin("/", Bin("-", Var(loop.var), loop.lo), loop.step))
+
+
+def span(index: Poly, inner: tuple[For, ...]) -> tuple[Poly, Poly] | None:
+    """The least value of `index` over the loops `inner` (outermost first) and the number of
+    consecutive values it covers; None where that is not fixed by tile sizes."""
+    low = high = index
+    for loop in reversed(inner):
+        if not (low.mentions(loop.var) or high.mentions(loop.var)):
+            continue
+        fixed = fixed_trips(loop)
+        if fixed is None:
+            return None
+        last = poly(loop.lo) + poly(loop.step) * (fixed[0] - constant(1))
+        ends = []
+        for bound, want_low in ((low, True), (high, False)):
+            c = bound.coefficient(loop.var).value
+            if c is None or bound.without(loop.var).mentions(loop.var):
+                return None
+            at = poly(loop.lo) if (c >= 0) == want_low else last
+            ends.append(bound.without(loop.var) + bound.coefficient(loop.var) * at)
+        low, high = ends
+    return low, high - low + constant(1)
+
+
+def replace_iterator(body: tuple[Stmt, ...], var: str, value: Expr) -> tuple[Stmt, ...]:
+    """`body` with `var` replaced, subscripts and bounds simplified.
+
+    Only subscripts and loop bounds are rearranged; other expressions keep the user's order of
+    evaluation.
+    """
+
+    def expr(e: Expr) -> Expr:
+        if isinstance(e, Var) and e.name == var:
+            return value
+        return e
+
+    def subscripts(e: Expr) -> Expr:
+        if isinstance(e, Load):
+            return replace(e, index=tuple(simplify(i) for i in e.index))
+        return e
+
+    def stmt(s: Stmt) -> tuple[Stmt, ...]:
+        touched = any(var in names(e) for e in stmt_exprs(s))
+        new = map_stmt_exprs(map_stmt_exprs(s, expr), subscripts) if touched else s
+        if isinstance(new, For) and touched:
+            hi = least([simplify(o) for o in operands(new.hi)])
+            new = replace(new, lo=simplify(new.lo), hi=hi, step=simplify(new.step))
+        return (new,)
+
+    return map_body(body, stmt)
+
+
+def conjuncts(e: Expr) -> list[Expr]:
+    """The parts of a conjunction, left to right."""
+    if isinstance(e, Bin) and e.op == "&&":
+        return [*conjuncts(e.left), *conjuncts(e.right)]
+    return [e]
+
+
+def conjunction(parts: list[Expr]) -> Expr:
+    """All of the parts; 1 for none."""
+    if not parts:
+        return Const(1)
+    out = parts[0]
+    for p in parts[1:]:
+        out = Bin("&&", out, p)
+    return out
+
+
+def guarded(conditions: list[Expr], body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """`body` under the conditions, joined with the `if` that already wraps all of it."""
+    if not conditions:
+        return body
+    if len(body) == 1 and isinstance(body[0], If) and not body[0].orelse:
+        inner = body[0]
+        return (If(conjunction([*conditions, *conjuncts(inner.cond)]), inner.then),)
+    return (If(conjunction(conditions), body),)
+

@@ -1,0 +1,82 @@
+"""Interchange: for i: for j: S -> for j: for i: S.
+
+Legal where no direction vector of the nest becomes lexicographically negative: no dependence has
+`<` for i and `>` for j with only `=` further out. A forall moves inwards always: it carries nothing.
+The bounds of j must not depend on i. (Seed 000, steps 2 and 4, listings 4 and 7, footnote 12.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from loopxform.analysis.legality import interchange_obstacles
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import LoopSite, replace_at, resolve
+from loopxform.transforms.base import Step, one_loop
+
+
+@dataclass(frozen=True)
+class Interchange(Step):
+    """Swaps a loop with the loop directly and perfectly nested in it."""
+
+    outer: str
+    inner: str
+
+    verb: ClassVar[str] = "interchange"
+    usage: ClassVar[str] = "interchange OUTER INNER"
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = self._site(fn)
+        if isinstance(site, Obstacle):
+            return (site,)
+        return interchange_obstacles(fn, site.path)
+
+    def rewrite(self, fn: Function) -> Function:
+        site = self._site(fn)
+        assert isinstance(site, LoopSite)
+        outer, inner = site.loop, site.loop.body[0]
+        assert isinstance(inner, For)
+        new_inner = replace(outer, body=inner.body, origin=outer.origin.then(str(self)))
+        new_outer = replace(inner, body=(new_inner,), origin=inner.origin.then(str(self)))
+        return replace_at(fn, site.path, (new_outer,))
+
+    def reason(self, fn: Function) -> str:
+        site = self._site(fn)
+        assert isinstance(site, LoopSite)
+        if site.loop.parallel:
+            return f"{site.loop.var} is parallel: it moves inwards in a perfect nest"
+        return f"no direction vector has '<' for {self.outer} and '>' for {self.inner}"
+
+    def _site(self, fn: Function) -> LoopSite | Obstacle:
+        """The outer loop: among those of its name, the one that directly holds `inner`."""
+        for ref in (self.outer, self.inner):
+            if not resolve(fn, ref):
+                unknown = one_loop(fn, ref)
+                assert isinstance(unknown, Obstacle)
+                return unknown
+        inner = {s.path for s in resolve(fn, self.inner)}
+        found = resolve(fn, self.outer)
+        nested = [s for s in found if (*s.path, 0) in inner]
+        if len(nested) == 1:
+            return nested[0]
+        if not nested and len(found) == 1:
+            return self._apart(found[0])
+        return one_loop(fn, self.outer) if len(found) > 1 else found[0]
+
+    def _apart(self, site: LoopSite) -> LoopSite | Obstacle:
+        """The loops are not parent and child: say what stands between them."""
+        body = site.loop.body
+        if len(body) == 1 and isinstance(body[0], For):
+            held = f"directly inside it is the loop over '{body[0].var}'"
+            remedy = f"interchange {self.outer} {body[0].var} first"
+        else:
+            held = f"its body has {len(body)} statements"
+            remedy = f"distribute {self.outer} first"
+        return Obstacle(
+            "LX110",
+            f"'{self.inner}' is not perfectly nested in '{self.outer}': {held}",
+            site.loop.origin.loc,
+            remedy=remedy,
+        )

@@ -1,0 +1,47 @@
+"""Sequentialise: forall i: S -> for i: S.
+
+Always legal: a forall may run in any order, so also in order. (Seed 000, step 5a, listing 8.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import For, Function
+from loopxform.transforms.base import Step, rewrite_loops, some_loops
+
+
+@dataclass(frozen=True)
+class Sequentialise(Step):
+    """Runs a parallel loop in order; `i*` means every loop over i."""
+
+    loop: str
+
+    verb: ClassVar[str] = "sequentialise"
+    usage: ClassVar[str] = "sequentialise LOOP   (LOOP* for every loop of that name)"
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        sites = some_loops(fn, self.loop)
+        if isinstance(sites, Obstacle):
+            return (sites,)
+        return tuple(
+            Obstacle(
+                "LX132",
+                f"the loop over '{s.loop.var}' is mapped to {s.loop.level}",
+                s.loop.origin.loc,
+                remedy="sequentialise before mapping",
+            )
+            for s in sites
+            if s.loop.level is not None
+        )
+
+    def rewrite(self, fn: Function) -> Function:
+        def in_order(loop: For) -> For:
+            return replace(loop, parallel=False, origin=loop.origin.then(str(self)))
+
+        return rewrite_loops(fn, self.loop, in_order)
+
+    def reason(self, fn: Function) -> str:  # noqa: ARG002
+        return "a forall may run in any order, so also in order"

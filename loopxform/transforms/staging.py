@@ -1,0 +1,88 @@
+"""What copy-to-local and copy-to-private share: which reads are replaced, and by what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from loopxform.errors import Obstacle
+from loopxform.ir.affine import to_expr
+from loopxform.ir.nodes import Copy, Decl, Expr, Function, If, Load, Slice, Stmt
+from loopxform.ir.types import Scalar, Space
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite, map_exprs, writes
+from loopxform.transforms.footprint import Box, box, relative, uses
+
+
+@dataclass(frozen=True)
+class Staging:
+    """A copy about to be made: of `box` of `array` into `target`."""
+
+    array: str
+    target: str
+    box: Box
+    type: Scalar
+
+    def decl(self, space: Space, step: str, site: LoopSite) -> Decl:
+        shape = tuple(to_expr(s) for s in self.box.sizes if s is not None)
+        return Decl(self.target, self.type, shape, space, origin=site.loop.origin.then(step))
+
+    def slices(self) -> tuple[Slice, ...]:
+        sizes = (None if s is None else to_expr(s) for s in self.box.sizes)
+        return tuple(Slice(to_expr(low), size) for low, size in zip(self.box.lows, sizes))
+
+    def redirect(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Reads of the array become reads of the copy."""
+
+        def f(e: Expr) -> Expr:
+            if isinstance(e, Load) and e.array == self.array:
+                return relative(e, self.target, self.box)
+            return e
+
+        return map_exprs(body, f)
+
+
+def plan(fn: Function, array: str, site: LoopSite, target: str) -> Staging | Obstacle:
+    """The copy that serves every read of `array` in the loop body, or why there is none."""
+    found = uses(site.loop.body, array)
+    where = site.loop.origin.loc
+    if not found:
+        return Obstacle(
+            "LX160",
+            f"'{array}' is not read in the loop over '{site.loop.var}'",
+            where,
+            remedy="name an array that the loop body reads",
+        )
+    if array in writes(site.loop.body):
+        return Obstacle(
+            "LX161",
+            f"'{array}' is written in the loop over '{site.loop.var}': a copy would go stale",
+            where,
+            remedy="stage an array that is only read there",
+        )
+    region = box(found)
+    if region is None or region.rank == 0:
+        return Obstacle(
+            "LX162",
+            f"the part of '{array}' read in an iteration of '{site.loop.var}' is not a box of "
+            "fixed size",
+            found[0].load.origin.loc or where,
+            remedy="stripmine the loops its subscripts use",
+        )
+    return Staging(array, target, region, symbols(fn)[array])
+
+
+def insert(body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The copy goes first in the body; earlier copies stay before it."""
+    n = sum(1 for s in body if isinstance(s, Copy | Decl))
+    head = body[:n]
+    return (*head, *made, *staging.redirect(body[n:]))
+
+
+def insert_inside_guards(
+    body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]
+) -> tuple[Stmt, ...]:
+    """As `insert`, but inside the `if` that fills the body (listing 10: after `if (kk + k < U)`)."""
+    if len(body) == 1 and isinstance(body[0], If) and not body[0].orelse:
+        guard = body[0]
+        return (replace(guard, then=insert_inside_guards(guard.then, staging, made)),)
+    return insert(body, staging, made)

@@ -1,0 +1,183 @@
+"""The user's own C, compiled by the system's compiler and called on numpy arrays.
+
+A wrapper includes the source, so that static functions and objects are within reach, and exports
+for each function a `void (void **args)` that ctypes can call whatever the prototype is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from loopxform.errors import InputError
+from loopxform.ir.nodes import Function, Param
+
+FLAGS = ("-O2", "-ffp-contract=off", "-fPIC", "-shared", "-w")
+"""Contraction is off: a fused multiply-add would round differently from the interpreter."""
+
+COMPILERS = ("cc", "gcc", "clang")
+
+
+@dataclass(frozen=True)
+class CSource:
+    """C to compile: a file, or text where `text` is given (then `path` only names it), with the
+    user's `-I`, `-D`, `-U` options."""
+
+    path: str = "<text>"
+    text: str | None = None
+    include: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    undefine: tuple[str, ...] = ()
+    flags: tuple[str, ...] = field(default=())
+
+    @property
+    def options(self) -> list[str]:
+        """Compiler options; directories are made absolute, since the wrapper lies elsewhere."""
+        dirs = [f"-I{os.path.abspath(d)}" for d in self.include]
+        macros = [f"-D{d}" for d in self.define] + [f"-U{u}" for u in self.undefine]
+        return [*dirs, *macros, *self.flags]
+
+
+def compiler() -> list[str]:
+    """The C compiler with its options: `$CC`, else the first of cc, gcc, clang. Raises
+    InputError."""
+    wanted = os.environ.get("CC", "").split()
+    for name in wanted[:1] or COMPILERS:
+        if found := shutil.which(name):
+            return [found, *wanted[1:]]
+    raise InputError(
+        f"no C compiler: {wanted[0] if wanted else ', '.join(COMPILERS)} not found",
+        code="LX051",
+        help="install gcc or clang, or set CC; it is needed to run your C as the reference",
+    )
+
+
+class Library:
+    """Compiled functions. The files are gone once it is loaded; the code stays until the process
+    ends, since it may have started threads of its own (OpenMP).
+
+    Raises InputError where there is no compiler or the source does not compile.
+    """
+
+    def __init__(self, source: CSource, functions: Sequence[Function]) -> None:
+        self.functions = {f.name: n for n, f in enumerate(functions)}
+        self._by_name = {f.name: f for f in functions}
+        with tempfile.TemporaryDirectory(prefix="loopxform-") as directory:
+            self._library: Any = ctypes.CDLL(_compile(source, functions, Path(directory)))
+
+    def run(self, name: str, args: Mapping[str, Any]) -> int | float | None:
+        """Calls a function and returns its value (None for void).
+
+        `args` is as for `interp.run`: every parameter and global by name, arrays C-contiguous and
+        of the exact element type, updated in place. Globals are set before the call (const ones
+        keep the value the source gives them), and read back into their array (a scalar global:
+        where its argument is a 0-d array). Raises InputError.
+        """
+        fn, number = self._by_name[name], self.functions[name]
+        values = [_as_array(p, args) for p in fn.params]
+        result = np.zeros((), fn.returns.numpy if fn.returns else "int32")
+        pointers = (ctypes.c_void_p * (len(values) + 1))(
+            *(v.ctypes.data for v in values), result.ctypes.data
+        )
+        objects = [(p, _as_array(p, args), self._global(number, p)) for p in fn.globals]
+        for p, array, address in objects:
+            if not p.const:
+                ctypes.memmove(address, array.ctypes.data, array.nbytes)
+        getattr(self._library, f"loopxform_ref_{number}")(pointers)
+        for _, array, address in objects:
+            ctypes.memmove(array.ctypes.data, address, array.nbytes)
+        return result.item() if fn.returns else None
+
+    def read_constants(self, name: str, args: Mapping[str, Any]) -> None:
+        """Copies the values of the const globals of a function into their arrays in `args`: the
+        source fixes them, so other runs must be given the same."""
+        for p in self._by_name[name].globals:
+            if p.const:
+                array = _as_array(p, args)
+                address = self._global(self.functions[name], p)
+                ctypes.memmove(array.ctypes.data, address, array.nbytes)
+
+    def _global(self, function: int, p: Param) -> int:
+        find = getattr(self._library, f"loopxform_global_{function}")
+        find.restype = ctypes.c_void_p
+        return int(find([*self._by_name.values()][function].globals.index(p)))
+
+
+def run_reference(source: CSource, fn: Function, args: Mapping[str, Any]) -> int | float | None:
+    """Compiles `source` and calls `fn` once. See `Library.run`. Raises InputError."""
+    return Library(source, [fn]).run(fn.name, args)
+
+
+def wrapper_text(source: CSource, functions: Sequence[Function]) -> str:
+    """The translation unit that is compiled: the source, then the entry points."""
+    if source.text is None:
+        body = f'#include "{Path(source.path).resolve().as_posix()}"'
+    else:
+        body = source.text
+    parts = ["#define main loopxform_user_main", body, "#undef main"]
+    for n, fn in enumerate(functions):
+        parts += [_entry(fn, n), _globals(fn, n)]
+    return "\n".join(parts) + "\n"
+
+
+def _entry(fn: Function, n: int) -> str:
+    arguments = ", ".join(
+        f"args[{k}]" if p.shape else f"*({p.type.c} *)args[{k}]" for k, p in enumerate(fn.params)
+    )
+    result = f"*({fn.returns.c} *)args[{len(fn.params)}] = " if fn.returns else ""
+    return (
+        f"{_EXPORT} void loopxform_ref_{n}(void **args)\n{{\n  {result}{fn.name}({arguments});\n}}"
+    )
+
+
+def _globals(fn: Function, n: int) -> str:
+    cases = "".join(
+        f"  if (n == {k}) return (void *)&{p.name};\n" for k, p in enumerate(fn.globals)
+    )
+    return f"{_EXPORT} void *loopxform_global_{n}(int n)\n{{\n{cases}  return 0;\n}}"
+
+
+_EXPORT = '__attribute__((visibility("default")))'
+
+
+def _compile(source: CSource, functions: Sequence[Function], directory: Path) -> str:
+    """The path of the shared library. What the wrapper does not reach is dropped, so that a file
+    that calls functions of other files loads all the same."""
+    wrapper, library = directory / "reference.c", directory / "reference.so"
+    wrapper.write_text(wrapper_text(source, functions))
+    sections = ["-ffunction-sections", "-fdata-sections", "-fvisibility=hidden"]
+    linker = ["-Wl,--gc-sections"] if os.uname().sysname == "Linux" else ["-Wl,-dead_strip"]
+    command = [*compiler(), *FLAGS, *sections, *source.options, str(wrapper), "-o", str(library)]
+    done = subprocess.run([*command, *linker, "-lm"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        log = done.stderr.replace(str(wrapper), source.path).strip().splitlines()
+        raise InputError(
+            f"{source.path} does not compile with {command[0]}",
+            code="LX052",
+            notes=log[:12],
+            help="pass the -I and -D options your build uses",
+        )
+    return str(library)
+
+
+def _as_array(p: Param, args: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    """The memory of an argument: the caller's own array, or a new 0-d array for a number."""
+    if p.name not in args:
+        raise InputError(f"no argument is given for {p.name}", code="LX053")
+    value = args[p.name]
+    if not p.shape and not isinstance(value, np.ndarray):
+        return np.array(value, p.type.numpy)
+    if not isinstance(value, np.ndarray) or value.dtype != np.dtype(p.type.numpy):
+        raise InputError(f"{p.name} must be an array of {p.type.numpy}", code="LX053")
+    if not value.flags.c_contiguous:
+        raise InputError(f"{p.name} must be contiguous", code="LX053")
+    return value

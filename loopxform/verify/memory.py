@@ -1,0 +1,133 @@
+"""Arrays as the interpreter sees them: every access checked, unset elements known.
+
+Elements are Python numbers in row-major order; None is an element that was never set, or whose
+copy lay beyond the limit of its source (poison).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Number = int | float
+Element = Number | None
+
+
+class Fault(Exception):
+    """Something the program must not do, raised while it runs; the place is added above."""
+
+
+class Memory:
+    """One array. `dims` are its extents; `size` counts the elements that exist, which for a flat
+    array need not be a multiple of the inner extents."""
+
+    __slots__ = ("data", "dims", "name", "size")
+
+    def __init__(self, name: str, dims: tuple[int, ...], data: list[Any]) -> None:
+        self.name = name
+        self.dims = dims
+        self.data = data
+        self.size = len(data)
+
+    def get1(self, i: int) -> Number:
+        if not 0 <= i < self.size:
+            raise self._outside((i,))
+        value: Element = self.data[i]
+        if value is None:
+            raise self._unset((i,))
+        return value
+
+    def set1(self, i: int, value: Number) -> None:
+        if not 0 <= i < self.size:
+            raise self._outside((i,))
+        self.data[i] = value
+
+    def get2(self, i: int, j: int) -> Number:
+        n, m = self.dims
+        if not (0 <= i < n and 0 <= j < m and i * m + j < self.size):
+            raise self._outside((i, j))
+        value: Element = self.data[i * m + j]
+        if value is None:
+            raise self._unset((i, j))
+        return value
+
+    def set2(self, i: int, j: int, value: Number) -> None:
+        n, m = self.dims
+        if not (0 <= i < n and 0 <= j < m and i * m + j < self.size):
+            raise self._outside((i, j))
+        self.data[i * m + j] = value
+
+    def get(self, *index: int) -> Number:
+        value = self.data[self.offset(index)]
+        if value is None:
+            raise self._unset(index)
+        return value  # type: ignore[no-any-return]
+
+    def set(self, *index_and_value: Any) -> None:
+        self.data[self.offset(index_and_value[:-1])] = index_and_value[-1]
+
+    def offset(self, index: Sequence[int]) -> int:
+        """Row-major position; raises Fault where an index is outside of its extent."""
+        at = 0
+        for i, n in zip(index, self.dims):
+            if not 0 <= i < n:
+                raise self._outside(index)
+            at = at * n + i
+        if at >= self.size:
+            raise self._outside(index)
+        return at
+
+    def _outside(self, index: Sequence[int]) -> Fault:
+        extents = "".join(f"[{n}]" for n in self.dims)
+        return Fault(f"{self._element(index)} is outside of {self.name}{extents}")
+
+    def _unset(self, index: Sequence[int]) -> Fault:
+        return Fault(f"{self._element(index)} is read before it is set")
+
+    def _element(self, index: Sequence[int]) -> str:
+        return self.name + "".join(f"[{i}]" for i in index)
+
+
+def allocate(name: str, dims: tuple[int, ...]) -> Memory:
+    """A local array: nothing in it is set yet."""
+    if any(n < 0 for n in dims):
+        raise Fault(f"{name} is declared with a negative extent")
+    return Memory(name, dims, [None] * math.prod(dims))
+
+
+SliceSpec = tuple[int, int | None, int | None, bool]
+"""lo, size, limit and clamp of `ir.nodes.Slice`, as numbers."""
+
+
+def copy(
+    target: Memory,
+    source: Memory,
+    slices: Sequence[SliceSpec],
+    order: Sequence[int] | None,
+    convert: Callable[[Any], Number] | None,
+) -> None:
+    """`target = source[slices]`. Elements beyond a limit become poison (or the last valid element
+    where clamped); poison in the source is copied as poison."""
+    sized = [n for n, s in enumerate(slices) if s[1] is not None]
+    axes = sized if order is None else [sized[k] for k in order]
+    at = [s[0] for s in slices]
+    for position in itertools.product(*(range(slices[n][1] or 0) for n in axes)):
+        for n, c in zip(axes, position):
+            at[n] = slices[n][0] + c
+        index = [_clamped(i, s) for i, s in zip(at, slices)]
+        if None in index:
+            value = None
+        else:
+            value = source.data[source.offset([i for i in index if i is not None])]
+        if value is not None and convert is not None:
+            value = convert(value)
+        target.data[target.offset(position)] = value
+
+
+def _clamped(i: int, s: SliceSpec) -> int | None:
+    limit = s[2]
+    if limit is None or i < limit:
+        return i
+    return limit - 1 if s[3] else None

@@ -1,0 +1,138 @@
+"""The OpenCL text of an expression computes what C computes, whatever the types."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from expressions import Generator
+
+from loopxform.codegen.cexpr import Dialect, assign, converted, dialect_of, expr
+from loopxform.errors import EmitError
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Function,
+    Load,
+    Param,
+    Return,
+    Var,
+)
+from loopxform.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, ULLONG
+from loopxform.ir.typing import type_of
+from loopxform.runtime.device import choose
+from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
+from loopxform.verify.interp import InterpError, Program
+
+EXACT = ("fabsf", "sqrt", "fmax", "fminf", "floor", "fma", "abs", "labs")
+"""Functions OpenCL rounds correctly (the others may be off by some units)."""
+
+OPENCL = Dialect("opencl", {"x": FLOAT, "d": DOUBLE, "i": INT, "l": LONG, "flag": BOOL})
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("seed", range(3))
+def test_random_expressions_on_a_device(seed: int) -> None:
+    generator = Generator(seed, small=True, calls=EXACT)
+    here = choose()
+    expressions = [generator.expression(generator.rng.randint(1, 4)) for _ in range(60)]
+    functions = [
+        Function(f"f{n}", generator.params, (Return(e),), returns=type_of(e, generator.types))
+        for n, e in enumerate(expressions)
+    ]
+    programs = [Program(fn) for fn in functions]
+    launcher = Launcher(here, _kernel(generator, expressions), "every", _params(generator))
+    compared = 0
+    for _ in range(6):
+        args = generator.arguments()
+        values = []
+        for program in programs:
+            try:
+                values.append(program.run(args))
+            except InterpError:
+                values.append(None)  # undefined: not evaluated on the device either
+        defined = np.array([v is not None for v in values], np.uint8)
+        out = np.zeros(len(values), np.uint64)
+        launcher.launch([*(args[p.name] for p in generator.params), defined, out], [1], [1])
+        for fn, value, bits in zip(functions, values, out):
+            if value is None:
+                continue
+            assert fn.returns is not None
+            found = bits.tobytes()[: fn.returns.bytes]
+            got = np.frombuffer(found, fn.returns.numpy)[0].item()
+            compared += 1
+            same = got == value or (got != got and value != value)
+            assert same, (expr(fn.body[0].value, dialect_of(fn, "opencl")), args, value, got)
+    assert compared > 150
+
+
+def _params(generator: Generator) -> list[KernelParam]:
+    scalars: list[KernelParam] = [ScalarParam(p.name, p.type.numpy) for p in generator.params]
+    return [*scalars, BufferParam("ok", "uint8", written=False), BufferParam("out", "uint64")]
+
+
+def _kernel(generator: Generator, expressions: list[Expr]) -> str:
+    d = Dialect("opencl", generator.types)
+    params = "".join(f"{p.type.cl} {p.name}, " for p in generator.params)
+    lines = ["#pragma OPENCL FP_CONTRACT OFF", "enum { T = 16 };"]
+    lines.append(f"__kernel void every({params}__global const uchar *ok, __global ulong *out) {{")
+    for n, e in enumerate(expressions):
+        t = type_of(e, generator.types)
+        store = f"*(__global {t.cl} *)(out + {n}) = {converted(e, t, d)};"
+        lines.append(f"  if (ok[{n}]) {store}")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def test_functions_keep_their_c_type() -> None:
+    assert expr(Call("sqrtf", (Var("x"),)), OPENCL) == "sqrt(x)"
+    assert expr(Call("sqrt", (Var("x"),)), OPENCL) == "sqrt((double)x)"
+    assert expr(Call("fabs", (Var("d"),)), OPENCL) == "fabs(d)"
+    assert expr(Call("abs", (Var("i"),)), OPENCL) == "(int)abs(i)"
+    assert expr(Call("erf", (Var("d"),)), OPENCL) == "erf(d)"
+    with pytest.raises(EmitError, match="user_function"):
+        expr(Call("user_function", (Var("x"),)), OPENCL)
+
+
+def test_min_and_max_by_type() -> None:
+    assert expr(Bin("min", Var("i"), Const(3)), OPENCL) == "min(i, 3)"
+    assert expr(Bin("max", Var("i"), Var("l")), OPENCL) == "max((long)i, l)"
+    assert expr(Bin("max", Var("x"), Const(0)), OPENCL) == "x > 0 ? x : 0"
+    c = replace(OPENCL, language="c")
+    assert expr(Bin("min", Var("i"), Const(3)), c) == "LX_MIN(i, 3)"
+
+
+def test_bools_and_literals() -> None:
+    assert expr(Cast(BOOL, Var("i")), OPENCL) == "(uchar)(i != 0)"
+    assert assign(Assign(Var("flag"), Var("i"), "|"), OPENCL) == "flag = (flag | i) != 0"
+    assert assign(Assign(Var("i"), Var("l"), "+"), OPENCL) == "i += l"
+    assert expr(Const(7, ULLONG, "7ull"), OPENCL) == "7UL"
+    assert expr(Const(7, ULLONG), OPENCL) == "7uL"
+    assert expr(Const(0.5, FLOAT, "0.5f"), OPENCL) == "0.5f"
+    assert expr(Cast(ULLONG, Var("i")), OPENCL) == "(ulong)i"
+
+
+def test_every_array_parameter_is_linear() -> None:
+    n = Var("n")
+    a = Param("A", FLOAT, (n, n), array=True)
+    load = Load("A", (Var("n"), Bin("+", n, Const(1))))
+    fn = Function("f", (Param("n", INT), a), (Return(load),), returns=FLOAT)
+    assert expr(load, dialect_of(fn, "opencl")) == "A[(ptrdiff_t)n*n + (n + 1)]"
+    assert expr(load, dialect_of(fn)) == "A[n][n + 1]"
+
+
+def test_a_generator_may_store_an_array_its_own_way() -> None:
+    class Padded(Dialect):
+        def load(self, e: Load) -> str:
+            if e.array != "A_loc":
+                return super().load(e)
+            return f"A_loc[{expr(e.index[1], self)} * 65 + {expr(e.index[0], self)}]"
+
+    inner = Bin("*", Load("A_loc", (Var("i"), Const(2))), Load("B", (Var("i"),)))
+    d = Padded("opencl", {"A_loc": FLOAT, "B": FLOAT, "i": INT})
+    assert expr(inner, d) == "A_loc[2 * 65 + i] * B[i]"
+    assert expr(inner, replace(d, offset="size_t")) == "A_loc[2 * 65 + i] * B[i]"
