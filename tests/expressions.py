@@ -29,7 +29,20 @@ from loopxform.verify import arith
 TYPES = list(SCALARS.values())
 INTEGER_ONLY = ("%", "&", "|", "^", "<<", ">>")
 ANY = ("+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "min", "max")
-CALLS = ("fabsf", "sqrt", "fmax", "fminf", "floor", "sinf", "exp", "powf", "fma", "abs", "labs")
+CALLS = (
+    "fabsf",
+    "sqrt",
+    "fmax",
+    "fminf",
+    "floor",
+    "sinf",
+    "exp",
+    "powf",
+    "fma",
+    "abs",
+    "labs",
+    "ldexpf",
+)
 
 
 class Generator:
@@ -71,7 +84,7 @@ class Generator:
         if kind == "select":
             return Select(self.expression(depth - 1), left, right)
         name = rng.choice(self.calls)
-        count = {"fma": 3, "fmax": 2, "fminf": 2, "powf": 2}.get(name, 1)
+        count = {"ldexpf": 2, "fma": 3, "fmax": 2, "fminf": 2, "powf": 2}.get(name, 1)
         return Call(name, (left, right, left)[:count])
 
     def function(self, number: int) -> Function:

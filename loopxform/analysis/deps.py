@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access, Subscripts
-from loopxform.analysis.directions import Pattern, Refinement, Row, pattern_conj
+from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row, pattern_conj
 from loopxform.analysis.linear import Conj, Constraint, Lin, equal, plus
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
@@ -95,6 +95,9 @@ class Dependence:
 def _values(point: dict[str, int]) -> str:
     return ", ".join(f"{k}={v}" for k, v in point.items())
 
+
+MAX_SYSTEMS = 64
+"""Combinations of cases per pair of accesses; beyond it every direction is assumed."""
 
 _recent: list[tuple[Region, tuple[Dependence, ...]]] = []
 
@@ -206,7 +209,10 @@ class _Search:
         pair = Pair(self.region.instances[n], a, self.region.instances[m], b, loops)
         forward = n < m and not exclusive(pair.source.path, pair.sink.path)
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
-        for conj in pair.systems():
+        systems = pair.systems()
+        if len(systems) > MAX_SYSTEMS:
+            return [(row, None) for row in _anything(len(loops), forward=forward)]
+        for conj in systems:
             refined = Refinement(conj, pair.steps)
             rows = refined.carried() + (refined.independent() if forward else [])
             for row in rows:
@@ -217,6 +223,12 @@ class _Search:
                     same = (x if x == y else None for x, y in zip(old[0].distance, row.distance))
                     found[row.pattern] = (Row(row.pattern, tuple(same), old[0].exact), old[1])
         return list(found.values())
+
+
+def _anything(n: int, *, forward: bool) -> list[Row]:
+    """Every direction a pair with `n` common loops can have, none of them proven."""
+    rows = [Row((*SAME * k, "<", *OPEN * (n - k - 1)), (None,) * n, False) for k in range(n)]
+    return [*rows, Row(SAME * n, (0,) * n, False)] if forward else rows
 
 
 def common_loops(a: Instance, b: Instance) -> tuple[Loop, ...]:

@@ -22,7 +22,7 @@ from loopxform.analysis.region import Instance, Region, region, visible
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
-from loopxform.ir.visit import Path, enclosing
+from loopxform.ir.visit import Path, enclosing, names
 from loopxform.source import Loc
 
 
@@ -81,6 +81,8 @@ def _privacy(q: _Question) -> Privacy:
         where = region(q.fn, q.path)
         unwritten = not rank and q.name not in where.facts.assigned
         exposed = True if unwritten else _exposed(where, q.name)
+    if q.name in names(loop.hi) | names(loop.step):
+        exposed = loop.origin.loc or True
     if rank:
         after = liveness.array_read_elsewhere(q.fn, q.path, q.name)
     else:
@@ -130,7 +132,7 @@ def is_private(fn: Function, path: Path, name: str) -> bool:
 
 def _exposed(where: Region, name: str) -> Loc | bool | None:
     """A read of `name` that no write of the same iteration covers: its place (True if unknown)."""
-    uses = [(n, i, a) for n, i in enumerate(where.instances) for a in i.accesses]
+    uses = [(n, i, a) for n, i in enumerate(where.instances) if i.loops for a in i.accesses]
     uses = [
         u for u in uses if u[2].storage.name == name and u[2].storage.decl not in _inside(where)
     ]
@@ -156,7 +158,7 @@ def _inside(where: Region) -> frozenset[Path]:
 def _covered(
     n: int, instance: Instance, read: Access, writes: list[tuple[int, Instance, Access]]
 ) -> bool:
-    if not instance.loops or any(x is None for s, _ in read.cases for x in s):
+    if any(x is None for s, _ in read.cases for x in s):
         return False
     parts = [
         part
@@ -202,8 +204,8 @@ def _earlier(
 
 def _within(whole: Conj, part: Conj) -> bool:
     """Whether every point of `whole` lies in one part, where exact elimination can tell."""
-    names = conj_names(whole)
-    keep = names | frozenset(k for k in conj_names(part) if k[0] != "$" and k[-1] not in "~'")
+    own = conj_names(whole)
+    keep = own | frozenset(k for k in conj_names(part) if k[0] != "$" and k[-1] not in "~'")
     condition = eliminate(part, keep)
     if condition is None or not conj_names(condition) <= keep:
         return False

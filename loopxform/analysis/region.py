@@ -36,6 +36,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.visit import Path, enclosing, walk
+from loopxform.ir.visit import names as mentioned
 from loopxform.source import Loc
 
 
@@ -116,6 +117,8 @@ def assumptions_of(fn: Function) -> Dnf:
     The conditions speak of parameters on entry, so a parameter that is assigned says nothing."""
     out, names = TRUE, names_of(fn)
     for e in fn.assumes:
+        if any(names.whole.may_change(name) for name in mentioned(e)):
+            continue
         translator = Translator(names)
         found = translator.condition(e)
         if translator.exact:

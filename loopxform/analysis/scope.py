@@ -173,8 +173,9 @@ class Names:
         if found is None or whole.opaque or whole.assigned[name] != 1 or name in whole.loop_vars:
             return None
         path, assign, loops = found
-        before = self.place[: len(path) - 1] == path[:-1] and order(path) < order(self.place)
-        if assign.op or not before or not self._fits(name, assign.value):
+        if assign.op or not _same_body_after(path, self.place):
+            return None
+        if not self._fits(name, assign.value):
             return None
         there = replace(self, facts=whole, loops=loops, place=path)
         translator = Translator(there)
@@ -208,6 +209,15 @@ class Names:
             return type_of(e, self.types)
         except KeyError:
             return INT if isinstance(e, Tile) else None
+
+
+def _same_body_after(path: Path, place: Path) -> bool:
+    """Whether `place` stands after the statement at `path`, in the same body or inside a statement
+    of that body; then and else are different bodies."""
+    n = len(path) - 1
+    if len(place) <= n or place[:n] != path[:n]:
+        return False
+    return (place[n] < 0) == (path[n] < 0) and order(path) < order(place)
 
 
 def order(path: Path) -> tuple[tuple[int, int], ...]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from loopxform.codegen import cexpr
+from loopxform.codegen.c_copy import copy_lines
 from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.errors import EmitError
@@ -22,14 +23,12 @@ from loopxform.ir.nodes import (
     Assign,
     Bin,
     Call,
-    Const,
     Copy,
     Decl,
     Expr,
     For,
     Function,
     If,
-    Load,
     Opaque,
     Param,
     Return,
@@ -37,8 +36,8 @@ from loopxform.ir.nodes import (
     Tile,
     Var,
 )
-from loopxform.ir.types import INT
-from loopxform.ir.visit import Path, stmt_exprs, walk, walk_expr
+from loopxform.ir.types import Scalar
+from loopxform.ir.visit import Path, names, stmt_exprs, walk, walk_expr
 
 STACK_LIMIT = 64 * 1024
 """Bytes up to which a local array of known size stays on the stack (OpenMP threads have little)."""
@@ -156,8 +155,10 @@ class _Printer:
             out += self._declarations(place, pad)
             match s:
                 case Decl():
-                    d = _typed(d, s)
-                    out += self._decl(s, pad, d, heap)
+                    d = replace(d, types={**d.types, s.name: s.type})
+                    out += [] if s.name in self.scopes.dropped else self._decl(s, pad, d, heap)
+                case Assign() if (t := self._initialised(body[:n], s, place)) is not None:
+                    out[-1] = f"{pad}{t.c} {cexpr.assign(s, d)};"
                 case Return():
                     out += self._return(s, pad, d, heap)
                     heap = []
@@ -213,7 +214,7 @@ class _Printer:
             case Assign():
                 return [f"{pad}{cexpr.assign(s, d)};"]
             case Copy():
-                return [pad + line for line in self._copy(s, d)]
+                return [pad + line for line in copy_lines(s, d, self._fresh)]
             case Opaque():
                 raise EmitError(
                     f"a statement that is not modelled cannot be printed: {s.reason}",
@@ -235,35 +236,14 @@ class _Printer:
         out += self.body(s.body, place, depth + 1, inner, parallel=parallel or threads)
         return [*out, pad + "}"]
 
-    def _copy(self, s: Copy, d: Dialect) -> list[str]:
-        """Loops over the target; elements beyond a limit are skipped or clamped."""
-        sized = [n for n, x in enumerate(s.slices) if x.size is not None]
-        counters = {n: self._fresh(f"c{k}") for k, n in enumerate(sized)}
-        d = replace(d, types={**d.types, **dict.fromkeys(counters.values(), INT)})
-        order = [sized[k] for k in s.order] if s.order is not None else sized
-        out: list[str] = []
-        index: list[Expr] = []
-        guards: list[Expr] = []
-        for n, x in enumerate(s.slices):
-            at = Bin("+", x.lo, Var(counters[n])) if n in counters else x.lo
-            if x.limit is not None and x.clamp:
-                at = Bin("min", at, Bin("-", x.limit, Const(1)))
-            elif x.limit is not None:
-                guards.append(Bin("<", at, x.limit))
-            index.append(at)
-        for n in order:
-            size = s.slices[n].size
-            assert size is not None
-            c = counters[n]
-            test = cexpr.expr(Bin("<", Var(c), size), d)
-            out.append(f"{'  ' * len(out)}for (int {c} = 0; {test}; {c}++)")
-        for guard in guards[:1]:
-            for more in guards[1:]:
-                guard = Bin("&&", guard, more)
-            out.append(f"{'  ' * len(out)}if ({cexpr.expr(guard, d)})")
-        target = Load(s.target, tuple(Var(counters[n]) for n in order))
-        move = Assign(target, Load(s.source, tuple(index)))
-        return [*out, f"{'  ' * len(out)}{cexpr.assign(move, d)};"]
+    def _initialised(self, before: tuple[Stmt, ...], s: Assign, place: Path) -> Scalar | None:
+        """The type of the scalar that `s` sets, where the statement before only declares it."""
+        match before[-1:], s:
+            case (Decl(name, t, ()),), Assign(Var(target), value, "") if name == target:
+                apart = name in self.scopes.silenced or place in self.scopes.before
+                return None if apart or name in names(value) else t
+            case _:
+                return None
 
     def _fresh(self, wanted: str) -> str:
         while wanted in self.used:
@@ -284,10 +264,6 @@ def header(s: For, outside: Dialect, inside: Dialect) -> str:
     else:
         change = f" += {cexpr.expr(s.step, inside)}"
     return f"{s.var} = {cexpr.expr(s.lo, outside)}; {test}; {s.var}{change}"
-
-
-def _typed(d: Dialect, s: Decl) -> Dialect:
-    return replace(d, types={**d.types, s.name: s.type})
 
 
 def _on_heap(s: Decl) -> bool:

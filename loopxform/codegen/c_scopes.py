@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, Load, Stmt, Var
+from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Scalar, common, promote
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, writes
@@ -20,11 +20,12 @@ from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, 
 class Scopes:
     """`outside` are the loops that use a variable declared outside their header; `before` the
     variables to declare ahead of the statement at a path; `silenced` the names that get a
-    `(void)name;` because nothing reads them."""
+    `(void)name;` because nothing reads them; `dropped` the declarations that nothing needs."""
 
     outside: frozenset[Path]
     before: dict[Path, tuple[tuple[str, Scalar], ...]]
     silenced: frozenset[str]
+    dropped: frozenset[str]
 
 
 def scopes_of(fn: Function) -> Scopes:
@@ -38,10 +39,12 @@ def scopes_of(fn: Function) -> Scopes:
     for name, t in late.items():
         place = _place_of_declaration(fn, name)
         before[place] = (*before.get(place, ()), (name, t))
-    own_variable = {s.var for p, s in sites if p not in outside}
-    unread = (known | set(late)) - _effective_reads(fn) | own_variable & declared
+    read = _free(fn.body, (), outside)
+    dropped = declared - read - writes(fn.body) - {s.var for p, s in sites if p in outside}
+    unread = (known | set(late)) - read - _extents(fn, read) - dropped
     written_arrays = {p.name for p in fn.params if p.array} & writes(fn.body)
-    return Scopes(outside, before, frozenset(unread - written_arrays - _in_signature(fn)))
+    silenced = unread - written_arrays - _in_signature(fn)
+    return Scopes(outside, before, frozenset(silenced), frozenset(dropped))
 
 
 def _in_signature(fn: Function) -> set[str]:
@@ -54,14 +57,29 @@ def _in_signature(fn: Function) -> set[str]:
     return found
 
 
-def _effective_reads(fn: Function) -> set[str]:
-    """Names read, with the inner extents of flat arrays: addresses are computed with them."""
-    found = set(reads(fn.body))
-    touched = found | writes(fn.body)
-    for p in fn.objects:
-        if p.flat and p.name in touched:
-            found |= {n for d in p.shape[1:] if d is not None for n in names(d)}
+def _free(
+    body: tuple[Stmt, ...], path: Path, outside: frozenset[Path], *, orelse: bool = False
+) -> set[str]:
+    """Names that `body` reads, without the variables that loops in it declare themselves."""
+    found: set[str] = set()
+    for n, s in enumerate(body):
+        place = (*path, -1 - n if orelse else n)
+        if isinstance(s, For):
+            inner = _free(s.body, place, outside) | names(s.hi) | names(s.step)
+            found |= names(s.lo) | (inner if place in outside else inner - {s.var})
+        elif isinstance(s, If):
+            found |= names(s.cond) | _free(s.then, place, outside)
+            found |= _free(s.orelse, place, outside, orelse=True)
+        else:
+            found |= reads((s,))
     return found
+
+
+def _extents(fn: Function, read: set[str]) -> set[str]:
+    """Names in the inner extents of flat arrays: addresses are computed with them."""
+    touched = read | writes(fn.body)
+    flat = (d for p in fn.objects if p.flat and p.name in touched for d in p.shape[1:])
+    return {n for d in flat if d is not None for n in names(d)}
 
 
 def _mentions(s: Stmt) -> set[str]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from loopxform.errors import EmitError
-from loopxform.ir.functions import INTEGER, base_name, operand_type
+from loopxform.ir.affine import value_of
+from loopxform.ir.functions import INTEGER, base_name, parameters
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -199,11 +200,16 @@ def _tight(e: Expr) -> bool:
 
 def _as(e: Expr, to: Scalar, d: Dialect, outer: int) -> str:
     """`e`, its conversion to the common type written out where that changes its signedness."""
-    literal = isinstance(e, Tile) or (isinstance(e, Const) and e.value >= 0)
     own = promote(d.type_of(e))
-    if to.is_integer and own.is_unsigned != to.is_unsigned and not literal:
+    if to.is_integer and own.is_unsigned != to.is_unsigned and not _is_positive(e):
         return expr(Cast(to, e), d, outer)
     return expr(e, d, outer)
+
+
+def _is_positive(e: Expr) -> bool:
+    """Whether every compiler sees a constant that no conversion changes."""
+    value = value_of(e)
+    return value is not None and value >= 0
 
 
 def _min_max(op: str, left: Expr, right: Expr, d: Dialect) -> _Text:
@@ -231,12 +237,13 @@ def _cast(to: Scalar, operand: Expr, d: Dialect) -> _Text:
 def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> _Text:
     if d.language == "c":
         return f"{name}({', '.join(expr(a, d) for a in args)})", PRIMARY
-    to = operand_type(name)
-    if to is None:
+    types = parameters(name)
+    if types is None:
         raise EmitError(f"{name} has no counterpart in OpenCL C", help="write it with + - * / ?:")
-    casted = ", ".join(expr(a if d.type_of(a) == to else Cast(to, a), d) for a in args)
+    same = (a if d.type_of(a) == t else Cast(t, a) for a, t in zip(args, types))
+    casted = ", ".join(expr(a, d) for a in same)
     if name in INTEGER:
-        return f"({d.type_name(to)})abs({casted})", UNARY
+        return f"({d.type_name(types[0])})abs({casted})", UNARY
     word = {"nearbyint": "rint"}.get(base_name(name) or name, base_name(name) or name)
     return f"{word}({casted})", PRIMARY
 

@@ -10,50 +10,27 @@ agree. `0 <= r` must be proven; `r < stride` may become a condition on the argum
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from loopxform.frontend.accesses import Access, Refused
+from loopxform.frontend.accesses import accesses as accesses_of
 from loopxform.frontend.facts import Facts, is_stable
 from loopxform.frontend.parsed import Note
-from loopxform.frontend.ranges import Context, branch_bounds, extremes, loop_bounds
+from loopxform.frontend.ranges import Context, extremes
 from loopxform.frontend.strides import canonical, divide, quotient, sort_key, stride_lists
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
-    Assign,
     Bin,
     Cast,
     Const,
-    Decl,
     Expr,
-    For,
     Function,
-    If,
-    Load,
-    Opaque,
     Param,
-    Stmt,
     Var,
 )
-from loopxform.ir.types import UINT, ULONG
-from loopxform.ir.typing import type_of
-from loopxform.ir.visit import loads, map_expr, map_exprs, stmt_exprs, substitute, walk
-
-
-@dataclass(frozen=True)
-class Access:
-    """One subscript of a flat array: its polynomial and what holds around it."""
-
-    load: Load
-    poly: Poly
-    context: Context
-    wraps: bool
-
-
-@dataclass(frozen=True)
-class Refused(Exception):
-    """Why an array stays flat."""
-
-    message: str
-    load: Load
+from loopxform.ir.printer import expr_text
+from loopxform.ir.types import ULONG
+from loopxform.ir.visit import map_expr, map_exprs
 
 
 def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
@@ -68,7 +45,7 @@ def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
 
 def _recover(fn: Function, p: Param, facts: Facts) -> tuple[Function, Note | None]:
     try:
-        accesses = _accesses(fn, p.name, facts)
+        accesses = accesses_of(fn, p.name, facts)
         shape = _shape(accesses, facts)
     except Refused as why:
         return fn, Note(f"the shape of '{p.name}' is not known: {why.message}", why.load.origin.loc)
@@ -92,76 +69,6 @@ def _first(p: Param, extents: tuple[Poly, ...]) -> Expr | None:
         size = divide(size, e) if size is not None else None
     return None if size is None else to_expr(size)
 
-
-# ---------------------------------------------------------------- accesses
-
-
-def _accesses(fn: Function, array: str, facts: Facts) -> list[Access]:
-    """Every access of `array` in text order."""
-    known = _known_scalars(fn, facts)
-    found: list[Access] = []
-    for e, context in _expressions(fn.body, (), known):
-        for load in loads(e):
-            if load.array != array:
-                continue
-            if any(x.array == array for i in load.index for x in loads(i)):
-                raise Refused("it is indexed by itself", load)
-            index = substitute(load.index[0], known)
-            flat = _unwrapped(index, facts)
-            found.append(Access(load, poly(flat), context, flat is not index))
-    return found
-
-
-def _expressions(
-    body: tuple[Stmt, ...], context: Context, known: dict[str, Expr]
-) -> Iterator[tuple[Expr, Context]]:
-    """Every expression with what holds where it is evaluated."""
-    for s in body:
-        for e in stmt_exprs(s):
-            yield e, context
-        match s:
-            case For():
-                yield from _expressions(s.body, (*context, *loop_bounds(s, known)), known)
-            case If():
-                taken = branch_bounds(s, known, taken=True)
-                other = branch_bounds(s, known, taken=False)
-                yield from _expressions(s.then, (*context, *taken), known)
-                yield from _expressions(s.orelse, (*context, *other), known)
-            case Opaque():
-                yield from _expressions(s.body, context, known)
-
-
-def _known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
-    """Locals set once, at the top of the function, from arguments: `int stride = 3 * w;`."""
-    count: dict[str, int] = {}
-    for _, s in walk(fn.body):
-        match s:
-            case Assign(Var(name)) | For(name):
-                count[name] = count.get(name, 0) + 1
-            case Opaque():
-                return {}
-    known: dict[str, Expr] = {}
-    for s in fn.body:
-        match s:
-            case Assign(Var(name), value, "") if count[name] == 1 and name not in facts.stable:
-                value = substitute(value, known)
-                same = type_of(value, facts.types) == facts.types[name]
-                local = any(isinstance(d, Decl) and d.name == name for d in fn.body)
-                if local and same and is_stable(value, facts.stable):
-                    known[name] = value
-    return known
-
-
-def _unwrapped(e: Expr, facts: Facts) -> Expr:
-    """`e` without the casts that mark 32-bit unsigned products."""
-    return map_expr(e, lambda x: x.operand if isinstance(x, Cast) and _marks_wrap(x, facts) else x)
-
-
-def _marks_wrap(x: Cast, facts: Facts) -> bool:
-    return x.type == UINT and isinstance(x.operand, Bin) and type_of(x.operand, facts.types) == UINT
-
-
-# ---------------------------------------------------------------- shapes
 
 Extents = tuple[Poly, ...]
 Indices = list[tuple[Expr, ...]]
@@ -226,8 +133,6 @@ def _fit(
 
 
 def _complaint(a: Access, row: Poly) -> str:
-    from loopxform.ir.printer import expr_text
-
     text = expr_text(to_expr(a.poly), tight=True)
     return f"the column in [{text}] is not shown to be inside a row of {expr_text(to_expr(row))}"
 

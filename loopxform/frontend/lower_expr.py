@@ -8,12 +8,12 @@ from loopxform.frontend.ctype import CType, Lookup, ctype
 from loopxform.frontend.literals import literal
 from loopxform.frontend.places import Places
 from loopxform.frontend.pointers import element, rank_left
-from loopxform.frontend.pure import PURE
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.subscripts import subscript
 from loopxform.frontend.symbols import Symbol, Table
+from loopxform.ir import functions
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Un, Var
-from loopxform.ir.types import DOUBLE, ULONG, Scalar
+from loopxform.ir.types import ULONG, Scalar
 from loopxform.ir.typing import type_of
 
 MAX_DEPTH = 150
@@ -178,13 +178,12 @@ class Expressions:
         if not name or (symbol is not None and symbol.is_variable):
             raise NotModelled("LX012", "a call through a function pointer", _INLINE, node)
         args = tuple(node.args.exprs) if node.args else ()
-        if name not in PURE or name in self.own or len(args) != len(PURE[name]):
+        types = None if name in self.own else functions.parameters(name)
+        if types is None or len(args) != len(types):
             help = f"inline the body of '{name}' into the loop" if name in self.own else _INLINE
             raise NotModelled("LX012", f"the effects of calling '{name}' are not known", help, node)
-        values = tuple(self.convert(self._operand(a), t) for a, t in zip(args, PURE[name]))
-        call = Call(name, values, origin=self.places.origin(node))
-        # By the naming rule of type_of a name in f computes a float.
-        return Cast(DOUBLE, call, origin=call.origin) if name == "erf" else call
+        values = tuple(self.convert(self._operand(a), t) for a, t in zip(args, types))
+        return Call(name, values, origin=self.places.origin(node))
 
     def convert(self, e: Expr, t: Scalar) -> Expr:
         """`e` as a value of type `t`, with a Cast where C converts."""

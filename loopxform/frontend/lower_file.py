@@ -29,9 +29,9 @@ class Lowered:
 
 def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
     """The functions of the user's file; each refusal stays with its function."""
-    scope = FileScope()
     out = Lowered()
     own = frozenset(n.decl.name for n in ast.ext if isinstance(n, c_ast.FuncDef))
+    scope = FileScope(own)
     for node in ast.ext:
         match node:
             case c_ast.Typedef():
@@ -45,16 +45,14 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
                 _enumerators(node.decl.type, scope, places)
                 _declare(node.decl, scope, places)
                 if places.file(node.decl.coord) == 1:
-                    _function(node, scope, places, own, out)
+                    _function(node, scope, places, out)
     return out
 
 
-def _function(
-    node: c_ast.FuncDef, scope: FileScope, places: Places, own: frozenset[str], out: Lowered
-) -> None:
+def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered) -> None:
     name = node.decl.name
     try:
-        function, notes = lower_function(node, scope, places, own)
+        function, notes = lower_function(node, scope, places)
     except RecursionError:
         loc = places.loc(node.decl.coord, name)
         help = "split its longest expressions, or its deepest blocks"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from loopxform.frontend.ctype import Array, CType, Func, Pointer, ctype
+from loopxform.frontend.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.lower_expr import Expressions
@@ -19,22 +19,20 @@ from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.scopes import FileScope, Resolver
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below
-from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Opaque, Param, Return, Stmt
+from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Param, Return, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import map_body
 
 
 def lower_function(
-    node: c_ast.FuncDef, scope: FileScope, places: Places, own: frozenset[str]
+    node: c_ast.FuncDef, scope: FileScope, places: Places
 ) -> tuple[Function, list[Note]]:
     """The function in the loop tree, and notes on what delinearisation left alone."""
-    return _Lowering(node, scope, places, own).run()
+    return _Lowering(node, scope, places).run()
 
 
 class _Lowering:
-    def __init__(
-        self, node: c_ast.FuncDef, scope: FileScope, places: Places, own: frozenset[str]
-    ) -> None:
+    def __init__(self, node: c_ast.FuncDef, scope: FileScope, places: Places) -> None:
         if node.param_decls:
             help = "declare the parameters inside the parentheses"
             raise NotModelled("LX010", "an old-style (K&R) definition", help, node.decl)
@@ -50,7 +48,7 @@ class _Lowering:
         self.resolver.visit(node.body)
         self.table = self.resolver.table
         self.table.name_symbols()
-        self.x = Expressions(self.table, places, self.resolver.typedef, own)
+        self.x = Expressions(self.table, places, self.resolver.typedef, scope.own)
         self.facts = Facts(self.x.types, stable(self.table))
         self.statements = Statements(self.x, self.facts)
 
@@ -239,4 +237,3 @@ def _labelled(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         return (replace(s, label=f"S{count - 1}"),)
 
     return map_body(body, name)
-

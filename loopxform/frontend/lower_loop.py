@@ -11,16 +11,17 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
+from loopxform.frontend.counting import Counting
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.lower_expr import Expressions, check_scalar
 from loopxform.frontend.pointers import Of
-from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.refusal import NotModelled, refused
 from loopxform.frontend.subscripts import check_wrap, wraps
 from loopxform.frontend.symbols import Span, Symbol
 from loopxform.frontend.tree import below
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load
-from loopxform.ir.types import INT, Scalar, common
+from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
 
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
@@ -47,7 +48,7 @@ class Headers:
     def __init__(self, expressions: Expressions, facts: Facts) -> None:
         self.x = expressions
         self.table = expressions.table
-        self.facts = facts
+        self.counting = Counting(expressions, facts)
 
     def header(self, node: c_ast.For) -> Header:
         """The header of `node`; NotModelled with the part that is the reason."""
@@ -61,12 +62,12 @@ class Headers:
             self._bound_unchanged(s, node, bound)
         if op == "!=":
             if step not in (1, -1):
-                raise _not(part, "a loop that ends with != must step by 1", "end it with < or >")
+                raise refused(part, "a loop that ends with != must step by 1", "end it with < or >")
             op = "<" if step > 0 else ">"
-            self._reaches(symbol, lo, hi, step, node)
+            self.counting.reaches(symbol, lo, hi, step, node)
         if (step > 0) != (op in ("<", "<=")):
-            raise _not(part, f"'{symbol.name}' counts away from its bound", _FORM)
-        self._signs(symbol, lo, hi, (op, step, shift), node)
+            raise refused(part, f"'{symbol.name}' counts away from its bound", _FORM)
+        self.counting.agrees(symbol, lo, hi, (op, step, shift), node)
         return Header(symbol, lo, self._exclusive(hi, op, shift), step)
 
     # ------------------------------------------------------------ the three parts
@@ -79,18 +80,18 @@ class Headers:
             case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target, rvalue=start):
                 symbol = self.x.symbol(target)
             case None:
-                raise _not(node, "the loop has no start value", _FORM)
+                raise refused(node, "the loop has no start value", _FORM)
             case _:
                 part = node.init if not isinstance(node.init, c_ast.DeclList) else node
-                raise _not(part, "the loop does not start one variable", _FORM)
+                raise refused(part, "the loop does not start one variable", _FORM)
         if symbol is None or not symbol.type.is_scalar or symbol.type.base is None:
-            raise _not(node, "the loop variable is not an integer", _FORM)
+            raise refused(node, "the loop variable is not an integer", _FORM)
         if symbol.type.is_any_volatile:
             raise NotModelled("LX016", f"'{symbol.name}' is volatile", "", node)
         check_scalar(symbol, node)
         if not symbol.type.base.is_integer or symbol.type.base.kind == "bool":
             help = "count with an int and compute the value from it"
-            raise _not(node, f"'{symbol.name}' of type {symbol.type} counts a loop", help)
+            raise refused(node, f"'{symbol.name}' of type {symbol.type} counts a loop", help)
         return symbol, start
 
     def _step(self, node: c_ast.For, symbol: Symbol) -> tuple[int, c_ast.Node]:
@@ -107,16 +108,16 @@ class Headers:
                 if self._is(v, symbol) and op == "+" and self._is(e.right, symbol):
                     return self._constant(e.left, op, node.next), node.next
         part = node.next or node
-        raise _not(part, f"'{symbol.name}' is not advanced by a constant", _FORM)
+        raise refused(part, f"'{symbol.name}' is not advanced by a constant", _FORM)
 
     def _constant(self, node: c_ast.Node, op: str, part: c_ast.Node) -> int:
         e = self.x.lower(node)
         value = value_of(e) if self.x.type_of(e).is_integer else None
         if value is None:
             reason = "the step is not a constant, so its sign is not known"
-            raise _not(node, reason, "use a constant step")
+            raise refused(node, reason, "use a constant step")
         if value == 0:
-            raise _not(part, "the step is 0", "use a positive step")
+            raise refused(part, "the step is 0", "use a positive step")
         return value if op == "+" else -value
 
     def _condition(self, node: c_ast.For, symbol: Symbol) -> tuple[str, c_ast.Node, int]:
@@ -131,8 +132,8 @@ class Headers:
                 if shift is not None and symbol not in self._symbols(bound):
                     return op, bound, shift
         if cond is None:
-            raise _not(node, "the loop has no condition", _FORM)
-        raise _not(cond, f"the condition does not compare '{symbol.name}' with a bound", _FORM)
+            raise refused(node, "the loop has no condition", _FORM)
+        raise refused(cond, f"the condition does not compare '{symbol.name}' with a bound", _FORM)
 
     def _shift(self, side: c_ast.Node, symbol: Symbol) -> int | None:
         """c where `side` is `var + c`, 0 where it is `var`."""
@@ -153,28 +154,15 @@ class Headers:
     def _number(self, node: c_ast.Node) -> Expr:
         e = self.x.lower(node)
         if not self.x.type_of(e).is_integer:
-            raise _not(node, "the bound is not an integer", "convert it to int before the loop")
+            raise refused(node, "the bound is not an integer", "convert it to int before the loop")
         check_wrap(e, self.x.types, node)
         if wraps(e, self.x.types):
-            raise _not(node, "an unsigned difference may wrap around below zero", _UNSIGNED)
+            raise refused(node, "an unsigned difference may wrap around below zero", _UNSIGNED)
         for c in walk_expr(e):
-            if isinstance(c, Cast) and not self._keeps(c):
+            if isinstance(c, Cast) and not self.counting.keeps(c):
                 help = "compute the bound into a variable before the loop"
-                raise _not(node, f"the cast to {c.type} may change the bound", help)
+                raise refused(node, f"the cast to {c.type} may change the bound", help)
         return e
-
-    def _keeps(self, c: Cast) -> bool:
-        """Whether a conversion keeps every value, or can be asked to."""
-        t, inner = c.type, self.x.type_of(c.operand)
-        if not (t.is_integer and inner.is_integer):
-            return False
-        if t.is_unsigned and not inner.is_unsigned:
-            return t.bytes >= inner.bytes and self.facts.non_negative(c.operand)
-        if t.bytes > inner.bytes or (t.bytes == inner.bytes and t.is_unsigned == inner.is_unsigned):
-            return True
-        largest = Const((1 << (8 * t.bytes - (0 if t.is_unsigned else 1))) - 1, inner)
-        upper = self.facts.assume(Bin("<=", c.operand, largest))
-        return upper and (inner.is_unsigned or self.facts.non_negative(c.operand))
 
     # ------------------------------------------------------------ what must hold
 
@@ -192,89 +180,37 @@ class Headers:
         if sum(span.repeats(w) for w in symbol.writes) > 1:
             part = _writer(node.stmt, symbol, self.table.of) or node
             help = "use another variable inside the body"
-            raise _not(part, f"'{name}' is modified in the body of its loop", help)
+            raise refused(part, f"'{name}' is modified in the body of its loop", help)
         self._not_elsewhere(symbol, span, node)
 
     def _not_elsewhere(self, symbol: Symbol, span: Span, part: c_ast.Node) -> None:
         if symbol.escapes:
             help = f"use a copy of '{symbol.name}' in the loop"
-            raise _not(part, f"the address of '{symbol.name}' is taken", help)
+            raise refused(part, f"the address of '{symbol.name}' is taken", help)
         if symbol.kind != "global" or symbol.type.const:
             return
         if any(span.repeats(c) for c in self.table.calls):
             reason = f"a call in the body may modify the global '{symbol.name}'"
-            raise _not(part, reason, f"copy '{symbol.name}' to a local variable before the loop")
+            raise refused(part, reason, f"copy '{symbol.name}' to a local variable before the loop")
         for s in self.table.symbols:
             may_alias = s.is_pointer and s.type.base == symbol.type.base and not symbol.type.derived
             if may_alias and any(span.repeats(w) for w in s.stores):
                 reason = f"writing to '{s.name}' may modify the global '{symbol.name}'"
                 help = f"copy '{symbol.name}' to a local variable before the loop"
-                raise _not(part, reason, help)
+                raise refused(part, reason, help)
 
     def _bound_unchanged(self, symbol: Symbol, node: c_ast.For, bound: c_ast.Node) -> None:
         span = self.table.span(node)
         if any(span.repeats(w) for w in (*symbol.writes, *symbol.stores)):
             help = f"copy the bound to a variable before the loop, or do not modify '{symbol.name}'"
-            raise _not(bound, f"the bound reads '{symbol.name}', which the body modifies", help)
+            raise refused(bound, f"the bound reads '{symbol.name}', which the body modifies", help)
         if symbol.type.derived:
             escaped = symbol.escapes or symbol.kind in ("param", "global")
             if escaped and any(span.repeats(c) for c in self.table.calls):
                 help = "copy the bound to a variable before the loop"
-                raise _not(bound, f"a call in the body may modify '{symbol.name}'", help)
+                raise refused(bound, f"a call in the body may modify '{symbol.name}'", help)
             return
         self._not_elsewhere(symbol, span, bound)
-
-    def _reaches(self, symbol: Symbol, lo: Expr, hi: Expr, step: int, node: c_ast.For) -> None:
-        """An unsigned variable that passes its bound with != wraps around."""
-        low, high = (lo, hi) if step > 0 else (hi, lo)
-        assert symbol.type.base is not None
-        if symbol.type.base.is_unsigned and not (value_of(low) == 0 and self.facts.known(high)):
-            raise _not(node.cond, "the loop may pass its bound and wrap around", "end it with <")
-
-    def _signs(
-        self, symbol: Symbol, lo: Expr, hi: Expr, form: tuple[str, int, int], node: c_ast.For
-    ) -> None:
-        """Counting in C agrees with counting in the integers."""
-        op, step, shift = form
-        t = symbol.type.base
-        assert t is not None
-        if t.bytes < INT.bytes:
-            self._narrow(symbol, t, lo, hi, node)
-        compared = common(t, self.x.type_of(hi)).is_unsigned
-        if step < 0 and (t.is_unsigned or compared) and (op == ">=" or step < -1 or shift):
-            help = "use a signed variable (int or long)"
-            raise _not(node.cond, f"the unsigned '{symbol.name}' may wrap around below zero", help)
-        self._fits(symbol, t, lo, node)
-        help = "make the loop variable and its bounds all signed, or all unsigned"
-        if (t.is_unsigned or compared) and not self.facts.non_negative(lo):
-            raise _not(node.init, "a signed start is converted to unsigned", help)
-        if compared and not self.facts.non_negative(hi):
-            raise _not(node.cond, "a signed bound is converted to unsigned", help)
-        if compared and shift:
-            least = Bin(">=", hi, Const(shift))
-            if shift < 0 or not self.facts.assume(least):
-                help = "make the variables signed (int or long)"
-                raise _not(node.cond, "an unsigned sum may wrap around", help)
-
-    def _fits(self, symbol: Symbol, t: Scalar, lo: Expr, node: c_ast.For) -> None:
-        """The start value survives the conversion to the type of the variable."""
-        given = self.x.type_of(lo)
-        signed_wins = given.is_unsigned and not t.is_unsigned and given.bytes >= t.bytes
-        if (given.bytes <= t.bytes and not signed_wins) or value_of(lo) is not None:
-            return
-        largest = Const((1 << (8 * t.bytes - (0 if t.is_unsigned else 1))) - 1, given)
-        if not self.facts.assume(Bin("<=", lo, largest)):
-            reason = f"the start of '{symbol.name}' may not fit its type"
-            raise _not(node.init, reason, f"declare '{symbol.name}' as {given}")
-
-    def _narrow(self, symbol: Symbol, t: Scalar, lo: Expr, hi: Expr, node: c_ast.For) -> None:
-        largest = (1 << (8 * t.bytes - (0 if t.is_unsigned else 1))) - 1
-        smallest = 0 if t.is_unsigned else -largest - 1
-        for e in (lo, hi):
-            value = value_of(e)
-            if value is None or not smallest <= value <= largest:
-                reason = f"'{symbol.name}' of type {t} may wrap around before the bound"
-                raise _not(node, reason, "count with an int")
 
     def _exclusive(self, hi: Expr, op: str, shift: int) -> Expr:
         """The bound of `var`, not to be reached."""
@@ -301,7 +237,3 @@ def _writer(node: c_ast.Node, symbol: Symbol, of: Of) -> c_ast.Node | None:
         if found is not None:
             return found
     return None
-
-
-def _not(node: c_ast.Node, reason: str, help: str) -> NotModelled:
-    return NotModelled("LX013", reason, help, node)

@@ -30,3 +30,8 @@ class NotModelled(Exception):
         self.reason = reason
         self.help = help
         self.node = node
+
+
+def refused(node: c_ast.Node, reason: str, help: str) -> NotModelled:
+    """A loop header that is not modelled because of `node`."""
+    return NotModelled("LX013", reason, help, node)

@@ -8,18 +8,19 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.ctype import CType, Func, ctype
-from loopxform.frontend.pure import PURE
 from loopxform.frontend.symbols import Kind, Span, Symbol, Table
 from loopxform.frontend.tree import below
+from loopxform.ir import functions
 from loopxform.ir.nodes import Const
 from loopxform.ir.types import INT
 
 
 class FileScope:
-    """What a translation unit declares outside functions."""
+    """What a translation unit declares outside functions; `own` are the functions it defines."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: frozenset[str] = frozenset()) -> None:
         self.names: dict[str, Symbol] = {}
+        self.own = own
 
     def typedef(self, name: str) -> CType | None:
         found = self.names.get(name)
@@ -202,7 +203,7 @@ class Resolver:
             symbol = base_symbol(arg, self.table)
             if symbol is not None and symbol.type.derived:
                 symbol.escapes.append(self._next())
-        if name not in PURE:
+        if name is None or name in self._file.own or functions.parameters(name) is None:
             self.table.calls.append(self._next())
 
     def _for(self, node: c_ast.For) -> None:

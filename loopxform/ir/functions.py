@@ -11,40 +11,42 @@ from loopxform.ir.types import DOUBLE, FLOAT, INT, LLONG, LONG, Scalar
 # fmt: off
 _UNARY = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf",
-    "erfc", "exp", "exp2", "expm1", "fabs", "floor", "lgamma", "log", "log10", "log1p", "log2",
+    "erfc", "exp", "exp2", "expm1", "fabs", "floor", "log", "log10", "log1p", "log2",
     "nearbyint", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
 )
 _BINARY = (
-    "atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "pow", "remainder",
+    "atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder",
 )
 # fmt: on
 
-ARITY: dict[str, int] = {**dict.fromkeys(_UNARY, 1), **dict.fromkeys(_BINARY, 2), "fma": 3}
-"""The functions of math.h by their double name, and how many arguments they take."""
+_REAL: dict[str, tuple[Scalar, ...]] = {
+    **dict.fromkeys(_UNARY, (DOUBLE,)),
+    **dict.fromkeys(_BINARY, (DOUBLE, DOUBLE)),
+    "fma": (DOUBLE, DOUBLE, DOUBLE),
+    "ldexp": (DOUBLE, INT),
+}
 
 INTEGER: dict[str, Scalar] = {"abs": INT, "labs": LONG, "llabs": LLONG}
 
 
 def base_name(name: str) -> str | None:
     """The double name of a math function (`fmaxf` -> `fmax`), or None where it is not one."""
-    if name in ARITY:
+    if name in _REAL:
         return name
-    return name[:-1] if name.endswith("f") and name[:-1] in ARITY else None
+    return name[:-1] if name.endswith("f") and name[:-1] in _REAL else None
 
 
-def operand_type(name: str) -> Scalar | None:
-    """The type of every parameter and of the result, or None where the function is unknown."""
+def parameters(name: str) -> tuple[Scalar, ...] | None:
+    """The types of the parameters, or None where the function is unknown."""
     if name in INTEGER:
-        return INTEGER[name]
+        return (INTEGER[name],)
     base = base_name(name)
-    if base is None:
-        return None
-    return DOUBLE if base == name else FLOAT
+    if base is None or base == name:
+        return _REAL.get(name)
+    return tuple(FLOAT if t == DOUBLE else t for t in _REAL[base])
 
 
-def arity(name: str) -> int | None:
-    """How many arguments the function takes, or None where it is unknown."""
-    if name in INTEGER:
-        return 1
-    base = base_name(name)
-    return None if base is None else ARITY[base]
+def result(name: str) -> Scalar | None:
+    """The type of the value: that of the first parameter. None where the function is unknown."""
+    types = parameters(name)
+    return types[0] if types else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from loopxform.ir.functions import operand_type
+from loopxform.ir.functions import result
 from loopxform.ir.nodes import (
     Bin,
     Call,
@@ -61,7 +61,7 @@ def type_of(e: Expr, types: dict[str, Scalar]) -> Scalar:
         case Cast(type, _):
             return type
         case Call(name, _):
-            return operand_type(name) or (FLOAT if name.endswith("f") else DOUBLE)
+            return result(name) or (FLOAT if name.endswith("f") else DOUBLE)
         case Select(_, then, orelse):
             return common(type_of(then, types), type_of(orelse, types))
         case _:

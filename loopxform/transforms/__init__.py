@@ -1,0 +1,83 @@
+"""The steps: each a frozen dataclass in the file of its name, applied through a `Derivation`.
+
+from loopxform.transforms import Derivation, Stripmine, Interchange
+program = Derivation(fn).then(Stripmine("i", "64")).function
+"""
+
+from __future__ import annotations
+
+from loopxform.transforms.base import Derivation, Record, Step, from_json, from_text, with_tiles
+from loopxform.transforms.copy_to_local import CopyToLocal
+from loopxform.transforms.copy_to_private import CopyToPrivate
+from loopxform.transforms.distribute import Distribute
+from loopxform.transforms.epilogue import Epilogue
+from loopxform.transforms.expand import Expand
+from loopxform.transforms.interchange import Interchange
+from loopxform.transforms.map_to import MapTo
+from loopxform.transforms.normalise import Normalise
+from loopxform.transforms.parallelise import Parallelise
+from loopxform.transforms.privatise import Privatise
+from loopxform.transforms.scalarise import Scalarise
+from loopxform.transforms.sequentialise import Sequentialise
+from loopxform.transforms.stripmine import Stripmine
+from loopxform.transforms.unguard import Unguard
+from loopxform.transforms.unroll import Unroll
+
+STEPS: dict[str, type[Step]] = {
+    kind.verb: kind
+    for kind in (
+        Parallelise,
+        Privatise,
+        Scalarise,
+        Stripmine,
+        Interchange,
+        Expand,
+        Distribute,
+        Sequentialise,
+        Normalise,
+        Unroll,
+        MapTo,
+        CopyToLocal,
+        CopyToPrivate,
+        Epilogue,
+        Unguard,
+    )
+}
+"""Every step by its verb, in the order of the seed's walk."""
+
+
+def step(text: str) -> Step:
+    """The step that a line such as `stripmine i 64` means. Raises UsageError."""
+    return from_text(STEPS, text)
+
+
+def replay(start: Derivation, steps: list[object]) -> Derivation:
+    """Applies steps read from JSON. Raises UsageError or TransformError."""
+    return start.run(tuple(from_json(STEPS, s) for s in steps))
+
+
+__all__ = [
+    "STEPS",
+    "CopyToLocal",
+    "CopyToPrivate",
+    "Derivation",
+    "Distribute",
+    "Epilogue",
+    "Expand",
+    "Interchange",
+    "MapTo",
+    "Normalise",
+    "Parallelise",
+    "Privatise",
+    "Record",
+    "Scalarise",
+    "Sequentialise",
+    "Step",
+    "Stripmine",
+    "Unguard",
+    "Unroll",
+    "from_json",
+    "replay",
+    "step",
+    "with_tiles",
+]

@@ -92,9 +92,7 @@ def _build(kind: type[Step], values: Mapping[str, object]) -> Step:
     for f in fields(kind):  # type: ignore[arg-type]  # every subclass is a dataclass
         if f.name not in values:
             if f.default is MISSING:
-                raise UsageError(
-                    f"{kind.verb} needs {f.name!r}", help=f"usage: {kind.usage}"
-                )
+                raise UsageError(f"{kind.verb} needs {f.name!r}", help=f"usage: {kind.usage}")
             continue
         raw = values[f.name]
         if str(f.type).startswith("tuple"):

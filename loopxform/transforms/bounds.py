@@ -148,4 +148,3 @@ def guarded(conditions: list[Expr], body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         inner = body[0]
         return (If(conjunction([*conditions, *conjuncts(inner.cond)]), inner.then),)
     return (If(conjunction(conditions), body),)
-

@@ -76,7 +76,7 @@ class CopyToLocal(Step):
         assert known is not None
         slices = tuple(
             _limited(fn, site, s, Slice(s.lo, s.size, end, clamp=True))
-            for s, end in zip(staging.slices(), known.sizes)
+            for s, end in zip(staging.slices(), known.upper)
         )
         origin = site.loop.origin.then(str(self))
         copy = Copy(staging.target, self.array, slices, True, origin=origin)

@@ -1,4 +1,4 @@
-"""Epilogue: for (kk = lo; kk < hi; kk += T) S -> full tiles without bounds checks, then what is left.
+"""Epilogue: for (kk = lo; kk < hi; kk += T) S -> full tiles without bounds checks, then the rest.
 
     for (kk = lo; kk < lo + (hi-lo)/T*T; kk += T) S      every tile full: its checks are dropped
     for (kk = lo + (hi-lo)/T*T; kk < hi; kk += T) S      at most once, with the checks

@@ -1,8 +1,8 @@
 """Interchange: for i: for j: S -> for j: for i: S.
 
 Legal where no direction vector of the nest becomes lexicographically negative: no dependence has
-`<` for i and `>` for j with only `=` further out. A forall moves inwards always: it carries nothing.
-The bounds of j must not depend on i. (Seed 000, steps 2 and 4, listings 4 and 7, footnote 12.)
+`<` for i and `>` for j with only `=` further out. A forall moves inwards always: it carries
+nothing. The bounds of j must not depend on i. (Seed 000, steps 2 and 4, listings 4 and 7.)
 """
 
 from __future__ import annotations

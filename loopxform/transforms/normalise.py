@@ -1,4 +1,5 @@
-"""Normalise: for (i = lo; i < hi; i += s) S(i) -> for (i = 0; i < ceil((hi-lo)/s); i++) S(lo + i*s).
+"""Normalise: for (i = lo; i < hi; i += s) S(i)
+          -> for (i = 0; i < ceil((hi-lo)/s); i++) S(lo + i*s).
 
 Always legal: the iterations are renumbered. Where one operand of the bound gives a fixed number of
 iterations (`min(M, ii + Ry)` from ii: Ry), the others become a guard in the body (`ii + i < M`),
@@ -14,7 +15,14 @@ from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, to_expr, value_of
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
 from loopxform.transforms.base import Step, rewrite_loops, some_loops, whole_loop
-from loopxform.transforms.bounds import fixed_trips, guarded, least, operands, replace_iterator, trips_to
+from loopxform.transforms.bounds import (
+    fixed_trips,
+    guarded,
+    least,
+    operands,
+    replace_iterator,
+    trips_to,
+)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def insert(body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]) -> 
 def insert_inside_guards(
     body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]
 ) -> tuple[Stmt, ...]:
-    """As `insert`, but inside the `if` that fills the body (listing 10: after `if (kk + k < U)`)."""
+    """As `insert`, but inside the `if` that fills the body (listing 10: `if (kk + k < U)`)."""
     if len(body) == 1 and isinstance(body[0], If) and not body[0].orelse:
         guard = body[0]
         return (replace(guard, then=insert_inside_guards(guard.then, staging, made)),)

@@ -17,8 +17,8 @@ from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import outer_name, used_names
 from loopxform.ir.nodes import Bin, Function, Var
 from loopxform.ir.visit import LoopSite, replace_at
-from loopxform.transforms.bounds import least, operands
 from loopxform.transforms.base import Step, ascending, one_loop, parse_size, trusted, whole_loop
+from loopxform.transforms.bounds import least, operands
 
 
 @dataclass(frozen=True)

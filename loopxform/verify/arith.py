@@ -15,8 +15,8 @@ from functools import cache
 
 import numpy as np
 
-from loopxform.ir.functions import arity, operand_type
-from loopxform.ir.types import DOUBLE, Scalar
+from loopxform.ir.functions import parameters
+from loopxform.ir.types import DOUBLE, FLOAT, INT, Scalar
 from loopxform.verify.memory import Fault
 
 _c_float = ctypes.c_float
@@ -109,13 +109,13 @@ def math_function(name: str) -> Callable[..., float]:
 
     Raises Fault where the function is unknown.
     """
-    t, count = operand_type(name), arity(name)
-    if t is None or count is None or not t.is_float:
+    types = parameters(name)
+    if types is None or not types[0].is_float:
         raise Fault(f"the function {name} is not known")
     found = getattr(ctypes.CDLL(None), name)
-    kind = ctypes.c_double if t == DOUBLE else ctypes.c_float
-    found.restype = kind
-    found.argtypes = [kind] * count
+    kinds = {DOUBLE: ctypes.c_double, FLOAT: ctypes.c_float, INT: ctypes.c_int}
+    found.restype = kinds[types[0]]
+    found.argtypes = [kinds[t] for t in types]
     return found  # type: ignore[no-any-return]
 
 

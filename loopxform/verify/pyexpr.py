@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from loopxform.ir.functions import INTEGER, operand_type
+from loopxform.ir.functions import INTEGER, parameters
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Tile, Un, Var
 from loopxform.ir.types import BOOL, FLOAT, Scalar, common, promote
 from loopxform.ir.typing import COMPARISONS, type_of
@@ -168,12 +168,12 @@ class Expressions:
         return text if t.is_float or e.op == "+" else wrap(text, t)
 
     def _call(self, name: str, args: tuple[Expr, ...], names: Names, depth: int) -> str:
-        t = operand_type(name)
-        if t is None:
+        types = parameters(name)
+        if types is None:
             raise Fault(f"the function {name} is not known")
-        inner = ", ".join(self._to(a, t, names, depth) for a in args)
+        inner = ", ".join(self._to(a, t, names, depth) for a, t in zip(args, types))
         if name in INTEGER:
-            return wrap(f"abs({inner})", t)
+            return wrap(f"abs({inner})", types[0])
         self.functions.add(name)
         return f"m_{name}({inner})"
 

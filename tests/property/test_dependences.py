@@ -87,7 +87,7 @@ class Machine:
         place = self.touch(path, name, index, False)
         return self.memory.get(place, (hash(place[0]) % 7 + sum(index) * 3 + 1) % 11)
 
-    def value(self, e: Expr, path: Path) -> int:  # noqa: PLR0911
+    def value(self, e: Expr, path: Path) -> int:
         match e:
             case Const(v):
                 return int(v)

@@ -247,3 +247,28 @@ def test_a_downward_loop(tmp_path: Path) -> None:
     interp.run(fn, args)
     run_reference(CSource(text=text), fn, by_c)
     assert args["A"].tolist() == by_c["A"].tolist() == [0, 1, 0, 3, 0, 5]
+
+
+def test_declarations_are_joined_with_the_first_value_and_dropped_where_unused() -> None:
+    s, n = Var("s"), Var("n")
+    total = loop("i", ZERO, n, Assign(s, VI, "+"))
+    body = (Decl("i", INT), Decl("s", INT), Assign(s, ZERO), total, Return(s))
+    text = function_text(Function("f", (Param("n", INT),), body, returns=INT))
+    assert text == (
+        "int f(int n)\n"
+        "{\n"
+        "  int s = 0;\n"
+        "  for (int i = 0; i < n; i++) {\n"
+        "    s += i;\n"
+        "  }\n"
+        "  return s;\n"
+        "}\n"
+    )
+
+
+def test_constant_bounds_are_not_converted() -> None:
+    """Constants that are not negative need no conversion to an unsigned type."""
+    edge = b(Const(12), "-", ONE)
+    fill = loop("i", ONE, edge, Assign(Load("A", (VI,)), ONE), type=ULONG)
+    fn = Function("f", (Param("A", INT, (Const(12),), array=True),), (fill,))
+    assert "for (unsigned long i = 1; i < 12 - 1; i++) {" in function_text(fn)

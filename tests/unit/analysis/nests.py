@@ -1,6 +1,6 @@
 """Small programs for the tests of the analysis, written as text: expressions in Python's syntax.
 
-    fn("void f(int M, float A[M][N])", loop("i", 0, "M", s("A[i, 0] = A[i, 1] + 1")))
+fn("void f(int M, float A[M][N])", loop("i", 0, "M", s("A[i, 0] = A[i, 1] + 1")))
 """
 
 from __future__ import annotations

@@ -1,0 +1,112 @@
+"""The geography of preprocessed text: external declarations, and offsets of places."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from loopxform.frontend.rawtext import blank
+
+MARK = re.compile(r'#line (\d+) "(\d+)"$')
+TOKEN = re.compile(
+    r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*|[(){};]|[A-Za-z_]\w*|[^\s\w]'
+)
+_NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why the parser stopped: a message and the number, line and column it gives."""
+
+    message: str
+    file: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One external declaration of the preprocessed text; `name` of the function it defines."""
+
+    start: int
+    end: int
+    name: str | None
+
+
+def without(text: str, chunk: Chunk) -> str:
+    """`text` with a declaration blanked; line marks stay, so what follows keeps its place."""
+    lines = text[chunk.start : chunk.end].split("\n")
+    blanked = "\n".join(x if MARK.match(x) else blank(x) for x in lines)
+    return text[: chunk.start] + blanked + text[chunk.end :]
+
+
+def chunks(text: str) -> list[Chunk] | None:
+    """The external declarations of `text`; None where braces do not match."""
+    out: list[Chunk] = []
+    start, depth, previous, body = 0, 0, "", False
+    for m in TOKEN.finditer(text):
+        t = m.group()
+        if t[0] == "#" and len(t) > 1:
+            continue
+        if t in "({":
+            body = body or (t == "{" and depth == 0 and previous == ")")
+            depth += 1
+        elif t in ")}":
+            depth -= 1
+        if depth < 0:
+            return None
+        if depth == 0 and (t == ";" or (t == "}" and body)):
+            name = _NAME.search(text, start, m.end()) if body else None
+            out.append(Chunk(start, m.end(), name.group(1) if name else None))
+            start, body = m.end(), False
+        previous = t
+    if depth:
+        return None
+    if text[start:].strip():
+        out.append(Chunk(start, len(text), None))
+    return out
+
+
+def _by_margin(text: str) -> list[Chunk]:
+    """External declarations by layout, where braces do not match: a } at the margin ends one."""
+    ends = [m.end() for m in re.finditer(r"^\}.*$", text, re.MULTILINE)]
+    out = []
+    for start, end in zip([0, *ends], [*ends, len(text)]):
+        name = _NAME.search(text, start, end)
+        out.append(Chunk(start, end, name.group(1) if name else None))
+    return out
+
+
+def chunk_at(text: str, fault: Fault) -> Chunk | None:
+    """The external declaration that holds the place of a fault."""
+    offset = offset_of(text, fault)
+    if offset is None:
+        return None
+    every = chunks(text) or _by_margin(text)
+    return next((c for c in every if c.start <= offset < c.end), None)
+
+
+def offset_of(text: str, fault: Fault) -> int | None:
+    """The offset in the preprocessed text of a place the parser names."""
+    at, file, line = 0, 1, 0
+    for raw in text.split("\n"):
+        line += 1
+        if m := MARK.match(raw):
+            file, line = int(m.group(2)), int(m.group(1)) - 1
+        elif (file, line) == (fault.file, fault.line):
+            return at + min(fault.column - 1, len(raw))
+        at += len(raw) + 1
+    return None
+
+
+def place_of(text: str, offset: int) -> tuple[int, int, int]:
+    """File number, line and column of an offset."""
+    at, file, line = 0, 1, 0
+    for raw in text.split("\n"):
+        line += 1
+        if m := MARK.match(raw):
+            file, line = int(m.group(2)), int(m.group(1)) - 1
+        if at <= offset <= at + len(raw):
+            return file, line, offset - at + 1
+        at += len(raw) + 1
+    return file, line, 1

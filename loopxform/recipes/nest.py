@@ -1,0 +1,165 @@
+"""Bringing a nest into the form the tile recipes start from: foralls outside, redomap inside.
+
+    forall i: forall j: { code1; for k: redomap; code2 }
+
+Sequential loops move inside parallel ones, scalars become private, an element that is accumulated
+in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.errors import UnsupportedC
+from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque
+from loopxform.ir.visit import LoopSite, at, loads, perfect_nest, reads, stmt_exprs, walk, writes
+from loopxform.transforms import Derivation, Interchange, Parallelise, Privatise, Scalarise
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A prepared nest: its parallel loops, outermost first, and where it stands."""
+
+    derivation: Derivation
+    parallel: tuple[str, ...]
+    path: tuple[int, ...]
+
+    @property
+    def function(self) -> Function:
+        return self.derivation.function
+
+    @property
+    def innermost(self) -> For:
+        """The innermost parallel loop, whose body is code1 redomap code2."""
+        loop = at(self.function, self.path)
+        assert isinstance(loop, For)
+        return perfect_nest(loop)[len(self.parallel) - 1]
+
+
+def only_nest(fn: Function) -> LoopSite:
+    """The one loop nest of the function. Raises UnsupportedC for anything that is not modelled,
+    for no nest, and for statements around it that a kernel cannot replace."""
+    for _, s in walk(fn.body):
+        if isinstance(s, Opaque):
+            raise UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
+    nests = [(n, s) for n, s in enumerate(fn.body) if isinstance(s, For)]
+    if not nests:
+        raise UnsupportedC(
+            f"function '{fn.name}' has no loop nest",
+            loc=fn.origin.loc,
+            code="LX060",
+            help="name another function with --function",
+        )
+    others = [s for s in fn.body if not isinstance(s, Decl)]
+    if len(others) > 1:
+        extra = next(s for s in others if s is not nests[0][1])
+        kind = "a second loop nest" if isinstance(extra, For) else "a statement outside the nest"
+        raise UnsupportedC(
+            f"function '{fn.name}' has {kind}",
+            loc=extra.origin.loc,
+            code="LX061",
+            help="move the nest into a function of its own",
+        )
+    return LoopSite((nests[0][0],), nests[0][1])
+
+
+def prepare(derivation: Derivation) -> Nest:
+    """Makes the loops that can be parallel foralls, outermost, each step checked.
+
+    Raises UnsupportedC where no loop of the nest is parallel, with the reason of the outermost.
+    """
+    site = only_nest(derivation.function)
+    derivation = derivation.titled("Listing 2: Outer loops parallelized")
+    derivation = _parallel_outwards(derivation, site.path)
+    chain = perfect_nest(_loop(derivation.function, site.path))
+    verdicts = {
+        v.var: v for v in judge(derivation.function) if v.path[: len(site.path)] == site.path
+    }
+    wanted = []
+    for loop in chain:
+        if verdicts[loop.var].parallel not in ("yes", "privatizable"):
+            break
+        wanted.append(loop.var)
+    if not wanted:
+        raise _not_parallel(derivation.function, verdicts[chain[0].var])
+    derivation = _private_storage(derivation, site.path, wanted)
+    for var in wanted:
+        derivation = derivation.then(Parallelise(var))
+    return Nest(derivation, tuple(wanted), (_first_loop(derivation.function),))
+
+
+def _loop(fn: Function, path: tuple[int, ...]) -> For:
+    loop = at(fn, path)
+    assert isinstance(loop, For)
+    return loop
+
+
+def _first_loop(fn: Function) -> int:
+    """Declarations move while storage becomes private: find the nest again."""
+    return next(n for n, s in enumerate(fn.body) if isinstance(s, For))
+
+
+def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivation:
+    """Swaps a sequential loop with a parallel one directly inside it, while that is legal."""
+    for _ in range(16):
+        verdicts = {v.var: v.parallel for v in judge(derivation.function)}
+        chain = perfect_nest(_loop(derivation.function, path))
+        swaps = [
+            Interchange(outer.var, inner.var)
+            for outer, inner in pairwise(chain)
+            if verdicts[outer.var] not in ("yes", "privatizable")
+            and verdicts[inner.var] in ("yes", "privatizable")
+        ]
+        legal = [s for s in swaps if not s.check(derivation.function)]
+        if not legal:
+            return derivation
+        derivation = derivation.then(legal[0])
+    return derivation
+
+
+def _private_storage(
+    derivation: Derivation, path: tuple[int, ...], parallel: list[str]
+) -> Derivation:
+    """Declares inside the innermost parallel loop what each iteration writes for itself."""
+    innermost = parallel[-1]
+    chain = perfect_nest(_loop(derivation.function, path))
+    body = chain[len(parallel) - 1].body
+    outside = [s.name for s in derivation.function.body if isinstance(s, Decl)]
+    for name in outside:
+        if name in writes(body) or name in reads(body):
+            derivation = derivation.then(Privatise(name, innermost))
+    for array in _accumulated(body, derivation.function):
+        step = Scalarise(array, innermost)
+        if not step.check(derivation.function):
+            derivation = derivation.then(step)
+    return derivation
+
+
+def _accumulated(body: tuple[object, ...], fn: Function) -> list[str]:
+    """Arrays of the caller that a loop inside the body both reads and writes."""
+    objects = {p.name for p in fn.objects if p.array}
+    out: dict[str, None] = {}
+    for s in body:
+        if not isinstance(s, For):
+            continue
+        for _, inner in walk(s.body):
+            if isinstance(inner, Assign) and isinstance(inner.target, Load):
+                array = inner.target.array
+                read = {x.array for e in stmt_exprs(inner)[1:] for x in loads(e)}
+                if array in objects and (inner.op or array in read):
+                    out[array] = None
+    return list(out)
+
+
+def _not_parallel(fn: Function, verdict: LoopVerdict) -> UnsupportedC:
+    notes = [f"{r.code}: {r.message}" for r in verdict.reasons]
+    return UnsupportedC(
+        f"no loop of the nest in '{fn.name}' can run in parallel ({verdict.var}: "
+        f"{verdict.parallel})",
+        loc=verdict.loc,
+        code="LX062",
+        notes=notes,
+        help=f"loopxform check --function {fn.name} shows the dependence matrix",
+    )

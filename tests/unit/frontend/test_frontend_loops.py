@@ -1,0 +1,190 @@
+"""Loop headers: what is accepted and how it reads, what is refused and why."""
+
+from __future__ import annotations
+
+import pytest
+from lowering import assumes, body, first, opaques, text
+
+from loopxform.ir.nodes import For
+from loopxform.ir.printer import header_text
+
+ACCEPTED = [
+    ("int i = 0; i < n; i++", "for (i = 0; i < n; i++)"),
+    ("int i = 0; i <= n; ++i", "for (i = 0; i < n + 1; i++)"),
+    ("int i = 0; i <= n - 1; i += 1", "for (i = 0; i < n; i++)"),
+    ("int i = 0; n > i; i = i + 2", "for (i = 0; i < n; i += 2)"),
+    ("int i = 0; n >= i; i = 3 + i", "for (i = 0; i < n + 1; i += 3)"),
+    ("int i = 0; i != n; i++", "for (i = 0; i < n; i++)"),
+    ("int i = n; i != 0; i--", "for (i = n; i > 0; i--)"),
+    ("int i = n - 1; i >= 0; i--", "for (i = n - 1; i > -1; i--)"),
+    ("int i = n; i > 0; i -= 4", "for (i = n; i > 0; i -= 4)"),
+    ("int i = n; 0 < i; i = i - 1", "for (i = n; i > 0; i--)"),
+    ("int i = 0; i + 1 < n; i++", "for (i = 0; i < n - 1; i++)"),
+    ("int i = 0; i - 1 <= n; i++", "for (i = 0; i < n + 2; i++)"),
+    ("int i = 0; i < n * n; i += sizeof(int)", "for (i = 0; i < n*n; i += 4)"),
+    ("long i = 0; i < (long)n; i++", "for (i = 0; i < (long)n; i++)"),
+    ("unsigned char i = 0; i < 100; i++", "for (i = 0; i < 100; i++)"),
+    ("int i = 0; i < (n > 4 ? n : 4); i++", "for (i = 0; i < n > 4 ? n : 4; i++)"),
+]
+
+
+@pytest.mark.parametrize(("header", "expected"), ACCEPTED)
+def test_accepted(header: str, expected: str) -> None:
+    fn = body(f"for ({header}) a[0] += 1;")
+    loop = first(fn, For)
+    assert isinstance(loop, For)
+    assert header_text(loop) == expected
+    assert not opaques(fn)
+    assert not fn.assumes
+
+
+REFUSED = [
+    ("int i = 0; i * i < n; i++", "LX013", "does not compare 'i' with a bound"),
+    ("int i = 0; i < n; i += n", "LX013", "the step is not a constant"),
+    ("int i = 0; i < n; i *= 2", "LX013", "not advanced by a constant"),
+    ("int i = 0; i < n; i += 0", "LX013", "the step is 0"),
+    ("int i = 0; i < n; i--", "LX013", "counts away from its bound"),
+    ("int i = 0; i != n; i += 2", "LX013", "must step by 1"),
+    ("int i = 0; i == n; i++", "LX013", "does not compare"),
+    ("int i = 0; ; i++", "LX013", "no condition"),
+    ("int i = 0, j = 0; i < n; i++", "LX013", "does not start one variable"),
+    ("; n < 3;", "LX013", "no start value"),
+    ("int i = 0; i < n && i < 4; i++", "LX013", "does not compare"),
+    ("int i = 0; i < i + n; i++", "LX013", "does not compare"),
+    ("int i = 0; i < n--; i++", "LX017", "-- inside an expression"),
+    ("int i = 0; i < g(n); i++", "LX012", "calling 'g'"),
+    ("float i = 0; i < n; i++", "LX013", "of type float counts a loop"),
+    ("char i = 0; i < n; i++", "LX013", "may wrap around"),
+    ("unsigned char i = 0; i < 300; i++", "LX013", "may wrap around"),
+    ("int i = 0; i < a[0]; i++", "LX013", "the bound is not an integer"),
+    ("volatile int i = 0; i < n; i++", "LX016", "volatile"),
+    ("int i = 0; i < (char)n; i++", None, None),
+]
+
+
+@pytest.mark.parametrize(("header", "code", "reason"), REFUSED)
+def test_refused(header: str, code: str | None, reason: str | None) -> None:
+    fn = body(f"for ({header}) {{ for (int k = 0; k < n; k++) b[k] = 1; }}")
+    if code is None:
+        assert assumes(fn) == ["n <= 127", "n >= 0"]
+        return
+    found = opaques(fn)[0]
+    assert found.code == code
+    assert reason is not None
+    assert reason in found.reason
+    assert found.loop
+    assert any(isinstance(s, For) for s in found.body), "the loop inside can still be judged"
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        ("for (int i = 0; i < n; i++) i += 2;", "'i' is modified in the body"),
+        ("for (int i = 0; i < n; i++) { a[i] = 0; if (a[i] > 1) i++; }", "'i' is modified"),
+        ("int i; for (i = 0; i < n; i++) for (i = 0; i < n; i++) a[i] = 0;", "'i' is modified"),
+        ("for (int i = 0; i < n; i++) n = n - 1;", "reads 'n', which the body modifies"),
+        ("int m = n; g(&m); for (int i = 0; i < m; i++) a[i] = 0;", "address of 'm' is taken"),
+        ("int i; int *p = &i; for (i = 0; i < n; i++) a[i] = 0;", "address of 'i' is taken"),
+    ],
+)
+def test_modified(statements: str, reason: str) -> None:
+    assert any(reason in o.reason and o.loop for o in opaques(body(statements)))
+
+
+def test_bound_in_an_array_the_body_writes() -> None:
+    fn = body("for (int i = 0; i < x[0]; i++) x[i] = 1;", "int *x")
+    assert "reads 'x', which the body modifies" in opaques(fn)[0].reason
+    fn = body("for (int i = x[0]; i < x[1]; i++) y[i] = 1;", "int *x, float *y")
+    assert not opaques(fn)
+
+
+UNSIGNED = [
+    ("size_t i = 0; i < n; i++", "size_t n", [], None),
+    ("size_t i = 0; i < n - 1; i++", "size_t n", [], "unsigned difference may wrap"),
+    ("size_t i = 0; i <= n - 1; i++", "size_t n", [], "unsigned difference may wrap"),
+    ("size_t i = 0; i + 1 < n; i++", "size_t n", ["n >= 1"], None),
+    ("size_t i = n - 1; i > 0; i--", "size_t n", [], "unsigned difference may wrap"),
+    ("size_t i = n; i > 0; i--", "size_t n", [], None),
+    ("size_t i = n; i >= 0; i--", "size_t n", [], "may wrap around below zero"),
+    ("size_t i = n; i > 0; i -= 2", "size_t n", [], "may wrap around below zero"),
+    ("size_t i = 0; i < n; i++", "int n", ["n >= 0"], None),
+    ("int i = 0; i < n; i++", "size_t n", [], None),
+    ("int i = -1; i < n; i++", "size_t n", [], "signed start is converted"),
+    ("unsigned i = m; i < n; i++", "unsigned n, int m", ["m >= 0"], None),
+    ("int i = n; i > 0; i--", "size_t n", ["n <= 2147483647"], None),
+    ("unsigned i = 1; i != n; i++", "unsigned n", [], "may pass its bound"),
+    ("unsigned i = 0; i != n; i++", "unsigned n", [], None),
+    ("long i = 0; i < n; i++", "unsigned n", [], None),
+    ("int i = 0; i < n; i++", "unsigned char n", [], None),
+]
+
+
+@pytest.mark.parametrize(("header", "params", "conditions", "reason"), UNSIGNED)
+def test_unsigned(header: str, params: str, conditions: list[str], reason: str | None) -> None:
+    params = params.replace("size_t", "unsigned long")
+    header = header.replace("size_t", "unsigned long")
+    fn = body(f"for ({header}) a[0] += 1;", f"{params}, float *a")
+    assert assumes(fn) == conditions
+    assert [reason in o.reason for o in opaques(fn) if reason] == ([True] if reason else [])
+    assert bool(opaques(fn)) == bool(reason)
+
+
+def test_a_loop_around_that_counts_from_zero_makes_a_start_non_negative() -> None:
+    loops = "for (int i = 0; i < m; i++) for (unsigned j = i; j < n; j++) a[j] = 0;"
+    assert not opaques(body(loops, "unsigned n, int m, float *a"))
+    loops = loops.replace("i = 0", "i = -1")
+    assert opaques(body(loops, "unsigned n, int m, float *a"))
+
+
+def test_globals_as_bounds() -> None:
+    from lowering import parsed
+
+    def reasons(rest: str) -> list[str]:
+        fn = parsed(f"int n; int h(void); {rest}").unit.functions[0]
+        return [o.reason for o in opaques(fn) if o.loop]
+
+    assert not reasons("void f(float *a) { for (int i = 0; i < n; i++) a[i] = 0; }")
+    (why,) = reasons("void f(int *a) { for (int i = 0; i < n; i++) a[i] = 0; }")
+    assert why == "writing to 'a' may modify the global 'n'"
+    (why,) = reasons("void f(float *a) { for (int i = 0; i < n; i++) h(); }")
+    assert why == "a call in the body may modify the global 'n'"
+
+
+LIVE = [
+    ("int i; for (i = 0; i < n; i++) a[i] = 0; b[0] = i;", [True]),
+    ("int i; for (i = 0; i < n; i++) a[i] = 0;", [False]),
+    ("int i; for (i = 0; i < n; i++) a[i] = i; for (i = 0; i < n; i++) b[i] = i;", [False, False]),
+    ("int i; for (i = 0; i < n; i++) a[i] = 0; for (i = i; i < n; i++) b[i] = 0;", [True, False]),
+    ("int i = 0, t; for (t = 0; t < n; t++) { b[t] = i; for (i = 0; i < n; i++) a[i] = 0; }",
+     [False, True]),
+    ("int i, t; for (t = 0; t < n; t++) { for (i = 0; i < n; i++) a[i] = i; }", [False, False]),
+    ("for (int i = 0; i < n; i++) a[i] = i;", [False]),
+    ("int i; again: for (i = 0; i < n; i++) a[i] = i; if (n) goto again;", [False]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statements", "expected"), LIVE)
+def test_live_out(statements: str, expected: list[bool]) -> None:
+    from loopxform.ir.visit import loops, walk
+
+    fn = body(statements)
+    found = [s.loop.live_out for s in loops(fn)]
+    found = found or [s.live_out for _, s in walk(fn.body) if isinstance(s, For)]
+    assert found == expected
+
+
+def test_nested_loops_with_one_name() -> None:
+    got = text("for (int i = 0; i < n; i++) for (int i = 0; i < 3; i++) a[i] = 0;")
+    assert got == "for (i = 0; i < n; i++) for (i_2 = 0; i_2 < 3; i_2++) a[i_2] = 0;"
+
+
+def test_sibling_loops_keep_their_name() -> None:
+    got = text("for (int i = 0; i < n; i++) a[i] = 0; for (int i = 0; i < n; i++) b[i] = 0;")
+    assert got == "for (i = 0; i < n; i++) a[i] = 0; for (i = 0; i < n; i++) b[i] = 0;"
+
+
+def test_a_loop_that_shadows_a_variable_is_renamed() -> None:
+    got = text("int i = 3; for (int i = 0; i < n; i++) a[i] = 0; b[i] = 1;")
+    assert got == "i = 3; for (i_2 = 0; i_2 < n; i_2++) a[i_2] = 0; b[i] = 1;"
+    got = text("for (int n = 0; n < 4; n++) a[n] = 0;")
+    assert got == "for (n_2 = 0; n_2 < 4; n_2++) a[n_2] = 0;"
