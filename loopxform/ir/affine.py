@@ -110,14 +110,14 @@ def _mentions(atom: Expr, name: str) -> bool:
 
 
 def _atom_key(e: Expr) -> tuple[int, str]:
-    """Scalars before tile sizes, so that products read `n*Ty`; ties by text."""
+    """Scalars, then other atoms, then tile sizes: `n*Ty`, `U/Tk*Tk`; ties by text."""
     match e:
         case Var(name):
             return (0, name)
         case Tile(name):
-            return (1, _tile_key(name))
+            return (2, _tile_key(name))
         case _:
-            return (2, repr(e))
+            return (1, repr(e))
 
 
 def _tile_key(name: str) -> str:

@@ -1,7 +1,7 @@
 """The canonical listing of a program: C-like, with `forall`, comma subscripts and slices.
 
-Goldens, derivations and messages quote this form (seed 000, listings 1-10). Scalar declarations
-are not shown; an array declaration prints as `acc[Ty, Tx, Ry, Rx];`.
+Goldens, derivations and messages quote this form (seed 000, listings 1-10). Declarations of
+scalars and of copies are not shown; that of an array prints as `acc[Ty, Tx, Ry, Rx];`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def expr_text(e: Expr, outer: int = 0, *, tight: bool = False) -> str:
             text = f"{parts[0]}{op}{parts[1]}" if inner else f"{parts[0]} {op} {parts[1]}"
             return f"({text})" if level < outer else text
         case Un(op, operand):
-            return f"{op}{expr_text(operand, 11, tight=tight)}"
+            text = expr_text(operand, 11, tight=tight)
+            return f"{op}({text})" if text.startswith(op) else f"{op}{text}"
         case Cast(type, operand):
             return f"({type}){expr_text(operand, 11, tight=tight)}"
         case Call(name, args):
@@ -111,7 +112,8 @@ def slice_text(s: Slice) -> str:
     """`lo : lo + size`, or the single index."""
     if s.size is None:
         return expr_text(s.lo, tight=True)
-    return f"{expr_text(s.lo, tight=True)} : {expr_text(Bin('+', s.lo, s.size))}"
+    start = expr_text(s.lo, tight=True)
+    return f"{start} : {expr_text(s.size) if start == '0' else f'{start} + {expr_text(s.size)}'}"
 
 
 def increment_text(var: str, step: Expr) -> str:
@@ -159,11 +161,10 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
             case Assign():
                 yield f"{pad}{stmt_text(s)};"
             case Decl(name, _, shape):
-                if shape:
-                    space = f"  ! {s.space.value} memory" if s.space else ""
-                    yield f"{pad}{name}[{', '.join(expr_text(d) for d in shape)}];{space}"
+                if shape and s.space is None:
+                    yield f"{pad}{name}[{', '.join(expr_text(d) for d in shape)}];"
             case Copy():
-                who = "collective copy" if s.collective else "private copy"
+                who = "to local memory, collectively" if s.collective else "to private memory"
                 cut = ", ".join(map(slice_text, s.slices))
                 yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}"
             case Return(value):

@@ -255,13 +255,9 @@ def _map(w: _Work, nest: Nest, rows: _Names, columns: _Names) -> None:
 
 def _copies(w: _Work, stage: list[str], kk: str, k: str, variant: Variant) -> list[str]:
     """Stages every array that can be; reads from registers where there is a register tile."""
-    staged = []
-    for array in stage:
-        local = CopyToLocal(array, kk)
-        if not w.attempt(local):
-            continue
-        staged.append(array)
-        if variant == "register":
+    staged = [a for a in stage if w.attempt(CopyToLocal(a, kk))]
+    if variant == "register":
+        for array in staged:
             w.attempt(CopyToPrivate(f"{array}_loc", k))
     return staged
 
