@@ -56,6 +56,7 @@ class _System:
         self.eqs: list[Lin] = []
         self.ineqs: dict[Key, int] = {}
         self.trail: list[_Drop | _Set] = []
+        self.fixed: set[str] = set()
         for c in conj:
             if c.eq:
                 self.add_eq(c.lin)
@@ -135,22 +136,19 @@ class _System:
 
     def _euclid(self, keep: frozenset[str]) -> bool:
         """Shrinks the coefficients of one equality: with |a| the least coefficient of the removable
-        names, a*x + sum(b*y) + ... becomes a*z + sum((b mod a)*y) + ..., z new."""
+        names, a*x + sum(b*y) + ... becomes a*z + sum((b mod a)*y) + ..., z new. Where names to keep
+        remain, it ends as g*z + (names to keep): z is then fixed, lest another equality undo it."""
         for lin in self.eqs:
-            free = [(abs(v), k) for k, v in lin.items() if k and k not in keep]
-            if not free:
-                continue
-            whole = len(free) == len([k for k in lin if k])
-            if len(free) < 2 and not whole:
+            free = [(abs(v), k) for k, v in lin.items() if k and k not in keep | self.fixed]
+            whole = len(free) == sum(1 for k in lin if k)
+            if len(free) == 1 and not whole:
+                self.fixed.add(free[0][1])
+            if len(free) < 2:
                 continue
             _, name = min(free)
-            a = lin[name]
-            others = {k: v // a for k, v in lin.items() if k != name and (whole or k not in keep)}
-            others = {k: v for k, v in others.items() if v and (k or whole)}
-            if not others:
-                continue
-            new = f"$e{next(_fresh)}"
-            self.substitute(name, plus({new: 1}, others, -1))
+            a, removable = lin[name], {k for _, k in free} | ({""} if whole else set())
+            shift = {k: v // a for k, v in lin.items() if k != name and k in removable and v // a}
+            self.substitute(name, plus({f"$e{next(_fresh)}": 1}, shift, -1))
             return True
         return False
 

@@ -185,7 +185,7 @@ def _inside(
 ) -> list[Expr] | None:
     """The conditions under which 0 <= index < extent; None where it cannot be shown."""
     lows = extremes(index, context, facts.known, greatest=False)
-    if not any(facts.known(to_expr(low)) for low in lows):
+    if not any(_never_negative(low, facts) for low in lows):
         return None
     gaps = [
         extent - constant(1) - high for high in extremes(index, context, facts.known, greatest=True)
@@ -196,6 +196,11 @@ def _inside(
         if g.constant is None and is_stable(to_expr(g), facts.stable):
             return [_at_least_zero(g)]
     return None
+
+
+def _never_negative(p: Poly, facts: Facts) -> bool:
+    """By its terms: the type says nothing, a difference of unsigned numbers can be negative."""
+    return all(c > 0 and all(map(facts.known, m)) for m, c in p.terms)
 
 
 def _at_least_zero(g: Poly) -> Expr:

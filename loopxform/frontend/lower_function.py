@@ -38,6 +38,7 @@ class _Lowering:
             raise NotModelled("LX010", "an old-style (K&R) definition", help, node.decl)
         self.node = node
         self.places = places
+        self.scope = scope
         self.resolver = Resolver(scope)
         args = node.decl.type.args
         nodes = args.params if args is not None else []
@@ -58,7 +59,8 @@ class _Lowering:
         returns = replace(t, derived=t.derived[1:])
         body = self._body(returns)
         params = tuple(self._param(s) for s in self.params if _modelled(s))
-        globals = tuple(self._global(s) for s in self.table.symbols if _used_global(s))
+        used = {s.name: s for s in self.table.symbols if _used_global(s)}
+        globals = tuple(self._global(used[n]) for n in self.scope.names if n in used)
         body = _labelled((*self._unmodelled(), *body))
         function = Function(
             name,

@@ -69,16 +69,37 @@ def divide(p: Poly, d: Poly) -> Poly | None:
 
 
 def stride_lists(coefficients: list[Poly]) -> list[list[Poly]]:
-    """Lists of strides to try, largest stride first: with and without the constant ones, and with
-    multiples of one stride (n and 2*n) reduced to their common divisor."""
+    """Lists of strides to try, largest stride first: with and without the constant ones, with
+    diagonals (n + 1 next to n) reduced to rows, and with multiples of one stride (n and 2*n)
+    reduced to their common divisor."""
     distinct = list(dict.fromkeys(c for c in coefficients if c.constant != 1 and c.terms))
-    ordered = sorted(distinct, key=sort_key, reverse=True)
-    symbolic = [c for c in ordered if c.constant is None]
+    symbolic = [c for c in distinct if c.constant is None]
+    rows = _rows(symbolic)
+    constants = [c for c in distinct if c.constant is not None]
     out: list[list[Poly]] = []
-    for strides in (ordered, symbolic, _primitive(symbolic), _primitive(ordered)):
-        if strides and strides not in out:
-            out.append(strides)
+    for symbols in (symbolic, rows, _primitive(rows)):
+        for extra in (constants, [], _primitive(constants)):
+            strides = sorted([*symbols, *extra], key=sort_key, reverse=True)
+            if strides and strides not in out:
+                out.append(strides)
     return out
+
+
+def _rows(strides: list[Poly]) -> list[Poly]:
+    """A variable that moves by rows and columns at once, q * d + r, counted as moving by rows."""
+    return list(dict.fromkeys(_row(c, strides) for c in strides))
+
+
+def _row(c: Poly, strides: list[Poly]) -> Poly:
+    """`q * d` where a simpler stride d leaves a rest of `c`, else `c`."""
+    for d in strides:
+        q = quotient(c, d)
+        rest = c - q * d
+        simpler = len(d.terms) < len(c.terms)
+        same = len(d.terms) == len(c.terms) and canonical(rest) == rest
+        if q.terms and rest.terms and (simpler or same):
+            return q * d
+    return c
 
 
 def _primitive(strides: list[Poly]) -> list[Poly]:
@@ -88,4 +109,4 @@ def _primitive(strides: list[Poly]) -> list[Poly]:
         content = gcd(*(c for _, c in s.terms))
         base = Poly(tuple((m, c // content) for m, c in s.terms))
         groups[base] = gcd(groups.get(base, 0), content)
-    return [constant(g) * base for base, g in groups.items()]
+    return [constant(g) * base for base, g in groups.items() if constant(g) * base != constant(1)]

@@ -238,7 +238,7 @@ def test_globals() -> None:
         void f(void) { A[K][LAST] = w[0] + count; p[ROWS] = 1; }
         """
     )
-    assert [p.name for p in fn.globals] == ["A", "w", "count", "p"]
+    assert [p.name for p in fn.globals] == ["A", "w", "p", "count"]
     assert shape(fn, "A") == ["4", "8"]
     assert shape(fn, "w") == ["3"]
     assert shape(fn, "p") == [None]

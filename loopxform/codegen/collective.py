@@ -1,0 +1,132 @@
+"""Who copies what in a collective copy.
+
+The elements of the tile are numbered along the fastest dimension of the source in global memory,
+and work-item n copies elements n, n + group, n + 2*group, ...: neighbours touch neighbouring
+addresses whatever the layout of the operand, and any group shape serves any tile. (Seed 000,
+section 4.3.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from loopxform.codegen import cexpr
+from loopxform.codegen.dialect import KernelDialect
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Var
+from loopxform.ir.printer import slice_text
+from loopxform.ir.types import INT, UINT
+
+
+@dataclass(frozen=True)
+class OwnNames:
+    """The names a kernel adds to the user's."""
+
+    local_x: str
+    local_y: str
+    local_z: str
+    item: str
+    round: str
+    at: str
+    c0: str
+    c1: str
+    c2: str
+    c3: str
+
+    WANTED: ClassVar[tuple[str, ...]] = (
+        *("local_x", "local_y", "local_z"),
+        *("item", "r", "at", "c0", "c1", "c2", "c3"),
+    )
+
+    @property
+    def local_ids(self) -> tuple[str, str, str]:
+        return self.local_x, self.local_y, self.local_z
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        return self.c0, self.c1, self.c2, self.c3
+
+
+@dataclass(frozen=True)
+class CopyPlan:
+    """A collective copy, ready to print. `rounds` is how many elements a work-item copies at
+    most, `partial` whether some have fewer in the last round."""
+
+    comment: str
+    own: OwnNames
+    group: str
+    total: str
+    rounds: int
+    partial: bool
+    coordinates: tuple[tuple[str, str], ...]
+    move: str
+
+
+def plan_copy(
+    s: Copy, group: tuple[Expr, Expr, Expr], own: OwnNames, dialect: KernelDialect
+) -> CopyPlan:
+    """Plans the copy for a group of that shape; `own` are free names."""
+    sized = [n for n, x in enumerate(s.slices) if x.size is not None]
+    sizes = {n: s.slices[n].size or Const(1) for n in sized}
+    counters = {n: own.counters[k] for k, n in enumerate(sized)}
+    threads = _product(list(reversed(group)))
+    total = _product([sizes[n] for n in sized])
+    elements, items = value_of(total) or 1, value_of(threads) or 1
+    types = {**dialect.types, own.at: UINT, **dict.fromkeys(counters.values(), INT)}
+    d = replace(dialect, types=types)
+    index = tuple(_source(s, n, counters) for n in range(len(s.slices)))
+    target = Load(s.target, tuple(Var(counters[n]) for n in sized))
+    cut = ", ".join(map(slice_text, s.slices))
+    return CopyPlan(
+        comment=f"{s.target} = {s.source}[{cut}]",
+        own=own,
+        group=cexpr.expr(threads, d, 13),
+        total=cexpr.expr(total, d, 11),
+        rounds=-(-elements // items),
+        partial=elements % items != 0,
+        coordinates=tuple(_coordinates(sized, sizes, counters, own, d)),
+        move=cexpr.assign(Assign(target, Load(s.source, index)), d),
+    )
+
+
+def _product(parts: list[Expr]) -> Expr:
+    out: Expr = Const(1)
+    for p in parts:
+        out = p if value_of(out) == 1 and isinstance(out, Const) else Bin("*", out, p)
+    return simplify(out)
+
+
+def _source(s: Copy, n: int, counters: dict[int, str]) -> Expr:
+    """The subscript in dimension n, never past the limit."""
+    x = s.slices[n]
+    at = Bin("+", x.lo, Var(counters[n])) if n in counters else x.lo
+    if x.limit is None:
+        return at
+    return Bin("min", at, simplify(Bin("-", x.limit, Const(1))))
+
+
+def _coordinates(
+    sized: list[int],
+    sizes: dict[int, Expr],
+    counters: dict[int, str],
+    own: OwnNames,
+    d: KernelDialect,
+) -> list[tuple[str, str]]:
+    """Element number -> one coordinate per dimension, the last one fastest."""
+    out: list[tuple[str, str]] = []
+    below: list[Expr] = []
+    for n in reversed(sized):
+        divisor = _product(below)
+        text = own.at if not below else f"{own.at} / {_factor(divisor, d)}"
+        if n != sized[0]:
+            text = f"{text} % {_factor(sizes[n], d)}"
+        out.append((counters[n], text))
+        below.append(sizes[n])
+    return list(reversed(out))
+
+
+def _factor(e: Expr, d: KernelDialect) -> str:
+    """A size in unsigned arithmetic: `Tk`, `(Ty*Ry)`."""
+    text = cexpr.expr(e, d)
+    return f"({text})" if "*" in text or "+" in text else text

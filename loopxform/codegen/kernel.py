@@ -1,0 +1,263 @@
+"""The body of a kernel: a mapped program as the statements one work-item executes.
+
+Statements outside the thread loops run in step in the whole group (loops around barriers,
+collective copies); statements inside them run per work-item, those past a bound left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from loopxform.codegen import cexpr
+from loopxform.codegen.collective import CopyPlan, OwnNames, plan_copy
+from loopxform.codegen.dialect import KernelDialect
+from loopxform.codegen.mapping import Mapping, ThreadLoop
+from loopxform.errors import EmitError
+from loopxform.ir.affine import poly, value_of
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    If,
+    Load,
+    Stmt,
+    Var,
+)
+from loopxform.ir.types import INT, Space
+from loopxform.ir.visit import loads, names, walk, writes
+from loopxform.transforms.bounds import conjunction
+
+BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+
+@dataclass
+class KernelWriter:
+    """Writes the statements of one kernel; `render_copy` prints a collective copy."""
+
+    mapping: Mapping
+    dialect: KernelDialect
+    own: OwnNames
+    render_copy: Callable[[CopyPlan], str]
+    _hoisted: dict[str, object] = field(default_factory=dict)
+
+    def lines(self, body: tuple[Stmt, ...]) -> list[str]:
+        """The kernel body: offsets of the group, then what the group does."""
+        out: list[str] = []
+        inner = body
+        while len(inner) == 1 and _is_grid(inner[0]):
+            loop = inner[0]
+            assert isinstance(loop, For)
+            out.append(self._group_offset(loop))
+            inner = loop.body
+        if any(_is_grid(s) for _, s in walk(inner)):
+            raise EmitError("loops mapped to groups are not perfectly nested")
+        out += self._thread_offsets()
+        out += self._group(inner, in_loop=False)
+        return out
+
+    def _group_offset(self, loop: For) -> str:
+        level = loop.level
+        assert level is not None
+        number = f"get_group_id({level.dimension})"
+        kind = self.dialect.type_name(loop.type)
+        step = self._text(loop.step, 13)
+        text = f"({kind}){number}" + ("" if value_of(loop.step) == 1 else f" * {_wrap(step)}")
+        if poly(loop.lo).constant != 0:
+            text = f"{self._text(loop.lo, 12)} + {text}"
+        return f"const {kind} {self.dialect.name(loop.var)} = {text};"
+
+    def _thread_offsets(self) -> Iterator[str]:
+        """Thread loops that run over the same values everywhere are computed once."""
+        by_var: dict[str, list[ThreadLoop]] = {}
+        for t in self.mapping.threads:
+            by_var.setdefault(t.loop.var, []).append(t)
+        outside = {loop.var for loop in self.mapping.grid}
+        for var, found in by_var.items():
+            values = {poly(t.value(self.own.local_ids[t.dimension])) for t in found}
+            local = {n for t in found for n in names(t.loop.lo)} - outside
+            moving = {s.loop.var for s in found} | _loop_vars(found) & local
+            if len(values) == 1 and not moving & local:
+                self._hoisted[var] = True
+                yield self._thread_offset(found[0])
+
+    def _thread_offset(self, t: ThreadLoop) -> str:
+        kind = self.dialect.type_name(t.loop.type)
+        value = self._text(t.value(self.own.local_ids[t.dimension]))
+        return f"const {kind} {self.dialect.name(t.loop.var)} = {value};"
+
+    # ------------------------------------------------------------ the whole group
+
+    def _group(self, body: tuple[Stmt, ...], *, in_loop: bool) -> list[str]:
+        out: list[str] = []
+        batch: list[Copy] = []
+        used = in_loop
+        for s in body:
+            if isinstance(s, Copy) and s.collective:
+                batch.append(s)
+                continue
+            if batch and not (isinstance(s, Decl) and s.space is Space.LOCAL):
+                out += self._copies(batch, again=used)
+                batch, used = [], True
+            out += self._group_stmt(s)
+        return out + (self._copies(batch, again=used) if batch else [])
+
+    def _group_stmt(self, s: Stmt) -> list[str]:
+        match s:
+            case For() if s.level is not None:
+                return self._thread_nest(s)
+            case For():
+                self._uniform(s.lo, s.hi, s.step)
+                return self._loop(s, self._group(s.body, in_loop=True))
+            case If():
+                self._uniform(s.cond)
+                return self._if(s, lambda b: self._group(b, in_loop=True))
+            case Decl():
+                return self._declaration(s)
+            case Assign(Var()):
+                return [f"{cexpr.assign(s, self.dialect)};"]
+            case _:
+                raise EmitError(
+                    "a statement outside the loops mapped to threads writes to memory",
+                    loc=s.origin.loc,
+                    help="distribute the loops mapped to threads over it",
+                )
+
+    def _copies(self, batch: list[Copy], *, again: bool) -> list[str]:
+        """Copies between barriers: the tiles are no longer read, then they are complete."""
+        out = [BARRIER] if again else []
+        for s in batch:
+            shape = self.mapping.group_shape
+            plan = plan_copy(s, shape, self.own, self.dialect)
+            out += self.render_copy(plan).rstrip("\n").split("\n")
+        return [*out, BARRIER]
+
+    def _uniform(self, *exprs: Expr) -> None:
+        """Barriers must be met by all: conditions around them may not differ between work-items."""
+        moving = {t.loop.var for t in self.mapping.threads}
+        for e in exprs:
+            if names(e) & moving or any(True for _ in loads(e)):
+                raise EmitError("a barrier would stand in control flow that differs in a group")
+
+    # ------------------------------------------------------------ one work-item
+
+    def _thread_nest(self, s: For) -> list[str]:
+        """Directly nested thread loops become one condition."""
+        conditions: list[Expr] = []
+        offsets: list[str] = []
+        body: tuple[Stmt, ...] = (s,)
+        while len(body) == 1 and isinstance(body[0], For) and body[0].level is not None:
+            loop = body[0]
+            t = next(t for t in self.mapping.threads if t.loop is loop)
+            if loop.var not in self._hoisted:
+                offsets.append(self._thread_offset(t))
+            conditions += self._conditions(t)
+            body = loop.body
+        inner = self._items(body)
+        if conditions:
+            test = cexpr.expr(conjunction(conditions), self.dialect)
+            inner = [f"if ({test}) {{", *_indented(inner), "}"]
+        elif _declares(body):
+            inner = ["{", *_indented(inner), "}"]
+        return ["{", *_indented([*offsets, *inner]), "}"] if offsets else inner
+
+    def _conditions(self, t: ThreadLoop) -> list[Expr]:
+        full = value_of(self.mapping.group_shape[t.dimension])
+        count = value_of(t.count)
+        short = [Bin("<", Var(self.own.local_ids[t.dimension]), t.count)] if count != full else []
+        return [*short, *(Bin("<", Var(t.loop.var), cut) for cut in t.cuts)]
+
+    def _items(self, body: tuple[Stmt, ...]) -> list[str]:
+        return [line for s in body for line in self._item(s)]
+
+    def _item(self, s: Stmt) -> list[str]:
+        match s:
+            case For() if s.level is not None:
+                return self._thread_nest(s)
+            case For():
+                return self._loop(s, self._items(s.body))
+            case If():
+                return self._if(s, self._items)
+            case Decl():
+                return self._declaration(s)
+            case Assign():
+                return [f"{cexpr.assign(s, self.dialect)};"]
+            case Copy() if not s.collective:
+                return self._private_copy(s)
+            case _:
+                raise EmitError("a collective copy inside a work-item", loc=s.origin.loc)
+
+    def _private_copy(self, s: Copy) -> list[str]:
+        """A loop per dimension of the copy."""
+        out: list[str] = []
+        index: list[Expr] = []
+        counters: list[str] = []
+        d = self.dialect
+        for x in s.slices:
+            if x.size is None:
+                index.append(x.lo)
+                continue
+            c = self.own.counters[len(counters)]
+            counters.append(c)
+            index.append(Bin("+", x.lo, Var(c)))
+            pad = "  " * (len(counters) - 1)
+            out.append(f"{pad}#pragma unroll")
+            out.append(f"{pad}for (int {c} = 0; {c} < {self._text(x.size, 11)}; ++{c})")
+        d = replace(d, types={**d.types, **dict.fromkeys(counters, INT)})
+        target = Load(s.target, tuple(Var(c) for c in counters))
+        move = cexpr.assign(Assign(target, Load(s.source, tuple(index))), d)
+        return [*out, f"{'  ' * len(counters)}{move};"]
+
+    # ------------------------------------------------------------ shared
+
+    def _declaration(self, s: Decl) -> list[str]:
+        if s.space is Space.LOCAL:
+            return []
+        kept = self.mapping.kept.get(s.name, ())
+        sizes = "".join(f"[{self._text(s.shape[n])}]" for n in kept)
+        return [f"{self.dialect.type_name(s.type)} {self.dialect.name(s.name)}{sizes};"]
+
+    def _loop(self, s: For, body: list[str]) -> list[str]:
+        if s.var in writes(s.body):
+            raise EmitError(f"loop variable '{s.var}' is assigned", loc=s.origin.loc)
+        kind, var = self.dialect.type_name(s.type), self.dialect.name(s.var)
+        step = value_of(s.step) or 1
+        compare = ">" if step < 0 else "<"
+        by = {1: f"++{var}", -1: f"--{var}"}.get(step, f"{var} += {self._text(s.step)}")
+        test = cexpr.expr(Bin(compare, Var(s.var), s.hi), self.dialect)
+        head = f"for ({kind} {var} = {self._text(s.lo)}; {test}; {by}) {{"
+        hint = ["#pragma unroll"] if s.unroll else []
+        return [*hint, head, *_indented(body), "}"]
+
+    def _if(self, s: If, emit: Callable[[tuple[Stmt, ...]], list[str]]) -> list[str]:
+        out = [f"if ({cexpr.expr(s.cond, self.dialect)}) {{", *_indented(emit(s.then)), "}"]
+        if s.orelse:
+            out[-1] = "} else {"
+            out += [*_indented(emit(s.orelse)), "}"]
+        return out
+
+    def _text(self, e: Expr, outer: int = 0) -> str:
+        return cexpr.expr(e, self.dialect, outer)
+
+
+def _is_grid(s: Stmt) -> bool:
+    return isinstance(s, For) and s.level is not None and s.level.kind == "grid"
+
+
+def _loop_vars(found: list[ThreadLoop]) -> set[str]:
+    return {n for t in found for n in names(t.loop.lo)}
+
+
+def _declares(body: tuple[Stmt, ...]) -> bool:
+    return any(isinstance(s, Decl) for s in body)
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return ["  " + line if line else line for line in lines]
+
+
+def _wrap(text: str) -> str:
+    return f"({text})" if "*" in text else text

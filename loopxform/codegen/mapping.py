@@ -1,0 +1,157 @@
+"""What a mapped program says about the launch: groups, threads, and where each array lives.
+
+A group executes the body of its grid loops; loops mapped to threads run once per work-item. Storage
+declared between the two is distributed over the work-items where its subscripts are the numbers of
+thread loops (`acc[(ii-iii)/Ry, (jj-jjj)/Rx, i, j]`): those dimensions disappear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopxform.errors import EmitError
+from loopxform.ir.affine import poly, to_expr, value_of
+from loopxform.ir.nodes import Const, Copy, Decl, Expr, For, Function, Var
+from loopxform.ir.types import Space
+from loopxform.ir.visit import LoopSite, loads, loops, stmt_exprs, walk
+from loopxform.transforms.bounds import fixed_trips, iteration_number
+
+
+@dataclass(frozen=True)
+class ThreadLoop:
+    """A loop over the work-items of a group: its value is `lo + local_id * step`, it has `count`
+    iterations, and the bounds in `cuts` may end it earlier."""
+
+    loop: For
+    dimension: int
+    count: Expr
+    cuts: tuple[Expr, ...]
+
+    def value(self, local_id: str) -> Expr:
+        return to_expr(poly(self.loop.lo) + poly(Var(local_id)) * poly(self.loop.step))
+
+
+@dataclass(frozen=True)
+class LocalTile:
+    """A tile in local memory: dimensions in storage order, slowest first."""
+
+    decl: Decl
+    order: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        return tuple(self.decl.shape[n] for n in self.order)
+
+    @property
+    def bytes(self) -> int:
+        total = self.decl.type.bytes
+        for d in self.decl.shape:
+            total *= value_of(d) or 0
+        return total
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The launch of one kernel."""
+
+    grid: tuple[For, ...]
+    threads: tuple[ThreadLoop, ...]
+    tiles: tuple[LocalTile, ...]
+    kept: dict[str, tuple[int, ...]]
+
+    @property
+    def group_shape(self) -> tuple[Expr, Expr, Expr]:
+        """Work-items per group in x, y, z: the most iterations of a thread loop."""
+        out: list[Expr] = []
+        for d in range(3):
+            counts = [t.count for t in self.threads if t.dimension == d]
+            out.append(max(counts, key=lambda e: value_of(e) or 1, default=Const(1)))
+        return out[0], out[1], out[2]
+
+    @property
+    def group_size(self) -> int:
+        x, y, z = (value_of(e) or 1 for e in self.group_shape)
+        return x * y * z
+
+
+def mapping_of(fn: Function) -> Mapping:
+    """Reads the mapping off a program. Raises EmitError where it is not mapped, or where storage
+    would be shared between work-items."""
+    sites = loops(fn)
+    grid = tuple(s.loop for s in sites if s.loop.level and s.loop.level.kind == "grid")
+    if not grid:
+        raise EmitError(
+            f"no loop of '{fn.name}' is mapped to groups",
+            loc=fn.origin.loc,
+            help="map the parallel loops: map i group.x",
+        )
+    threads = tuple(
+        _thread(s) for s in sites if s.loop.level is not None and s.loop.level.kind == "group"
+    )
+    decls = [s for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape]
+    tiles = {s.name: s for s in decls if s.space is Space.LOCAL}
+    kept = {s.name: _kept(fn, s, threads) for s in decls if s.space is not Space.LOCAL}
+    ordered = tuple(LocalTile(s, _storage_order(fn, s, threads)) for s in tiles.values())
+    return Mapping(grid, threads, ordered, kept)
+
+
+def _thread(site: LoopSite) -> ThreadLoop:
+    fixed = fixed_trips(site.loop)
+    level = site.loop.level
+    assert fixed is not None
+    assert level is not None
+    return ThreadLoop(site.loop, level.dimension, to_expr(fixed[0]), tuple(fixed[1]))
+
+
+def _accesses(fn: Function, name: str) -> list[tuple[Expr, ...]]:
+    found = [
+        x.index
+        for _, s in walk(fn.body)
+        for e in stmt_exprs(s)
+        for x in loads(e)
+        if x.array == name
+    ]
+    for _, s in walk(fn.body):
+        if isinstance(s, Copy) and s.source == name:
+            found.append(tuple(x.lo for x in s.slices))
+    return found
+
+
+def _kept(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> tuple[int, ...]:
+    """The dimensions a work-item keeps: those not indexed by the number of a thread loop."""
+    numbers: dict[object, int] = {}
+    for t in threads:
+        numbers.setdefault(poly(iteration_number(t.loop)), t.dimension)
+    used = _accesses(fn, decl.name)
+    dropped: dict[int, int] = {}
+    for n in range(len(decl.shape)):
+        found = {numbers.get(poly(index[n])) for index in used}
+        if len(found) == 1 and (level := next(iter(found))) is not None:
+            dropped[n] = level
+    if _group_level(fn, decl.name) and set(dropped.values()) != {t.dimension for t in threads}:
+        raise EmitError(
+            f"'{decl.name}' would be shared by the work-items of a group",
+            loc=decl.origin.loc,
+            help="expand it over the loops mapped to threads",
+        )
+    return tuple(n for n in range(len(decl.shape)) if n not in dropped)
+
+
+def _group_level(fn: Function, name: str) -> bool:
+    """Whether the declaration stands outside every thread loop."""
+    path = next(p for p, s in walk(fn.body) if isinstance(s, Decl) and s.name == name)
+    around = [s for p, s in walk(fn.body) if isinstance(s, For) and path[: len(p)] == p]
+    return not any(s.level and s.level.kind == "group" for s in around)
+
+
+def _storage_order(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> tuple[int, ...]:
+    """The dimension that varies between work-items is stored fastest, so that what a work-item
+    reads for its registers is contiguous; other dimensions keep their order."""
+    varying = {t.loop.var for t in threads}
+    used = _accesses(fn, decl.name)
+
+    def moves(n: int) -> bool:
+        return any(poly(index[n]).mentions(v) for index in used for v in varying)
+
+    dims = range(len(decl.shape))
+    return tuple(sorted(dims, key=lambda n: (moves(n), n)))

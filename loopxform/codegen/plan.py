@@ -1,0 +1,246 @@
+"""Every decision a template or a launcher needs, taken here from the mapped program.
+
+`kernel_plan` is the whole way from a `Function` whose loops are mapped to hardware to the text of
+an OpenCL kernel and the facts of its launch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from loopxform.analysis.extent import Extent, explain
+from loopxform.codegen import cexpr, render
+from loopxform.codegen.collective import CopyPlan, OwnNames
+from loopxform.codegen.dialect import KernelDialect, free_name
+from loopxform.codegen.kernel import KernelWriter
+from loopxform.codegen.mapping import Mapping, mapping_of
+from loopxform.errors import EmitError
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.names import used_names
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Param
+from loopxform.ir.types import DOUBLE, INT
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import names, reads, walk, writes
+
+BUILTIN_KERNEL_PREFIX = "lx_"
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array argument: how many elements the program may touch, and when it touches any."""
+
+    param: Param
+    count: Expr
+    when: Expr | None
+    read: bool
+    written: bool
+
+
+@dataclass(frozen=True)
+class GridDimension:
+    """Groups in one dimension: ceil((hi - lo) / step), none where hi <= lo."""
+
+    lo: Expr
+    hi: Expr
+    step: Expr
+
+    @property
+    def count(self) -> Expr:
+        gap = Bin("+", Bin("-", self.hi, self.lo), Bin("-", self.step, Const(1)))
+        return Bin("/", simplify(gap), self.step)
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """One kernel: text, arguments in order, launch shape, memory use."""
+
+    name: str
+    source: str
+    function: Function
+    start: Function
+    mapping: Mapping
+    arguments: tuple[Buffer | Param, ...]
+    grid: tuple[GridDimension | None, GridDimension | None, GridDimension | None]
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return tuple(a for a in self.arguments if isinstance(a, Buffer))
+
+    @property
+    def scalars(self) -> tuple[Param, ...]:
+        return tuple(a for a in self.arguments if isinstance(a, Param))
+
+    @property
+    def group_shape(self) -> tuple[int, int, int]:
+        x, y, z = (value_of(e) or 1 for e in self.mapping.group_shape)
+        return x, y, z
+
+    @property
+    def local_bytes(self) -> int:
+        return sum(t.bytes for t in self.mapping.tiles)
+
+    @cached_property
+    def ranges(self) -> tuple[tuple[Expr, Expr], ...]:
+        """(bound, step) of loops over tiles: their sum must fit an int."""
+        found = [(s.hi, s.step) for _, s in walk(self.function.body) if isinstance(s, For)]
+        scalars = {p.name for p in self.start.objects if not p.array}
+        return tuple(dict.fromkeys((h, s) for h, s in found if names(h) and names(h) <= scalars))
+
+    def groups(self, values: dict[str, int]) -> tuple[int, int, int]:
+        """Groups in x, y, z for given scalars (0 where there is nothing to do)."""
+        x, y, z = (1 if d is None else max(0, evaluate(d.count, values)) for d in self.grid)
+        return x, y, z
+
+
+def kernel_plan(
+    fn: Function, start: Function, *, header: tuple[str, ...] = (), contract: bool = True
+) -> KernelPlan:
+    """Plans the kernel of the mapped program `fn`, derived from `start` (the user's program, which
+    says what may be touched). `contract` lets the device fuse a*b + c.
+
+    Raises EmitError where the program cannot run as one kernel, or an array has no known extent.
+    """
+    mapping = mapping_of(fn)
+    used = reads(fn.body) | writes(fn.body)
+    needed = [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
+    arguments = tuple(_argument(start, p) for p in needed)
+    name = BUILTIN_KERNEL_PREFIX + fn.name
+    taken = frozenset({name, *dict(fn.tiles)})
+    own = _own_names(fn)
+    renamed = {n: free_name(n, taken) for n in used_names(fn) - set(dict(fn.tiles))}
+    dialect = _dialect(fn, mapping, own, renamed)
+    writer = KernelWriter(mapping, dialect, own, _print_copy)
+    body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
+    text = render.kernel(
+        name=name,
+        header=header,
+        pragmas=_pragmas(fn, contract=contract),
+        tiles=_tiles_used(fn),
+        group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
+        parameters=[_parameter(a, dialect) for a in arguments],
+        locals=[_local(t.decl.name, t.shape, t.decl.type.cl, dialect) for t in mapping.tiles],
+        ids=_ids(mapping, own, dialect),
+        body=[line if line.startswith("#") else "  " + line for line in body],
+    )
+    return KernelPlan(name, text, fn, start, mapping, arguments, _grid(mapping))
+
+
+def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
+    """Scalars that only the shape of an array mentions are needed for its addresses."""
+    shapes = [d for q in fn.objects if q.name in used for d in q.shape[1:] if d is not None]
+    return not p.array and any(p.name in names(d) for d in shapes)
+
+
+def _argument(start: Function, p: Param) -> Buffer | Param:
+    if not p.array:
+        return p
+    found = explain(start, p.name)
+    if not isinstance(found, Extent):
+        raise EmitError(
+            f"how much of '{p.name}' is touched is not known: {found.obstacle.message}",
+            loc=found.obstacle.loc or p.origin.loc,
+            help="write its subscripts as affine expressions of loop variables and sizes",
+        )
+    read, written = p.name in reads(start.body), p.name in writes(start.body)
+    return Buffer(p, _elements(p, found), found.when, read, written)
+
+
+def _elements(p: Param, found: Extent) -> Expr:
+    """Elements from the start of the array to the last one touched. For rows of a real C array the
+    last row counts whole (it exists); a plain pointer ends at the last element itself."""
+    rest = [d for d in p.shape[1:] if d is not None]
+    if not p.flat:
+        total = found.upper[0]
+        for d in rest:
+            total = Bin("*", total, d)
+        return simplify(total)
+    if rest and not found.corner:
+        raise EmitError(
+            f"where the part of '{p.name}' that is touched ends is not known",
+            loc=p.origin.loc,
+            help=f"declare it with its shape: {p.type} {p.name}[n][m]",
+        )
+    last: Expr = Bin("-", found.upper[0], Const(1))
+    for size, upper in zip(rest, found.upper[1:]):
+        last = Bin("+", Bin("*", last, size), Bin("-", upper, Const(1)))
+    return simplify(Bin("+", last, Const(1)))
+
+
+def _own_names(fn: Function) -> OwnNames:
+    """Names for what the kernel adds, none of them the user's."""
+    taken = used_names(fn)
+    return OwnNames(*(free_name(n, taken) for n in OwnNames.WANTED))
+
+
+def _dialect(
+    fn: Function, mapping: Mapping, own: OwnNames, renamed: dict[str, str]
+) -> KernelDialect:
+    base = cexpr.dialect_of(fn, "opencl")
+    threads: dict[str, Expr] = {}
+    for t in mapping.threads:
+        threads[t.loop.var] = t.value(own.local_ids[t.dimension])
+    types = {**symbols(fn), **dict.fromkeys((*own.local_ids, *own.counters), INT)}
+    return KernelDialect(
+        "opencl",
+        types,
+        base.linear,
+        names=renamed,
+        order={t.decl.name: t.order for t in mapping.tiles},
+        kept=mapping.kept,
+        threads=threads,
+    )
+
+
+def _print_copy(plan: CopyPlan) -> str:
+    return render.collective_copy(plan)
+
+
+def _pragmas(fn: Function, *, contract: bool) -> list[str]:
+    types = [p.type for p in fn.objects] + list(symbols(fn).values())
+    out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in types else []
+    return [*out, f"#pragma OPENCL FP_CONTRACT {'ON' if contract else 'OFF'}"]
+
+
+def _tiles_used(fn: Function) -> list[tuple[str, int]]:
+    return list(fn.tiles)
+
+
+def _parameter(a: Buffer | Param, d: KernelDialect) -> str:
+    if isinstance(a, Param):
+        return f"const {d.type_name(a.type)} {d.name(a.name)}"
+    const = "" if a.written else "const "
+    return f"__global {const}{d.type_name(a.param.type)} *restrict {d.name(a.param.name)}"
+
+
+def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> str:
+    sizes = "".join(f"[{cexpr.expr(e, d)}]" for e in shape)
+    return f"__local {kind} {d.name(name)}{sizes} __attribute__((aligned(16)));"
+
+
+def _ids(mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
+    """The work-item's numbers, as far as they are used."""
+    used = {t.dimension for t in mapping.threads}
+    out = [f"const int {own.local_ids[n]} = (int)get_local_id({n});" for n in sorted(used)]
+    if mapping.tiles:
+        text = "(uint)get_local_id(0)"
+        x, y, _ = mapping.group_shape
+        if 1 in used or 2 in used:
+            width = cexpr.expr(x, d, 13)
+            row = "get_local_id(1)"
+            if 2 in used:
+                row = f"(get_local_id(2) * {cexpr.expr(y, d, 13)} + get_local_id(1))"
+            text = f"(uint)({row} * {width} + get_local_id(0))"
+        out.append(f"const uint {own.item} = {text};")
+    return out
+
+
+def _grid(
+    mapping: Mapping,
+) -> tuple[GridDimension | None, GridDimension | None, GridDimension | None]:
+    out: list[GridDimension | None] = [None, None, None]
+    for loop in mapping.grid:
+        assert loop.level is not None
+        out[loop.level.dimension] = GridDimension(loop.lo, loop.hi, loop.step)
+    return out[0], out[1], out[2]

@@ -1,0 +1,50 @@
+"""The only home of jinja2: templates are found, filled, and never compute anything."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from loopxform.errors import EmitError
+
+
+def template_dir() -> Path:
+    """The folder of the templates: inside the installed package, or beside it in a checkout."""
+    spec = importlib.util.find_spec("loopxform")
+    assert spec is not None
+    assert spec.origin is not None
+    package = Path(spec.origin).parent
+    inside = package / "templates"
+    return inside if inside.is_dir() else package.parent / "templates"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(str(template_dir())),
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+def fill(template: str, **values: Any) -> str:
+    """The text of a template. Raises EmitError where it asks for something the plan lacks."""
+    try:
+        return _environment().get_template(template).render(**values)
+    except jinja2.UndefinedError as e:
+        raise EmitError(f"template {template}: {e}") from e
+
+
+def kernel(**k: Any) -> str:
+    """The text of a kernel; see templates/kernel.cl.j2 for what it needs."""
+    return fill("kernel.cl.j2", k=k)
+
+
+def collective_copy(copy: object) -> str:
+    """The statements of a collective copy (a `CopyPlan`)."""
+    return fill("collective_copy.cl.j2", copy=copy)

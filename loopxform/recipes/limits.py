@@ -1,0 +1,68 @@
+"""What a plan has to fit into: limits of devices, by name where the device is not at hand.
+
+Figures are per compute unit or per work-item as OpenCL sees them (what a kernel may use, which can
+be less than what the chip has: NVIDIA's OpenCL gives a group 48 KiB of local memory).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopxform.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a plan has to fit into.
+
+    `group_size` is in work-items, `local_bytes` the local memory of a group, `registers` the
+    32-bit registers a work-item can have without spilling, `register_file` those of a compute unit
+    (0 where unknown), `warp` the work-items that run in lockstep, `compute_units` 0 where unknown.
+    """
+
+    name: str
+    group_size: int
+    local_bytes: int
+    registers: int
+    warp: int
+    register_file: int = 0
+    compute_units: int = 0
+    item_sizes: tuple[int, int, int] = (1024, 1024, 64)
+
+
+KIB = 1024
+
+PROFILES: dict[str, Limits] = {
+    p.name: p
+    for p in (
+        # Seed 000, tables 1 and 2: 1024 items and 48 KiB a group. 128 registers: half of what
+        # current GPUs give a work-item in a group of 256.
+        Limits("generic", 1024, 48 * KIB, 128, 32, item_sizes=(1024, 1024, 64)),
+        # CUDA C programming guide, compute capability 9.0 / 8.0 / 7.5 / 3.5: 1024 threads, 255
+        # registers a thread, 64 K registers an SM. H100 measured: shared/GPU-FACTS.md.
+        Limits("h100", 1024, 48 * KIB, 255, 32, 64 * KIB, 132),
+        Limits("a100", 1024, 48 * KIB, 255, 32, 64 * KIB, 108),
+        Limits("rtx2080ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 68),
+        Limits("gtx780ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 15),
+        # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane, 512 KiB of them a CU; ROCm's
+        # OpenCL reports 256 items a group; 104 CUs on each of the two dies (one device each).
+        Limits("mi250", 256, 64 * KIB, 256, 64, 128 * KIB, 104, (1024, 1024, 1024)),
+        # Intel Xe-LP: 128 registers of 32 bytes a hardware thread, 16 lanes: 64 of 32 bits a
+        # lane; 512 items a group and 64 KiB as its OpenCL reports; 96 EUs.
+        Limits("intel-xe", 512, 64 * KIB, 64, 16, 128 * KIB, 96, (512, 512, 512)),
+        # PoCL on a CPU reports 4096 items, and its cache as local memory (2 MiB measured on a
+        # server core); a tile should fit the 256 KiB of a smaller L2. Private memory is the stack:
+        # registers are no limit there.
+        Limits("pocl", 4096, 256 * KIB, 4096, 1, item_sizes=(4096, 4096, 4096)),
+    )
+}
+
+
+def profile(name: str) -> Limits:
+    """The profile of that name, whatever the case. Raises UsageError."""
+    found = PROFILES.get(name.strip().lower())
+    if found is None:
+        raise UsageError(
+            f"there is no device profile '{name}'", help=f"profiles: {', '.join(PROFILES)}"
+        )
+    return found

@@ -1,0 +1,103 @@
+"""A planned kernel as a callable on numpy arrays and pyopencl arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from loopxform.codegen.plan import Buffer, KernelPlan
+from loopxform.errors import DeviceError
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.nodes import Param
+from loopxform.ir.printer import expr_text
+from loopxform.runtime.build import options_for
+from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
+
+
+class CompiledKernel:
+    """Calls the kernel with the arguments of the C function, in its order or by name.
+
+    numpy arrays are copied in and out; `pyopencl.array.Array`s stay on the device. Arrays are
+    C-contiguous, of the element type of the C parameter, with at least as many elements as the
+    program touches; written arrays overlap no other. `nanoseconds` is the device time of the last
+    call. Raises DeviceError.
+    """
+
+    def __init__(self, plan: KernelPlan, device: DeviceInfo, *, queue: Any = None) -> None:
+        self.plan = plan
+        self.device = device
+        params = [_param(a) for a in plan.arguments]
+        options = options_for(device)
+        self._launcher = Launcher(device, plan.source, plan.name, params, options, queue=queue)
+        self.nanoseconds: int | None = None
+
+    @property
+    def queue(self) -> Any:
+        return self._launcher.queue
+
+    def __call__(self, *args: Any, **named: Any) -> None:
+        values = self._named(args, named)
+        scalars = {
+            p.name: int(values[p.name])
+            for p in self.plan.start.objects
+            if not p.array and p.name in values and p.type.is_integer
+        }
+        self._check(values, scalars)
+        groups = self.plan.groups(scalars)
+        shape = self.plan.group_shape
+        total = [g * s for g, s in zip(groups, shape)]
+        ordered = [values[_name(a)] for a in self.plan.arguments]
+        self.nanoseconds = self._launcher.launch(ordered, total, shape)
+
+    def _named(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        params = [p.name for p in self.plan.start.params]
+        if len(args) > len(params):
+            raise DeviceError(f"{self.plan.start.name} takes {len(params)} arguments")
+        values = {**dict(zip(params, args)), **named}
+        missing = [_name(a) for a in self.plan.arguments if _name(a) not in values]
+        if missing:
+            raise DeviceError(
+                f"argument '{missing[0]}' is missing",
+                help=f"{self.plan.start.name}({', '.join(params)})",
+            )
+        return values
+
+    def _check(self, values: Mapping[str, Any], scalars: Mapping[str, int]) -> None:
+        for condition in self.plan.start.assumes:
+            if not evaluate(condition, scalars):
+                raise DeviceError(f"the arguments do not satisfy {expr_text(condition)}")
+        for hi, step in self.plan.ranges:
+            if evaluate(hi, scalars) + evaluate(step, scalars) > 2**31 - 1:
+                raise DeviceError("a loop bound is too near the end of int")
+        arrays = [a for a in self.plan.buffers if isinstance(values[a.param.name], np.ndarray)]
+        for a in arrays:
+            self._check_size(a, values[a.param.name], scalars)
+        for a in arrays:
+            for b in arrays:
+                if a.written and a is not b:
+                    x, y = values[a.param.name], values[b.param.name]
+                    if np.may_share_memory(x, y):
+                        raise DeviceError(f"{a.param.name} and {b.param.name} overlap")
+
+    def _check_size(
+        self, a: Buffer, array: np.ndarray[Any, Any], scalars: Mapping[str, int]
+    ) -> None:
+        touched = a.when is None or evaluate(a.when, scalars)
+        needed = evaluate(a.count, scalars) if touched else 0
+        if array.size < needed:
+            raise DeviceError(
+                f"{a.param.name} has {array.size} elements, the program touches {needed}"
+            )
+
+
+def _name(a: Buffer | Param) -> str:
+    return a.param.name if isinstance(a, Buffer) else a.name
+
+
+def _param(a: Buffer | Param) -> KernelParam:
+    if isinstance(a, Param):
+        return ScalarParam(a.name, a.type.numpy)
+    return BufferParam(a.param.name, a.param.type.numpy, True, a.written)

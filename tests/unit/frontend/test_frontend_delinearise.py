@@ -1,0 +1,184 @@
+"""Flat arrays that become matrices, and those that must not."""
+
+from __future__ import annotations
+
+import pytest
+from lowering import assumes, lower, parsed, shape
+
+from loopxform.ir.printer import listing
+
+
+def nest(statement: str, params: str, i: str = "int i = 0; i < m", j: str = "int j = 0; j < n"):  # type: ignore[no-untyped-def]
+    return parsed(f"void f({params}) {{ for ({i}; i++) for ({j}; j++) {statement} }}")
+
+
+P = "int m, int n, int ld, float *a, float *b, int *idx"
+
+RECOVERED = [
+    ("a[i*n + j] = 1;", ["n"], "a[i, j]", []),
+    ("a[j + n*i] = 1;", ["n"], "a[i, j]", []),
+    ("*(a + i*n + j) = 1;", ["n"], "a[i, j]", []),
+    ("(&a[i*n])[j] = 1;", ["n"], "a[i, j]", []),
+    ("a[i*ld + j] = 1;", ["ld"], "a[i, j]", ["n <= ld"]),
+    ("a[j*ld + i] = 1;", ["ld"], "a[j, i]", ["m <= ld"]),
+    ("a[(i + 2)*n + j] = 1;", ["n"], "a[i+2, j]", []),
+    ("a[i*n + (n - 1 - j)] = 1;", ["n"], "a[i, n-j-1]", []),
+    ("a[(m - 1 - i)*n + j] = 1;", ["n"], "a[m-i-1, j]", []),
+    ("a[i*(n + 2) + j + 1] = 1;", ["n + 2"], "a[i, j+1]", []),
+    ("a[(i*n + j)*3 + 2] = 1;", ["n", "3"], "a[i, j, 2]", []),
+    ("a[(i*m + j)*n + i] = 1;", ["m", "n"], "a[i, j, i]", ["m <= n", "n <= m"]),
+    ("a[(long)i*n + j] = 1;", ["n"], "a[i, j]", []),
+    ("a[idx[i]*n + j] = 1;", ["n"], "a[idx[i], j]", []),
+    ("{ a[i*n + j] = 1; a[j*n + j] = 2; }", ["n"], "a[j, j]", []),
+    ("{ a[i*n + j] = 1; a[j*n + n - 1 - j] = 2; }", ["n"], "a[j, n-j-1]", []),
+    ("a[i*n] = 1;", ["n"], "a[i, 0]", ["1 <= n"]),
+    ("if (j > 0) a[i*n + j - 1] = 1;", ["n"], "a[i, j-1]", []),
+    ("if (!(j < n - 1)) ; else a[i*n + j + 1] = 1;", None, None, []),
+    ("if (j >= n - 1) ; else a[i*n + j + 1] = 1;", ["n"], "a[i, j+1]", []),
+]
+
+
+@pytest.mark.parametrize(("statement", "inner", "access", "conditions"), RECOVERED)
+def test_recovered(
+    statement: str, inner: list[str] | None, access: str | None, conditions: list[str]
+) -> None:
+    (fn,) = nest(statement, P).unit.functions
+    if inner is None or access is None:
+        assert shape(fn, "a") == [None]
+        return
+    assert shape(fn, "a") == [None, *inner]
+    assert access in listing(fn)
+    assert assumes(fn) == conditions
+    assert next(p for p in fn.params if p.name == "a").flat
+
+
+KEPT = [
+    ("a[i*n + j - 1] = 1;", "the column in [i*n+j-1] is not shown to be inside a row of n"),
+    ("a[i*n + j + 1] = 1;", "the column in [i*n+j+1] is not shown to be inside a row of n"),
+    ("a[i*n + j + ld] = 1;", "the column in [i*n+j+ld] is not shown"),
+    ("{ a[i*n + j] = 1; a[i*m + j] = 2; }", "rows of different lengths are used"),
+    ("a[i*j] = 1;", "two varying numbers are multiplied in the subscript"),
+    ("a[i*(i + 1)/2 + j] = 1;", None),
+    ("{ int k = 2*j; a[i*n + k] = 1; }", "the column in [i*n+k] is not shown"),
+    ("{ ld = i; a[i*ld + j] = 1; }", "two varying numbers are multiplied in the subscript"),
+    ("idx[idx[i]*n + j] = 1;", "it is indexed by itself"),
+]
+
+
+@pytest.mark.parametrize(("statement", "reason"), KEPT)
+def test_kept_flat(statement: str, reason: str | None) -> None:
+    out = nest(statement, P)
+    assert shape(out.unit.functions[0], "a") == [None]
+    assert shape(out.unit.functions[0], "idx") == [None]
+    assert [reason in str(n) for n in out.notes if reason] == ([True] if reason else [])
+    assert not assumes(out.unit.functions[0])
+
+
+def test_negative_start_is_not_a_column() -> None:
+    out = nest("a[i*n + j] = 1;", P, j="int j = -1; j < n")
+    assert shape(out.unit.functions[0], "a") == [None]
+    out = nest("a[i*n + j] = 1;", P, j="int j = m; j < n")
+    assert shape(out.unit.functions[0], "a") == [None], "m may be negative"
+
+
+def test_triangular_and_descending_loops() -> None:
+    (fn,) = nest("a[i*n + j] = 1;", P, j="int j = i; j < n").unit.functions
+    assert shape(fn, "a") == [None, "n"]
+    fn = lower(
+        """void f(int n, float *a) { for (int i = n - 1; i >= 0; i--)
+             for (int j = n - 1; j > i; j--) a[i*n + j] = 1; }"""
+    )
+    assert shape(fn, "a") == [None, "n"]
+    assert assumes(fn) == []
+
+
+def test_all_accesses_must_agree() -> None:
+    out = nest("a[i*n + j] = a[i*n + j + 1];", P)
+    assert shape(out.unit.functions[0], "a") == [None]
+    assert "a[i*n+j]" in listing(out.unit.functions[0])
+
+
+def test_an_access_in_an_unmodelled_loop_counts_too() -> None:
+    out = parsed(
+        """void f(int n, float *a) { for (int i = 0; i < n; i++) a[i*n] = 1;
+             int k = 0; while (k < n*n) { a[k] = 2; k++; } }"""
+    )
+    assert shape(out.unit.functions[0], "a") == [None]
+
+
+def test_batched_and_transposed() -> None:
+    fn = lower(
+        """void f(int B, int M, int U, const float *A, float *T) {
+             for (int b = 0; b < B; b++) for (int i = 0; i < M; i++) for (int k = 0; k < U; k++)
+               T[(b*U + k)*M + i] = A[(b*M + i)*U + k]; }"""
+    )
+    assert listing(fn).splitlines()[-1].strip() == "T[b, k, i] = A[b, i, k];"
+    assert (shape(fn, "A"), shape(fn, "T")) == ([None, "M", "U"], [None, "U", "M"])
+
+
+def test_constant_strides_need_a_proof() -> None:
+    loops = "for (int i = 0; i < {m}; i++) for (int j = 0; j < {n}; j++)"
+    proven = lower(f"void f(float *a) {{ {loops.format(m=9, n=8)} a[i*8 + j] = 1; }}")
+    assert shape(proven, "a") == [None, "8"]
+    wide = lower(f"void f(float *a) {{ {loops.format(m=9, n=9)} a[i*8 + j] = 1; }}")
+    assert shape(wide, "a") == [None]
+    open_end = lower(f"void f(int n, float *a) {{ {loops.format(m=9, n='n')} a[i*8 + j] = 1; }}")
+    assert shape(open_end, "a") == [None]
+    assert assumes(open_end) == []
+    sized = lower(f"float a[64]; void f(void) {{ {loops.format(m=8, n=8)} a[i*8 + j] = 1; }}")
+    assert shape(sized, "a") == ["8", "8"]
+
+
+def test_stencil_with_a_constant_width() -> None:
+    fn = lower(
+        """void f(float *a, const float *b) { for (int i = 1; i < 63; i++)
+             for (int j = 1; j < 63; j++)
+               a[i*64 + j] = b[(i-1)*64 + j - 1] + b[(i+1)*64 + j + 1]; }"""
+    )
+    assert listing(fn).splitlines()[-1].strip() == "a[i, j] = b[i-1, j-1] + b[i+1, j+1];"
+
+
+def test_vectors_stay_vectors() -> None:
+    fn = lower("void f(int n, float *a) { for (int i = 0; i < n; i++) a[2*i] = a[2*i + 1]; }")
+    assert shape(fn, "a") == [None]
+    assert fn.params[1].flat
+
+
+def test_a_local_that_only_names_a_product_of_arguments() -> None:
+    fn = lower(
+        """void f(int w, int h, unsigned char *p) { const int pitch = 3*w;
+             for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) for (int c = 0; c < 3; c++)
+               p[y*pitch + x*3 + c] = 0; }"""
+    )
+    assert shape(fn, "p") == [None, "w", "3"]
+
+
+def test_unsigned_products_ask_for_a_size_that_does_not_wrap() -> None:
+    loops = "for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < n; j++)"
+    fn = lower(f"void f(unsigned n, float *a) {{ {loops} a[i*n + j] = 1; }}")
+    assert shape(fn, "a") == [None, "n"]
+    assert assumes(fn) == ["(unsigned long)n * (unsigned long)n - 1 <= 4294967295UL"]
+    fn = lower(f"void f(unsigned long n, float *a) {{ {loops} a[i*n + j] = 1; }}")
+    assert assumes(fn) == []
+
+
+def test_a_difference_of_unsigned_numbers_is_not_a_column_by_its_type() -> None:
+    loops = "for (size_t i = 0; i < n; i++) for (size_t j = 0; j < n; j++)"
+    statement = "{ a[i*n + (n - 1 - j)] = 1; a[i*n - j] = 2; }"
+    fn = lower(f"#include <stddef.h>\nvoid f(size_t n, float *a) {{ {loops} {statement} }}")
+    assert shape(fn, "a") == [None]
+
+
+def test_an_unsigned_remainder_of_a_difference_is_refused() -> None:
+    from lowering import opaques
+
+    fn = lower("void f(unsigned i, float *a) { a[(i - 1) % 8] = 0; }")
+    assert opaques(fn)[0].code == "LX019"
+    assert not opaques(lower("void f(unsigned i, float *a) { a[(i + 1) % 8] = 0; a[i - 1] = 0; }"))
+
+
+def test_casts_that_change_a_subscript_are_refused() -> None:
+    from lowering import opaques
+
+    assert opaques(lower("void f(long i, float *a) { a[(int)i] = 0; }"))[0].code == "LX019"
+    assert not opaques(lower("void f(float x, float *a) { a[(int)x] = 0; }"))
