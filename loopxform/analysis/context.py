@@ -7,9 +7,9 @@ Tile sizes count as their numbers. Both questions answer False when it is not kn
 
 from __future__ import annotations
 
+from loopxform.analysis.domain import context, names_of
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import Dnf
-from loopxform.analysis.region import context, names_of
 from loopxform.analysis.scope import gather
 from loopxform.analysis.system import feasible
 from loopxform.ir.nodes import Expr, Function

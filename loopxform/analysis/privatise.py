@@ -15,9 +15,9 @@ from functools import lru_cache
 
 from loopxform.analysis import liveness, sets
 from loopxform.analysis.accesses import Access
-from loopxform.analysis.deps import Pair, common_loops, exclusive
 from loopxform.analysis.directions import SAME, pattern_conj, signed
 from loopxform.analysis.linear import Conj, Constraint, conj_names, plus, times
+from loopxform.analysis.pairs import Pair, common_loops, exclusive
 from loopxform.analysis.region import Instance, Region, region, visible
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
@@ -77,6 +77,8 @@ def _privacy(q: _Question) -> Privacy:
     rank, caller = _kind(q.fn, q.path, q.name)
     use = liveness.first_use(q.fn, loop.body, q.path, q.name)
     exposed: Loc | bool | None = None
+    if rank and caller:
+        return Privacy(None, True, None, True, False)
     if rank or use == "read":
         where = region(q.fn, q.path)
         unwritten = not rank and q.name not in where.facts.assigned

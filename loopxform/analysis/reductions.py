@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopxform.analysis.region import names_of
+from loopxform.analysis.domain import names_of
 from loopxform.analysis.scope import below, gather
 from loopxform.ir.nodes import (
     Assign,

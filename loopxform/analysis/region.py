@@ -16,15 +16,13 @@ from itertools import chain
 from typing import assert_never
 
 from loopxform.analysis.accesses import Access, Recorder, Storage
+from loopxform.analysis.domain import assumptions_of, context, iterations, names_of, possible
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import TRUE, Conj, Constraint, Dnf, at_least, conjoin, plus, times
-from loopxform.analysis.linear import variable as var
-from loopxform.analysis.scope import Facts, Names, below, gather, scalar_types
-from loopxform.analysis.system import feasible
+from loopxform.analysis.linear import Dnf, conjoin
+from loopxform.analysis.scope import Facts, Names, below, gather
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Assign,
-    Bin,
     Copy,
     Decl,
     For,
@@ -35,8 +33,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
-from loopxform.ir.visit import Path, enclosing, walk
-from loopxform.ir.visit import names as mentioned
+from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
 
@@ -77,15 +74,8 @@ class Region:
     instances: tuple[Instance, ...]
     context: Dnf
 
-    @property
-    def opaque(self) -> Opaque | None:
-        """The first statement of the region that is not modelled."""
-        body = self.fn.body if not self.scope else (enclosing(self.fn, self.scope)[-1],)
-        return next((s for _, s in walk(body) if isinstance(s, Opaque)), None)
-
 
 _recent: list[tuple[Function, Path, Region]] = []
-_names: list[tuple[Function, Names]] = []
 
 
 def region(fn: Function, scope: Path | None = None) -> Region:
@@ -98,89 +88,6 @@ def region(fn: Function, scope: Path | None = None) -> Region:
     _recent.append((fn, at, made))
     del _recent[:-24]
     return made
-
-
-def names_of(fn: Function) -> Names:
-    """What the names of a function mean at its top; the last few functions are remembered."""
-    for known, found in _names:
-        if known is fn:
-            return found
-    facts = gather(walk(fn.body))
-    made = Names(facts, facts, scalar_types(fn))
-    _names.append((fn, made))
-    del _names[:-8]
-    return made
-
-
-def assumptions_of(fn: Function) -> Dnf:
-    """`Function.assumes` as far as it is affine (leaving a part out is an over-approximation).
-    The conditions speak of parameters on entry, so a parameter that is assigned says nothing."""
-    out, names = TRUE, names_of(fn)
-    for e in fn.assumes:
-        if any(names.whole.may_change(name) for name in mentioned(e)):
-            continue
-        translator = Translator(names)
-        found = translator.condition(e)
-        if translator.exact:
-            out = conjoin(out, found)
-    return out
-
-
-def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
-    """What loops, guards and assumptions around `path` say when it is reached, over names that do
-    not change in the statements they belong to; False where something had to be left out."""
-    out, exact = assumptions_of(fn), True
-    parents = enclosing(fn, path)[:-1]
-    for n, s in enumerate(parents):
-        if isinstance(s, Opaque):
-            out, exact = assumptions_of(fn), False
-        if not isinstance(s, For | If):
-            continue
-        facts = gather(below(s, path[: n + 1]))
-        if facts.opaque:
-            exact = False
-            continue
-        translator = Translator(names_of(fn).within(facts, path[: n + 1]))
-        if isinstance(s, For):
-            found = iterations(s, translator)
-        else:
-            found = translator.condition(s.cond, holds=path[n + 1] >= 0)
-        exact = exact and translator.exact
-        out = possible(conjoin(out, found))
-    return out, exact
-
-
-def iterations(loop: For, translator: Translator) -> Dnf:
-    """The values the loop variable takes: `v = lo + step*q, q >= 0` and `v < hi` (`v > hi` where
-    the step is negative)."""
-    step = value_of(loop.step)
-    start = translator.cases(loop.lo)
-    if step is None or step == 0:
-        translator.exact = False
-        return TRUE
-    v = Var(loop.var)
-    end = translator.compare("<" if step > 0 else ">", v, loop.hi)
-    if abs(step) == 1 and isinstance(loop.lo, Bin) and loop.lo.op in ("min", "max"):
-        return conjoin(translator.compare(">=" if step > 0 else "<=", v, loop.lo), end)
-    if start is None:
-        return end
-    out: list[Conj] = []
-    for lo, when in start:
-        gap = times(plus(var(loop.var), lo, -1), 1 if step > 0 else -1)
-        if abs(step) == 1:
-            out.append((*when, at_least(gap, {})))
-            continue
-        q = var(translator.scope.fresh())
-        stride = Constraint(True, plus(gap, q, -abs(step)))
-        out.append((*when, stride, at_least(q, {})))
-    return conjoin(tuple(out), end)
-
-
-def possible(dnf: Dnf) -> Dnf:
-    """Without the cases that contradict themselves."""
-    if len(dnf) < 2:
-        return dnf
-    return tuple(conj for conj in dnf if feasible(conj))
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,10 @@ class Names:
         if found is None or whole.opaque or whole.assigned[name] != 1 or name in whole.loop_vars:
             return None
         path, assign, loops = found
+        decl = whole.declared.get(name)
         if assign.op or not _same_body_after(path, self.place):
+            return None
+        if decl is not None and order(decl) > order(path):
             return None
         if not self._fits(name, assign.value):
             return None

@@ -32,6 +32,9 @@ class Expressions:
         self.types: dict[str, Scalar] = {
             s.ir: s.type.base for s in table.symbols if s.is_variable and s.type.base is not None
         }
+        # A scalar of this function that pointers of the file could point to.
+        exposed = (s for s in table.symbols if s.kind in ("param", "local", "loop") and s.escapes)
+        self.exposed = next((s.name for s in exposed if not s.type.derived), None)
         self._depth = 0
 
     def type_of(self, e: Expr) -> Scalar:
@@ -92,6 +95,9 @@ class Expressions:
     def load(self, node: c_ast.Node) -> Load:
         """The array element an ArrayRef or a dereference names."""
         symbol, parts = element(node, self.symbol)
+        if symbol.kind == "global" and symbol.is_pointer and self.exposed is not None:
+            reason = f"'{symbol.name}' may point to '{self.exposed}', whose address is taken"
+            raise NotModelled("LX014", reason, "make the pointer a parameter", node)
         index: list[Expr] = []
         for part in parts:
             terms = [(sign, self._integer(n), n) for sign, n in part]

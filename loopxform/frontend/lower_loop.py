@@ -177,7 +177,7 @@ class Headers:
         """The loop variable is advanced by the header alone."""
         span = self.table.span(node)
         name = symbol.name
-        if sum(span.repeats(w) for w in symbol.writes) > 1:
+        if span.repeated(symbol.writes) > 1:
             part = _writer(node.stmt, symbol, self.table.of) or node
             help = "use another variable inside the body"
             raise refused(part, f"'{name}' is modified in the body of its loop", help)
@@ -189,24 +189,24 @@ class Headers:
             raise refused(part, f"the address of '{symbol.name}' is taken", help)
         if symbol.kind != "global" or symbol.type.const:
             return
-        if any(span.repeats(c) for c in self.table.calls):
+        if span.repeated(self.table.calls):
             reason = f"a call in the body may modify the global '{symbol.name}'"
             raise refused(part, reason, f"copy '{symbol.name}' to a local variable before the loop")
         for s in self.table.symbols:
             may_alias = s.is_pointer and s.type.base == symbol.type.base and not symbol.type.derived
-            if may_alias and any(span.repeats(w) for w in s.stores):
+            if may_alias and span.repeated(s.stores):
                 reason = f"writing to '{s.name}' may modify the global '{symbol.name}'"
                 help = f"copy '{symbol.name}' to a local variable before the loop"
                 raise refused(part, reason, help)
 
     def _bound_unchanged(self, symbol: Symbol, node: c_ast.For, bound: c_ast.Node) -> None:
         span = self.table.span(node)
-        if any(span.repeats(w) for w in (*symbol.writes, *symbol.stores)):
+        if span.repeated(symbol.writes) or span.repeated(symbol.stores):
             help = f"copy the bound to a variable before the loop, or do not modify '{symbol.name}'"
             raise refused(bound, f"the bound reads '{symbol.name}', which the body modifies", help)
         if symbol.type.derived:
             escaped = symbol.escapes or symbol.kind in ("param", "global")
-            if escaped and any(span.repeats(c) for c in self.table.calls):
+            if escaped and span.repeated(self.table.calls):
                 help = "copy the bound to a variable before the loop"
                 raise refused(bound, f"a call in the body may modify '{symbol.name}'", help)
             return

@@ -9,12 +9,13 @@ from pycparser import c_ast
 
 from loopxform.frontend.ctype import Array, ctype
 from loopxform.frontend.facts import Facts
+from loopxform.frontend.fold import fold
 from loopxform.frontend.initialisers import elements
 from loopxform.frontend.lower_expr import Expressions, check_scalar
 from loopxform.frontend.lower_loop import Headers
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.subscripts import check_condition
-from loopxform.frontend.symbols import Span, Symbol
+from loopxform.frontend.symbols import Span, Symbol, outside
 from loopxform.frontend.tree import below
 from loopxform.ir.nodes import Assign, Cast, Const, Decl, Expr, For, If, Load, Opaque, Stmt, Var
 from loopxform.ir.types import Scalar
@@ -34,6 +35,7 @@ class Statements:
         self.places = expressions.places
         self.facts = facts
         self.headers = Headers(expressions, facts)
+        self._reads: dict[Symbol, list[int]] = {}
 
     def block(self, items: Iterable[c_ast.Node] | None) -> tuple[Stmt, ...]:
         return tuple(s for item in items or () for s in self.stmt(item))
@@ -151,18 +153,18 @@ class Statements:
             return False
         if symbol.kind == "global":
             return True
-        span = self.table.span(node)
-        outer = self.table.outermost(node)
-        reads = [r for r in symbol.reads if not self._set_by_loop(symbol, r)]
+        reads = self._reads_outside_loops(symbol)
         if self.table.jumps:
             return bool(reads)
+        span, outer = self.table.span(node), self.table.outermost(node)
         return any(r >= span.end or (outer is not span and outer.repeats(r)) for r in reads)
 
-    def _set_by_loop(self, symbol: Symbol, place: int) -> bool:
-        """Whether `place` is inside a loop that gives `symbol` its value first."""
-        return any(
-            span.repeats(place) and self._starts(symbol, span) for span in self.table.spans.values()
-        )
+    def _reads_outside_loops(self, symbol: Symbol) -> list[int]:
+        """Where `symbol` is read outside the loops that give it its value first."""
+        if symbol not in self._reads:
+            spans = [s for s in self.table.spans.values() if self._starts(symbol, s)]
+            self._reads[symbol] = outside(symbol.reads, spans)
+        return self._reads[symbol]
 
     def _starts(self, symbol: Symbol, span: Span) -> bool:
         match span.node:
@@ -224,6 +226,8 @@ class Statements:
         if t.is_any_volatile and node.init is not None:
             raise NotModelled("LX016", f"'{symbol.name}' is volatile", "", node)
         if "static" in symbol.storage:
+            if self._is_constant(symbol, node):
+                return []
             help = "make it a variable of the file or a parameter"
             reason = f"'{symbol.name}' keeps its value between calls (static)"
             raise NotModelled("LX015", reason, help, node)
@@ -233,6 +237,15 @@ class Statements:
             return []
         help = "use the array it points to, or make it a parameter"
         raise NotModelled("LX015", f"'{symbol.name}' has type {t}", help, node)
+
+    def _is_constant(self, symbol: Symbol, node: c_ast.Decl) -> bool:
+        """Whether a static is `static const int K = 4`: then its name stands for the number."""
+        t = symbol.type
+        if not (t.is_scalar and t.const and t.base and t.base.is_integer and node.init is not None):
+            return False
+        value = fold(self.x.lower(node.init))
+        symbol.value = None if value is None else Const(value, t.base)
+        return value is not None
 
     def _object(self, node: c_ast.Decl, symbol: Symbol, t: Scalar) -> list[Stmt]:
         origin = self.places.origin(node)

@@ -6,6 +6,7 @@ questions about numbers and spans.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -71,6 +72,10 @@ class Span:
     def repeats(self, place: int) -> bool:
         return self.header <= place < self.end
 
+    def repeated(self, places: list[int]) -> int:
+        """How many of the places (in text order) are in what is repeated."""
+        return bisect_left(places, self.end) - bisect_left(places, self.header)
+
 
 @dataclass
 class Table:
@@ -114,3 +119,17 @@ def _may_share(a: Symbol, b: Symbol) -> bool:
     if a.span is None or b.span is None:
         return False
     return a.span.end <= b.span.start or b.span.end <= a.span.start
+
+
+def outside(places: list[int], spans: list[Span]) -> list[int]:
+    """The places (in text order) that none of the loops repeats."""
+    out: list[int] = []
+    waiting = sorted(spans, key=lambda s: s.header)
+    n, end = 0, 0
+    for place in places:
+        while n < len(waiting) and waiting[n].header <= place:
+            end = max(end, waiting[n].end)
+            n += 1
+        if place >= end:
+            out.append(place)
+    return out

@@ -196,7 +196,7 @@ def _tiled(nest: Nest, variant: Variant) -> Derivation:
     staged = _copies(w, stage, kk, seq.var, variant)
     if not staged:
         raise TransformError("tile", CopyToLocal(stage[0], kk).check(w.fn))
-    _after_mapping(w, storage, kk, seq.var, variant)
+    _after_mapping(w, storage, kk, seq.var)
     return w.derivation
 
 
@@ -262,12 +262,10 @@ def _copies(w: _Work, stage: list[str], kk: str, k: str, variant: Variant) -> li
     return staged
 
 
-def _after_mapping(w: _Work, storage: list[str], kk: str, k: str, variant: Variant) -> None:
+def _after_mapping(w: _Work, storage: list[str], kk: str, k: str) -> None:
     """Full tiles without bounds checks."""
-    if variant == "register":
-        w.stage("Redundant computation instead of bounds checks")
-        for name in storage:
-            w.attempt(Unguard(name))
+    w.stage("Redundant computation instead of bounds checks")
+    w.attempt(Unguard(tuple(storage)))
     w.stage("Epilogue of the common dimension")
     w.attempt(Epilogue(kk))
     w.stage("Unrolling for the kernel compiler")

@@ -12,11 +12,29 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
+from loopxform.analysis.context import always
 from loopxform.errors import Obstacle, TransformError, UsageError
 from loopxform.ir import wellformed
 from loopxform.ir.affine import value_of
+from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Tile
-from loopxform.ir.visit import LoopSite, at, loops, replace_at, resolve
+from loopxform.ir.types import promote
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import LoopSite, at, loops, names, replace_at, resolve, writes
+
+LARGEST_TILE = 1 << 20
+"""Products of tile sizes and steps stay far from the range of int."""
+
+# fmt: off
+KEYWORDS = frozenset([
+    "auto", "bool", "break", "case", "char", "const", "constant", "continue", "default", "do",
+    "double", "else", "enum", "extern", "false", "float", "for", "forall", "global", "goto", "half",
+    "if", "inline", "int", "kernel", "local", "long", "max", "min", "private", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "true",
+    "typedef", "uchar", "uint", "ulong", "union", "unsigned", "ushort", "void", "volatile", "while",
+])
+# fmt: on
+"""Words of C, OpenCL C and the listing, which no new name may be."""
 
 
 class Step(ABC):
@@ -74,10 +92,10 @@ def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
 
 def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
     """The step that `to_json` wrote. Raises UsageError on anything else."""
-    if not isinstance(data, dict) or data.get("step") not in kinds:
+    if not isinstance(data, dict) or str(data.get("step")) not in kinds:
         known = ", ".join(sorted(kinds))
         raise UsageError(f"not a step: {data!r}", help=f'"step" is one of {known}')
-    kind = kinds[data["step"]]
+    kind = kinds[str(data["step"])]
     known_fields = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     extra = set(data) - known_fields - {"step"}
     if extra:
@@ -99,10 +117,19 @@ def _build(kind: type[Step], values: Mapping[str, object]) -> Step:
             parts = raw.split(",") if isinstance(raw, str) else raw
             if not isinstance(parts, list | tuple):
                 raise UsageError(f"{kind.verb}: {f.name!r} is a list", help=f"usage: {kind.usage}")
-            made[f.name] = tuple(str(p) for p in parts)
+            made[f.name] = tuple(_word(kind, f.name, p) for p in parts)
         else:
-            made[f.name] = str(raw)
+            made[f.name] = _word(kind, f.name, raw)
     return kind(**made)
+
+
+def _word(kind: type[Step], name: str, raw: object) -> str:
+    """A name or a number; nothing else stands for a parameter."""
+    if isinstance(raw, str) or (isinstance(raw, int) and not isinstance(raw, bool)):
+        return str(raw)
+    raise UsageError(
+        f"{kind.verb}: {name!r} cannot be {raw!r}", help=f"a name or a number; usage: {kind.usage}"
+    )
 
 
 # ---------------------------------------------------------------- what steps ask about loops
@@ -163,7 +190,7 @@ def parse_size(fn: Function, text: str) -> Expr | Obstacle:
         factor: Expr
         if word in tiles:
             factor = Tile(word, tiles[word])
-        elif word.isdigit():
+        elif word.isdecimal() and word.isascii() and len(word) < 10:
             factor = Const(int(word))
         else:
             return Obstacle(
@@ -173,9 +200,30 @@ def parse_size(fn: Function, text: str) -> Expr | Obstacle:
             )
         out = factor if out is None else Bin("*", out, factor)
     assert out is not None
-    if (value_of(out) or 0) <= 0:
-        return Obstacle("LX023", f"tile size '{text}' is not positive", remedy="use 1 or more")
+    if not 0 < (value_of(out) or 0) <= LARGEST_TILE:
+        return Obstacle(
+            "LX023",
+            f"tile size '{text}' is not between 1 and {LARGEST_TILE}",
+            remedy="a tile is a small part of the loop",
+        )
     return out
+
+
+def new_name(fn: Function, name: str, site: LoopSite) -> tuple[Obstacle, ...]:
+    """A name the user gives to something new ("" lets the step choose) must be free."""
+    if not name:
+        return ()
+    is_name = name.isidentifier() and name.isascii() and name not in KEYWORDS
+    if is_name and name not in used_names(fn):
+        return ()
+    return (
+        Obstacle(
+            "LX024",
+            f"'{name}' {'is taken' if is_name else 'is not a name'}",
+            site.loop.origin.loc,
+            remedy="leave the name out, or choose another",
+        ),
+    )
 
 
 def whole_loop(site: LoopSite) -> tuple[Obstacle, ...]:
@@ -192,6 +240,58 @@ def whole_loop(site: LoopSite) -> tuple[Obstacle, ...]:
             ),
         )
     return ()
+
+
+def fixed_header(site: LoopSite) -> tuple[Obstacle, ...]:
+    """Steps that compute with the bounds: the body must not change what they mention."""
+    loop = site.loop
+    header = names(loop.lo) | names(loop.hi) | names(loop.step)
+    changed = header & (writes(loop.body) | {loop.var})
+    if not changed:
+        return ()
+    return (
+        Obstacle(
+            "LX112",
+            f"the loop over '{loop.var}' writes '{min(changed)}', on which its bounds depend",
+            loop.origin.loc,
+            remedy="copy the bound into another variable before the loop",
+        ),
+    )
+
+
+def unmapped(site: LoopSite, verb: str) -> tuple[Obstacle, ...]:
+    """Steps that reshape a loop come before it is mapped to hardware."""
+    loop = site.loop
+    if loop.level is None:
+        return ()
+    return (
+        Obstacle(
+            "LX132",
+            f"the loop over '{loop.var}' is mapped to {loop.level}",
+            loop.origin.loc,
+            remedy=f"{verb} before mapping",
+        ),
+    )
+
+
+def no_wrap(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+    """Steps that compute `hi - lo`: where that is unsigned, it must be known not to wrap."""
+    loop, types = site.loop, symbols(fn)
+    header = [loop.type, *(type_of(e, types) for e in (loop.lo, loop.hi))]
+    if not any(promote(t).is_unsigned for t in header):
+        return ()
+    down = (value_of(loop.step) or 1) < 0
+    first, last = (loop.hi, loop.lo) if down else (loop.lo, loop.hi)
+    if always(fn, site.path, Bin("<=", first, last)):
+        return ()
+    return (
+        Obstacle(
+            "LX136",
+            f"the number of iterations of '{loop.var}' is unsigned and may wrap around",
+            loop.origin.loc,
+            remedy="start the loop at 0, or use a signed variable and bound",
+        ),
+    )
 
 
 def ascending(site: LoopSite) -> tuple[Obstacle, ...]:

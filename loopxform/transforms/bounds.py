@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loopxform.ir.affine import Poly, constant, poly, simplify, to_expr, value_of
-from loopxform.ir.nodes import Bin, Const, Expr, For, If, Load, Stmt, Var
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, If, Load, Stmt, Var
+from loopxform.ir.types import Scalar, promote
+from loopxform.ir.typing import type_of
 from loopxform.ir.visit import map_body, map_stmt_exprs, names, stmt_exprs
 
 
@@ -15,6 +17,12 @@ def operands(e: Expr) -> list[Expr]:
     if isinstance(e, Bin) and e.op == "min":
         return [*operands(e.left), *operands(e.right)]
     return [e]
+
+
+def ends_of(loop: For) -> list[Expr]:
+    """The bounds a loop must all stay within: the operands of a min, where it counts upwards."""
+    down = (value_of(loop.step) or 1) < 0
+    return [loop.hi] if down else operands(loop.hi)
 
 
 def least(parts: list[Expr]) -> Expr:
@@ -48,7 +56,7 @@ def fixed_trips(loop: For) -> tuple[Poly, list[Expr]] | None:
 
     `min(M, ii + Ry)` from `ii` is (Ry, [M]). None where no bound gives a fixed number.
     """
-    ends = operands(loop.hi)
+    ends = ends_of(loop)
     for n, end in enumerate(ends):
         count = trips_to(loop, end)
         if count is not None and count.value is not None:
@@ -61,7 +69,7 @@ def trips(loop: For, known: Callable[[Expr], bool]) -> Expr | None:
     fixed = fixed_trips(loop)
     if fixed is not None and known(to_expr(fixed[0])):
         return to_expr(fixed[0])
-    for end in operands(loop.hi):
+    for end in ends_of(loop):
         count = trips_to(loop, end)
         if count is not None and known(to_expr(count)):
             return to_expr(count)
@@ -73,6 +81,13 @@ def iteration_number(loop: For) -> Expr:
     return simplify(Bin("/", Bin("-", Var(loop.var), loop.lo), loop.step))
 
 
+def iteration_value(loop: For, number: Expr, types: dict[str, Scalar]) -> Expr:
+    """lo + number*step, in the type the loop variable has in an expression."""
+    value = simplify(Bin("+", loop.lo, Bin("*", number, loop.step)))
+    wanted = promote(loop.type)
+    return value if type_of(value, types) == wanted else Cast(wanted, value)
+
+
 def span(index: Poly, inner: tuple[For, ...]) -> tuple[Poly, Poly] | None:
     """The least value of `index` over the loops `inner` (outermost first) and the number of
     consecutive values it covers; None where that is not fixed by tile sizes."""
@@ -81,16 +96,17 @@ def span(index: Poly, inner: tuple[For, ...]) -> tuple[Poly, Poly] | None:
         if not (low.mentions(loop.var) or high.mentions(loop.var)):
             continue
         fixed = fixed_trips(loop)
-        if fixed is None:
+        if fixed is None or (fixed[0].value or 0) < 1:
             return None
         last = poly(loop.lo) + poly(loop.step) * (fixed[0] - constant(1))
         ends = []
         for bound, want_low in ((low, True), (high, False)):
-            c = bound.coefficient(loop.var).value
-            if c is None or bound.without(loop.var).mentions(loop.var):
+            factor, rest = bound.coefficient(loop.var), bound.without(loop.var)
+            c = factor.value
+            if c is None or rest + factor * poly(Var(loop.var)) != bound:
                 return None
             at = poly(loop.lo) if (c >= 0) == want_low else last
-            ends.append(bound.without(loop.var) + bound.coefficient(loop.var) * at)
+            ends.append(rest + factor * at)
         low, high = ends
     return low, high - low + constant(1)
 

@@ -5,20 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
-from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Function, Load, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Stmt,
+    Var,
+)
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
-    Path,
     children,
     declared,
     loads,
-    map_expr,
+    map_exprs,
     names,
+    stmt_exprs,
     walk,
     walk_expr,
     writes,
 )
-from loopxform.transforms.bounds import conjuncts
 
 
 @dataclass(frozen=True)
@@ -29,59 +41,103 @@ class Guard:
     limit: Expr
 
 
-def parse_guard(cond: Expr) -> tuple[Guard, ...] | None:
-    """A conjunction of `<` comparisons, or None."""
-    parts = conjuncts(cond)
-    if not all(isinstance(c, Bin) and c.op == "<" for c in parts):
-        return None
-    return tuple(Guard(c.left, c.right) for c in parts if isinstance(c, Bin))
+def clamp_body(
+    fn: Function, body: tuple[Stmt, ...], guard: tuple[Guard, ...], storage: tuple[str, ...]
+) -> tuple[Stmt, ...] | str:
+    """`body` with every read moved inside the guard, or why that cannot be done.
 
-
-def clamped(fn: Function, path: Path, stmt: Assign, guard: tuple[Guard, ...]) -> Expr | str:
-    """The value of `stmt` with every read moved inside the guard, or why that cannot be done.
-
-    `path` is the place of the statement (kept for symmetry with other questions).
+    It may write `storage` and what it declares itself; nothing else.
     """
-    del path
-    edge = {n for c in guard for n in names(c.index)}
-    own = stmt.target
-    problem = _unclampable(fn, stmt, edge)
+    edge = frozenset(n for g in guard for n in names(g.index))
+    work = _Clamping(fn, guard, edge, frozenset(storage) | frozenset(declared(body)))
+    problem = work.shared_effects(body) or work.plan(body)
     if problem:
         return problem
-    exact = True
-    changed: dict[Load, Load] = {}
-    for x in loads(stmt.value):
-        if x == own or not edge & names_of_index(x):
-            continue
-        staged = _staged(fn, x)
+    changed = work.changed
+    return map_exprs(body, lambda e: changed.get(e, e) if isinstance(e, Load) else e)
+
+
+class _Clamping:
+    """What is known while the reads of one body are looked at."""
+
+    def __init__(
+        self, fn: Function, guard: tuple[Guard, ...], edge: frozenset[str], own: frozenset[str]
+    ) -> None:
+        self.fn, self.guard, self.edge, self.own = fn, guard, edge, own
+        self.storage, self.written = declared(fn.body), writes(fn.body)
+        self.changed: dict[Load, Load] = {}
+        self.exact = True
+
+    def shared_effects(self, body: tuple[Stmt, ...]) -> str | None:
+        """Statements that touch what other iterations see, or loops that grow past the edge."""
+        for _, s in walk(body):
+            match s:
+                case Assign(Load(array)) if array not in self.own:
+                    return f"'{array}' is shared"
+                case Assign(Var(name)) if name not in self.own:
+                    return f"'{name}' is shared"
+                case For() if (names(s.lo) | names(s.hi)) & self.edge:
+                    return f"the loop over '{s.var}' grows past the edge"
+                case Assign() | For() | If() | Decl():
+                    continue
+                case _:
+                    return "it holds more than assignments"
+        return None
+
+    def plan(self, body: tuple[Stmt, ...]) -> str | None:
+        """Finds the new subscript of every read, then whether the values may be computed."""
+        exprs = [e for _, s in walk(body) for e in stmt_exprs(s)]
+        for x in [x for e in exprs for x in loads(e)]:
+            problem = self._read(x)
+            if problem:
+                return problem
+        data = {n for e in exprs for n in _data_names(e)} & self.edge
+        if (data or not self.exact) and any(_may_trap(self.fn, s) for _, s in walk(body)):
+            return "a division by a value that no iteration computes"
+        return None
+
+    def _read(self, x: Load) -> str | None:
+        if x.array in self.own or not self.edge & _index_names(x):
+            return None
+        if any(isinstance(y, Load) for i in x.index for y in walk_expr(i)):
+            return f"an indirect read of '{x.array}'"
+        staged = _staged(self.fn, x)
         if staged is not None:
-            exact = exact and all(_consistent(i, lim, guard, edge) for i, lim in staged)
-            continue
-        moved = _moved(x, guard, edge)
-        if isinstance(moved, str):
-            return moved
-        changed[x] = moved
-    data = _data_names(stmt.value) & edge
-    if (data or not exact) and _may_trap(fn, stmt):
-        return "would divide by a value that no iteration computes"
-    return map_expr(stmt.value, lambda e: changed.get(e, e) if isinstance(e, Load) else e)
+            self.exact = self.exact and all(self._consistent(i, limit) for i, limit in staged)
+            return None
+        if x.array not in self.storage and x.array in self.written:
+            return f"'{x.array}' is written too"
+        return self._move(x)
+
+    def _consistent(self, index: Poly, limit: Expr | None) -> bool:
+        """The copy clamps this dimension exactly where the guard ends."""
+        if not any(index.mentions(n) for n in self.edge):
+            return True
+        for g in self.guard:
+            gap = (index - poly(g.index)).constant
+            if gap is not None and limit is not None:
+                return poly(limit) == poly(g.limit) + constant(gap)
+        return False
+
+    def _move(self, x: Load) -> str | None:
+        """A direct read gets `min(e, limit - 1)` for `e` in its subscripts."""
+        out = []
+        for i in x.index:
+            if not names(i) & self.edge:
+                out.append(i)
+                continue
+            near = [g for g in self.guard if (poly(i) - poly(g.index)).constant is not None]
+            if not near:
+                return f"a subscript of '{x.array}' that the bounds check does not cover"
+            last = to_expr(poly(near[0].limit) - constant(1))
+            gap = poly(i) - poly(near[0].index)
+            out.append(to_expr(poly(Bin("min", near[0].index, last)) + gap))
+        self.changed[x] = Load(x.array, tuple(out), origin=x.origin)
+        return None
 
 
-def names_of_index(x: Load) -> frozenset[str]:
-    """Scalars in the subscripts of an access."""
+def _index_names(x: Load) -> frozenset[str]:
     return frozenset(n for i in x.index for n in names(i))
-
-
-def _unclampable(fn: Function, stmt: Assign, edge: set[str]) -> str | None:
-    """Direct reads of arrays that are written somewhere would race; indirect ones may stray."""
-    storage, written = declared(fn.body), writes(fn.body)
-    for x in loads(stmt.value):
-        indirect = any(isinstance(y, Load) for i in x.index for y in walk_expr(i))
-        if indirect and edge & names_of_index(x):
-            return f"depends on an indirect read of '{x.array}'"
-        if x.array not in storage and x.array in written and edge & names_of_index(x):
-            return f"depends on '{x.array}', which is written too"
-    return None
 
 
 def _staged(fn: Function, x: Load) -> list[tuple[Poly, Expr | None]] | None:
@@ -101,33 +157,6 @@ def _staged(fn: Function, x: Load) -> list[tuple[Poly, Expr | None]] | None:
     return out if deeper is None else deeper
 
 
-def _consistent(index: Poly, limit: Expr | None, guard: tuple[Guard, ...], edge: set[str]) -> bool:
-    """The copy clamps this dimension exactly where the guard ends."""
-    if not any(index.mentions(n) for n in edge):
-        return True
-    for c in guard:
-        gap = (index - poly(c.index)).constant
-        if gap is not None and limit is not None:
-            return poly(limit) == poly(c.limit) + constant(gap)
-    return False
-
-
-def _moved(x: Load, guard: tuple[Guard, ...], edge: set[str]) -> Load | str:
-    """A direct read with `e` replaced by `min(e, limit - 1)` in its subscripts."""
-    out = []
-    for i in x.index:
-        if not names(i) & edge:
-            out.append(i)
-            continue
-        match = next((c for c in guard if (poly(i) - poly(c.index)).constant is not None), None)
-        if match is None:
-            return f"depends on '{x.array}' at a subscript that the bounds check does not cover"
-        gap = poly(i) - poly(match.index)
-        last = to_expr(poly(match.limit) - constant(1))
-        out.append(to_expr(poly(Bin("min", match.index, last)) + gap))
-    return Load(x.array, tuple(out), origin=x.origin)
-
-
 def _data_names(e: Expr) -> set[str]:
     """Scalars used as values, not inside subscripts."""
     if isinstance(e, Load):
@@ -137,17 +166,12 @@ def _data_names(e: Expr) -> set[str]:
     return {n for c in children(e) for n in _data_names(c)}
 
 
-def _may_trap(fn: Function, stmt: Assign) -> bool:
+def _may_trap(fn: Function, s: Stmt) -> bool:
     """Integer division by anything but a non-zero literal."""
     types = symbols(fn)
-
-    def integer(e: Expr) -> bool:
-        return type_of(e, types).is_integer
-
-    divisions = [e for e in walk_expr(stmt.value) if isinstance(e, Bin) and e.op in ("/", "%")]
-    bad = [
-        e
-        for e in divisions
-        if integer(e) and not (isinstance(e.right, Const) and e.right.value != 0)
-    ]
-    return bool(bad) or (stmt.op in ("/", "%") and integer(stmt.value))
+    for e in (y for x in stmt_exprs(s) for y in walk_expr(x)):
+        if isinstance(e, Bin) and e.op in ("/", "%") and type_of(e, types).is_integer:
+            safe = isinstance(e.right, Const) and e.right.value != 0
+            if not safe:
+                return True
+    return isinstance(s, Assign) and s.op in ("/", "%") and type_of(s.value, types).is_integer

@@ -18,7 +18,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Copy, Function, Slice
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, loops_around, replace_at
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.transforms.base import Step, new_name, one_loop, trusted
 from loopxform.transforms.staging import Staging, insert, plan
 
 
@@ -41,6 +41,9 @@ class CopyToLocal(Step):
         staging = plan(fn, self.array, site, self._target(fn))
         if isinstance(staging, Obstacle):
             return (staging,)
+        taken = new_name(fn, self.target, site)
+        if taken:
+            return taken
         inside = [x for x in loops_around(fn, site.path) if x.level and x.level.kind == "group"]
         if inside or (site.loop.level and site.loop.level.kind == "group"):
             return (

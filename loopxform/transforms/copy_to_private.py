@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Copy, Function
+from loopxform.ir.nodes import Bin, Const, Copy, Function
 from loopxform.ir.types import Space
-from loopxform.ir.visit import declared, replace_at
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.ir.visit import LoopSite, declared, replace_at
+from loopxform.transforms.base import Step, new_name, one_loop, trusted
 from loopxform.transforms.staging import Staging, insert_inside_guards, plan
 
 
@@ -47,6 +48,23 @@ class CopyToPrivate(Step):
                     remedy=f"copy-to-local {self.array} first",
                 ),
             )
+        return new_name(fn, self.target, site) or self._bounds(fn, site, staging)
+
+    def _bounds(self, fn: Function, site: LoopSite, staging: Staging) -> tuple[Obstacle, ...]:
+        """The box lies within the staged copy."""
+        inside = (*site.path, 0)
+        for s, extent in zip(staging.slices(), declared(fn.body)[self.array].shape):
+            end = Bin("+", s.lo, s.size or Const(1))
+            within = Bin("&&", Bin(">=", s.lo, Const(0)), Bin("<=", end, extent))
+            if not always(fn, inside, within):
+                return (
+                    Obstacle(
+                        "LX166",
+                        f"the box of '{self.array}' may reach past the copy",
+                        site.loop.origin.loc,
+                        remedy="read it where it is",
+                    ),
+                )
         return ()
 
     def _staged(self, fn: Function) -> bool:

@@ -14,7 +14,7 @@ from loopxform.analysis.legality import distribute_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import LoopSite, replace_at
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.transforms.base import Step, one_loop, trusted, unmapped, whole_loop
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,9 @@ class Distribute(Step):
 
 
 def _obstacles(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
-    if site.loop.live_out:
-        return (
-            Obstacle(
-                "LX130",
-                f"'{site.loop.var}' is read after the loop over it ends",
-                site.loop.origin.loc,
-                remedy="declare it in the loop",
-            ),
-        )
+    structure = (*whole_loop(site), *unmapped(site, "distribute"))
+    if structure:
+        return structure
     if len(site.loop.body) < 2:
         return (
             Obstacle(

@@ -3,7 +3,8 @@
     for (kk = lo; kk < lo + (hi-lo)/T*T; kk += T) S      every tile full: its checks are dropped
     for (kk = lo + (hi-lo)/T*T; kk < hi; kk += T) S      at most once, with the checks
 
-Always legal: the same iterations in the same order. (Seed 000, section 4.2.2.)
+Legal where the body does not change the bounds: the same iterations in the same order. (Seed 000,
+section 4.2.2.)
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, For, Function
 from loopxform.ir.visit import Path, replace_at
-from loopxform.transforms.base import Step, ascending, one_loop, trusted, whole_loop
+from loopxform.transforms.base import (
+    Step,
+    ascending,
+    fixed_header,
+    no_wrap,
+    one_loop,
+    trusted,
+    unmapped,
+    whole_loop,
+)
 from loopxform.transforms.bounds import operands
 from loopxform.transforms.guards import drop_proven
 
@@ -43,7 +53,13 @@ class Epilogue(Step):
                     remedy="stripmine it first and peel the loop over tiles",
                 ),
             )
-        return (*whole_loop(site), *ascending(site))
+        return (
+            *whole_loop(site),
+            *ascending(site),
+            *fixed_header(site),
+            *unmapped(site, "peel"),
+            *no_wrap(fn, site),
+        )
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))

@@ -11,18 +11,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Decl, Expr, For, Function, Load, Stmt, Var
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, Load, Stmt, Var
 from loopxform.ir.visit import (
+    LoopSite,
     Path,
+    at,
     enclosing,
     map_body,
     map_exprs,
     names,
     replace_at,
     walk,
+    writes,
 )
-from loopxform.transforms.base import Step
+from loopxform.transforms.base import Step, fixed_header
 from loopxform.transforms.bounds import iteration_number, trips
 
 
@@ -56,7 +61,27 @@ class Expand(Step):
             )
             for loop in skipped
         )
-        return shared or self._counts(chosen)
+        return shared or (*self._moved(fn, found, chosen), *self._counts(chosen))
+
+    def _moved(self, fn: Function, path: Path, chosen: list[For]) -> tuple[Obstacle, ...]:
+        """The declaration moves out of the loops: what it mentions must not change in there, nor
+        may the bounds that number the iterations; a staged copy is not moved at all."""
+        decl = at(fn, path)
+        assert isinstance(decl, Decl)
+        inside = {loop.var for loop in chosen} | writes(chosen[0].body)
+        shape = {n for d in decl.shape for n in names(d)} & inside
+        if shape or decl.space is not None:
+            why = f"its extent depends on '{min(shape)}'" if shape else "it is a staged copy"
+            return (
+                Obstacle(
+                    "LX146",
+                    f"'{self.name}' cannot be declared outside of '{chosen[0].var}': {why}",
+                    decl.origin.loc,
+                    remedy="expand over fewer loops" if shape else "expand before staging",
+                ),
+            )
+        own = [LoopSite((), loop) for loop in chosen if loop.var in self.loops]
+        return tuple(o for site in own for o in fixed_header(site))
 
     def _not_around(self, fn: Function, path: Path, missing: list[str]) -> Obstacle:
         around = ", ".join(loop.var for loop in _around(fn, path)) or "none"
@@ -68,7 +93,7 @@ class Expand(Step):
         )
 
     def _counts(self, chosen: list[For]) -> tuple[Obstacle, ...]:
-        inside = {loop.var for loop in chosen}
+        inside = {loop.var for loop in chosen} | writes(chosen[0].body)
         return tuple(
             Obstacle(
                 "LX142",
@@ -93,11 +118,11 @@ class Expand(Step):
         decl = parents[-1]
         assert isinstance(decl, Decl)
         chosen = self._chosen(_around(fn, path))
-        inside = {loop.var for loop in chosen}
+        inside = {loop.var for loop in chosen} | writes(chosen[0].body)
         index = tuple(iteration_number(x) for x in chosen if x.var in self.loops)
         sizes = tuple(_extent(x, inside) for x in chosen if x.var in self.loops)
-        extents = tuple(s for s in sizes if s is not None)
         outer_path = path[: parents.index(chosen[0]) + 1]
+        extents = tuple(_positive(fn, outer_path, s) for s in sizes if s is not None)
         outermost = parents[len(outer_path) - 1]
         assert isinstance(outermost, For)
         body = map_exprs(_without(outermost.body, self.name), self._renamed(index))
@@ -137,7 +162,14 @@ def _around(fn: Function, path: Path) -> tuple[For, ...]:
     return tuple(s for s in enclosing(fn, path)[:-1] if isinstance(s, For))
 
 
-def _extent(loop: For, inside: set[str]) -> Expr | None:
+def _positive(fn: Function, path: Path, extent: Expr) -> Expr:
+    """A loop may run no iteration, but C arrays have at least one element."""
+    if always(fn, path, Bin(">=", extent, Const(1))):
+        return extent
+    return simplify(Bin("max", extent, Const(1)))
+
+
+def _extent(loop: For, inside: frozenset[str] | set[str]) -> Expr | None:
     return trips(loop, lambda e: not names(e) & inside)
 
 

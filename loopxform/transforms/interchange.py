@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from loopxform.analysis.legality import interchange_obstacles
+from loopxform.analysis.legality import interchange_obstacles, loop_at
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, replace_at, resolve
-from loopxform.transforms.base import Step, one_loop
+from loopxform.transforms.base import Step, one_loop, unmapped
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,10 @@ class Interchange(Step):
         site = self._site(fn)
         if isinstance(site, Obstacle):
             return (site,)
-        return interchange_obstacles(fn, site.path)
+        inner = (*site.path, 0)
+        mapped = (site, LoopSite(inner, loop_at(fn, inner)))
+        structure = tuple(o for s in mapped for o in unmapped(s, "interchange"))
+        return structure or interchange_obstacles(fn, site.path)
 
     def rewrite(self, fn: Function) -> Function:
         site = self._site(fn)

@@ -1,8 +1,9 @@
 """Mapping to hardware: a forall runs over the groups of the grid, or over the threads of a group.
 
-Legal for a forall. A loop over groups must have bounds the host can compute; a loop over threads
-lies inside the loops over groups and has a fixed number of iterations (they become the group's
-shape). (Seed 000, section 2.2.1, listing 10.)
+Legal for a forall. A loop over groups must have bounds the host can compute and be all that the
+loop over groups around it holds; a loop over threads lies inside the loops over groups, has a fixed
+number of iterations (they become the group's shape) and no collective copy inside. (Seed 000,
+section 2.2.1, listing 10.)
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import For, Function
+from loopxform.ir.nodes import Copy, For, Function
 from loopxform.ir.types import Level
-from loopxform.ir.visit import LoopSite, loops_around, names
+from loopxform.ir.visit import LoopSite, loops_around, names, walk, writes
 from loopxform.transforms.base import Step, rewrite_loops, some_loops
 from loopxform.transforms.bounds import fixed_trips
 
@@ -61,9 +62,17 @@ class MapTo(Step):
             problems.append((f"lies inside a loop mapped to {level}", "use another dimension"))
         if level.kind == "grid" and any(x.level is None or x.level.kind != "grid" for x in around):
             problems.append(("lies inside a loop that is not mapped to groups", "map that first"))
+        if level.kind == "grid" and around and len(around[-1].body) > 1:
+            problems.append(("stands beside other statements", f"distribute {around[-1].var}"))
+        sizes = {p.name for p in fn.objects if not p.shape} - writes(fn.body)
         bounds = names(loop.lo) | names(loop.hi)
         if level.kind == "grid" and bounds & {x.var for x in around}:
             problems.append(("has bounds that vary between groups", "use fixed bounds"))
+        elif level.kind == "grid" and not bounds <= sizes:
+            other = min(bounds - sizes)
+            problems.append((f"has bounds that depend on '{other}'", "use parameters as bounds"))
+        if level.kind == "group" and _copies_together(loop):
+            problems.append(("holds a copy that the whole group makes", "map before staging"))
         if level.kind == "group" and not any(x.level and x.level.kind == "grid" for x in around):
             problems.append(("is not inside a loop mapped to groups", "map the groups first"))
         if level.kind == "group" and fixed_trips(loop) is None:
@@ -81,3 +90,7 @@ class MapTo(Step):
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "the iterations of a forall may run at the same time"
+
+
+def _copies_together(loop: For) -> bool:
+    return any(isinstance(s, Copy) and s.collective for _, s in walk(loop.body))

@@ -1,9 +1,9 @@
 """Normalise: for (i = lo; i < hi; i += s) S(i)
           -> for (i = 0; i < ceil((hi-lo)/s); i++) S(lo + i*s).
 
-Always legal: the iterations are renumbered. Where one operand of the bound gives a fixed number of
-iterations (`min(M, ii + Ry)` from ii: Ry), the others become a guard in the body (`ii + i < M`),
-so that the loop can be unrolled. (Seed 000, step 5b, listing 9.)
+Legal where the body does not change the bounds: the iterations are renumbered. Where one operand of
+the bound gives a fixed number of iterations (`min(M, ii + Ry)` from ii: Ry), the others become a
+guard in the body (`ii + i < M`), so that the loop can be unrolled. (Seed 000, step 5b, listing 9.)
 """
 
 from __future__ import annotations
@@ -12,14 +12,26 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import simplify, to_expr, value_of
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
-from loopxform.transforms.base import Step, rewrite_loops, some_loops, whole_loop
+from loopxform.ir.affine import to_expr, value_of
+from loopxform.ir.nodes import Bin, Call, Const, Expr, For, Function, Load, Stmt, Var
+from loopxform.ir.types import Scalar, promote
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite, walk_expr
+from loopxform.transforms.base import (
+    Step,
+    fixed_header,
+    no_wrap,
+    rewrite_loops,
+    some_loops,
+    unmapped,
+    whole_loop,
+)
 from loopxform.transforms.bounds import (
+    ends_of,
     fixed_trips,
     guarded,
+    iteration_value,
     least,
-    operands,
     replace_iterator,
     trips_to,
 )
@@ -28,7 +40,8 @@ from loopxform.transforms.bounds import (
 @dataclass(frozen=True)
 class Normalise(Step):
     """Makes a loop start at 0 and count by 1. `guard` places the bounds check: "body" directly
-    inside the loop, "innermost" inside the loops perfectly nested in it."""
+    inside the loop, "innermost" inside the loops perfectly nested in it whose bounds may be
+    computed for any value of the variable."""
 
     loop: str
     guard: str = "body"
@@ -49,20 +62,24 @@ class Normalise(Step):
                     remedy="use body or innermost",
                 ),
             )
-        return tuple(o for s in sites for o in (*whole_loop(s), *_countable(s.loop)))
+        return tuple(o for s in sites for o in _obstacles(fn, s))
 
     def rewrite(self, fn: Function) -> Function:
-        return rewrite_loops(fn, self.loop, self._normal)
+        types = symbols(fn)
+        return rewrite_loops(fn, self.loop, lambda loop: self._normal(loop, types))
 
-    def _normal(self, loop: For) -> For:
-        value = simplify(Bin("+", loop.lo, Bin("*", Var(loop.var), loop.step)))
+    def _normal(self, loop: For, types: dict[str, Scalar]) -> For:
+        wide = promote(loop.type)
+        types = {**types, loop.var: wide}
+        value = iteration_value(loop, Var(loop.var), types)
         count, cuts = _count(loop)
         compare = "<" if _ascends(loop) else ">"
         conditions: list[Expr] = [Bin(compare, value, cut) for cut in cuts]
         body = replace_iterator(loop.body, loop.var, value)
         body = _sink(conditions, body) if self.guard == "innermost" else guarded(conditions, body)
         origin = loop.origin.then(str(self))
-        return replace(loop, lo=Const(0), hi=count, step=Const(1), body=body, origin=origin)
+        header = replace(loop, lo=Const(0), hi=count, step=Const(1), type=wide)
+        return replace(header, body=body, origin=origin)
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "the same iterations, numbered from 0"
@@ -77,12 +94,19 @@ def _count(loop: For) -> tuple[Expr, list[Expr]]:
     fixed = fixed_trips(loop)
     if fixed is not None:
         return to_expr(fixed[0]), fixed[1]
-    counts = [trips_to(loop, end) for end in operands(loop.hi)]
+    counts = [trips_to(loop, end) for end in ends_of(loop)]
     return least([to_expr(c) for c in counts if c is not None]), []
 
 
+def _obstacles(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+    structure = (*whole_loop(site), *fixed_header(site), *unmapped(site, "normalise"))
+    if structure or fixed_trips(site.loop) is not None:
+        return structure
+    return _countable(site.loop) or no_wrap(fn, site)
+
+
 def _countable(loop: For) -> tuple[Obstacle, ...]:
-    if all(trips_to(loop, end) is not None for end in operands(loop.hi)):
+    if all(trips_to(loop, end) is not None for end in ends_of(loop)):
         return ()
     return (
         Obstacle(
@@ -95,7 +119,19 @@ def _countable(loop: For) -> tuple[Obstacle, ...]:
 
 
 def _sink(conditions: list[Expr], body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The guard goes inside loops that fill the body and whose bounds stay the same."""
-    if conditions and len(body) == 1 and isinstance(body[0], For):
+    """The guard goes inside loops that fill the body, if they may be entered without it."""
+    if conditions and len(body) == 1 and isinstance(body[0], For) and _harmless(body[0]):
         return (replace(body[0], body=_sink(conditions, body[0].body)),)
     return guarded(conditions, body)
+
+
+def _harmless(loop: For) -> bool:
+    """Running the loop with an empty body is not seen: its bounds read no array and divide by
+    constants only, and its variable is not read afterwards."""
+    parts = [x for e in (loop.lo, loop.hi, loop.step) for x in walk_expr(e)]
+    divisors = [x.right for x in parts if isinstance(x, Bin) and x.op in ("/", "%")]
+    return (
+        not loop.live_out
+        and not any(isinstance(x, Load | Call) for x in parts)
+        and all(value_of(d) for d in divisors)
+    )

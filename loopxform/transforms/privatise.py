@@ -1,7 +1,8 @@
 """Privatisation: T x; for i: { x = ...; ... x ... } -> for i: { T x; x = ...; ... x ... }.
 
 Legal where every read of x in an iteration is preceded by a write in the same iteration, and x is
-not read after the loop. (Seed 000, step 0: "acc is private for these two loops".)
+not read after the loop. Where x is used outside of the loop too, the private one gets a name of its
+own. (Seed 000, step 0: "acc is private for these two loops".)
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import ClassVar
 
 from loopxform.analysis.privatise import private_obstacles
 from loopxform.errors import Obstacle
+from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, Function
-from loopxform.ir.visit import Path, replace_at, walk
+from loopxform.ir.visit import Path, at, names, reads, rename, replace_at, walk, writes
 from loopxform.transforms.base import Step, one_loop, trusted
 
 
@@ -42,7 +44,23 @@ class Privatise(Step):
             )
         if found[: len(site.path)] == site.path:
             return ()
-        return private_obstacles(fn, site.path, self.name)
+        return (*self._shape(fn, found), *private_obstacles(fn, site.path, self.name))
+
+    def _shape(self, fn: Function, path: Path) -> tuple[Obstacle, ...]:
+        """The extents of an array must be the same where it is going to be declared."""
+        decl = at(fn, path)
+        assert isinstance(decl, Decl)
+        changed = {n for d in decl.shape for n in names(d)} & writes(fn.body)
+        if not changed:
+            return ()
+        return (
+            Obstacle(
+                "LX145",
+                f"the extent of '{self.name}' depends on '{min(changed)}', which changes",
+                decl.origin.loc,
+                remedy=f"declare {self.name} in the loop over {self.loop}",
+            ),
+        )
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
@@ -52,9 +70,13 @@ class Privatise(Step):
             return fn
         decl = next(s for p, s in walk(fn.body) if p == path)
         assert isinstance(decl, Decl)
-        inner = replace(decl, origin=decl.origin.then(str(self)))
-        loop = replace(site.loop, body=(inner, *site.loop.body))
-        return replace_at(replace_at(fn, site.path, (loop,)), path, ())
+        emptied = replace_at(replace_at(fn, site.path, (replace(site.loop, body=()),)), path, ())
+        shared = self.name in reads(emptied.body) | writes(emptied.body)
+        name = fresh(fn, self.name) if shared else self.name
+        inner = replace(decl, name=name, origin=decl.origin.then(str(self)))
+        body = rename(site.loop.body, {self.name: name})
+        moved = replace_at(fn, site.path, (replace(site.loop, body=(inner, *body)),))
+        return moved if shared else replace_at(moved, path, ())
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return f"{self.name} is written before it is read in each iteration, and not read after"

@@ -2,7 +2,8 @@
 C[i, j] = c; }.
 
 An array element that a loop body uses throughout is kept in a scalar, so that it can be expanded
-into registers. Legal where every access to the array in the body is to that one element; it is
+into registers. Legal where every access to the array in the body is to that one element, which
+belongs to the array in every iteration, and no parallel loop then carries a dependence; it is
 loaded first unless the body begins by writing it, and stored last. (The reverse of seed 000, step
 3a; C programs often accumulate in the array.)
 """
@@ -12,14 +13,33 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from loopxform.analysis.legality import opaque_obstacles
+from loopxform.analysis.context import always
+from loopxform.analysis.legality import opaque_obstacles, parallel_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, Load, Stmt, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    Load,
+    Select,
+    Stmt,
+    Var,
+)
+from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     LoopSite,
+    Path,
+    at,
+    children,
+    declared,
     loads,
     map_exprs,
     names,
@@ -28,7 +48,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.transforms.base import Step, new_name, one_loop, trusted
 
 
 @dataclass(frozen=True)
@@ -47,6 +67,9 @@ class Scalarise(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
+        taken = new_name(fn, self.scalar, site)
+        if taken:
+            return taken
         found = _accesses(site.loop.body, self.array)
         where = site.loop.origin.loc
         if not found or self.array not in writes(site.loop.body):
@@ -64,7 +87,21 @@ class Scalarise(Step):
         if other:
             text = f"the body uses more than one element of '{self.array}'"
             return (Obstacle("LX181", text, other[0].origin.loc or where),)
-        return opaque_obstacles(fn, site.path)
+        return opaque_obstacles(fn, site.path) or self._every_iteration(fn, site, first)
+
+    def _every_iteration(self, fn: Function, site: LoopSite, element: Load) -> tuple[Obstacle, ...]:
+        """The load and the store are unconditional: the element must exist, and be an iteration's
+        own in parallel loops, even where the body did not come to use it."""
+        where = element.origin.loc or site.loop.origin.loc
+        if _staged(site.loop.body, self.array):
+            text = f"'{self.array}' is declared or copied in the body"
+            return (Obstacle("LX182", text, where, remedy="scalarise before staging"),)
+        if not _used(site.loop.body, self.array) and not _inside(fn, site, element):
+            text = f"'{expr_text(element)}' is used under a condition and may not exist otherwise"
+            return (Obstacle("LX182", text, where, remedy="use the element in every iteration"),)
+        after = self.rewrite(fn)
+        outer = [p for p in (site.path[: n + 1] for n in range(len(site.path))) if _forall(fn, p)]
+        return tuple(o for p in outer for o in parallel_obstacles(_sequential(after, p), p))
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
@@ -92,6 +129,62 @@ class Scalarise(Step):
 
 def _accesses(body: tuple[Stmt, ...], array: str) -> list[Load]:
     return [x for _, s in walk(body) for e in stmt_exprs(s) for x in loads(e) if x.array == array]
+
+
+def _staged(body: tuple[Stmt, ...], array: str) -> bool:
+    for _, s in walk(body):
+        if isinstance(s, Decl) and s.name == array:
+            return True
+        if isinstance(s, Copy) and array in (s.target, s.source):
+            return True
+    return False
+
+
+def _used(body: tuple[Stmt, ...], array: str) -> bool:
+    """Each iteration uses the array: not only under a condition. (A loop that may run no iteration
+    is taken for one that runs: its bound says how much of the array there is.)"""
+    for s in body:
+        if any(x.array == array and _certain(e, x) for e in stmt_exprs(s) for x in loads(e)):
+            return True
+        if isinstance(s, For) and _used(s.body, array):
+            return True
+    return False
+
+
+def _certain(e: Expr, x: Load) -> bool:
+    """Evaluating `e` evaluates `x`: it does not stand behind && || or ?:."""
+    if e is x:
+        return True
+    match e:
+        case Select(cond):
+            return _certain(cond, x)
+        case Bin("&&" | "||", left):
+            return _certain(left, x)
+        case _:
+            return any(_certain(c, x) for c in children(e))
+
+
+def _inside(fn: Function, site: LoopSite, element: Load) -> bool:
+    """The subscripts are proven to lie within the declared extents."""
+    shape = next((p.shape for p in fn.objects if p.name == element.array), ())
+    shape = shape or declared(fn.body)[element.array].shape
+    inside = (*site.path, 0)
+    return all(
+        size is not None
+        and always(fn, inside, Bin("&&", Bin(">=", i, Const(0)), Bin("<", i, size)))
+        for i, size in zip(element.index, shape)
+    )
+
+
+def _forall(fn: Function, path: Path) -> bool:
+    loop = at(fn, path)
+    return isinstance(loop, For) and loop.parallel
+
+
+def _sequential(fn: Function, path: Path) -> Function:
+    loop = at(fn, path)
+    assert isinstance(loop, For)
+    return replace_at(fn, path, (replace(loop, parallel=False),))
 
 
 def _inner_vars(site: LoopSite) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
-from loopxform.transforms.base import Step, rewrite_loops, some_loops
+from loopxform.transforms.base import Step, rewrite_loops, some_loops, unmapped
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,7 @@ class Sequentialise(Step):
         sites = some_loops(fn, self.loop)
         if isinstance(sites, Obstacle):
             return (sites,)
-        return tuple(
-            Obstacle(
-                "LX132",
-                f"the loop over '{s.loop.var}' is mapped to {s.loop.level}",
-                s.loop.origin.loc,
-                remedy="sequentialise before mapping",
-            )
-            for s in sites
-            if s.loop.level is not None
-        )
+        return tuple(o for s in sites for o in unmapped(s, "sequentialise"))
 
     def rewrite(self, fn: Function) -> Function:
         def in_order(loop: For) -> For:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import to_expr
 from loopxform.ir.nodes import Copy, Decl, Expr, Function, If, Load, Slice, Stmt
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, map_exprs, writes
+from loopxform.ir.visit import LoopSite, map_exprs, names, writes
 from loopxform.transforms.footprint import Box, box, relative, uses
 
 
@@ -59,6 +60,15 @@ def plan(fn: Function, array: str, site: LoopSite, target: str) -> Staging | Obs
             where,
             remedy="stage an array that is only read there",
         )
+    changing = {n for u in found for i in u.load.index for n in names(i)} & writes(site.loop.body)
+    if changing:
+        return Obstacle(
+            "LX162",
+            f"the subscripts of '{array}' depend on '{min(changing)}', which the loop over "
+            f"'{site.loop.var}' computes",
+            found[0].load.origin.loc or where,
+            remedy="leave it in global memory",
+        )
     region = box(found)
     if region is None or region.rank == 0:
         return Obstacle(
@@ -73,7 +83,7 @@ def plan(fn: Function, array: str, site: LoopSite, target: str) -> Staging | Obs
 
 def insert(body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The copy goes first in the body; earlier copies stay before it."""
-    n = sum(1 for s in body if isinstance(s, Copy | Decl))
+    n = sum(1 for _ in takewhile(lambda s: isinstance(s, Copy | Decl), body))
     head = body[:n]
     return (*head, *made, *staging.redirect(body[n:]))
 

@@ -1,9 +1,10 @@
 """Stripmine: for (i = lo; i < hi; i += s) S
           -> for (ii = lo; ii < hi; ii += T*s) for (i = ii; i < min(hi, ii + T*s); i += s) S.
 
-Always legal: the iterations and their order stay the same. Both loops of a forall are foralls. An
-operand of the inner bound that is proven never to be the least is left out, so that a second
-stripmining by a divisor of the first needs no further bound. (Seed 000, step 1, listing 3.)
+Legal where the body does not change the bounds: the iterations and their order stay the same. Both
+loops of a forall are foralls. An operand of the inner bound that is proven never to be the least is
+left out, so that a second stripmining by a divisor of the first needs no further bound. (Seed 000,
+step 1, listing 3.)
 """
 
 from __future__ import annotations
@@ -13,11 +14,22 @@ from typing import ClassVar
 
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.names import outer_name, used_names
+from loopxform.ir.affine import simplify
+from loopxform.ir.names import outer_name
 from loopxform.ir.nodes import Bin, Function, Var
-from loopxform.ir.visit import LoopSite, replace_at
-from loopxform.transforms.base import Step, ascending, one_loop, parse_size, trusted, whole_loop
+from loopxform.ir.types import promote
+from loopxform.ir.visit import replace_at
+from loopxform.transforms.base import (
+    Step,
+    ascending,
+    fixed_header,
+    new_name,
+    one_loop,
+    parse_size,
+    trusted,
+    unmapped,
+    whole_loop,
+)
 from loopxform.transforms.bounds import least, operands
 
 
@@ -40,19 +52,12 @@ class Stripmine(Step):
         size = parse_size(fn, self.size)
         if isinstance(size, Obstacle):
             return (replace(size, loc=site.loop.origin.loc),)
-        return (*whole_loop(site), *ascending(site), *self._name(fn, site), *_unmapped(site))
-
-    def _name(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
-        if not self.outer or (self.outer.isidentifier() and self.outer not in used_names(fn)):
-            return ()
-        what = "is taken" if self.outer in used_names(fn) else "is not a name"
         return (
-            Obstacle(
-                "LX024",
-                f"'{self.outer}' {what}",
-                site.loop.origin.loc,
-                remedy="leave the name out, or choose another",
-            ),
+            *whole_loop(site),
+            *ascending(site),
+            *fixed_header(site),
+            *new_name(fn, self.outer, site),
+            *unmapped(site, "stripmine"),
         )
 
     def rewrite(self, fn: Function) -> Function:
@@ -65,7 +70,9 @@ class Stripmine(Step):
         end = simplify(Bin("+", Var(outer_var), stride))
         origin = loop.origin.then(str(self))
         inner = replace(loop, lo=Var(outer_var), hi=end, origin=origin)
-        outer = replace(loop, var=outer_var, step=stride, body=(inner,), origin=origin)
+        outer = replace(
+            loop, var=outer_var, step=stride, body=(inner,), type=promote(loop.type), origin=origin
+        )
         tiled = replace_at(fn, site.path, (outer,))
         inside = (*site.path, 0)
         needed = [o for o in operands(loop.hi) if not always(tiled, inside, Bin("<=", end, o))]
@@ -75,16 +82,3 @@ class Stripmine(Step):
     def reason(self, fn: Function) -> str:
         kind = "parallel" if trusted(one_loop(fn, self.loop)).loop.parallel else "sequential"
         return f"the same iterations in the same order, in tiles; both loops stay {kind}"
-
-
-def _unmapped(site: LoopSite) -> tuple[Obstacle, ...]:
-    if site.loop.level is None and value_of(site.loop.step) is not None:
-        return ()
-    return (
-        Obstacle(
-            "LX132",
-            f"the loop over '{site.loop.var}' is mapped to {site.loop.level}",
-            site.loop.origin.loc,
-            remedy="stripmine before mapping",
-        ),
-    )

@@ -2,11 +2,12 @@
    -> acc[i, j] += e(min(ii+i, M-1), min(jj+j, N-1)).
 
 Iterations past the edge repeat the last one inside it, on elements of their own that nobody reads.
-Legal where all statements that write the storage stand under one guard, every other read of it
-stands under that guard too, each element belongs to one iteration, and what the statements read is
-either unchanged by the clamping or a staged copy that is itself clamped. No padding value is ever
-computed with: each value is one that some iteration of the program computes. (In place of the
-padding of seed 000, sections 4.2.1 and 7.3.2; serves every operator, division included.)
+Legal where all statements that write the storage stand under one guard (a condition, or the bound
+that cuts a loop short) and write nothing that is shared, every other read of it stands under that
+guard too, each element belongs to one iteration, and what the statements read is either unchanged
+by the clamping or a staged copy that is itself clamped. No padding value is ever computed with:
+each value is one that some iteration of the program computes. (In place of the padding of seed 000,
+sections 4.2.1 and 7.3.2; serves every operator, division included.)
 """
 
 from __future__ import annotations
@@ -17,100 +18,94 @@ from typing import ClassVar
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly
-from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Load, Var
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.visit import Path, at, declared, enclosing, loads, names, replace_at, walk
 from loopxform.transforms.base import Step
-from loopxform.transforms.bounds import iteration_number, least, operands
-from loopxform.transforms.clamping import Guard, clamped, parse_guard
+from loopxform.transforms.bounds import (
+    conjunction,
+    conjuncts,
+    fixed_trips,
+    iteration_number,
+    least,
+    operands,
+)
+from loopxform.transforms.clamping import Guard, clamp_body
 
 
 @dataclass(frozen=True)
 class Unguard(Step):
-    """Drops the bounds check around every statement that writes the expanded storage `name`."""
+    """Drops the bounds check around every statement that writes the expanded storage `names`."""
 
-    name: str
+    names: tuple[str, ...]
 
     verb: ClassVar[str] = "unguard"
-    usage: ClassVar[str] = "unguard NAME"
+    usage: ClassVar[str] = "unguard NAME,NAME,..."
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        decl = declared(fn.body).get(self.name)
-        if decl is None or not decl.shape:
-            return (self._no(fn, "is not expanded storage", f"expand {self.name} first"),)
-        sites = _writers(fn, self.name)
-        guards = {_key(s.guard) for s in sites if s.guard is not None}
-        if len(guards) != 1 or any(s.guard is None for s in sites):
-            why = "is not written under one bounds check"
-            return (self._no(fn, why, "normalise its loops with the check innermost"),)
-        problem = self._readers(fn, sites) or self._elements(fn, decl, sites)
-        return (problem,) if problem else self._values(fn, sites)
+        for name in self.names:
+            decl = declared(fn.body).get(name)
+            if decl is None or not decl.shape:
+                return (self._no(fn, f"'{name}' is not expanded storage", f"expand {name} first"),)
+        sites = _sites(fn, self.names)
+        guards = {s.key for s in sites}
+        if len(guards) != 1 or not next(iter(guards)):
+            return (self._no(fn, "the writes do not stand under one bounds check", None),)
+        problem = self._readers(fn, sites)
+        for site in sites:
+            problem = problem or self._elements(fn, site) or self._values(fn, site)
+        return (problem,) if problem else ()
 
     def _readers(self, fn: Function, sites: list[_Site]) -> Obstacle | None:
-        """Other reads must stand under the guard."""
-        guard = sites[0].guard
-        assert guard is not None
-        own = {s.path for s in sites}
+        """Reads elsewhere must stand under the guard."""
         for path, s in walk(fn.body):
-            if path in own or not isinstance(s, Assign):
+            if not isinstance(s, Assign) or any(path[: len(x.path)] == x.path for x in sites):
                 continue
-            if any(x.array == self.name for x in loads(s.value)):
-                above = [x for x in enclosing(fn, path) if isinstance(x, If)]
-                held = {c for x in above for c in _key(parse_guard(x.cond))}
-                if not _key(guard) <= held:
-                    return self._no(fn, f"is read at {s.origin.loc} without its guard", None)
+            if any(x.array in self.names for x in loads(s.value)):
+                held = _held(fn, path)
+                if not sites[0].key <= held:
+                    return self._no(fn, f"read at {s.origin.loc} without the bounds check", None)
         return None
 
-    def _elements(self, fn: Function, decl: Decl, sites: list[_Site]) -> Obstacle | None:
+    def _elements(self, fn: Function, site: _Site) -> Obstacle | None:
         """Each iteration of the guarded loops has its own element, inside the declared shape."""
-        for site in sites:
-            assert site.guard is not None
-            parents = enclosing(fn, site.path)
-            around = [x for x in parents if isinstance(x, For)]
-            target = site.stmt.target
-            assert isinstance(target, Load)
-            own = {poly(i) for i in target.index}
-            used = {n for c in site.guard for n in names(c.index)}
-            outside = {x.var for x in around[: _depth_of(fn, self.name)]}
-            for loop in around:
-                if loop.var in used - outside and poly(iteration_number(loop)) not in own:
-                    return self._no(fn, f"has no element per iteration of '{loop.var}'", None)
-            freed, path = _freed(fn, site)
-            for index, size in zip(target.index, decl.shape):
-                inside = Bin("&&", Bin(">=", index, Const(0)), Bin("<", index, size))
-                if not always(freed, path, inside):
-                    return self._no(fn, "may be indexed past its end", None)
+        inside = {x.var for x in _inner_loops(fn, site.path, self.names)}
+        for var in {n for g in site.guard for n in names(g.index)} & inside:
+            if var not in site.elements:
+                return self._no(fn, f"there is no element per iteration of '{var}'", None)
+        freed = _freed(fn, site)
+        for _, s in walk(site.body):
+            if (
+                isinstance(s, Assign)
+                and isinstance(s.target, Load)
+                and s.target.array in self.names
+            ):
+                shape = declared(fn.body)[s.target.array].shape
+                for index, size in zip(s.target.index, shape):
+                    fits = Bin("&&", Bin(">=", index, Const(0)), Bin("<", index, size))
+                    if not always(freed, site.path, fits):
+                        return self._no(fn, f"'{s.target.array}' may be indexed past its end", None)
         return None
 
-    def _values(self, fn: Function, sites: list[_Site]) -> tuple[Obstacle, ...]:
-        out = []
-        for site in sites:
-            assert site.guard is not None
-            value = clamped(fn, site.path, site.stmt, site.guard)
-            if isinstance(value, str) and not _sets(site.stmt, self.name):
-                out.append(self._no(fn, value, "leave the bounds check in place"))
-        return tuple(out)
+    def _values(self, fn: Function, site: _Site) -> Obstacle | None:
+        value = clamp_body(fn, site.body, site.guard, self.names)
+        if isinstance(value, str) and not _only_sets(site.body, self.names):
+            return self._no(fn, value, "leave the bounds check in place")
+        return None
 
     def _no(self, fn: Function, what: str, remedy: str | None) -> Obstacle:
-        decl = declared(fn.body).get(self.name)
+        decl = declared(fn.body).get(self.names[0])
         loc = decl.origin.loc if decl else fn.origin.loc
-        return Obstacle("LX170", f"'{self.name}' {what}", loc, remedy=remedy)
+        return Obstacle("LX170", f"the bounds check must stay: {what}", loc, remedy=remedy)
 
     def rewrite(self, fn: Function) -> Function:
-        for path in reversed([s.path for s in _writers(fn, self.name)]):
-            site = next(s for s in _writers(fn, self.name) if s.path == path)
-            assert site.guard is not None
-            value = clamped(fn, path, site.stmt, site.guard)
-            guard_path = path[:-1]
-            guard = at(fn, guard_path)
-            assert isinstance(guard, If)
-            new: Assign | If
-            if isinstance(value, str):
-                zero = replace(site.stmt, value=Const(0), op="")
-                new = replace(guard, orelse=(zero,))
-            else:
-                new = replace(site.stmt, value=value, origin=site.stmt.origin.then(str(self)))
-            freed, _ = _freed(fn, site)
-            fn = replace_at(freed, guard_path, (new,))
+        for path in reversed([s.path for s in _sites(fn, self.names)]):
+            site = next(s for s in _sites(fn, self.names) if s.path == path)
+            body = clamp_body(fn, site.body, site.guard, self.names)
+            if isinstance(body, str):
+                check = conjunction([Bin("<", g.index, g.limit) for g in site.guard])
+                zero = tuple(replace(s, value=Const(0)) for s in site.body if isinstance(s, Assign))
+                body = (If(check, site.body, zero),)
+            fn = replace_at(_freed(fn, site), path, body)
         return fn
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
@@ -119,54 +114,123 @@ class Unguard(Step):
 
 @dataclass(frozen=True)
 class _Site:
+    """Statements that write the storage: the one at `path` with what it holds (`body`), the guard
+    to drop, and the loops that number the elements."""
+
     path: Path
-    stmt: Assign
-    guard: tuple[Guard, ...] | None
+    body: tuple[Stmt, ...]
+    guard: tuple[Guard, ...]
+    elements: frozenset[str]
+
+    @property
+    def key(self) -> frozenset[object]:
+        return frozenset((poly(g.index), poly(g.limit)) for g in self.guard)
 
 
-def _writers(fn: Function, name: str) -> list[_Site]:
-    """Statements that write `name`, with the bounds check that holds each of them alone."""
-    out = []
+def _sites(fn: Function, storage: tuple[str, ...]) -> list[_Site]:
+    """Where the storage is written: under the outermost `if` that checks element loops, or bare."""
+    out: list[_Site] = []
     for path, s in walk(fn.body):
-        if isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array == name:
-            parent = at(fn, path[:-1]) if len(path) > 1 else None
-            alone = isinstance(parent, If) and len(parent.then) == 1 and not parent.orelse
-            guard = parse_guard(parent.cond) if alone and isinstance(parent, If) else None
-            out.append(_Site(path, s, guard or None))
+        if not isinstance(s, Assign) or not isinstance(s.target, Load):
+            continue
+        if s.target.array not in storage or any(path[: len(x.path)] == x.path for x in out):
+            continue
+        inner = _inner_loops(fn, path, storage)
+        own = {poly(i) for i in s.target.index}
+        elements = frozenset(x.var for x in inner if poly(iteration_number(x)) in own)
+        out.append(_under_if(fn, path, elements) or _bare(path, s, inner, elements))
     return out
 
 
-def _key(guard: tuple[Guard, ...] | None) -> frozenset[object]:
-    return frozenset((poly(c.index), poly(c.limit)) for c in guard or ())
-
-
-def _sets(stmt: Assign, name: str) -> bool:
-    """A plain assignment that does not read `name`: may get a default instead of a clamp."""
-    return not stmt.op and name not in {x.array for x in loads(stmt.value)}
-
-
-def _depth_of(fn: Function, name: str) -> int:
-    """How many loops stand around the declaration of `name`."""
-    path = next(p for p, s in walk(fn.body) if isinstance(s, Decl) and s.name == name)
-    return sum(isinstance(x, For) for x in enclosing(fn, path)[:-1])
-
-
-def _freed(fn: Function, site: _Site) -> tuple[Function, Path]:
-    """`fn` with the bounds of the loops around the statement relaxed where its guard implies them,
-    and the path of the guard (at which the guard itself is not assumed)."""
-    assert site.guard is not None
-    guard_path = site.path[:-1]
-    for n in range(len(guard_path)):
-        path = guard_path[: n + 1]
-        loop = at(fn, path)
-        if not isinstance(loop, For) or len(operands(loop.hi)) < 2:
+def _under_if(fn: Function, path: Path, elements: frozenset[str]) -> _Site | None:
+    for n in range(1, len(path)):
+        parent = at(fn, path[:n])
+        if not isinstance(parent, If) or parent.orelse:
             continue
-        for cut in operands(loop.hi):
-            kept = [o for o in operands(loop.hi) if o is not cut]
-            relaxed = replace_at(fn, path, (replace(loop, hi=least(kept)),))
-            bound: Expr = Bin("<", Var(loop.var), cut)
-            limits = {poly(c.limit) for c in site.guard}
-            if poly(cut) in limits and always(relaxed, site.path, bound):
+        parts = conjuncts(parent.cond)
+        bounds = [c for c in parts if _is_bound(c, elements)]
+        if bounds:
+            guard = tuple(Guard(c.left, c.right) for c in bounds if isinstance(c, Bin))
+            rest = [c for c in parts if c not in bounds]
+            body = (If(conjunction(rest), parent.then),) if rest else parent.then
+            return _Site(path[:n], body, guard, elements)
+    return None
+
+
+def _is_bound(cond: object, elements: frozenset[str]) -> bool:
+    """`index < limit` where only the index moves with the element loops."""
+    return (
+        isinstance(cond, Bin)
+        and cond.op == "<"
+        and bool(names(cond.left) & elements)
+        and not names(cond.right) & elements
+        and not any(True for _ in loads(cond))
+    )
+
+
+def _bare(path: Path, s: Stmt, inner: list[For], elements: frozenset[str]) -> _Site:
+    """The bounds that cut the element loops short are the guard."""
+    cuts = tuple(Guard(Var(x.var), cut) for x in inner if x.var in elements for cut in _cuts(x))
+    return _Site(path, (s,), cuts, elements)
+
+
+def _cuts(loop: For) -> list[Expr]:
+    fixed = fixed_trips(loop)
+    return list(fixed[1]) if fixed else []
+
+
+def _inner_loops(fn: Function, path: Path, storage: tuple[str, ...]) -> list[For]:
+    """The loops around `path` inside the declaration of the storage."""
+    where = next(p for p, s in walk(fn.body) if isinstance(s, Decl) and s.name in storage)
+    depth = len(where) - 1
+    return [s for s in enclosing(fn, path)[depth:-1] if isinstance(s, For)]
+
+
+def _held(fn: Function, path: Path) -> frozenset[object]:
+    """The conditions and loop bounds that hold at `path`, in the form of `_Site.key`."""
+    out = set()
+    for s in enclosing(fn, path)[:-1]:
+        if isinstance(s, If):
+            parts = [c for c in conjuncts(s.cond) if isinstance(c, Bin) and c.op == "<"]
+            out |= {(poly(c.left), poly(c.right)) for c in parts}
+        elif isinstance(s, For):
+            out |= {(poly(Var(s.var)), poly(cut)) for cut in operands(s.hi)}
+    return frozenset(out)
+
+
+def _only_sets(body: tuple[Stmt, ...], storage: tuple[str, ...]) -> bool:
+    """Plain assignments that do not read the storage: may get a default instead of a clamp."""
+    return all(
+        isinstance(s, Assign)
+        and not s.op
+        and isinstance(s.target, Load)
+        and not {x.array for x in loads(s.value)} & set(storage)
+        for s in body
+    )
+
+
+def _freed(fn: Function, site: _Site) -> Function:
+    """`fn` with the loops around the site no longer cut short where the guard implies the cut."""
+    for n in range(1, len(site.path)):
+        path = site.path[:n]
+        loop = at(fn, path)
+        if not isinstance(loop, For):
+            continue
+        for cut in _cuts(loop):
+            kept = [o for o in operands(loop.hi) if o != cut]
+            loop = replace(loop, hi=least(kept))
+            relaxed = replace_at(fn, path, (loop,))
+            bound = Bin("<", Var(loop.var), cut)
+            if _implied(relaxed, site, bound):
                 fn = relaxed
+            else:
                 break
-    return fn, guard_path
+    return fn
+
+
+def _implied(fn: Function, site: _Site, bound: Bin) -> bool:
+    if any(g.index == bound.left and poly(g.limit) == poly(bound.right) for g in site.guard):
+        return True
+    if poly(bound.right) not in {poly(g.limit) for g in site.guard}:
+        return False
+    return isinstance(at(fn, site.path), If) and always(fn, (*site.path, 0), bound)

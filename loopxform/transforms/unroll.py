@@ -1,8 +1,9 @@
 """Unrolling: for i in 0..n: S(i) -> S(0); ...; S(n-1), or by a factor with a remainder loop.
 
-Always legal: the same statements in the same order. `unroll i` leaves the replication to the
-compiler of the kernel (the loop is marked), `unroll i full` replicates here, `unroll i 4` makes a
-loop of four copies and one for what is left. (Seed 000, step 5b.)
+Legal where the body does not change the bounds: the same statements in the same order. `unroll i`
+leaves the replication to the compiler of the kernel (the loop is marked), `unroll i full`
+replicates here, `unroll i 4` makes a loop of four copies and one for what is left. (Seed 000, step
+5b.)
 """
 
 from __future__ import annotations
@@ -12,10 +13,20 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Bin, Const, For, Function, Stmt, Var
-from loopxform.ir.visit import at, declared, rename, replace_at, resolve
-from loopxform.transforms.base import Step, ascending, some_loops, whole_loop
-from loopxform.transforms.bounds import fixed_trips, replace_iterator
+from loopxform.ir.names import used_names
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite, at, declared, rename, replace_at, resolve
+from loopxform.transforms.base import (
+    Step,
+    ascending,
+    fixed_header,
+    no_wrap,
+    some_loops,
+    unmapped,
+    whole_loop,
+)
+from loopxform.transforms.bounds import fixed_trips, iteration_value, replace_iterator
 
 MOST_COPIES = 4096
 
@@ -43,14 +54,16 @@ class Unroll(Step):
                     remedy="use full, or a number of 2 or more",
                 ),
             )
-        obstacles = [o for s in sites for o in (*whole_loop(s), *ascending(s))]
-        obstacles += [o for s in sites for o in self._fixed(s.loop)]
-        return tuple(obstacles)
+        return tuple(o for s in sites for o in self._obstacles(fn, s))
+
+    def _obstacles(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+        shape = (*whole_loop(site), *fixed_header(site), *unmapped(site, "unroll"))
+        if self.factor in ("", "full"):
+            return (*shape, *self._fixed(site.loop))
+        return (*shape, *ascending(site), *no_wrap(fn, site))
 
     def _fixed(self, loop: For) -> list[Obstacle]:
         """Marking and full unrolling need a constant trip count that no bound cuts short."""
-        if self.factor not in ("", "full"):
-            return []
         fixed = fixed_trips(loop)
         count = None if fixed is None or fixed[1] else fixed[0].value
         if count is not None and count <= MOST_COPIES:
@@ -69,10 +82,10 @@ class Unroll(Step):
         for site in reversed(resolve(fn, self.loop)):
             loop = at(fn, site.path)
             assert isinstance(loop, For)
-            fn = replace_at(fn, site.path, self._unrolled(loop))
+            fn = replace_at(fn, site.path, self._unrolled(fn, loop))
         return fn
 
-    def _unrolled(self, loop: For) -> tuple[Stmt, ...]:
+    def _unrolled(self, fn: Function, loop: For) -> tuple[Stmt, ...]:
         origin = loop.origin.then(str(self))
         if not self.factor:
             return (replace(loop, unroll=True, origin=origin),)
@@ -80,36 +93,43 @@ class Unroll(Step):
             fixed = fixed_trips(loop)
             assert fixed is not None
             count = fixed[0].value or 0
-            return tuple(s for n in range(count) for s in _copy(loop, n))
-        return _by_factor(loop, int(self.factor))
+            return _copies(fn, loop, [_at(fn, loop, loop.lo, n) for n in range(count)])
+        return _by_factor(fn, loop, int(self.factor))
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "the same statements in the same order"
 
 
 def _number(text: str) -> bool:
-    return text.isdigit() and 2 <= int(text) <= MOST_COPIES
+    return text.isascii() and text.isdecimal() and len(text) < 5 and 2 <= int(text) <= MOST_COPIES
 
 
-def _copy(loop: For, n: int) -> tuple[Stmt, ...]:
-    """The body for the n-th iteration after lo."""
-    value = simplify(Bin("+", loop.lo, Bin("*", Const(n), loop.step)))
-    return _scoped(replace_iterator(loop.body, loop.var, value), n)
+def _at(fn: Function, loop: For, first: Expr, n: int) -> Expr:
+    """The value of the loop variable n iterations after `first`."""
+    return iteration_value(replace(loop, lo=first), Const(n), symbols(fn))
 
 
-def _by_factor(loop: For, factor: int) -> tuple[Stmt, ...]:
+def _copies(fn: Function, loop: For, values: list[Expr]) -> tuple[Stmt, ...]:
+    """The body once for each value; storage declared in it gets a name per copy."""
+    used, out = set(used_names(fn)), list[Stmt]()
+    for n, value in enumerate(values):
+        own = {name: _free(used, f"{name}_{n}") for name in declared(loop.body)}
+        used |= set(own.values())
+        out += rename(replace_iterator(loop.body, loop.var, value), own)
+    return tuple(out)
+
+
+def _free(used: set[str], name: str) -> str:
+    while name in used:
+        name += "_"
+    return name
+
+
+def _by_factor(fn: Function, loop: For, factor: int) -> tuple[Stmt, ...]:
     """for (i = lo; i < lo + n/F*F; i += F) {S(i) ... S(i+F-1)}  for (...; i < hi; i++) S(i)."""
     stride = simplify(Bin("*", Const(factor), loop.step))
     trip = simplify(Bin("-", loop.hi, loop.lo))
     middle = simplify(Bin("+", loop.lo, Bin("*", Bin("/", trip, stride), stride)))
-    body: tuple[Stmt, ...] = ()
-    for n in range(factor):
-        value = simplify(Bin("+", Var(loop.var), Bin("*", Const(n), loop.step)))
-        body += _scoped(replace_iterator(loop.body, loop.var, value), n)
+    body = _copies(fn, loop, [_at(fn, loop, Var(loop.var), n) for n in range(factor)])
     main = replace(loop, hi=middle, step=stride, body=body)
     return (main, replace(loop, lo=middle))
-
-
-def _scoped(body: tuple[Stmt, ...], n: int) -> tuple[Stmt, ...]:
-    """Storage declared in the body gets a name per copy."""
-    return rename(body, {name: f"{name}_{n}" for name in declared(body)})

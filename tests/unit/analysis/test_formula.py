@@ -8,9 +8,9 @@ import pytest
 from nests import e, fn
 
 from loopxform.analysis import sets
+from loopxform.analysis.domain import names_of
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import Constraint
-from loopxform.analysis.region import names_of
 from loopxform.ir.nodes import Bin, Const, Expr, Select, Tile, Un, Var
 
 

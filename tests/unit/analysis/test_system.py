@@ -81,6 +81,10 @@ def test_a_question_too_hard_is_not_answered(monkeypatch: pytest.MonkeyPatch) ->
         raise sets.TooHard
 
     monkeypatch.setattr(sets, "sample", give_up)
-    hard = [Constraint(False, {"x": 2, "y": -3, "": -1}), Constraint(False, {"x": -2, "y": 3, "": 2}),
-            Constraint(False, {"x": 3, "y": -2}), Constraint(False, {"x": -3, "y": 2, "": 5})]  # fmt: skip
+    hard = [
+        Constraint(False, {"x": 2, "y": -3, "": -1}),
+        Constraint(False, {"x": -2, "y": 3, "": 2}),
+        Constraint(False, {"x": 3, "y": -2}),
+        Constraint(False, {"x": -3, "y": 2, "": 5}),
+    ]
     assert system.feasible(hard)

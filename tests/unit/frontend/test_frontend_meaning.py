@@ -60,8 +60,8 @@ class Generator:
 
     def element(self) -> str:
         i, j = self.index(), self.index()
-        forms = [f"A[{i}][{j}]", f"p[{i}*8 + {j}]", f"*(q + {i}*SIDE + {j})", f"AT(p, {i}, {j})",
-                 f"B[{i}][{j}]", f"(*(B + {i}))[{j}]", f"(&q[8*{i}])[{j}]", f"G[{i}][{j}]"]  # fmt: skip
+        forms = [f"A[{i}][{j}]", f"p[{i}*8 + {j}]", f"*(q + {i}*SIDE + {j})", f"G[{i}][{j}]"]
+        forms += [f"B[{i}][{j}]", f"(*(B + {i}))[{j}]", f"(&q[8*{i}])[{j}]", f"AT(p, {i}, {j})"]
         if self.names and self.rng.random() < 0.4:
             # Plain loop variables: a flat matrix whose shape can be recovered.
             v, w = self.rng.choice(self.names), self.rng.choice(self.names)
@@ -99,7 +99,8 @@ class Generator:
         if kind < 0.85:
             return self.loop(depth)
         if kind < 0.95:
-            return f"if ({self.value(1)}) {{ {self.statement(depth - 1)} }} else {{ {self.statement(0)} }}"
+            then, orelse = self.statement(depth - 1), self.statement(0)
+            return f"if ({self.value(1)}) {{ {then} }} else {{ {orelse} }}"
         return f"{{ float x = {self.small()}; A[1][{self.index()}] = x; }} ({self.element()})++;"
 
     def loop(self, depth: int) -> str:

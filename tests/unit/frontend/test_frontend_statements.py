@@ -31,6 +31,7 @@ MEANS = [
     ("float t[2] = {1}; a[0] = t[0];", "t[2]; t[0] = 1; t[1] = 0; a[0] = t[0];"),
     ("float t[2][1] = {{1}, {2}};", "t[2, 1]; t[0, 0] = 1; t[1, 0] = 2;"),
     ("float t[] = {4, 5};", "t[2]; t[0] = 4; t[1] = 5;"),
+    ("static const int K = 2 << 1; a[K] = K;", "a[4] = 4;"),
     ("float t[n][2*n]; t[0][1] = 2;", "t[n, 2*n]; t[0, 1] = 2;"),
 ]
 
@@ -246,6 +247,11 @@ def test_globals() -> None:
     from loopxform.ir.printer import listing
 
     assert listing(fn) == "A[17, 9] = w[0] + count;\np[4] = 1;\n"
+
+
+def test_a_pointer_of_the_file_may_point_to_a_local_whose_address_is_taken() -> None:
+    fn = lower("float *p; void f(int n) { float s = 0; g(&s); p[n] = 1; s = 2; }")
+    assert opaques(fn)[1].reason == "'p' may point to 's', whose address is taken"
 
 
 def test_sizes_that_change_are_refused() -> None:

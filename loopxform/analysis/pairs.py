@@ -1,0 +1,123 @@
+"""Two accesses as one system: which iterations of one meet which of the other on an element.
+
+Names of the program stand for parameters, and for loop variables at the source; `i~` is the step to
+the sink along a common loop, counted the way the loop runs; `j'` is any other variable of the sink.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopxform.analysis.accesses import Access, Subscripts
+from loopxform.analysis.directions import Pattern, pattern_conj
+from loopxform.analysis.linear import Conj, Constraint, Lin, equal, plus
+from loopxform.analysis.region import Instance, Loop
+from loopxform.analysis.sets import TooHard
+from loopxform.analysis.system import solve
+from loopxform.ir.visit import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Sizes and two iterations between which a dependence exists."""
+
+    params: dict[str, int]
+    source: dict[str, int]
+    sink: dict[str, int]
+
+    def __str__(self) -> str:
+        both = f"{_values(self.source)} and {_values(self.sink)}".strip()
+        sizes = f"({_values(self.params)})" if self.params else ""
+        return f"{both if both != 'and' else ''} {sizes}".strip()
+
+
+def _values(point: dict[str, int]) -> str:
+    return ", ".join(f"{k}={v}" for k, v in point.items())
+
+
+def common_loops(a: Instance, b: Instance) -> tuple[Loop, ...]:
+    """The loops around both statements, outermost first."""
+    out = []
+    for x, y in zip(a.loops, b.loops):
+        if x.path != y.path:
+            break
+        out.append(x)
+    return tuple(out)
+
+
+def exclusive(a: Path, b: Path) -> bool:
+    """Whether the statements are in different branches of one `if`."""
+    fork = next(((x, y) for x, y in zip(a, b) if x != y), (0, 0))
+    return (fork[0] < 0) != (fork[1] < 0)
+
+
+class Pair:
+    """The systems of one ordered pair of accesses."""
+
+    def __init__(
+        self, source: Instance, a: Access, sink: Instance, b: Access, loops: tuple[Loop, ...]
+    ) -> None:
+        self.source, self.a, self.sink, self.b, self.loops = source, a, sink, b, loops
+        self.steps = tuple(f"{x.var}~" for x in loops)
+        later = {x.var for x in sink.loops[len(loops) :]} | {x.var for x in loops if not x.sign}
+        self.moved: dict[str, Lin] = {name: {f"{name}'": 1} for name in later}
+        for x in loops:
+            if x.sign:
+                self.moved[x.var] = {x.var: 1, f"{x.var}~": x.sign}
+
+    def systems(self) -> list[Conj]:
+        """One conjunction per combination of cases."""
+        private = self.a.storage.loops
+        same = tuple(Constraint(True, {step: 1}) for step in self.steps[:private])
+        left = [(s, (*d, *c)) for d in self.source.domain for s, c in self.a.cases]
+        right = [
+            (tuple(x if x is None else self._at_sink(x) for x in s), self._conj((*d, *c)))
+            for d in self.sink.domain
+            for s, c in self.b.cases
+        ]
+        return [(*same, *_meet(s, t), *when, *also) for s, when in left for t, also in right]
+
+    def _at_sink(self, lin: Lin) -> Lin:
+        out: Lin = {}
+        for name, c in lin.items():
+            value = self.moved.get(name)
+            if value is None:
+                value = {f"{name}'": 1} if name.startswith("$") else {name: 1}
+            out = plus(out, value, c)
+        return out
+
+    def _conj(self, conj: Conj) -> Conj:
+        return tuple(Constraint(c.eq, self._at_sink(c.lin)) for c in conj)
+
+    def witness(self, system: Conj, pattern: Pattern) -> Witness | None:
+        """Numbers for one pattern; of the open signs the first is taken as `>`, the one that
+        forbids most."""
+        first = pattern.index("*") if "*" in pattern else len(pattern)
+        rest: Pattern = tuple("=" if p == "*" else p for p in pattern[first + 1 :])
+        closed: Pattern = (*pattern[:first], ">", *rest)
+        try:
+            for chosen in (closed, pattern) if first < len(pattern) else (pattern,):
+                point = solve((*pattern_conj(self.steps, chosen), *system))
+                if point is not None:
+                    return self._read(point)
+        except TooHard:
+            pass
+        return None
+
+    def _read(self, point: dict[str, int]) -> Witness:
+        source = {x.var: point.get(x.var, 0) for x in self.source.loops}
+        sink = {}
+        for x in self.sink.loops:
+            where = self.moved.get(x.var, {x.var: 1})
+            sink[x.var] = sum(c * point.get(k, 0) for k, c in where.items())
+        hidden = set(source) | set(sink)
+        params = {
+            k: v
+            for k, v in sorted(point.items())
+            if k not in hidden and k[0] not in "$`" and k[-1] not in "~'"
+        }
+        return Witness(params, source, sink)
+
+
+def _meet(a: Subscripts, b: Subscripts) -> Conj:
+    return tuple(equal(x, y) for x, y in zip(a, b) if x is not None and y is not None)

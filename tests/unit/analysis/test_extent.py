@@ -1,0 +1,86 @@
+"""How much of an array a function touches."""
+
+from __future__ import annotations
+
+import pytest
+from nests import fn, loop, mm, s, skew, when
+
+from loopxform.analysis.extent import Extent, NoExtent, explain, extent
+from loopxform.ir.nodes import Function
+from loopxform.ir.printer import expr_text
+
+
+def text(f: Function, array: str) -> tuple[list[str], str | None, bool]:
+    found = extent(f, array)
+    assert isinstance(found, Extent), explain(f, array)
+    when = None if found.when is None else expr_text(found.when)
+    return [expr_text(u) for u in found.upper], when, found.corner
+
+
+def why(f: Function, array: str) -> str:
+    found = explain(f, array)
+    assert isinstance(found, NoExtent)
+    assert found.obstacle.code == "LX150"
+    assert extent(f, array) is None
+    return found.obstacle.message.partition(": ")[2]
+
+
+def test_matrix_product() -> None:
+    assert text(mm(), "A") == (["M", "U"], "M >= 1 && N >= 1 && U >= 1", True)
+    assert text(mm(), "B") == (["U", "N"], "M >= 1 && N >= 1 && U >= 1", True)
+    assert text(mm(), "C") == (["M", "N"], "M >= 1 && N >= 1", True)
+
+
+def test_the_corner_of_a_box_may_be_untouched() -> None:
+    assert text(skew(), "a") == (["M", "N"], "M >= 2 && N >= 2", False)
+
+
+def test_stencils_and_constants() -> None:
+    f = fn("n, p[]", loop("i", 1, "n - 1", s("p[i] = p[i-1] + p[i+1]")))
+    assert text(f, "p") == (["n"], "n >= 3", True)
+    g = fn("n, p[]", loop("i", 0, "n", s("p[i] = p[i+1]")))
+    assert text(g, "p") == (["n + 1"], "n >= 1", True)
+    assert text(fn("p[]", s("p[4] = 1")), "p") == (["5"], None, True)
+    h = fn("n, p[]", s("p[0] = 1"), loop("i", 0, "n", s("p[i] = 1")))
+    assert text(h, "p") == (["max(1, n)"], None, True)
+
+
+def test_two_sizes() -> None:
+    f = fn("n, m, p[]", loop("i", 0, "n", s("p[i] = 0")), loop("i", 0, "m", s("p[i] = 0")))
+    upper, when, _ = text(f, "p")
+    assert (upper, set(when.split(" || ") if when else ())) == (["max(m, n)"], {"n >= 1", "m >= 1"})
+
+
+def test_backwards_strided_triangular() -> None:
+    back = fn("n, p[]", loop("i", "n - 1", -1, s("p[i] = 0"), step=-1))
+    assert text(back, "p") == (["n"], "n >= 1", True)
+    even = fn("n, p[]", loop("i", 0, "n", s("p[i] = 0"), step=2))
+    assert text(even, "p") == (["2 * ((n + 1) / 2) - 1"], "n >= 1", True)
+    triangle = fn("n, A[][n]", loop("i", 0, "n", loop("j", "i", "n", s("A[i, j] = 0"))))
+    assert text(triangle, "A") == (["n", "n"], "n >= 1", True)
+    lower = fn("n, A[][n]", loop("i", 0, "n", loop("j", 0, "i", s("A[i, j] = 0"))))
+    assert text(lower, "A") == (["n", "n - 1"], "n >= 2", True)
+
+
+def test_guards_count() -> None:
+    f = fn("n, m, p[]", loop("i", 0, "n", when("i < m", s("p[i] = 0"))))
+    assert why(f, "p") == "its greatest index has no simple formula"
+    g = fn("n, p[]", loop("i", 0, "n", when("i < 8", s("p[i] = 0"))), assumes=("n >= 10",))
+    assert text(g, "p")[0] == ["8"]
+
+
+@pytest.mark.parametrize(
+    ("subscript", "reason"),
+    [
+        ("i - 1", "a subscript may be negative"),
+        ("k[i]", "a subscript or its iterations are not affine"),
+        ("i*i", "a subscript or its iterations are not affine"),
+        ("m", "a subscript may be negative"),
+    ],
+)
+def test_refusals(subscript: str, reason: str) -> None:
+    assert why(fn("n, m, p[], k[]:int", loop("i", 0, "n", s(f"p[{subscript}] = 0"))), "p") == reason
+
+
+def test_never_touched() -> None:
+    assert why(fn("n, p[]"), "p") == "it is never touched"

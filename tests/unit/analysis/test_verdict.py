@@ -1,0 +1,136 @@
+"""Verdicts on loops, the contract of `check --format json`, and the printed matrix."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+from nests import decl, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
+
+from loopxform.analysis.verdict import judge, matrix, matrix_text
+from loopxform.ir.nodes import Function
+
+
+def answers(f: Function) -> list[tuple[str, str]]:
+    return [(v.var, v.parallel) for v in judge(f)]
+
+
+def test_matrix_product() -> None:
+    i, j, k = judge(mm())
+    assert (i.parallel, j.parallel, k.parallel) == ("yes", "yes", "reduction")
+    assert (i.depth, j.depth, k.depth) == (0, 1, 2)
+    assert [(r.var, r.op) for r in k.reductions] == [("acc", "+")]
+    assert i.assumes == ("A and C do not overlap", "B and C do not overlap")
+    assert k.assumes == ()
+
+
+def test_matrix_product_of_1989() -> None:
+    i, j, k = judge(mm_c89())
+    assert (i.parallel, i.private, i.copies) == ("privatizable", ("acc",), ())
+    assert (j.parallel, j.private) == ("privatizable", ("acc",))
+    assert k.parallel == "reduction"
+
+
+def test_gemm_accumulating_in_memory() -> None:
+    f = fn(
+        "n, A[n][n], B[n][n], C[n][n]",
+        loop(
+            "i", 0, "n", loop("j", 0, "n", loop("k", 0, "n", s("C[i, j] += A[i, k]*B[k, j]", "S0")))
+        ),
+    )
+    assert answers(f) == [("i", "yes"), ("j", "yes"), ("k", "reduction")]
+
+
+def test_json_has_the_keys_of_the_contract() -> None:
+    found = judge(skew())[0].json()
+    assert list(found) == [
+        "line", "column", "var", "depth", "parallel", "private", "reductions", "assumes", "reasons",
+    ]  # fmt: skip
+    assert found["parallel"] == "no"
+    (reason,) = found["reasons"]  # type: ignore[misc]
+    assert reason["code"] == "LX101"
+    assert "i=0, j=1 and i=1, j=0 (M=3, N=3)" in reason["message"]
+    assert answers(skew()) == [("i", "no"), ("j", "yes")]
+
+
+def test_opaque_statements_hide_only_the_loops_around_them() -> None:
+    f = fn(
+        "n, a[]",
+        loop("i", 0, "n", loop("j", 0, "n", s("a[j] = 1")), opaque()),
+        opaque(loop("k", 0, "n", s("a[k] = 2"), loop("l", 0, "n", s("a[l] = 3"))), loop=True),
+    )
+    found = judge(f)
+    assert [(v.parallel, v.depth) for v in found] == [
+        ("unknown", 0), ("yes", 1), ("unknown", 0), ("unknown", 1), ("yes", 2),
+    ]  # fmt: skip
+    assert found[0].reasons[0].code == "LX014"
+
+
+def test_unknown_is_not_no() -> None:
+    f = fn("n, a[], p[]:int", loop("i", 0, "n", s("a[p[i]] = 1", "S0")))
+    (v,) = judge(f)
+    assert v.parallel == "unknown"
+    assert v.reasons[0].code == "LX102"
+    histogram = fn("n, a[], p[]:int", loop("i", 0, "n", s("a[p[i]] += 1")))
+    assert answers(histogram) == [("i", "unknown")]
+
+
+def test_an_inner_region_may_know_more() -> None:
+    f = fn(
+        "n, a[], p[]:int",
+        integer("m"),
+        loop("i", 0, "n", s("m = p[i]"), loop("j", 0, "n", s("a[j + m] = 1"))),
+    )
+    assert answers(f) == [("i", "unknown"), ("j", "yes")]
+
+
+def test_last_value() -> None:
+    f = fn("n, a[], b[]", decl("t"), loop("i", 0, "n", s("t = a[i]"), s("b[i] = t")), s("b[0] = t"))
+    (v,) = judge(f)
+    assert (v.parallel, v.private, v.copies) == ("privatizable", ("t",), ("t",))
+    g = fn("n, a[]", loop("i", 0, "n", s("a[i] = 1"), live_out=True))
+    assert judge(g)[0].copies == ("i",)
+
+
+def test_a_private_temporary_beside_a_reduction() -> None:
+    f = fn(
+        "n, a[], t:float",
+        decl("v"),
+        loop("i", 0, "n", s("v = a[i]"), s("t += v*v"), when("v > 0", s("a[i] = 0"))),
+    )
+    (v,) = judge(f)
+    assert (v.parallel, v.private, [r.var for r in v.reductions]) == ("reduction", ("v",), ["t"])
+
+
+def test_matrix_text() -> None:
+    (m,) = matrix(skew())
+    where = f"{m.rows[0].source} -> {m.rows[0].sink}"
+    head = "statements".ljust(len(where))
+    assert matrix_text(m) == f"kind  array  {head}  i  j\nflow  a      {where}  <  >\n"
+
+
+def test_one_matrix_per_nest() -> None:
+    f = fn("n, a[]", loop("i", 0, "n", s("a[i] = a[i-1]")), loop("j", 0, "n", s("a[j] = a[j]")))
+    assert [(m.loops, len(m.rows)) for m in matrix(f)] == [(("i",), 1), (("j",), 0)]
+
+
+def test_judging_a_matrix_product_takes_milliseconds() -> None:
+    judge(mm())
+    start = time.process_time()
+    for _ in range(10):
+        judge(mm())
+    assert (time.process_time() - start) / 10 < 0.015
+
+
+def test_a_matrix_product_does_not_load_isl() -> None:
+    code = (
+        "import sys; from nests import mm; from loopxform.analysis.verdict import judge; "
+        "judge(mm()); sys.exit('islpy' in sys.modules)"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}
+        ).returncode
+        == 0
+    )
