@@ -24,12 +24,20 @@ def template_dir() -> Path:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(str(template_dir())),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,
     )
+    environment.filters["c_string"] = c_string
+    return environment
+
+
+def c_string(line: str) -> str:
+    """A line of text as a C string literal that ends with a newline."""
+    text = line.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
+    return f'"{text}\\n"'
 
 
 def fill(template: str, **values: Any) -> str:

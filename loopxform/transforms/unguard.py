@@ -74,16 +74,13 @@ class Unguard(Step):
                 return self._no(fn, f"there is no element per iteration of '{var}'", None)
         freed = _freed(fn, site)
         for _, s in walk(site.body):
-            if (
-                isinstance(s, Assign)
-                and isinstance(s.target, Load)
-                and s.target.array in self.names
-            ):
-                shape = declared(fn.body)[s.target.array].shape
-                for index, size in zip(s.target.index, shape):
-                    fits = Bin("&&", Bin(">=", index, Const(0)), Bin("<", index, size))
-                    if not always(freed, site.path, fits):
-                        return self._no(fn, f"'{s.target.array}' may be indexed past its end", None)
+            target = s.target if isinstance(s, Assign) else None
+            if not isinstance(target, Load) or target.array not in self.names:
+                continue
+            for index, size in zip(target.index, declared(fn.body)[target.array].shape):
+                fits = Bin("&&", Bin(">=", index, Const(0)), Bin("<", index, size))
+                if not always(freed, site.path, fits):
+                    return self._no(fn, f"'{target.array}' may be indexed past its end", None)
         return None
 
     def _values(self, fn: Function, site: _Site) -> Obstacle | None:

@@ -1,0 +1,66 @@
+"""From a derivation to the files a C project builds: used by the command line and Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopxform.codegen import c_program, host
+from loopxform.codegen.plan import KernelPlan, kernel_plan
+from loopxform.errors import EmitError
+from loopxform.ir.nodes import Function
+from loopxform.transforms import Derivation
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The files by name, and the plan of the kernel (None for C only)."""
+
+    files: dict[str, str]
+    plan: KernelPlan | None
+
+
+def opencl(
+    derivation: Derivation, *, stem: str, origin: str, version: str, contract: bool = True
+) -> Emitted:
+    """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program.
+
+    Raises EmitError where it cannot run as a kernel behind the user's signature.
+    """
+    start = derivation.start
+    if start.returns is not None:
+        raise EmitError(
+            f"'{start.name}' returns a value, which a kernel cannot",
+            loc=start.origin.loc,
+            help="write the result through a pointer parameter",
+        )
+    plan = kernel_plan(
+        derivation.function,
+        start,
+        header=tuple(_header(derivation, origin, version)),
+        contract=contract,
+    )
+    name = f"{stem}_opencl"
+    text, header = host.write(host.host_plan(plan, stem=name, origin=origin, version=version))
+    return Emitted({f"{stem}.cl": plan.source, f"{name}.c": text, f"{name}.h": header}, plan)
+
+
+def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> Emitted:
+    """`stem_openmp.c`: the transformed program as C with OpenMP pragmas."""
+    head = [f"/* {line} */" for line in _header(derivation, origin, version)]
+    text = "\n".join([*head, "", c_program.file_text(derivation.function)])
+    return Emitted({f"{stem}_openmp.c": text}, None)
+
+
+def kernel(derivation: Derivation, *, contract: bool = True) -> KernelPlan:
+    """Only the kernel, to run it from here."""
+    return kernel_plan(derivation.function, derivation.start, contract=contract)
+
+
+def _header(derivation: Derivation, origin: str, version: str) -> list[str]:
+    """Provenance: the tool, the user's function, the tile sizes and every step."""
+    fn: Function = derivation.start
+    sizes = ", ".join(f"{n} = {v}" for n, v in fn.tiles)
+    lines = [f"{fn.name} from {origin}, transformed by loopxform {version}"]
+    lines += [f"tile sizes: {sizes}"] if sizes else []
+    lines.append("derivation:")
+    return [*lines, *(f"  {r.step}" for r in derivation.records)]

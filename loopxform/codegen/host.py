@@ -1,0 +1,196 @@
+"""The C file that replaces the user's function: a drop-in with the user's signature, and a variant
+for callers who keep their data on the device.
+
+The drop-in checks at run time what the analysis assumed (arrays do not overlap, recovered shapes
+hold, bounds are far from the end of int); where a check fails, or OpenCL does, it runs the user's
+own loops, kept in the same file. Nothing is ever wrong, only slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loopxform.codegen import c_program, cexpr, render
+from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.plan import Buffer, GridDimension, KernelPlan
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Param, Tile, Var
+from loopxform.ir.types import LLONG, Scalar
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import map_expr
+
+
+@dataclass(frozen=True)
+class HostBuffer:
+    """An array as the host code sees it: C expressions for its address and size."""
+
+    name: str
+    type: str
+    pointer: str
+    count: str
+    read: bool
+    written: bool
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """Everything templates/host.c.j2 and host.h.j2 print."""
+
+    name: str
+    stem: str
+    origin: str
+    version: str
+    kernel: str
+    kernel_lines: tuple[str, ...]
+    reference: str
+    prelude: tuple[str, ...]
+    prototype: str
+    plain_prototype: str
+    cl_prototype: str
+    call: str
+    cl_call: str
+    buffers: tuple[HostBuffer, ...]
+    arguments: tuple[tuple[str, str], ...]
+    conditions: tuple[tuple[str, str], ...]
+    overlaps: tuple[tuple[str, str], ...]
+    groups: tuple[str, str, str]
+    group_shape: tuple[int, int, int]
+
+
+def host_plan(
+    plan: KernelPlan, *, stem: str, origin: str, version: str, contract: bool
+) -> HostPlan:
+    """Plans the host code of one kernel; `stem` names its files, `origin` the user's file."""
+    fn = plan.start
+    d = Dialect("c", _types(plan))
+    reference = c_program.file_text(fn, name=f"{fn.name}_on_host", openmp=False)
+    prelude, body = _split(reference)
+    buffers = tuple(_buffer(b, d) for b in plan.buffers)
+    scalars = [f"{p.type.c} {p.name}" for p in plan.scalars]
+    mems = [f"cl_mem {b.name}" for b in buffers]
+    order = [_name(a) for a in plan.arguments]
+    return HostPlan(
+        name=fn.name,
+        stem=stem,
+        origin=origin,
+        version=version,
+        kernel=plan.name,
+        kernel_lines=tuple(plan.source.splitlines()),
+        reference=body,
+        prelude=tuple(prelude),
+        prototype=c_program.prototype(fn),
+        plain_prototype=_plain_prototype(plan),
+        cl_prototype=f"int {fn.name}_cl(cl_command_queue lx_queue"
+        + "".join(f", {x}" for x in _in_order(order, scalars, mems))
+        + ")",
+        call=", ".join(p.name for p in fn.params),
+        cl_call="".join(f", {_mem(n, buffers)}" for n in order),
+        buffers=buffers,
+        arguments=tuple(_argument(a) for a in plan.arguments),
+        conditions=tuple(_conditions(plan, d)),
+        overlaps=tuple(_overlaps(plan)),
+        groups=_groups(plan, d),
+        group_shape=plan.group_shape,
+    )
+
+
+def write(plan: HostPlan) -> tuple[str, str]:
+    """The text of the C file and of its header."""
+    return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
+
+
+def _types(plan: KernelPlan) -> dict[str, Scalar]:
+    return symbols(plan.start)
+
+
+def _name(a: Buffer | Param) -> str:
+    return a.param.name if isinstance(a, Buffer) else a.name
+
+
+def _in_order(order: list[str], scalars: list[str], mems: list[str]) -> Iterator[str]:
+    every = {x.split()[-1]: x for x in [*scalars, *mems]}
+    return (every[n] for n in order)
+
+
+def _mem(name: str, buffers: tuple[HostBuffer, ...]) -> str:
+    return f"lx_mem_{name}" if any(b.name == name for b in buffers) else name
+
+
+def _argument(a: Buffer | Param) -> tuple[str, str]:
+    """A kernel argument: its name and the type it is passed as."""
+    if isinstance(a, Buffer):
+        return a.param.name, "cl_mem"
+    return a.name, f"cl_{a.type.cl}"
+
+
+def _split(text: str) -> tuple[list[str], str]:
+    """Includes and helper macros first, so that the file has them once."""
+    lines = text.splitlines()
+    head = [line for line in lines if line.startswith(("#include", "#define", "extern "))]
+    body = [line for line in lines if line not in head]
+    return head, "\n".join(body).strip("\n")
+
+
+def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
+    p = b.param
+    count = f"(size_t)({_wide(b.count, d)})"
+    if b.when is not None:
+        count = f"({_wide(b.when, d)}) ? {count} : 0"
+    return HostBuffer(p.name, p.type.c, p.name, count, b.read, b.written)
+
+
+def _wide(e: Expr, d: Dialect) -> str:
+    """The expression computed in long long, so that sizes do not overflow."""
+    wide = map_expr(e, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
+    return cexpr.expr(_numbers(wide), d)
+
+
+def _numbers(e: Expr) -> Expr:
+    """Tile sizes by their numbers: the host file does not define their names."""
+    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)
+
+
+def _conditions(plan: KernelPlan, d: Dialect) -> Iterator[tuple[str, str]]:
+    """What must hold for the kernel to run, and the words to say so."""
+    for e in plan.start.assumes:
+        yield _wide(e, d), f"the shape assumption {cexpr.expr(e, d)} does not hold"
+    for b in plan.buffers:
+        if b.when is not None:
+            yield _wide(b.when, d), f"{b.param.name} is not touched: there is nothing to offload"
+    for hi, step in plan.ranges:
+        total = _wide(Bin("+", hi, step), d)
+        yield f"{total} <= INT_MAX", f"the bound {cexpr.expr(hi, d)} is too near the end of int"
+
+
+def _overlaps(plan: KernelPlan) -> Iterator[tuple[str, str]]:
+    """Pairs of arrays that must be apart: one of them is written."""
+    buffers = plan.buffers
+    for n, a in enumerate(buffers):
+        for b in buffers[n + 1 :]:
+            if (a.written or b.written) and not _distinct(a.param, b.param):
+                yield a.param.name, b.param.name
+
+
+def _distinct(a: Param, b: Param) -> bool:
+    """Two file-scope arrays are different objects; pointers at file scope may be anything."""
+    return all(p.is_global and p.shape[0] is not None for p in (a, b))
+
+
+def _groups(plan: KernelPlan, d: Dialect) -> tuple[str, str, str]:
+    def count(g: GridDimension | None) -> str:
+        return "1" if g is None else _wide(g.count, d)
+
+    x, y, z = plan.grid
+    return count(x), count(y), count(z)
+
+
+def _plain_prototype(plan: KernelPlan) -> str:
+    """The prototype with plain pointers, for C++ (which has no variable-length arrays)."""
+    fn = plan.start
+
+    def text(p: Param) -> str:
+        const = "const " if p.const else ""
+        return f"{const}{p.type.c} *{p.name}" if p.array else f"{p.type.c} {p.name}"
+
+    returns = fn.returns.c if fn.returns else "void"
+    return f"{returns} {fn.name}({', '.join(map(text, fn.params)) or 'void'})"
