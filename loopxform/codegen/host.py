@@ -57,9 +57,7 @@ class HostPlan:
     group_shape: tuple[int, int, int]
 
 
-def host_plan(
-    plan: KernelPlan, *, stem: str, origin: str, version: str, contract: bool
-) -> HostPlan:
+def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> HostPlan:
     """Plans the host code of one kernel; `stem` names its files, `origin` the user's file."""
     fn = plan.start
     d = Dialect("c", _types(plan))

@@ -124,7 +124,7 @@ class Chooser:
             lambda: CopyToLocal(rng.choice("AaBb"), self.loop(fn)),
             lambda: CopyToPrivate(rng.choice(["A_loc", "a_loc", "B_loc"]), self.loop(fn)),
             lambda: Epilogue(self.loop(fn)),
-            lambda: Unguard(self.scalar(fn)),
+            lambda: Unguard((self.scalar(fn),)),
         ]
         return rng.choice(makers)()
 
