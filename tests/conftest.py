@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +17,8 @@ def _missing(marker: str) -> str | None:
     """Why tests with this marker cannot run here, or None."""
     if marker == "oclgrind":
         return None if shutil.which("oclgrind") else "oclgrind is not installed"
-    from loopxform.runtime.device import devices
-
     from loopxform.errors import DeviceError
+    from loopxform.runtime.device import devices
 
     try:
         return None if devices() else "there is no OpenCL device"
@@ -31,3 +32,32 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if os.environ.get("CI"):
                 pytest.fail(f"CI must run this test: {reason}")
             pytest.skip(reason)
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The expected texts of one test: `golden/<test file>/<test>.txt`, or `<test>--<label>.txt`."""
+
+    base: Path
+    update: bool
+
+    def check(self, text: str, label: str = "") -> None:
+        path = self.base.with_name(f"{self.base.name}{f'--{label}' if label else ''}.txt")
+        if self.update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        assert path.exists(), f"{path} is missing: run pytest --update-golden and read it"
+        assert text == path.read_text(), f"{path} differs: pytest --update-golden writes it anew"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    test = request.node.name.replace("/", "_")
+    return Golden(GOLDEN / request.path.stem / test, request.config.getoption("--update-golden"))

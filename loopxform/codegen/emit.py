@@ -27,6 +27,7 @@ def opencl(
     Raises EmitError where it cannot run as a kernel behind the user's signature.
     """
     start = derivation.start
+    _reachable(start)
     if start.returns is not None:
         raise EmitError(
             f"'{start.name}' returns a value, which a kernel cannot",
@@ -46,6 +47,7 @@ def opencl(
 
 def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> Emitted:
     """`stem_openmp.c`: the transformed program as C with OpenMP pragmas."""
+    _reachable(derivation.start)
     head = [f"/* {line} */" for line in _header(derivation, origin, version)]
     text = "\n".join([*head, "", c_program.file_text(derivation.function)])
     return Emitted({f"{stem}_openmp.c": text}, None)
@@ -54,6 +56,17 @@ def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> E
 def kernel(derivation: Derivation, *, contract: bool = True) -> KernelPlan:
     """Only the kernel, to run it from here."""
     return kernel_plan(derivation.function, derivation.start, contract=contract)
+
+
+def _reachable(fn: Function) -> None:
+    """What is written goes into a file of its own. Raises EmitError."""
+    for p in fn.globals:
+        if p.static:
+            raise EmitError(
+                f"'{p.name}' is static: a file of its own cannot reach it",
+                loc=p.origin.loc,
+                help=f"pass {p.name} as a parameter, or drop 'static'",
+            )
 
 
 def _header(derivation: Derivation, origin: str, version: str) -> list[str]:

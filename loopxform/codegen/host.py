@@ -8,6 +8,7 @@ own loops, kept in the same file. Nothing is ever wrong, only slower.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -47,14 +48,18 @@ class HostPlan:
     prototype: str
     plain_prototype: str
     cl_prototype: str
+    plain_cl_prototype: str
     call: str
     cl_call: str
     buffers: tuple[HostBuffer, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
     overlaps: tuple[tuple[str, str], ...]
+    cl_overlaps: tuple[tuple[str, str], ...]
     groups: tuple[str, str, str]
     group_shape: tuple[int, int, int]
+    group_size: int
+    local_bytes: int
 
 
 def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> HostPlan:
@@ -67,6 +72,8 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
     scalars = [f"{p.type.c} {p.name}" for p in plan.scalars]
     mems = [f"cl_mem {b.name}" for b in buffers]
     order = [_name(a) for a in plan.arguments]
+    cl_params = ["cl_command_queue lx_queue", *_in_order(order, scalars, mems)]
+    cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})"
     return HostPlan(
         name=fn.name,
         stem=stem,
@@ -77,18 +84,20 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         reference=body,
         prelude=tuple(prelude),
         prototype=c_program.prototype(fn),
-        plain_prototype=_plain_prototype(plan),
-        cl_prototype=f"int {fn.name}_cl(cl_command_queue lx_queue"
-        + "".join(f", {x}" for x in _in_order(order, scalars, mems))
-        + ")",
+        plain_prototype=_plain(_plain_prototype(plan)),
+        cl_prototype=cl_prototype,
+        plain_cl_prototype=_plain(cl_prototype),
         call=", ".join(p.name for p in fn.params),
         cl_call="".join(f", {_mem(n, buffers)}" for n in order),
         buffers=buffers,
         arguments=tuple(_argument(a) for a in plan.arguments),
         conditions=tuple(_conditions(plan, d)),
-        overlaps=tuple(_overlaps(plan)),
+        overlaps=tuple((a.name, b.name) for a, b in _written_pairs(plan) if not _distinct(a, b)),
+        cl_overlaps=tuple((a.name, b.name) for a, b in _written_pairs(plan)),
         groups=_groups(plan, d),
         group_shape=plan.group_shape,
+        group_size=plan.mapping.group_size,
+        local_bytes=plan.local_bytes,
     )
 
 
@@ -160,13 +169,13 @@ def _conditions(plan: KernelPlan, d: Dialect) -> Iterator[tuple[str, str]]:
         yield f"{total} <= INT_MAX", f"the bound {cexpr.expr(hi, d)} is too near the end of int"
 
 
-def _overlaps(plan: KernelPlan) -> Iterator[tuple[str, str]]:
+def _written_pairs(plan: KernelPlan) -> Iterator[tuple[Param, Param]]:
     """Pairs of arrays that must be apart: one of them is written."""
     buffers = plan.buffers
     for n, a in enumerate(buffers):
         for b in buffers[n + 1 :]:
-            if (a.written or b.written) and not _distinct(a.param, b.param):
-                yield a.param.name, b.param.name
+            if a.written or b.written:
+                yield a.param, b.param
 
 
 def _distinct(a: Param, b: Param) -> bool:
@@ -180,6 +189,11 @@ def _groups(plan: KernelPlan, d: Dialect) -> tuple[str, str, str]:
 
     x, y, z = plan.grid
     return count(x), count(y), count(z)
+
+
+def _plain(prototype: str) -> str:
+    """With the words of C++."""
+    return re.sub(r"\b_Bool\b", "bool", prototype)
 
 
 def _plain_prototype(plan: KernelPlan) -> str:

@@ -8,31 +8,12 @@ Ry + Rx + Ry*Rx + margin         <= registers of a work-item (64-bit elements co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from loopxform.errors import LimitError
 from loopxform.recipes.limits import Limits
-from loopxform.recipes.tile import Tiles, Variant
-
-MARGIN = 16
-"""Registers for addresses, counters and temporaries."""
-
-
-@dataclass(frozen=True)
-class Demand:
-    """What a tiled nest needs, as functions of the tile sizes: bytes of each element staged per
-    row tile (varying with the row loop) and per column tile, and 32-bit words per accumulator."""
-
-    rows: tuple[int, ...] = (4,)
-    columns: tuple[int, ...] = (4,)
-    words: int = 1
-
-    def local_bytes(self, t: Tiles) -> int:
-        return t.Tk * (sum(self.rows) * t.Ty * t.Ry + sum(self.columns) * t.Tx * t.Rx)
-
-    def registers(self, t: Tiles) -> int:
-        return self.words * (t.Ry + t.Rx + t.Ry * t.Rx) + MARGIN
+from loopxform.recipes.sizes import MARGIN, Demand, Tiles, Variant
 
 
 def violations(t: Tiles, demand: Demand, limits: Limits, variant: Variant) -> tuple[str, ...]:

@@ -128,13 +128,19 @@ def _private_storage(
     body = chain[len(parallel) - 1].body
     outside = [s.name for s in derivation.function.body if isinstance(s, Decl)]
     for name in outside:
-        if name in writes(body) or name in reads(body):
+        if name in (writes(body) | reads(body)) - counters(derivation.function):
             derivation = derivation.then(Privatise(name, innermost))
     for array in _accumulated(body, derivation.function):
         step = Scalarise(array, innermost)
         if not step.check(derivation.function):
             derivation = derivation.then(step)
     return derivation
+
+
+def counters(fn: Function) -> frozenset[str]:
+    """Variables that do nothing but count loops: each loop declares its own."""
+    sites = [s for _, s in walk(fn.body) if isinstance(s, For)]
+    return frozenset(s.var for s in sites) - {s.var for s in sites if s.live_out} - writes(fn.body)
 
 
 def _accumulated(body: tuple[object, ...], fn: Function) -> list[str]:

@@ -9,13 +9,14 @@ summary says why.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.names import fresh, used_names
 from loopxform.ir.nodes import Decl, For, Function
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loads, names, stmt_exprs, walk, writes
-from loopxform.recipes.nest import Nest, prepare
+from loopxform.recipes.nest import Nest, counters, prepare
+from loopxform.recipes.sizes import Demand, Tiles, Variant
 from loopxform.transforms import (
     CopyToLocal,
     CopyToPrivate,
@@ -33,26 +34,6 @@ from loopxform.transforms import (
     Unroll,
     with_tiles,
 )
-
-Variant = Literal["register", "block", "naive"]
-
-
-@dataclass(frozen=True)
-class Tiles:
-    """The five parameters of seed 000: group shape Ty x Tx, sequential tile Tk, register tile
-    Ry x Rx (elements per work-item)."""
-
-    Ty: int = 16
-    Tx: int = 16
-    Tk: int = 16
-    Ry: int = 8
-    Rx: int = 4
-
-    def named(self, variant: Variant) -> dict[str, int]:
-        """The tile sizes the steps of a variant mention."""
-        sizes = {"Ty": self.Ty, "Tx": self.Tx, "Tk": self.Tk, "Ry": self.Ry, "Rx": self.Rx}
-        wanted = {"register": "Ty Tx Tk Ry Rx", "block": "Ty Tx Tk", "naive": "Ty Tx"}[variant]
-        return {name: sizes[name] for name in wanted.split()}
 
 
 @dataclass(frozen=True)
@@ -110,17 +91,21 @@ def _not_a_redomap(nest: Nest) -> str:
 def _stageable(innermost: For, seq: For, pair: tuple[str, ...]) -> list[str]:
     """Arrays read in the sequential loop whose subscripts vary with exactly one of the two
     parallel loops: the elements are reused along the other (seed 000, section 2.4.2)."""
-    written, local = (
-        writes(innermost.body),
-        {s.name for _, s in walk(innermost.body) if isinstance(s, Decl)},
-    )
+    own = {s.name for _, s in walk(innermost.body) if isinstance(s, Decl)}
+    excluded = writes(innermost.body) | own
     out: dict[str, set[str]] = {}
     for _, s in walk((seq,)):
         for e in stmt_exprs(s):
             for x in loads(e):
                 used = {n for i in x.index for n in names(i)} & set(pair)
                 out.setdefault(x.array, set()).update(used)
-    return [a for a, used in out.items() if len(used) == 1 and a not in written | local]
+    return [a for a, used in out.items() if len(used) == 1 and a not in excluded]
+
+
+def _storage(nest: Nest) -> list[str]:
+    """What an iteration of the parallel loops declares for itself."""
+    own = [s.name for s in nest.innermost.body if isinstance(s, Decl)]
+    return [name for name in own if name not in counters(nest.function)]
 
 
 # ---------------------------------------------------------------- the variants
@@ -181,7 +166,7 @@ def _tiled(nest: Nest, variant: Variant) -> Derivation:
     rows, columns = _dimension(w.fn, y, levels), _dimension(w.fn, x, levels)
     seq = next(s for s in nest.innermost.body if isinstance(s, For))
     stage = _stageable(nest.innermost, seq, (y, x))
-    storage = [s.name for s in nest.innermost.body if isinstance(s, Decl)]
+    storage = _storage(nest)
     kk = fresh(w.fn, seq.var * 2 if len(seq.var) == 1 else f"{seq.var}_o")
 
     _stripmine(w, rows, columns, seq.var, kk, variant)
@@ -288,3 +273,28 @@ def _naive(nest: Nest) -> Derivation:
     w.do(Interchange(y, columns.group))
     _map(w, replace(nest, parallel=nest.parallel[:3]), rows, columns)
     return w.derivation
+
+
+def demand_of(fn: Function) -> Demand:
+    """What the register variant would keep in local memory and registers, by element size.
+
+    Raises UnsupportedC as `prepare` does.
+    """
+    nest = prepare(Derivation(fn))
+    types = symbols(nest.function)
+    inner = tuple(s for s in nest.innermost.body if isinstance(s, For))
+    storage = _storage(nest)
+    words = max([1, *(-(-types[n].bytes // 4) for n in storage)])
+    if len(nest.parallel) < 2 or len(inner) != 1:
+        return Demand((), (), words)
+    row = nest.parallel[-2]
+    stage = _stageable(nest.innermost, inner[0], nest.parallel[-2:])
+    by_row = {a for a in stage if row in _subscript_names(inner, a)}
+    rows = tuple(types[a].bytes for a in stage if a in by_row)
+    return Demand(rows, tuple(types[a].bytes for a in stage if a not in by_row), words)
+
+
+def _subscript_names(body: tuple[For, ...], array: str) -> set[str]:
+    """Scalars in the subscripts of the reads of an array."""
+    found = [x for _, s in walk(body) for e in stmt_exprs(s) for x in loads(e) if x.array == array]
+    return {n for x in found for i in x.index for n in names(i)}

@@ -29,6 +29,7 @@ class CompiledKernel:
     def __init__(self, plan: KernelPlan, device: DeviceInfo, *, queue: Any = None) -> None:
         self.plan = plan
         self.device = device
+        _fits(plan, device)
         params = [_param(a) for a in plan.arguments]
         options = options_for(device)
         self._launcher = Launcher(device, plan.source, plan.name, params, options, queue=queue)
@@ -91,6 +92,18 @@ class CompiledKernel:
             raise DeviceError(
                 f"{a.param.name} has {array.size} elements, the program touches {needed}"
             )
+
+
+def _fits(plan: KernelPlan, device: DeviceInfo) -> None:
+    """Asked before building: some compilers end the process over what does not fit."""
+    if plan.local_bytes > device.local_bytes:
+        has = f"{device} has {device.local_bytes} bytes of local memory"
+        raise DeviceError(f"the tiles need {plan.local_bytes}, {has}", help="use smaller tiles")
+    if plan.mapping.group_size > device.max_group_size:
+        has = f"{device} takes {device.max_group_size}"
+        raise DeviceError(
+            f"a group has {plan.mapping.group_size} work-items, {has}", help="use smaller tiles"
+        )
 
 
 def _name(a: Buffer | Param) -> str:

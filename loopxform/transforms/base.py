@@ -8,7 +8,7 @@ caller that joins them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -17,10 +17,19 @@ from loopxform.errors import Obstacle, TransformError, UsageError
 from loopxform.ir import wellformed
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Tile
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Opaque, Tile
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, at, loops, names, replace_at, resolve, writes
+from loopxform.ir.visit import (
+    LoopSite,
+    at,
+    loops,
+    names,
+    replace_at,
+    resolve,
+    walk,
+    writes,
+)
 
 LARGEST_TILE = 1 << 20
 """Products of tile sizes and steps stay far from the range of int."""
@@ -142,11 +151,13 @@ def one_loop(fn: Function, ref: str) -> LoopSite | Obstacle:
         return found[0]
     if not found:
         known = ", ".join(dict.fromkeys(s.loop.var for s in loops(fn))) or "none"
+        opaque = next((s for _, s in walk(fn.body) if isinstance(s, Opaque) and s.loop), None)
+        why = f"; that at {opaque.origin.loc} is not modelled: {opaque.reason}" if opaque else ""
         return Obstacle(
             "LX021",
             f"there is no loop over '{ref}'",
             fn.origin.loc,
-            remedy=f"the loops of {fn.name} are: {known}",
+            remedy=f"the loops of {fn.name} are: {known}{why}",
         )
     choices = ", ".join(f"{ref.rstrip('*')}#{n + 1}" for n in range(len(found)))
     return Obstacle(
@@ -155,6 +166,13 @@ def one_loop(fn: Function, ref: str) -> LoopSite | Obstacle:
         found[1].loop.origin.loc,
         remedy=f"say which one: {choices}",
     )
+
+
+def for_each(
+    sites: tuple[LoopSite, ...], question: Callable[[LoopSite], Iterable[Obstacle]]
+) -> tuple[Obstacle, ...]:
+    """The obstacles of several loops; the copies of one loop of the user's share theirs."""
+    return tuple(dict.fromkeys(o for s in sites for o in question(s)))
 
 
 def some_loops(fn: Function, ref: str) -> tuple[LoopSite, ...] | Obstacle:
@@ -282,7 +300,7 @@ def no_wrap(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
         return ()
     down = (value_of(loop.step) or 1) < 0
     first, last = (loop.hi, loop.lo) if down else (loop.lo, loop.hi)
-    if always(fn, site.path, Bin("<=", first, last)):
+    if value_of(first) == 0 or always(fn, site.path, Bin("<=", first, last)):
         return ()
     return (
         Obstacle(

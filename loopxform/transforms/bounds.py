@@ -9,7 +9,7 @@ from loopxform.ir.affine import Poly, constant, poly, simplify, to_expr, value_o
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, If, Load, Stmt, Var
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import map_body, map_stmt_exprs, names, stmt_exprs
+from loopxform.ir.visit import map_body, map_stmt_exprs, names, stmt_exprs, walk_expr
 
 
 def operands(e: Expr) -> list[Expr]:
@@ -105,7 +105,8 @@ def span(index: Poly, inner: tuple[For, ...]) -> tuple[Poly, Poly] | None:
             c = factor.value
             if c is None or rest + factor * poly(Var(loop.var)) != bound:
                 return None
-            at = poly(loop.lo) if (c >= 0) == want_low else last
+            up = (value_of(loop.step) or 1) > 0
+            at = poly(loop.lo) if ((c >= 0) == want_low) == up else last
             ends.append(rest + factor * at)
         low, high = ends
     return low, high - low + constant(1)
@@ -115,7 +116,7 @@ def replace_iterator(body: tuple[Stmt, ...], var: str, value: Expr) -> tuple[Stm
     """`body` with `var` replaced, subscripts and bounds simplified.
 
     Only subscripts and loop bounds are rearranged; other expressions keep the user's order of
-    evaluation.
+    evaluation, and so do subscripts with a cast, which may be of a real number.
     """
 
     def expr(e: Expr) -> Expr:
@@ -125,7 +126,7 @@ def replace_iterator(body: tuple[Stmt, ...], var: str, value: Expr) -> tuple[Stm
 
     def subscripts(e: Expr) -> Expr:
         if isinstance(e, Load):
-            return replace(e, index=tuple(simplify(i) for i in e.index))
+            return replace(e, index=tuple(i if _casts(i) else simplify(i) for i in e.index))
         return e
 
     def stmt(s: Stmt) -> tuple[Stmt, ...]:
@@ -137,6 +138,10 @@ def replace_iterator(body: tuple[Stmt, ...], var: str, value: Expr) -> tuple[Stm
         return (new,)
 
     return map_body(body, stmt)
+
+
+def _casts(e: Expr) -> bool:
+    return any(isinstance(x, Cast) for x in walk_expr(e))
 
 
 def conjuncts(e: Expr) -> list[Expr]:

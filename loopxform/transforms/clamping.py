@@ -27,10 +27,12 @@ from loopxform.ir.visit import (
     map_exprs,
     names,
     stmt_exprs,
+    substitute,
     walk,
     walk_expr,
     writes,
 )
+from loopxform.transforms.bounds import fixed_trips
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,23 @@ class Guard:
 
 
 def clamp_body(
-    fn: Function, body: tuple[Stmt, ...], guard: tuple[Guard, ...], storage: tuple[str, ...]
+    fn: Function,
+    body: tuple[Stmt, ...],
+    guard: tuple[Guard, ...],
+    storage: tuple[str, ...],
+    around: tuple[For, ...],
 ) -> tuple[Stmt, ...] | str:
     """`body` with every read moved inside the guard, or why that cannot be done.
 
-    It may write `storage` and what it declares itself; nothing else.
+    It may write `storage` and what it declares itself; nothing else. A loop `around` it (outermost
+    first) whose bounds move with the guard goes past the edge as well.
     """
     edge = frozenset(n for g in guard for n in names(g.index))
-    work = _Clamping(fn, guard, edge, frozenset(storage) | frozenset(declared(body)))
+    for loop in around:
+        if (names(loop.lo) | names(loop.hi)) & edge:
+            edge |= {loop.var}
+    own = frozenset(storage) | frozenset(declared(body))
+    work = _Clamping(fn, guard, edge, own, _single((*around, *_loops(body))))
     problem = work.shared_effects(body) or work.plan(body)
     if problem:
         return problem
@@ -61,9 +72,15 @@ class _Clamping:
     """What is known while the reads of one body are looked at."""
 
     def __init__(
-        self, fn: Function, guard: tuple[Guard, ...], edge: frozenset[str], own: frozenset[str]
+        self,
+        fn: Function,
+        guard: tuple[Guard, ...],
+        edge: frozenset[str],
+        own: frozenset[str],
+        single: dict[str, Expr],
     ) -> None:
         self.fn, self.guard, self.edge, self.own = fn, guard, edge, own
+        self.single = single
         self.storage, self.written = declared(fn.body), writes(fn.body)
         self.changed: dict[Load, Load] = {}
         self.exact = True
@@ -114,7 +131,7 @@ class _Clamping:
         if not any(index.mentions(n) for n in self.edge):
             return True
         for g in self.guard:
-            gap = (index - poly(g.index)).constant
+            gap = self._gap(index, g)
             if gap is not None and limit is not None:
                 return poly(limit) == poly(g.limit) + constant(gap)
         return False
@@ -126,14 +143,28 @@ class _Clamping:
             if not names(i) & self.edge:
                 out.append(i)
                 continue
-            near = [g for g in self.guard if (poly(i) - poly(g.index)).constant is not None]
+            near = [(g, gap) for g in self.guard if (gap := self._gap(poly(i), g)) is not None]
             if not near:
                 return f"a subscript of '{x.array}' that the bounds check does not cover"
-            last = to_expr(poly(near[0].limit) - constant(1))
-            gap = poly(i) - poly(near[0].index)
-            out.append(to_expr(poly(Bin("min", near[0].index, last)) + gap))
+            g, gap = near[0]
+            last = to_expr(poly(g.limit) - constant(1))
+            out.append(to_expr(poly(Bin("min", g.index, last)) + constant(gap)))
         self.changed[x] = Load(x.array, tuple(out), origin=x.origin)
         return None
+
+    def _gap(self, index: Poly, g: Guard) -> int | None:
+        """How far ahead of the guarded index `index` is, if by a constant."""
+        return poly(substitute(to_expr(index - poly(g.index)), self.single)).constant
+
+
+def _loops(body: tuple[Stmt, ...]) -> tuple[For, ...]:
+    return tuple(s for _, s in walk(body) if isinstance(s, For))
+
+
+def _single(loops: tuple[For, ...]) -> dict[str, Expr]:
+    """The values of loops of one iteration (a register tile of one element)."""
+    trips = ((x, fixed_trips(x)) for x in loops if poly(x.lo).constant is not None)
+    return {x.var: x.lo for x, n in trips if n is not None and n[0].value == 1}
 
 
 def _index_names(x: Load) -> frozenset[str]:

@@ -15,7 +15,7 @@ from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Copy, For, Function
 from loopxform.ir.types import Level
 from loopxform.ir.visit import LoopSite, loops_around, names, walk, writes
-from loopxform.transforms.base import Step, rewrite_loops, some_loops
+from loopxform.transforms.base import Step, for_each, rewrite_loops, some_loops
 from loopxform.transforms.bounds import fixed_trips
 
 LEVELS: dict[str, Level] = {
@@ -48,7 +48,7 @@ class MapTo(Step):
                     remedy=f"levels: {', '.join(LEVELS)}",
                 ),
             )
-        return tuple(o for s in sites for o in self._obstacles(fn, s))
+        return for_each(sites, lambda s: self._obstacles(fn, s))
 
     def _obstacles(self, fn: Function, site: LoopSite) -> list[Obstacle]:
         loop, level = site.loop, LEVELS[self.level]

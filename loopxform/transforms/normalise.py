@@ -20,6 +20,7 @@ from loopxform.ir.visit import LoopSite, walk_expr
 from loopxform.transforms.base import (
     Step,
     fixed_header,
+    for_each,
     no_wrap,
     rewrite_loops,
     some_loops,
@@ -62,7 +63,7 @@ class Normalise(Step):
                     remedy="use body or innermost",
                 ),
             )
-        return tuple(o for s in sites for o in _obstacles(fn, s))
+        return for_each(sites, lambda s: _obstacles(fn, s))
 
     def rewrite(self, fn: Function) -> Function:
         types = symbols(fn)

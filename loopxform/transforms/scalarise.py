@@ -86,7 +86,10 @@ class Scalarise(Step):
         other = [x for x in found if [poly(i) for i in x.index] != [poly(i) for i in first.index]]
         if other:
             text = f"the body uses more than one element of '{self.array}'"
-            return (Obstacle("LX181", text, other[0].origin.loc or where),)
+            place = other[0].origin.loc or where
+            return (
+                Obstacle("LX181", text, place, remedy="distribute the loop, or keep the array"),
+            )
         return opaque_obstacles(fn, site.path) or self._every_iteration(fn, site, first)
 
     def _every_iteration(self, fn: Function, site: LoopSite, element: Load) -> tuple[Obstacle, ...]:
@@ -101,7 +104,10 @@ class Scalarise(Step):
             return (Obstacle("LX182", text, where, remedy="use the element in every iteration"),)
         after = self.rewrite(fn)
         outer = [p for p in (site.path[: n + 1] for n in range(len(site.path))) if _forall(fn, p)]
-        return tuple(o for p in outer for o in parallel_obstacles(_sequential(after, p), p))
+        races = [o for p in outer for o in parallel_obstacles(_sequential(after, p), p)]
+        text = f"'{expr_text(element)}' would be loaded and stored by iterations that do not use it"
+        remedy = "scalarise before parallelising, or use the element in every iteration"
+        return tuple(Obstacle("LX182", text, where, o.witness, remedy) for o in races)
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))

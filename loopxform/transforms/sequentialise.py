@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
-from loopxform.transforms.base import Step, rewrite_loops, some_loops, unmapped
+from loopxform.transforms.base import Step, for_each, rewrite_loops, some_loops, unmapped
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Sequentialise(Step):
         sites = some_loops(fn, self.loop)
         if isinstance(sites, Obstacle):
             return (sites,)
-        return tuple(o for s in sites for o in unmapped(s, "sequentialise"))
+        return for_each(sites, lambda s: unmapped(s, "sequentialise"))
 
     def rewrite(self, fn: Function) -> Function:
         def in_order(loop: For) -> For:

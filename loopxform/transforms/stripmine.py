@@ -14,9 +14,9 @@ from typing import ClassVar
 
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import simplify
+from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import outer_name
-from loopxform.ir.nodes import Bin, Function, Var
+from loopxform.ir.nodes import Bin, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.visit import replace_at
 from loopxform.transforms.base import (
@@ -58,6 +58,7 @@ class Stripmine(Step):
             *fixed_header(site),
             *new_name(fn, self.outer, site),
             *unmapped(site, "stripmine"),
+            *_in_range(site.loop, size),
         )
 
     def rewrite(self, fn: Function) -> Function:
@@ -82,3 +83,20 @@ class Stripmine(Step):
     def reason(self, fn: Function) -> str:
         kind = "parallel" if trusted(one_loop(fn, self.loop)).loop.parallel else "sequential"
         return f"the same iterations in the same order, in tiles; both loops stay {kind}"
+
+
+def _in_range(loop: For, size: Expr) -> tuple[Obstacle, ...]:
+    """The end of a tile must be a value of the loop variable's type, where the bound is known."""
+    end, wide = value_of(loop.hi), promote(loop.type)
+    bits = 8 * wide.bytes - (0 if wide.is_unsigned else 1)
+    stride = value_of(Bin("*", size, loop.step)) or 0
+    if end is None or end + stride < 1 << bits:
+        return ()
+    return (
+        Obstacle(
+            "LX137",
+            f"the last tile of '{loop.var}' would end beyond the largest {wide}",
+            loop.origin.loc,
+            remedy="use a wider type for the loop variable",
+        ),
+    )

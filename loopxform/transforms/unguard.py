@@ -18,8 +18,34 @@ from typing import ClassVar
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly
-from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Load, Stmt, Var
-from loopxform.ir.visit import Path, at, declared, enclosing, loads, names, replace_at, walk
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Slice,
+    Stmt,
+    Var,
+)
+from loopxform.ir.visit import (
+    Path,
+    at,
+    declared,
+    enclosing,
+    loads,
+    loops_around,
+    names,
+    replace_at,
+    stmt_exprs,
+    walk,
+    walk_expr,
+)
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import (
     conjunction,
@@ -53,6 +79,7 @@ class Unguard(Step):
         problem = self._readers(fn, sites)
         for site in sites:
             problem = problem or self._elements(fn, site) or self._values(fn, site)
+            problem = problem or self._bystanders(fn, site, sites)
         return (problem,) if problem else ()
 
     def _readers(self, fn: Function, sites: list[_Site]) -> Obstacle | None:
@@ -72,22 +99,44 @@ class Unguard(Step):
         for var in {n for g in site.guard for n in names(g.index)} & inside:
             if var not in site.elements:
                 return self._no(fn, f"there is no element per iteration of '{var}'", None)
-        freed = _freed(fn, site)
-        for _, s in walk(site.body):
+        free = replace_at(_freed(fn, site), site.path, (If(Const(1), site.body),))
+        for path, s in walk(free.body):
             target = s.target if isinstance(s, Assign) else None
             if not isinstance(target, Load) or target.array not in self.names:
                 continue
+            if path[: len(site.path)] != site.path:
+                continue
             for index, size in zip(target.index, declared(fn.body)[target.array].shape):
                 fits = Bin("&&", Bin(">=", index, Const(0)), Bin("<", index, size))
-                if not always(freed, site.path, fits):
+                if not always(free, path, fits):
                     return self._no(fn, f"'{target.array}' may be indexed past its end", None)
         return None
 
+    def _bystanders(self, fn: Function, site: _Site, sites: list[_Site]) -> Obstacle | None:
+        """Whatever else stands in the loops that are no longer cut short runs past the edge too:
+        it must have the bounds check itself, or only fill registers from the staged copy."""
+        freed = _freed(fn, site)
+        loops = [site.path[:n] for n in range(1, len(site.path))]
+        grown = [p for p in loops if _header(freed, p) != _header(fn, p)]
+        edge = {s.var for s in (at(fn, p) for p in grown) if isinstance(s, For)}
+        for path, s in walk(fn.body):
+            if not grown or path[: len(grown[0])] != grown[0] or path == grown[0]:
+                continue
+            if any(path[: len(x.path)] == x.path for x in sites) or site.key <= _held(freed, path):
+                continue
+            if not _harmless(freed, path, s, edge):
+                return self._no(fn, f"the statement at {s.origin.loc} needs it", None)
+        return None
+
     def _values(self, fn: Function, site: _Site) -> Obstacle | None:
-        value = clamp_body(fn, site.body, site.guard, self.names)
+        value = self._clamped(fn, site)
         if isinstance(value, str) and not _only_sets(site.body, self.names):
             return self._no(fn, value, "leave the bounds check in place")
         return None
+
+    def _clamped(self, fn: Function, site: _Site) -> tuple[Stmt, ...] | str:
+        around = loops_around(fn, site.path)
+        return clamp_body(fn, site.body, site.guard, self.names, around)
 
     def _no(self, fn: Function, what: str, remedy: str | None) -> Obstacle:
         decl = declared(fn.body).get(self.names[0])
@@ -95,14 +144,14 @@ class Unguard(Step):
         return Obstacle("LX170", f"the bounds check must stay: {what}", loc, remedy=remedy)
 
     def rewrite(self, fn: Function) -> Function:
-        for path in reversed([s.path for s in _sites(fn, self.names)]):
-            site = next(s for s in _sites(fn, self.names) if s.path == path)
-            body = clamp_body(fn, site.body, site.guard, self.names)
+        before = fn
+        for site in reversed(_sites(before, self.names)):
+            body = self._clamped(before, site)
             if isinstance(body, str):
                 check = conjunction([Bin("<", g.index, g.limit) for g in site.guard])
                 zero = tuple(replace(s, value=Const(0)) for s in site.body if isinstance(s, Assign))
                 body = (If(check, site.body, zero),)
-            fn = replace_at(_freed(fn, site), path, body)
+            fn = replace_at(_freed(fn, site), site.path, body)
         return fn
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
@@ -135,11 +184,13 @@ def _sites(fn: Function, storage: tuple[str, ...]) -> list[_Site]:
         inner = _inner_loops(fn, path, storage)
         own = {poly(i) for i in s.target.index}
         elements = frozenset(x.var for x in inner if poly(iteration_number(x)) in own)
-        out.append(_under_if(fn, path, elements) or _bare(path, s, inner, elements))
+        out.append(_under_if(fn, path, inner, elements) or _bare(fn, path, inner, elements))
     return out
 
 
-def _under_if(fn: Function, path: Path, elements: frozenset[str]) -> _Site | None:
+def _under_if(fn: Function, path: Path, inner: list[For], elements: frozenset[str]) -> _Site | None:
+    """The condition, and the bounds that cut element loops short where it has no limit of theirs
+    (a register tile of one element needs no check of its own)."""
     for n in range(1, len(path)):
         parent = at(fn, path[:n])
         if not isinstance(parent, If) or parent.orelse:
@@ -148,10 +199,16 @@ def _under_if(fn: Function, path: Path, elements: frozenset[str]) -> _Site | Non
         bounds = [c for c in parts if _is_bound(c, elements)]
         if bounds:
             guard = tuple(Guard(c.left, c.right) for c in bounds if isinstance(c, Bin))
+            guard += tuple(c for c in _cut_guards(inner, elements) if not _covered(c, guard))
             rest = [c for c in parts if c not in bounds]
             body = (If(conjunction(rest), parent.then),) if rest else parent.then
             return _Site(path[:n], body, guard, elements)
     return None
+
+
+def _covered(cut: Guard, guard: tuple[Guard, ...]) -> bool:
+    own = [g for g in guard if names(cut.index) <= names(g.index)]
+    return any(poly(g.limit) == poly(cut.limit) for g in own)
 
 
 def _is_bound(cond: object, elements: frozenset[str]) -> bool:
@@ -165,10 +222,21 @@ def _is_bound(cond: object, elements: frozenset[str]) -> bool:
     )
 
 
-def _bare(path: Path, s: Stmt, inner: list[For], elements: frozenset[str]) -> _Site:
-    """The bounds that cut the element loops short are the guard."""
-    cuts = tuple(Guard(Var(x.var), cut) for x in inner if x.var in elements for cut in _cuts(x))
-    return _Site(path, (s,), cuts, elements)
+def _bare(fn: Function, path: Path, inner: list[For], elements: frozenset[str]) -> _Site:
+    """The bounds that cut the element loops short are the guard of all that the innermost such
+    loop does around the statement at `path`; of that loop where it does more and is whole."""
+    cuts = _cut_guards(inner, elements)
+    parents = enclosing(fn, path)
+    short = [n for n, x in enumerate(parents) if isinstance(x, For) and x.var in elements]
+    depth = min(max(short, default=len(path) - 2) + 2, len(path))
+    loop = parents[depth - 2]
+    if isinstance(loop, For) and len(loop.body) > 1 and not _cuts(loop):
+        depth -= 1
+    return _Site(path[:depth], (at(fn, path[:depth]),), cuts, elements)
+
+
+def _cut_guards(inner: list[For], elements: frozenset[str]) -> tuple[Guard, ...]:
+    return tuple(Guard(Var(x.var), cut) for x in inner if x.var in elements for cut in _cuts(x))
 
 
 def _cuts(loop: For) -> list[Expr]:
@@ -223,6 +291,33 @@ def _freed(fn: Function, site: _Site) -> Function:
             else:
                 break
     return fn
+
+
+def _header(fn: Function, path: Path) -> Expr | None:
+    loop = at(fn, path)
+    return loop.hi if isinstance(loop, For) else None
+
+
+def _harmless(fn: Function, path: Path, s: Stmt, edge: set[str]) -> bool:
+    """May run past the edge: structure that reads nothing there, a copy proven to be inside."""
+    match s:
+        case Decl():
+            return True
+        case For() | If():
+            parts = [x for e in stmt_exprs(s) if names(e) & edge for x in walk_expr(e)]
+            return not any(
+                isinstance(x, Load) or (isinstance(x, Bin) and x.op in "/%") for x in parts
+            )
+        case Copy(_, source, slices, False):
+            shape = declared(fn.body)[source].shape
+            return all(_fits(fn, path, x, size) for x, size in zip(slices, shape))
+        case _:
+            return False
+
+
+def _fits(fn: Function, path: Path, part: Slice, extent: Expr) -> bool:
+    end = Bin("+", part.lo, part.size or Const(1))
+    return always(fn, path, Bin("&&", Bin(">=", part.lo, Const(0)), Bin("<=", end, extent)))
 
 
 def _implied(fn: Function, site: _Site, bound: Bin) -> bool:

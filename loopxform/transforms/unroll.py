@@ -21,6 +21,7 @@ from loopxform.transforms.base import (
     Step,
     ascending,
     fixed_header,
+    for_each,
     no_wrap,
     some_loops,
     unmapped,
@@ -54,7 +55,7 @@ class Unroll(Step):
                     remedy="use full, or a number of 2 or more",
                 ),
             )
-        return tuple(o for s in sites for o in self._obstacles(fn, s))
+        return for_each(sites, lambda s: self._obstacles(fn, s))
 
     def _obstacles(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
         shape = (*whole_loop(site), *fixed_header(site), *unmapped(site, "unroll"))

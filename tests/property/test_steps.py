@@ -23,12 +23,13 @@ from random_nests import (
 )
 from tracing import TooLongError, claims, trace
 
-from loopxform.errors import TransformError, UnsupportedC
-from loopxform.ir.nodes import Decl, Function
+from loopxform.errors import TransformError
+from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import loops, walk
-from loopxform.recipes.tile import Tiled, Tiles, Variant, tile
+from loopxform.recipes.tile import Tiles, Variant, tile
 from loopxform.transforms import (
+    STEPS,
     CopyToLocal,
     CopyToPrivate,
     Derivation,
@@ -87,8 +88,9 @@ class Reference:
     def check(self, fn: Function, what: object) -> None:
         """`fn` computes the same, with foralls in order and in two others."""
         program = Program(fn)
+        orders = (None, 1, 2) if any(s.loop.parallel for s in loops(fn)) else (None,)
         for args, expected in self.runs:
-            for order in (None, 1, 2):
+            for order in orders:
                 try:
                     found = outcome(program, args, order)
                 except InterpError as e:
@@ -111,8 +113,8 @@ class Chooser:
             lambda: Parallelise(self.loop(fn)),
             lambda: Parallelise(self.loop(fn)),
             lambda: Privatise(self.scalar(fn), self.loop(fn)),
-            lambda: Scalarise(rng.choice("AaBb"), self.loop(fn)),
-            lambda: Stripmine(self.loop(fn), rng.choice(["T", "S", "3", "T*S"])),
+            lambda: Scalarise(self.array(fn), self.loop(fn)),
+            lambda: Stripmine(self.loop(fn), rng.choice([*dict(fn.tiles), "2", "3"])),
             lambda: self.interchange(fn),
             lambda: self.interchange(fn),
             lambda: Expand(self.scalar(fn), self.chain(fn)),
@@ -121,8 +123,8 @@ class Chooser:
             lambda: Normalise(self.loop(fn), rng.choice(["body", "innermost"])),
             lambda: Unroll(self.loop(fn), rng.choice(["", "full", "2", "3"])),
             lambda: MapTo(self.loop(fn), rng.choice(["group.x", "group.y", "thread.x"])),
-            lambda: CopyToLocal(rng.choice("AaBb"), self.loop(fn)),
-            lambda: CopyToPrivate(rng.choice(["A_loc", "a_loc", "B_loc"]), self.loop(fn)),
+            lambda: CopyToLocal(self.array(fn), self.loop(fn)),
+            lambda: self.copy_to_private(fn),
             lambda: Epilogue(self.loop(fn)),
             lambda: Unguard((self.scalar(fn),)),
         ]
@@ -143,6 +145,20 @@ class Chooser:
         around = [s.loop.var for s in loops(fn) if s.path == site.path[: len(s.path)]]
         return tuple(around[-self.rng.choice([1, 1, 2]) :])
 
+    def array(self, fn: Function) -> str:
+        return self.rng.choice([p.name for p in fn.params if p.array])
+
+    def copy_to_private(self, fn: Function) -> Step:
+        """Of a staged copy in a loop beside it, if there is one."""
+        made = [(p, s) for p, s in walk(fn.body) if isinstance(s, Copy) and s.collective]
+        if not made:
+            return CopyToPrivate(self.array(fn), self.loop(fn))
+        path, copy = self.rng.choice(made)
+        beside = [s for s in loops(fn) if s.path[: len(path) - 1] == path[:-1]]
+        site = self.rng.choice(beside or loops(fn))
+        same = [s.path for s in loops(fn) if s.loop.var == site.loop.var]
+        return CopyToPrivate(copy.target, f"{site.loop.var}#{same.index(site.path) + 1}")
+
     def scalar(self, fn: Function) -> str:
         return self.rng.choice([s.name for _, s in walk(fn.body) if isinstance(s, Decl)] or ["t"])
 
@@ -157,7 +173,7 @@ def confirm(name: str, fn: Function, refused: Step, counts: Counter[str]) -> Non
     for claim in claims(refused.check(fn)):
         if max(claim.sizes.values(), default=0) > 12:
             continue
-        sizes = {"M": 0, "N": 0} | claim.sizes
+        sizes = dict.fromkeys("GMNU", 0) | claim.sizes
         try:
             events = trace(fn, sizes)
         except TooLongError:
@@ -166,57 +182,155 @@ def confirm(name: str, fn: Function, refused: Step, counts: Counter[str]) -> Non
         counts["witness"] += 1
 
 
-def derive(name: str, text: str, length: int, counts: Counter[str]) -> None:
-    """Applies random steps to a random nest until `length` were accepted."""
-    rng = random.Random(name)
-    start = Derivation(with_tiles(lowered(text), TILES))
-    try:
-        reference = Reference(
-            name, start.function, [nest_arguments(start.function, m, n) for m, n in SIZES]
-        )
-    except InterpError:
-        counts["unusable"] += 1
-        return
-    derivation, staged = start, False
+def apply(
+    name: str, start: Derivation, reference: Reference, length: int, counts: Counter[str]
+) -> Derivation:
+    """Tries random steps until `length` were accepted, checking each."""
+    rng, done = random.Random(name), start
     for _ in range(8 * length):
-        fn = derivation.function
+        fn = done.function
+        if not loops(fn) or len(loops(fn)) > 20 or len(done.records) >= len(start.records) + length:
+            break
         chosen = Chooser(rng).step(fn)
         before = listing(fn)
-        try:
-            derivation = derivation.then(chosen)
-        except TransformError as e:
-            counts[f"refused {chosen.verb}"] += 1
-            assert e.obstacles == chosen.check(fn), "check is a function of the program"
-            assert derivation.function is fn
-            assert listing(fn) == before
-            if not staged:
-                confirm(name, fn, chosen, counts)
-            continue
-        counts[f"accepted {chosen.verb}"] += 1
         assert step(str(chosen)) == chosen
-        staged |= isinstance(chosen, CopyToLocal)
-        done = [str(r.step) for r in derivation.records]
-        if derivation.function != fn:
-            reference.check(derivation.function, f"{done}\n{text}")
-        if len(derivation.records) >= length or len(loops(derivation.function)) > 20:
-            break
-    if derivation.records:
-        again = replay(start, derivation.to_json()["steps"])
-        assert again.function == derivation.function, name
+        refused = bool(chosen.check(fn))
+        counts[f"{'refused' if refused else 'accepted'} {chosen.verb}"] += 1
+        if refused:
+            with pytest.raises(TransformError):
+                done.then(chosen)
+            if not any(isinstance(s, Copy) for _, s in walk(fn.body)):
+                confirm(name, fn, chosen, counts)
+        else:
+            done = done.then(chosen)
+            if done.function != fn:
+                reference.check(done.function, [str(r.step) for r in done.records])
+        assert listing(fn) == before, f"{name}: {chosen} changed the program it was asked about"
+    return done
 
 
-def sweep(seed: int, count: int) -> Counter[str]:
+def derive(name: str, text: str, counts: Counter[str]) -> None:
+    """Random steps on a random nest; the accepted ones replay from JSON."""
+    start = Derivation(with_tiles(lowered(text), TILES))
+    inputs = [nest_arguments(start.function, m, n) for m, n in SIZES]
+    reference = Reference(f"{name}\n{text}", start.function, inputs)
+    done = apply(name, start, reference, 2 + number(name) % 5, counts)
+    assert replay(start, done.to_json()["steps"]).function == done.function, name
+
+
+def number(name: str) -> int:
+    return int(name.removeprefix("seed "))
+
+
+def sweep_nests(seed: int, count: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for name, text in nests(seed, count):
-        derive(name, text, 2 + hash_of(name) % 5, counts)
+        derive(name, text, counts)
     return counts
 
 
-def hash_of(name: str) -> int:
-    return int(name.removeprefix("seed "))
+# ---------------------------------------------------------------- tiling
+
+
+VARIANTS: tuple[Variant, ...] = ("register", "block", "naive")
+
+
+def prepared(name: str, program: Redomap) -> tuple[Function, Reference] | None:
+    """The program and its results at random sizes, among them 0 and 1; None where a program that
+    subscripts outside of its arrays came out."""
+    fn, rng = lowered(program.text), random.Random(name)
+    inputs = []
+    for limit in (9, 9, 1):
+        sizes = {p: rng.randint(0, limit) for p in "GMNU"}
+        inputs.append(program.arguments(fn, sizes, number(name)))
+    try:
+        return fn, Reference(f"{name}\n{program.text}", fn, inputs)
+    except InterpError:
+        return None
+
+
+def random_tiles(rng: random.Random) -> Tiles:
+    return Tiles(*(rng.randint(1, 5) for _ in range(5)))
+
+
+def sweep_tilings(seed: int, count: int) -> Counter[str]:
+    """Every variant of the recipe, at its end."""
+    counts: Counter[str] = Counter()
+    for name, program in redomaps(seed, count):
+        made = prepared(name, program)
+        if made is None:
+            counts["unusable"] += 1
+            continue
+        for variant in VARIANTS:
+            sizes = random_tiles(random.Random(f"{name} {variant}"))
+            tiled = tile(made[0], sizes, variant)
+            counts[f"{variant}: {tiled.variant}"] += 1
+            made[1].check(tiled.function, f"{variant} {sizes}")
+    return counts
+
+
+def sweep_detours(seed: int, count: int) -> Counter[str]:
+    """Random steps from somewhere in the middle of a tiling: the order of a recipe is only one of
+    many that a user may choose."""
+    counts: Counter[str] = Counter()
+    for name, program in redomaps(seed, count):
+        made = prepared(name, program)
+        if made is None:
+            continue
+        rng = random.Random(name)
+        tiled = tile(made[0], random_tiles(rng), rng.choice(VARIANTS))
+        records = tiled.derivation.records
+        cut = Derivation(tiled.derivation.start, records[: rng.randint(1, len(records))])
+        apply(name, cut, made[1], 3, counts)
+    return counts
+
+
+# ---------------------------------------------------------------- the tests
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_steps(seed: int) -> None:
-    print(f"seeds {seed * 100_000} to {seed * 100_000 + 60}")
-    sweep(seed, 60)
+    print(f"seeds {seed}00000 to {seed}00059")
+    sweep_nests(seed, 60)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_tilings(seed: int) -> None:
+    print(f"seeds {seed}00000 to {seed}00014")
+    sweep_tilings(seed, 15)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
+    print(f"seeds {seed}00000 to {seed}00019")
+    sweep_detours(seed, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_random_steps(seed: int) -> None:
+    sweep_nests(seed, 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_random_tilings(seed: int) -> None:
+    sweep_tilings(seed, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_steps_off_the_path_of_the_recipe(seed: int) -> None:
+    sweep_detours(seed, 250)
+
+
+def test_the_sweeps_reach_what_they_are_for() -> None:
+    """Guards against sweeps that pass because nothing is ever accepted, or refused."""
+    steps = sweep_nests(7, 100) + sweep_detours(7, 120)
+    accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
+    refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
+    assert accepted == set(STEPS), set(STEPS) - accepted
+    assert refused >= set(STEPS) - {"sequentialise"}, set(STEPS) - refused
+    assert steps["witness"] >= 100
+    tilings = sweep_tilings(7, 15)
+    assert min(tilings[f"{v}: {v}"] for v in VARIANTS) >= 5, tilings

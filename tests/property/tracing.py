@@ -195,10 +195,11 @@ class Claim:
 
 
 def claims(obstacles: tuple[Obstacle, ...]) -> Iterator[Claim]:
-    """The claims of the obstacles that have a witness."""
+    """What the obstacles that are proven dependences (LX101) claim."""
     for o in obstacles:
-        if o.witness is None:
+        if o.code != "LX101":
             continue
+        assert o.witness, o.message
         text, numbers = _MESSAGE.match(o.message), _WITNESS.fullmatch(o.witness)
         assert text, o.message
         assert numbers, o.witness

@@ -1,0 +1,65 @@
+"""`loopxform check FILE.c`: a verdict for every loop, and the dependence matrix of every nest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
+from loopxform.cli.options import Parser, choose_function, parser, read
+from loopxform.frontend import Parsed
+from loopxform.ir.nodes import Function
+
+
+def options() -> Parser:
+    p = parser("check", "Judges every loop: yes, reduction, privatizable, no, or unknown.")
+    p.add_argument("--format", choices=("text", "json"), default="text")
+    return p
+
+
+def main(argv: list[str]) -> int:
+    args = options().parse_args(argv)
+    parsed = read(args)
+    chosen = [choose_function(parsed, args.function)] if args.function else parsed.unit.functions
+    if args.format == "json":
+        data = {
+            "schema_version": 1,
+            "file": parsed.unit.file,
+            "functions": [_function_json(f) for f in chosen],
+        }
+        print(json.dumps(data, indent=2))
+    else:
+        for fn in chosen:
+            print("\n".join(_function_text(parsed, fn)))
+    for problem in () if args.function else parsed.problems:
+        raise problem
+    return 0
+
+
+def _function_json(fn: Function) -> dict[str, Any]:
+    rows = [row for m in matrix(fn) for row in m.rows]
+    return {
+        "name": fn.name,
+        "line": fn.origin.loc.line if fn.origin.loc else 0,
+        "loops": [v.json() for v in judge(fn)],
+        "dependences": [row.json() for row in rows],
+    }
+
+
+def _function_text(parsed: Parsed, fn: Function) -> list[str]:
+    out = [f"{fn.name}:"]
+    for v in judge(fn):
+        source = parsed.sources.line(v.loc) if v.loc else None
+        number = f"{v.loc.line:>5}" if v.loc else "    ?"
+        out.append(f"{number} | {(source or v.var).rstrip():<48}  {_words(v)}")
+        out += [f"        {r.message}" for r in v.reasons]
+    for m in matrix(fn):
+        out += ["", *matrix_text(m).rstrip("\n").split("\n")]
+    return [*out, ""]
+
+
+def _words(v: LoopVerdict) -> str:
+    extra = [f"private {', '.join(v.private)}"] if v.private else []
+    extra += [f"{r.op} of {r.var}" for r in v.reductions]
+    extra += [f"if {', '.join(v.assumes)}"] if v.assumes else []
+    return v.parallel + (f" ({'; '.join(extra)})" if extra else "")

@@ -1,0 +1,91 @@
+"""Short ways to apply steps to C text, to look at the result, and to run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import numpy as np
+import pytest
+
+from loopxform.errors import TransformError
+from loopxform.frontend import parse_file
+from loopxform.ir.nodes import Function
+from loopxform.ir.printer import listing
+from loopxform.source import Sources
+from loopxform.transforms import Derivation, replay, step, with_tiles
+from loopxform.verify.inputs import make_inputs
+from loopxform.verify.interp import Program
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+TILES = {"Ty": 2, "Tx": 3, "Tk": 4, "Ry": 2, "Rx": 3}
+FREE_EXTENT = 40
+"""The first extent of arrays whose declaration leaves it open."""
+
+
+def corpus(name: str) -> str:
+    return (CORPUS / f"{name}.c").read_text()
+
+
+def c(body: str, params: str = "int n, float a[n], float b[n]") -> str:
+    """A function with this body."""
+    return f"void f({params}) {{ {body} }}"
+
+
+def start(text: str) -> tuple[Derivation, Sources]:
+    parsed = parse_file("t.c", text=dedent(text))
+    (fn,) = parsed.unit.functions
+    return Derivation(with_tiles(fn, TILES)), parsed.sources
+
+
+def derived(text: str, *steps: str) -> Derivation:
+    return start(text)[0].run(tuple(step(s) for s in steps))
+
+
+def shown(derivation: Derivation) -> str:
+    """The last step, why it is legal, and the program after it."""
+    last = derivation.records[-1]
+    return f"{last.step}\n{last.reason}\n\n{listing(last.result)}"
+
+
+def refusal(text: str, *steps: str) -> str:
+    """What is printed where the last step is refused; the ones before it apply."""
+    before, sources = start(text)
+    before = before.run(tuple(step(s) for s in steps[:-1]))
+    with pytest.raises(TransformError) as e:
+        before.then(step(steps[-1]))
+    return e.value.render(sources) + "\n"
+
+
+def arguments(fn: Function, size: int) -> dict[str, Any]:
+    """Integer parameters near `size`, no two the same."""
+    integers = [p.name for p in fn.objects if not p.shape and p.type.is_integer]
+    sizes = {name: max(0, size + n - 1) if size > 1 else size for n, name in enumerate(integers)}
+    open_ended = {p.name: FREE_EXTENT for p in fn.objects if p.shape and p.shape[0] is None}
+    return make_inputs(fn, sizes, 7, shapes=open_ended)
+
+
+def assert_same_meaning(before: Function, after: Function, sizes: tuple[int, ...]) -> None:
+    """Both compute the same from the same arguments, foralls in order and shuffled."""
+    one, two = Program(before), Program(after)
+    for size in sizes:
+        expected = arguments(before, size)
+        result = one.run(expected)
+        for order in (None, 1, 2):
+            found = arguments(before, size)
+            assert two.run(found, order_seed=order) == result
+            for name, value in expected.items():
+                assert np.array_equal(value, found[name], equal_nan=True), (name, size, order)
+
+
+def assert_step(text: str, *steps: str, sizes: tuple[int, ...] = (0, 1, 5, 8)) -> str:
+    """Applies the steps and returns `shown`; every intermediate program means the same, and the
+    steps survive being written as text and as JSON."""
+    first, _ = start(text)
+    done = derived(text, *steps)
+    for record in done.records:
+        assert_same_meaning(first.function, record.result, sizes)
+        assert step(str(record.step)) == record.step
+    assert replay(first, done.to_json()["steps"]).function == done.function
+    return shown(done)

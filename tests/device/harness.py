@@ -1,0 +1,137 @@
+"""The corpus, tiled, run and compared with the user's C: what the tests of this folder share."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Buffer, KernelPlan
+from loopxform.frontend import parse_file
+from loopxform.ir.nodes import Function
+from loopxform.recipes.sizes import Tiles, Variant
+from loopxform.recipes.tile import Tiled, tile
+from loopxform.runtime.device import choose
+from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.oclgrind import AS_WRITTEN, Checks, run_kernel_under_oclgrind
+from loopxform.runtime.oclgrind_report import OclgrindReport
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource, Library
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+
+Sizes = tuple[int, int, int]
+"""M, U, N, as the tables of seed 000 list them."""
+
+PROGRAMS = tuple(sorted(p.stem for p in CORPUS.glob("*.c")))
+
+NOT_STAGED = {"covariance"}
+"""Programs that the tile recipe maps naively: both operands are slices of one array."""
+
+
+def source(name: str) -> CSource:
+    return CSource(str(CORPUS / f"{name}.c"))
+
+
+@cache
+def program(name: str) -> Function:
+    """The function of a corpus file: the one with the file's name."""
+    functions = parse_file(source(name).path).unit.functions
+    return next(fn for fn in functions if fn.name == name)
+
+
+@cache
+def tiled(name: str, tiles: Tiles, variant: Variant = "register") -> Tiled:
+    return tile(program(name), tiles, variant, strict=name not in NOT_STAGED)
+
+
+@cache
+def plan(name: str, tiles: Tiles, variant: Variant = "register") -> KernelPlan:
+    """Without contraction, so that results are those of the C program to the last bit."""
+    return emit.kernel(tiled(name, tiles, variant).derivation, contract=False)
+
+
+@cache
+def kernel(name: str, tiles: Tiles, variant: Variant = "register") -> CompiledKernel:
+    return CompiledKernel(plan(name, tiles, variant), choose())
+
+
+@cache
+def reference(name: str) -> Library:
+    """The user's C, compiled with -ffp-contract=off."""
+    return Library(source(name), [program(name)])
+
+
+def sizes_of(name: str, m: int, u: int, n: int) -> dict[str, int]:
+    """Numbers for the sizes a program takes (P, the number of products of a batch, is 3)."""
+    known = {"M": m, "U": u, "N": n, "P": 3}
+    return {p.name: known[p.name] for p in program(name).params if p.name in known}
+
+
+def given(name: str, sizes: Mapping[str, int], seed: int) -> dict[str, Any]:
+    """Random arguments. Those of `mm_bool_and` are such that both results occur."""
+    args = arguments(program(name), sizes, seed)
+    if name == "mm_bool_and" and args["A"].size and args["B"].size:
+        m, u = args["A"].shape
+        args["A"][m // 2, u // 2] = 9
+        args["B"][u // 2, ::2] = 1.49
+    return args
+
+
+def run_c(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments after a run of the user's C."""
+    after = copy.deepcopy(dict(args))
+    reference(name).run(name, after)
+    return after
+
+
+def run_on_device(compiled: CompiledKernel, args: Mapping[str, Any]) -> dict[str, Any]:
+    after = copy.deepcopy(dict(args))
+    compiled(**after)
+    return after
+
+
+def check_on_device(
+    name: str, tiles: Tiles, variant: Variant, sizes: Mapping[str, int], seed: int
+) -> None:
+    """Fails unless the kernel does to every argument, bit by bit, what the C program does."""
+    args = given(name, sizes, seed)
+    found = compare(run_c(name, args), run_on_device(kernel(name, tiles, variant), args))
+    assert not found, f"{name} {variant} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
+
+
+def simulate(p: KernelPlan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
+    """The kernel under Oclgrind; `text` in place of its source. It runs as written: optimised code
+    has instructions that Oclgrind does not know (freeze)."""
+    scalars = {q.name: int(args[q.name]) for q in p.scalars if q.type.is_integer}
+    shape = p.group_shape
+    total = [g * s for g, s in zip(p.groups(scalars), shape)]
+    values = [
+        args[a.param.name] if isinstance(a, Buffer) else np.dtype(a.type.numpy).type(args[a.name])
+        for a in p.arguments
+    ]
+    checks = Checks(local_bytes=1 << 20)
+    return run_kernel_under_oclgrind(
+        text or p.source, p.name, values, total, shape, [AS_WRITTEN], checks
+    )
+
+
+def check_under_oclgrind(
+    name: str, tiles: Tiles, variant: Variant, sizes: Mapping[str, int], seed: int
+) -> OclgrindReport:
+    """Fails on a race, an access out of bounds, a read of an unset value, or a wrong result."""
+    what = f"{name} {variant} {tiles} {dict(sizes)} seed {seed}"
+    args, p = given(name, sizes, seed), plan(name, tiles, variant)
+    report = simulate(p, args)
+    assert report.clean, f"{what}: {report.findings[0]}"
+    after = dict(zip((b.param.name for b in p.buffers), report.arrays))
+    expected = run_c(name, args)
+    found = compare({n: expected[n] for n in after}, after)
+    assert not found, f"{what}: {found[0]}"
+    return report

@@ -1,0 +1,430 @@
+"""The written C files in a C project: compiled without a warning, linked against the system's
+OpenCL, and run beside the user's own function."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from harness import CORPUS, given, program, sizes_of, tiled
+
+from loopxform.codegen import c_program, emit
+from loopxform.errors import EmitError
+from loopxform.frontend import parse_file
+from loopxform.recipes.sizes import Tiles
+from loopxform.recipes.tile import tile
+from loopxform.runtime.oclgrind import run_under_oclgrind
+
+TILES = Tiles(4, 4, 8, 2, 2)
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+PLAIN = ["-O1", "-ffp-contract=off"]
+
+PROBE = """
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+int main(void)
+{
+  cl_platform_id p; cl_device_id d;
+  if (clGetPlatformIDs(1, &p, NULL) != CL_SUCCESS) return 1;
+  return clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS;
+}
+"""
+
+
+@cache
+def _missing() -> str | None:
+    """Why no OpenCL program can be built and run with the system's compiler, or None."""
+    if not shutil.which("cc"):
+        return "there is no C compiler"
+    with TemporaryDirectory() as name:
+        app = Path(name, "probe")
+        Path(name, "probe.c").write_text(PROBE)
+        built = _cc(Path(name), "probe.c", "-o", "probe", "-lOpenCL")
+        if built.returncode:
+            return "the OpenCL headers or the loader are not installed"
+        return None if _run(app).returncode == 0 else "the system's loader finds no OpenCL device"
+
+
+@pytest.fixture(autouse=True)
+def _system_opencl() -> None:
+    reason = _missing()
+    if reason and os.environ.get("CI"):
+        pytest.fail(f"CI must run this test: {reason}")
+    if reason:
+        pytest.skip(reason)
+
+
+def _cc(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["cc", *args], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def _run(app: Path, *args: object, **more: str) -> subprocess.CompletedProcess[str]:
+    """With the system's loader and its devices, whatever this process uses."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
+    command = [str(app), *map(str, args)]
+    return subprocess.run(
+        command, env={**env, **more}, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with the written files, the user's object file (its function called user_...) and a
+    caller."""
+
+    folder: Path
+    name: str
+
+    def build(self, caller: str, *options: str) -> Path:
+        (self.folder / "caller.c").write_text(caller)
+        files = [f"{self.name}_opencl.c", "caller.c", "user.o", "-o", "app"]
+        done = _cc(self.folder, *STRICT, *PLAIN, *options, *files, "-lOpenCL", "-lm")
+        assert done.returncode == 0, done.stderr
+        return self.folder / "app"
+
+
+def project(folder: Path, name: str, tiles: Tiles = TILES) -> Project:
+    emitted = emit.opencl(
+        tiled(name, tiles).derivation, stem=name, origin=f"{name}.c", version="test", contract=False
+    )
+    for file, text in emitted.files.items():
+        (folder / file).write_text(text)
+    user = [f"-D{name}=user_{name}", str(CORPUS / f"{name}.c"), "-o", "user.o"]
+    assert _cc(folder, *PLAIN, "-c", *user).returncode == 0
+    return Project(folder, name)
+
+
+# ---------------------------------------------------------------- callers
+
+PREAMBLE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "{name}_opencl.h"
+{prototype};
+
+static unsigned lx_seed = 1;
+static int number(void)
+{{
+  lx_seed = lx_seed * 1103515245u + 12345u;
+  return 1 + (int)(lx_seed >> 16) % 9;
+}}
+"""
+
+
+def preamble(name: str) -> str:
+    prototype = c_program.prototype(program(name), f"user_{name}")
+    return PREAMBLE.format(name=name, prototype=prototype)
+
+
+def caller(name: str, *every: dict[str, int]) -> str:
+    """Runs the user's function and the drop-in on equal arrays for each set of sizes."""
+    body = "".join(_comparison(name, sizes) for sizes in every)
+    return f'{preamble(name)}\nint main(void)\n{{\n{body}  puts("same");\n  return 0;\n}}\n'
+
+
+def _comparison(name: str, sizes: dict[str, int]) -> str:
+    """Every array twice, in memory of its exact size; floats get a fraction that is not exact."""
+    args, lines, calls = given(name, sizes, 1), [], []
+    for p in program(name).params:
+        if not p.array:
+            calls.append(str(args[p.name]))
+            continue
+        bytes_ = f"{args[p.name].size} * sizeof({p.type.c})"
+        value = "number() * 0.37" if p.type.is_float else "number()"
+        lines += [
+            f"void *{p.name}[2];",
+            f"{p.name}[0] = malloc({bytes_} + 1);",
+            f"{p.name}[1] = malloc({bytes_} + 1);",
+            f"for (int n = 0; n < {args[p.name].size}; n++)",
+            f"  (({p.type.c} *){p.name}[0])[n] = ({p.type.c})({value});",
+            f"memcpy({p.name}[1], {p.name}[0], {bytes_});",
+        ]
+        calls.append(f"{p.name}[WHICH]")
+    call = ", ".join(calls)
+    lines += [
+        f"user_{name}({call.replace('WHICH', '0')});",
+        f"{name}({call.replace('WHICH', '1')});",
+    ]
+    for p in (p for p in program(name).params if p.array):
+        bytes_ = f"{args[p.name].size} * sizeof({p.type.c})"
+        lines += [
+            f"if (memcmp({p.name}[0], {p.name}[1], {bytes_}) != 0)",
+            '  return puts("differs"), 1;',
+        ]
+        lines += [f"free({p.name}[0]);", f"free({p.name}[1]);"]
+    return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
+
+
+def assert_same(done: subprocess.CompletedProcess[str], stderr: str = "") -> None:
+    assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", stderr)
+
+
+# ---------------------------------------------------------------- the drop-in
+
+
+@pytest.mark.parametrize("name", ["mm", "gemm", "mm_flat", "batched", "mm_bool_and", "distances"])
+def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -> None:
+    """Silent although verbose: the device did it all."""
+    sizes = [sizes_of(name, *s) for s in ((33, 17, 29), (1, 1, 1), (16, 16, 16))]
+    app = project(tmp_path, name).build(caller(name, *sizes))
+    assert_same(_run(app, LOOPXFORM_VERBOSE="1"))
+
+
+def test_global_arrays(tmp_path: Path) -> None:
+    text = (
+        preamble("mm_macro")
+        + """
+extern float A[19][22], B[22][13], C[19][13];
+int main(void)
+{
+  static float expected[19][13];
+  for (int n = 0; n < 19 * 22; n++) A[n / 22][n % 22] = number() * 0.37f;
+  for (int n = 0; n < 22 * 13; n++) B[n / 13][n % 13] = number() * 0.37f;
+  user_mm_macro();
+  memcpy(expected, C, sizeof C);
+  memset(C, 0, sizeof C);
+  mm_macro();
+  puts(memcmp(expected, C, sizeof C) == 0 ? "same" : "differs");
+  return 0;
+}
+"""
+    )
+    assert_same(_run(project(tmp_path, "mm_macro").build(text), LOOPXFORM_VERBOSE="1"))
+
+
+@pytest.mark.parametrize("name", ["mm", "gemm", "mm_flat"])
+def test_sizes_of_zero(tmp_path: Path, name: str) -> None:
+    sizes = [sizes_of(name, *s) for s in ((0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0), (2, 1, 1))]
+    assert_same(_run(project(tmp_path, name).build(caller(name, *sizes))))
+
+
+def test_negative_sizes_do_nothing(tmp_path: Path) -> None:
+    text = (
+        preamble("mm_flat")
+        + """
+int main(void)
+{
+  float a[4] = {0}, c[4] = {5, 6, 7, 8};
+  a[0] = number();
+  mm_flat(-1, 2, 2, a, a, c);
+  mm_flat(2, 2, -3, a, a, c);
+  mm_flat(2, -2147483647, -2147483647 - 1, a, a, c);
+  puts(c[0] == 5 && c[1] == 6 && c[2] == 7 && c[3] == 8 ? "same" : "differs");
+  return 0;
+}
+"""
+    )
+    assert_same(_run(project(tmp_path, "mm_flat").build(text)))
+
+
+def test_two_threads_at_once(tmp_path: Path) -> None:
+    """A C function without static data may be called from several threads; so may the drop-in."""
+    text = (
+        preamble("mm_flat")
+        + """
+#include <pthread.h>
+enum { ROUNDS = 1000, THREADS = 4, LARGEST = 8 * 8 };
+
+static void *work(void *which)
+{
+  const int n = *(int *)which;
+  float a[LARGEST], expected[LARGEST], c[LARGEST];
+  long wrong = 0;
+  for (int k = 0; k < n * n; k++)
+    a[k] = (float)(k % 11) * 0.37f;
+  user_mm_flat(n, n, n, a, a, expected);
+  for (int r = 0; r < ROUNDS; r++) {
+    memset(c, 0, sizeof c);
+    mm_flat(n, n, n, a, a, c);
+    wrong += memcmp(c, expected, (size_t)(n * n) * sizeof(float)) != 0;
+  }
+  return (void *)wrong;
+}
+
+int main(void)
+{
+  int n[THREADS] = {3, 4, 5, 8};
+  pthread_t threads[THREADS];
+  long wrong = number() < 0;
+  float one = 1, result;
+  mm_flat(1, 1, 1, &one, &one, &result);
+  for (int t = 0; t < THREADS; t++)
+    pthread_create(&threads[t], NULL, work, &n[t]);
+  for (int t = 0; t < THREADS; t++) {
+    void *found;
+    pthread_join(threads[t], &found);
+    wrong += (long)found;
+  }
+  if (wrong)
+    printf("%ld wrong\\n", wrong);
+  else
+    puts("same");
+  return 0;
+}
+"""
+    )
+    app = project(tmp_path, "mm_flat").build(text, "-pthread")
+    assert_same(_run(app, LOOPXFORM_VERBOSE="1"))
+
+
+# ---------------------------------------------------------------- running on the host instead
+
+FALLS_BACK = "loopxform: mm: {why}; running the loops on the host\n"
+
+
+def test_overlapping_arrays_run_as_c(tmp_path: Path) -> None:
+    """C starts inside A, or ends inside B: the user's loops define what that means."""
+    text = (
+        preamble("mm")
+        + """
+int main(void)
+{
+  enum { N = 20, SIZE = 4 * N * N };
+  static float first[SIZE], second[SIZE];
+  const int shift[3][3] = {{0, 2 * N * N, 7}, {0, 2 * N * N, 3 * N * N - 1}, {0, N * N, 0}};
+  for (int s = 0; s < 3; s++) {
+    for (int n = 0; n < SIZE; n++)
+      first[n] = second[n] = (number() - 5) * 0.0625f;
+    const int *at = shift[s];
+    user_mm(N, N, N, (void *)(first + at[0]), (void *)(first + at[1]), (void *)(first + at[2]));
+    mm(N, N, N, (void *)(second + at[0]), (void *)(second + at[1]), (void *)(second + at[2]));
+    if (memcmp(first, second, sizeof first) != 0)
+      return printf("differs at %d\\n", s), 1;
+  }
+  puts("same");
+  return 0;
+}
+"""
+    )
+    app = project(tmp_path, "mm").build(text)
+    assert_same(_run(app, LOOPXFORM_VERBOSE="1"), FALLS_BACK.format(why="A and C overlap"))
+    assert_same(_run(app))
+    assert_same(_run(app, LOOPXFORM_VERBOSE="0"))
+
+
+def test_without_a_device(tmp_path: Path) -> None:
+    """Told once, however often it is called, and only where wanted."""
+    sizes = [sizes_of("mm", *s) for s in ((5, 6, 7), (9, 9, 9))]
+    app = project(tmp_path, "mm").build(caller("mm", *sizes))
+    empty = tmp_path / "vendors"
+    empty.mkdir()
+    assert_same(_run(app, OCL_ICD_VENDORS=str(empty)))
+    done = _run(app, OCL_ICD_VENDORS=str(empty), LOOPXFORM_VERBOSE="1")
+    why = "clGetPlatformIDs failed (OpenCL status -1001)"
+    assert_same(done, FALLS_BACK.format(why=why))
+
+
+def test_with_a_device_that_is_not_there(tmp_path: Path) -> None:
+    app = project(tmp_path, "mm").build(caller("mm", sizes_of("mm", 5, 6, 7)))
+    done = _run(app, LOOPXFORM_VERBOSE="1", LOOPXFORM_DEVICE="no such device")
+    assert_same(done, FALLS_BACK.format(why="no OpenCL device"))
+
+
+def test_a_tile_that_no_device_has_room_for(tmp_path: Path) -> None:
+    """64 MiB of local memory, over which PoCL would end the process."""
+    app = project(tmp_path, "mm", Tiles(4, 4, 1 << 20, 2, 2)).build(
+        caller("mm", sizes_of("mm", 5, 6, 7))
+    )
+    done = _run(app, LOOPXFORM_VERBOSE="1")
+    why = "the device has too little local memory, or too small groups"
+    assert_same(done, FALLS_BACK.format(why=why))
+
+
+# ---------------------------------------------------------------- the device variant, the header
+
+
+def test_arrays_that_are_on_the_device(tmp_path: Path) -> None:
+    """In a context of the caller; twice, and once more after the drop-in has built its own."""
+    text = (
+        """
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+"""
+        + preamble("mm")
+        + """
+int main(void)
+{
+  enum { M = 21, U = 13, N = 10 };
+  static float a[M][U], b[U][N], c[M][N], expected[M][N];
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_mem A, B, C;
+  for (int n = 0; n < M * U; n++) a[n / U][n % U] = number() * 0.37f;
+  for (int n = 0; n < U * N; n++) b[n / N][n % N] = number() * 0.37f;
+  user_mm(M, U, N, a, b, expected);
+  clGetPlatformIDs(1, &platform, NULL);
+  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+  cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
+  A = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof a, a, NULL);
+  B = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof b, b, NULL);
+  C = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof c, c, NULL);
+  for (int turn = 0; turn < 3; turn++) {
+    if (turn == 2)
+      mm(M, U, N, a, b, c);
+    memset(c, 0, sizeof c);
+    clEnqueueWriteBuffer(queue, C, CL_TRUE, 0, sizeof c, c, 0, NULL, NULL);
+    if (mm_cl(queue, M, U, N, A, B, C) != CL_SUCCESS)
+      return puts("failed"), 1;
+    clEnqueueReadBuffer(queue, C, CL_TRUE, 0, sizeof c, c, 0, NULL, NULL);
+    if (memcmp(c, expected, sizeof c) != 0)
+      return puts("differs"), 1;
+  }
+  if (mm_cl(queue, M, U, N, A, C, C) != CL_MEM_COPY_OVERLAP)
+    return puts("an overlap is not seen"), 1;
+  if (mm_cl(queue, 0, U, N, A, B, C) != CL_SUCCESS)
+    return puts("nothing to do is not a failure"), 1;
+  if (mm_cl(NULL, M, U, N, A, B, C) == CL_SUCCESS)
+    return puts("a missing queue is not seen"), 1;
+  mm_release();
+  memset(c, 0, sizeof c);
+  mm(M, U, N, a, b, c);
+  puts(memcmp(c, expected, sizeof c) == 0 ? "same" : "differs");
+  mm_release();
+  return 0;
+}
+"""
+    )
+    assert_same(_run(project(tmp_path, "mm").build(text), LOOPXFORM_VERBOSE="1"))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("name", ["mm", "mm_bool_and", "mm_flat", "batched", "mm_macro", "mm_c89"])
+def test_the_header_in_cpp(tmp_path: Path, name: str) -> None:
+    made = project(tmp_path, name)
+    include = f'#include "{name}_opencl.h"\n'
+    opencl = "#define CL_TARGET_OPENCL_VERSION 120\n#include <CL/cl.h>\n"
+    text = f"{opencl}{include}{include}void *f = (void *)&{name}_cl; void *g = (void *)&{name};\n"
+    for number, body in enumerate([include, text]):
+        (made.folder / f"{number}.cpp").write_text(body)
+        command = ["g++", "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+        done = subprocess.run(
+            [*command, f"{number}.cpp"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_static_objects_are_out_of_reach() -> None:
+    text = """static float A[8][8], B[8][8]; float C[8][8];
+void f(void) { for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) { float acc = 0;
+  for (int k = 0; k < 8; k++) acc += A[i][k] * B[k][j]; C[i][j] = acc; } }"""
+    derivation = tile(parse_file("f.c", text=text).unit.functions[0], TILES).derivation
+    for write in (emit.opencl, emit.openmp):
+        with pytest.raises(EmitError, match="'A' is static"):
+            write(derivation, stem="f", origin="f.c", version="test")
+
+
+@pytest.mark.oclgrind
+def test_the_drop_in_under_the_simulator(tmp_path: Path) -> None:
+    """The whole path: buffers have the exact size, the launch covers every element once."""
+    app = project(tmp_path, "mm").build(caller("mm", sizes_of("mm", 11, 7, 9)))
+    report = run_under_oclgrind([str(app)])
+    assert report.clean, report.findings[0]
+    assert report.counts["lx_mm"].stores["global"].count == 11 * 9

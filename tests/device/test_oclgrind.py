@@ -1,0 +1,40 @@
+"""Every program of the corpus under the Oclgrind simulator: no race, no access out of bounds, no
+read of an unset value, and the result of the user's C to the last bit."""
+
+from __future__ import annotations
+
+import pytest
+from harness import PROGRAMS, Sizes, check_under_oclgrind, sizes_of
+
+from loopxform.recipes.sizes import Tiles, Variant
+
+SEED = 9
+SIZES: tuple[Sizes, ...] = ((11, 7, 9), (8, 8, 8))
+"""Residuals in every dimension, and none."""
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_partial_tile_in_every_dimension(name: str) -> None:
+    check_under_oclgrind(name, Tiles(3, 4, 5, 2, 2), "register", sizes_of(name, *SIZES[0]), SEED)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_one_row_per_work_item(name: str) -> None:
+    check_under_oclgrind(name, Tiles(4, 3, 1, 1, 2), "register", sizes_of(name, *SIZES[0]), SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("variant", ["register", "block", "naive"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_variant(name: str, size: Sizes, variant: Variant) -> None:
+    for tiles in (
+        Tiles(4, 4, 4, 2, 2),
+        Tiles(2, 5, 3, 3, 1),
+        Tiles(1, 4, 8, 2, 3),
+        Tiles(2, 2, 1, 1, 1),
+    ):
+        check_under_oclgrind(name, tiles, variant, sizes_of(name, *size), SEED)

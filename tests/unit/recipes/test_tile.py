@@ -1,0 +1,141 @@
+"""The tile recipe: the listings of seed 000, every program of the corpus, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from c_texts import DIAGONAL, MM, SKEW, TWO
+from conftest import Golden
+from deriving import CORPUS, assert_same_meaning, c, corpus, start
+
+from loopxform.errors import LoopxformError, TransformError, UnsupportedC
+from loopxform.ir import wellformed
+from loopxform.ir.printer import listing
+from loopxform.recipes.tile import Tiled, Tiles, Variant, tile
+from loopxform.transforms import Derivation, Record, replay, with_tiles
+
+VARIANTS: tuple[Variant, ...] = ("register", "block", "naive")
+SEED_TILES = Tiles(Ty=16, Tx=16, Tk=16, Ry=8, Rx=4)
+SMALL = Tiles(Ty=2, Tx=3, Tk=4, Ry=2, Rx=3)
+UNEVEN = Tiles(Ty=3, Tx=1, Tk=2, Ry=1, Rx=2)
+PROGRAMS = sorted(p.stem for p in CORPUS.glob("*.c"))
+
+
+def tiled(text: str, sizes: Tiles, variant: Variant, **more: Any) -> Tiled:
+    return tile(start(text)[0].start, sizes, variant, **more)
+
+
+def stage_text(title: str, records: tuple[Record, ...]) -> str:
+    steps = "".join(f"  {r.step}  # {r.reason}\n" for r in records)
+    return f"{title}\n{steps}\n{listing(records[-1].result)}"
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_stages_of_the_matrix_product(variant: Variant, golden: Golden) -> None:
+    """Register tiling reads as listings 2 to 10 of the seed, but for exact subscripts where the
+    seed is loose: `(ii-iii)/Ry` for `ii-iii`, and `A_loc[ii-iii : ii-iii + Ry, k]`."""
+    stages = tiled(corpus("mm"), SEED_TILES, variant).derivation.stages
+    for n, (title, records) in enumerate(stages):
+        golden.check(stage_text(title, records), f"{n + 1}")
+    if variant == "register":
+        titles = [title.split(":")[0] for title, _ in stages[:9]]
+        assert titles == [f"Listing {n}" for n in range(2, 11)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_steps_of_the_corpus(name: str, variant: Variant, golden: Golden) -> None:
+    done = tiled(corpus(name), SEED_TILES, variant)
+    steps = "".join(f"{r.step}\n" for r in done.derivation.records)
+    golden.check(f"{done.variant}{f': {done.reason}' if done.reason else ''}\n\n{steps}")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", [p for p in PROGRAMS if p != "mm_macro"])
+def test_every_step_of_the_corpus_means_the_same(name: str, variant: Variant) -> None:
+    done = tiled(corpus(name), SMALL if len(name) % 2 else UNEVEN, variant)
+    for record in done.derivation.records:
+        wellformed.check(record.result)
+    for _, records in done.derivation.stages[1::2]:
+        assert_same_meaning(done.derivation.start, records[-1].result, (0, 1, 5))
+    assert_same_meaning(done.derivation.start, done.function, (4, 7))
+
+
+def test_a_program_on_globals_means_the_same() -> None:
+    small = corpus("mm_macro")
+    for name, value in (
+        ("ROWS 37", "ROWS 5"),
+        ("DEPTH 70", "DEPTH 7"),
+        ("COLUMNS 45", "COLUMNS 4"),
+    ):
+        assert name in small
+        small = small.replace(name, value)
+    for variant in VARIANTS:
+        done = tiled(small, SMALL, variant)
+        assert done.variant == variant
+        assert_same_meaning(done.derivation.start, done.function, (1,))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_derivation_replays(name: str) -> None:
+    done = tiled(corpus(name), SEED_TILES, "register")
+    data = done.derivation.to_json()
+    fresh = Derivation(with_tiles(start(corpus(name))[0].start, data["tiles"]))
+    assert replay(fresh, data["steps"]).function == done.function
+
+
+# ---------------------------------------------------------------- what does not fit
+
+REFUSALS: dict[str, str] = {
+    "two-nests": TWO,
+    "no-nest": c("b[0] = a[0];"),
+    "statement-outside": c("b[0] = 1; for (int i = 0; i < n; i++) b[i] = a[i];"),
+    "recurrence": c("for (int i = 1; i < n; i++) a[i] = a[i - 1];"),
+    "diagonal": SKEW.replace("a[i][j + 1]", "a[i][j] + a[i + 1][j + 1]"),
+    "call": c("for (int i = 0; i < n; i++) a[i] = rand();"),
+    "one-parallel-loop": c("for (int i = 0; i < n; i++) b[i] = a[i];"),
+    "two-reductions": MM.replace("C[i][j] =", "for (int k = 0; k < U; k++) acc += k; C[i][j] ="),
+    "no-reuse": MM.replace("A[i][k] * B[k][j]", "C[i][j]"),
+    "triangular": MM.replace("k < U", "k < i"),
+    "not-a-box": MM.replace("A[i][k]", "A[i][k / 2]").replace("B[k][j]", "B[k / 2][j]"),
+    "bound-unknown": MM.replace("A[i][k] * B[k][j]", "A[M - 1 - i][k] * B[k][N - 1 - j]"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+@pytest.mark.parametrize("variant", ["register", "block"])
+def test_refusal(case: str, variant: Variant, golden: Golden) -> None:
+    first, sources = start(REFUSALS[case])
+    with pytest.raises((UnsupportedC, TransformError)) as e:
+        tile(first.start, SMALL, variant, strict=True)
+    golden.check(e.value.render(sources) + "\n")
+
+
+MAPPED_NAIVELY = ("one-parallel-loop", "two-reductions", "no-reuse", "triangular", "not-a-box")
+
+
+@pytest.mark.parametrize("case", MAPPED_NAIVELY)
+def test_what_does_not_fit_is_mapped_naively_and_says_why(case: str) -> None:
+    first, _ = start(REFUSALS[case])
+    done = tile(first.start, SMALL)
+    assert done.variant == "naive"
+    with pytest.raises(LoopxformError) as e:
+        tile(first.start, SMALL, strict=True)
+    assert done.reason == e.value.message
+    assert_same_meaning(first.start, done.function, (0, 1, 7))
+
+
+def test_names_of_the_user_are_left_alone() -> None:
+    text = (
+        MM.replace("acc", "ii").replace("int M", "int jjj, int M").replace("= ii;", "= ii * jjj;")
+    )
+    for variant in VARIANTS:
+        done = tiled(text, SMALL, variant)
+        assert done.variant == variant
+        assert_same_meaning(done.derivation.start, done.function, (0, 1, 6))
+
+
+def test_a_diagonal_dependence_leaves_no_parallel_loop() -> None:
+    with pytest.raises(UnsupportedC, match="can run in parallel"):
+        tiled(DIAGONAL.replace("a[i][j] +", "a[i][j] + a[i + 1][j] +"), SMALL, "naive")

@@ -1,0 +1,149 @@
+"""Steps as text and as JSON, and derivations as a whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from c_texts import MM, PARALLEL, STAGED, TWO
+from deriving import derived, shown, start
+
+from loopxform.errors import TransformError, UsageError
+from loopxform.ir import wellformed
+from loopxform.ir.visit import loops
+from loopxform.transforms import STEPS, Derivation, Stripmine, from_json, replay, step
+
+EXAMPLES = (
+    "parallelise i",
+    "privatise acc i",
+    "scalarise C j",
+    "scalarise C j sum",
+    "stripmine i Ty*Ry",
+    "stripmine i 64 iii",
+    "interchange i j",
+    "expand acc ii,jj",
+    "distribute i",
+    "sequentialise i*",
+    "normalise k body",
+    "normalise k innermost",
+    "unroll k",
+    "unroll k full",
+    "unroll k#2 4",
+    "map i group.x",
+    "copy-to-local A kk",
+    "copy-to-local A kk tile",
+    "copy-to-private A_loc k",
+    "epilogue kk",
+    "unguard acc",
+    "unguard acc,sum",
+)
+
+
+def test_there_is_an_example_of_every_step() -> None:
+    assert {e.split()[0] for e in EXAMPLES} == set(STEPS)
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_text_and_json_round_trip(text: str) -> None:
+    made = step(text)
+    assert str(made) == text
+    assert step(str(made)) == made
+    data = json.loads(json.dumps(made.to_json()))
+    assert data["step"] == text.split()[0]
+    assert from_json(STEPS, data) == made
+
+
+def test_json_of_a_step_names_its_parameters() -> None:
+    assert Stripmine("i", "Ty*Ry", "iii").to_json() == {
+        "step": "stripmine",
+        "loop": "i",
+        "size": "Ty*Ry",
+        "outer": "iii",
+    }
+    assert from_json(STEPS, {"step": "stripmine", "loop": "i", "size": 64}) == step(
+        "stripmine i 64"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "help"),
+    [
+        ("", "'' is not a step", "steps: copy-to-local, "),
+        ("tile i", "'tile' is not a step", "stripmine, unguard, unroll"),
+        ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
+        ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),
+        ("interchange i", "has the wrong number of words", "usage: interchange OUTER INNER"),
+    ],
+)
+def test_text_that_is_not_a_step(text: str, message: str, help: str) -> None:
+    with pytest.raises(UsageError) as e:
+        step(text)
+    assert message in e.value.message
+    assert help in (e.value.help or "")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        {},
+        "parallelise i",
+        {"step": "tile"},
+        {"step": []},
+        {"step": "parallelise"},
+        {"step": "parallelise", "loop": None},
+        {"step": "parallelise", "loop": True},
+        {"step": "parallelise", "loop": ["i"]},
+        {"step": "parallelise", "loop": "i", "at": "j"},
+        {"step": "distribute", "loops": 3},
+        {"step": "distribute", "loops": [None]},
+    ],
+)
+def test_json_that_is_not_a_step(data: object) -> None:
+    with pytest.raises(UsageError):
+        from_json(STEPS, data)
+
+
+def test_a_derivation_replays_to_the_same_program() -> None:
+    done = derived(MM, *STAGED, "copy-to-private A_loc k", "unguard acc", "epilogue kk")
+    data = json.loads(json.dumps(done.to_json()))
+    assert data["tiles"] == {"Ty": 2, "Tx": 3, "Tk": 4, "Ry": 2, "Rx": 3}
+    again = replay(start(MM)[0], data["steps"])
+    assert again.function == done.function
+    assert [r.step for r in again.records] == [r.step for r in done.records]
+    assert shown(again) == shown(done)
+
+
+def test_every_step_on_the_way_is_well_formed() -> None:
+    for record in derived(MM, *STAGED).records:
+        wellformed.check(record.result)
+
+
+def test_a_refused_step_leaves_the_derivation_as_it_was() -> None:
+    before = derived(MM, *PARALLEL)
+    with pytest.raises(TransformError) as e:
+        before.then(step("parallelise k"))
+    assert e.value.status == 1
+    assert len(before.records) == 2
+    assert before.function == derived(MM, *PARALLEL).function
+
+
+def test_a_bad_parameter_is_bad_usage_not_an_illegal_step() -> None:
+    for text in ("stripmine i 0", "parallelise x", "normalise i up", "unroll i 1"):
+        with pytest.raises(TransformError) as e:
+            start(MM)[0].then(step(text))
+        assert e.value.status == 2, text
+
+
+def test_steps_apply_to_the_loop_of_a_number() -> None:
+    done = derived(TWO, "stripmine i#2 4")
+    assert [s.loop.var for s in loops(done.function)] == ["i", "ii", "i"]
+
+
+def test_stages_group_consecutive_steps() -> None:
+    first, _ = start(MM)
+    one = first.titled("one").run((step("parallelise i"), step("parallelise j")))
+    two = one.titled("two").then(step("stripmine k Tk"))
+    assert [(title, len(records)) for title, records in two.stages] == [("one", 2), ("two", 1)]
+    assert isinstance(two, Derivation)

@@ -1,0 +1,96 @@
+"""Epilogue: full tiles without checks, then the rest."""
+
+from __future__ import annotations
+
+import pytest
+from c_texts import COPY, DOWN, MM, STAGED, STENCIL
+from conftest import Golden
+from deriving import assert_step, c, refusal
+
+LISTINGS = {
+    "redomap": (
+        MM,
+        *STAGED,
+        "epilogue kk",
+    ),
+    "guard-dropped": (
+        COPY,
+        "stripmine i 4",
+        "normalise i",
+        "epilogue ii",
+    ),
+    "offset": (
+        STENCIL,
+        "stripmine i 4",
+        "epilogue ii",
+    ),
+    "nothing-left": (
+        c("for (int i = 0; i < 8; i++) b[i] = a[i];", "float a[8], float b[8]"),
+        "stripmine i 4",
+        "epilogue ii",
+    ),
+    "constant-rest": (
+        c("for (int i = 0; i < 10; i++) b[i] = a[i];", "float a[10], float b[10]"),
+        "stripmine i 4",
+        "epilogue ii",
+    ),
+    "unsigned-from-zero": (
+        c("for (unsigned i = 0; i < m; i++) b[i] = 1;", "unsigned m, float b[m]"),
+        "stripmine i 4",
+        "epilogue ii",
+    ),
+}
+
+REFUSALS = {
+    "no-tiles": (
+        COPY,
+        "epilogue i",
+    ),
+    "two-bounds": (
+        COPY,
+        "stripmine i 6 iii",
+        "stripmine i 4 ii",
+        "epilogue ii",
+    ),
+    "downwards": (
+        DOWN,
+        "epilogue i",
+    ),
+    "unsigned-may-wrap": (
+        c("for (unsigned i = 1; i < m; i++) b[i] = 1;", "unsigned m, float *b"),
+        "stripmine i 4",
+        "epilogue ii",
+    ),
+    "mapped": (
+        MM,
+        *STAGED,
+        "epilogue iii",
+    ),
+    "bound-changes": (
+        c(
+            "for (int i = m; i < n; i += 4) { b[i] = a[i]; m = 0; }",
+            "int n, int m, float *a, float *b",
+        ),
+        "epilogue i",
+    ),
+    "read-after": (
+        c("int i; for (i = 0; i < n; i += 4) b[i] = a[i]; b[0] = i;"),
+        "epilogue i",
+    ),
+    "unknown": (
+        MM,
+        "epilogue x",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LISTINGS)
+def test_listing(case: str, golden: Golden) -> None:
+    text, *steps = LISTINGS[case]
+    golden.check(assert_step(text, *steps))
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusal(case: str, golden: Golden) -> None:
+    text, *steps = REFUSALS[case]
+    golden.check(refusal(text, *steps))

@@ -1,0 +1,98 @@
+"""Unguard: past the edge the last valid iteration is repeated, on elements nobody reads."""
+
+from __future__ import annotations
+
+import pytest
+from c_texts import DISTRIBUTED, EXPANDED, MAPPED, MM, PARALLEL, STAGED, SWAPPED, TILED
+from conftest import Golden
+from deriving import assert_step, c, refusal
+
+LISTINGS = {
+    "staged": (
+        MM,
+        *STAGED,
+        "unguard acc",
+    ),
+    "registers": (
+        MM,
+        *STAGED,
+        "copy-to-private A_loc k",
+        "copy-to-private B_loc k",
+        "unguard acc",
+    ),
+    "direct-reads": (
+        MM,
+        *MAPPED,
+        "unguard acc",
+    ),
+    "bare-bounds": (
+        MM,
+        *SWAPPED,
+        "unguard acc",
+    ),
+    "written-operand-gets-a-default": (
+        MM.replace("acc = 0", "acc = C[i][j]"),
+        *MAPPED,
+        "unguard acc",
+    ),
+}
+
+REFUSALS = {
+    "not-expanded": (
+        MM,
+        "unguard acc",
+    ),
+    "no-guard": (
+        c("for (int i = 0; i < 4; i++) { float t = a[i]; b[i] = t; }", "float a[4], float b[4]"),
+        "expand t i",
+        "distribute i",
+        "unguard t",
+    ),
+    "integer-division": (
+        MM.replace("float", "int").replace("A[i][k] *", "(A[i][k] / (i + 1)) *"),
+        *MAPPED,
+        "unguard acc",
+    ),
+    "indirect": (
+        MM.replace("A[i][k]", "A[p[i]][k]").replace("(int M", "(int p[8], int M"),
+        *PARALLEL,
+        *TILED,
+        "expand acc ii,jj,i,j",
+        "distribute ii,jj,i,j",
+        *SWAPPED[len(DISTRIBUTED) :],
+        "unguard acc",
+    ),
+    "another-statement": (
+        MM.replace("C[i][j] = acc", "C[i][j] = 1; C[i][j] += acc"),
+        *PARALLEL,
+        "stripmine i Ty",
+        "stripmine j Tx",
+        "interchange i jj",
+        "expand acc i,j",
+        "unguard acc",
+    ),
+    "loops-of-one-iteration": (
+        MM,
+        *PARALLEL,
+        *(s.replace(" Ry ", " 1 ").replace(" Rx ", " 1 ") for s in TILED),
+        *EXPANDED[-1:],
+        *SWAPPED[len(EXPANDED) :],
+        "unguard acc",
+    ),
+    "unknown": (
+        MM,
+        "unguard sum",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LISTINGS)
+def test_listing(case: str, golden: Golden) -> None:
+    text, *steps = LISTINGS[case]
+    golden.check(assert_step(text, *steps))
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusal(case: str, golden: Golden) -> None:
+    text, *steps = REFUSALS[case]
+    golden.check(refusal(text, *steps))
