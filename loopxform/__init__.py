@@ -14,16 +14,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from loopxform.api import File, Routine, TiledRoutine, load, loads
+    from loopxform.api import File, Routine, load, loads
     from loopxform.errors import LoopxformError
+    from loopxform.tiled import TiledRoutine
+
+HOMES = {
+    "File": "api",
+    "LoopxformError": "errors",
+    "Routine": "api",
+    "TiledRoutine": "tiled",
+    "load": "api",
+    "loads": "api",
+}
 
 __all__ = ["File", "LoopxformError", "Routine", "TiledRoutine", "__version__", "load", "loads"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in HOMES:
         raise AttributeError(f"module 'loopxform' has no attribute '{name}'")
     import importlib
 
-    home = "loopxform.errors" if name == "LoopxformError" else "loopxform.api"
-    return getattr(importlib.import_module(home), name)
+    return getattr(importlib.import_module(f"loopxform.{HOMES[name]}"), name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from loopxform.source import Loc, Sources
@@ -77,6 +78,16 @@ def quote(loc: Loc | None, sources: Sources | None, width: int = 1) -> list[str]
     lead = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
     carets = "^" * max(1, min(width, len(line) - column + 1))
     return [f" {pad} |", f" {number} | {line}", f" {pad} | {lead}{carets}"]
+
+
+@contextmanager
+def quoting(sources: Sources) -> Iterator[None]:
+    """Errors raised inside can quote these files."""
+    try:
+        yield
+    except LoopxformError as e:
+        e.sources = e.sources or sources
+        raise
 
 
 class InputError(LoopxformError):

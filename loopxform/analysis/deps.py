@@ -37,6 +37,9 @@ class Endpoint:
     def __str__(self) -> str:
         return f"{self.label} (line {self.loc.line})" if self.loc else self.label
 
+    def json(self) -> dict[str, object]:
+        return {"statement": self.label, "line": self.loc.line if self.loc else 0}
+
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
@@ -74,6 +77,20 @@ class Dependence:
     @property
     def vector(self) -> str:
         return f"({', '.join(self.direction)})"
+
+    def json(self) -> dict[str, object]:
+        """The row as the contract of `check --format json` has it (DESIGN.md, section 7)."""
+        return {
+            "kind": self.kind,
+            "array": self.array,
+            "source": self.source.json(),
+            "sink": self.sink.json(),
+            "loops": list(self.loops),
+            "direction": list(self.direction),
+            "distance": list(self.distance),
+            "reduction": self.reduction,
+            "witness": self.witness,
+        }
 
 
 MAX_SYSTEMS = 64

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from loopxform import __version__
-from loopxform.cli import output
-from loopxform.cli.options import Parser, choose_function, parser, read, with_sources
-from loopxform.errors import InputError, LoopxformError, TransformError, UsageError
+from loopxform.api import File
+from loopxform.cli.options import LARGEST, Parser, complain, parser, read
+from loopxform.errors import InputError, TransformError, UsageError, quoting
+from loopxform.files import write_all
 from loopxform.ir.printer import listing
 from loopxform.source import Loc, Sources
 from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
@@ -40,23 +41,21 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    parsed = read(args)
+    file = read(args)
     script = _script(args.script) if args.script else {}
-    try:
-        fn = choose_function(parsed, args.function)
-        tiles = {**script.get("tiles", {}), **_tiles(args.tile)}
+    tiles = {**_script_tiles(script), **_tiles(["apply", *argv], args.tile)}
+    with quoting(file.parsed.sources):
+        fn = file.routine(args.function).function
         derivation = Derivation(with_tiles(fn, tiles))
         for data in script.get("steps", []):
-            derivation = _apply(derivation, from_json(STEPS, data), str(data), args.show_steps)
+            derivation = _apply(derivation, from_json(STEPS, data), json.dumps(data), args)
         for text in args.steps:
-            derivation = _apply(derivation, _parse(text), text, args.show_steps)
-        files = _files(derivation, args.emit, args.file)
-    except LoopxformError as e:
-        raise with_sources(e, parsed) from None
+            derivation = _apply(derivation, _parse(text), text, args)
+        files = _files(derivation, args.emit, file)
     if args.output:
-        for path in output.write_all(args.output, files):
+        for path in write_all(args.output, files):
             print(f"wrote {path}")
-    else:
+    elif not args.show_steps:
         print("\n".join(files.values()), end="")
     return 0
 
@@ -68,7 +67,7 @@ def _parse(text: str) -> Step:
         raise _at_step(text, 1, e.message, e.help, e.code) from None
 
 
-def _apply(derivation: Derivation, made: Step, text: str, show: bool) -> Derivation:
+def _apply(derivation: Derivation, made: Step, text: str, args: argparse.Namespace) -> Derivation:
     try:
         after = derivation.then(made)
     except TransformError as e:
@@ -78,7 +77,7 @@ def _apply(derivation: Derivation, made: Step, text: str, show: bool) -> Derivat
             at = text.find(word) + 1 if word else 1
             raise _at_step(text, at, first.message, first.remedy, first.code) from None
         raise
-    if show:
+    if args.show_steps:
         record = after.records[-1]
         print(f"{record.step}  -- {record.reason}\n\n{listing(record.result)}")
     return after
@@ -104,24 +103,36 @@ def _script(path: str) -> dict[str, Any]:
     return data
 
 
-def _tiles(texts: list[str]) -> dict[str, int]:
+def _script_tiles(script: dict[str, Any]) -> dict[str, int]:
+    tiles = script.get("tiles", {})
+    if not isinstance(tiles, dict) or not all(_is_size(n, v) for n, v in tiles.items()):
+        raise InputError(f"not tile sizes: {tiles!r}", code="LX050", help='"tiles": {"Ty": 16}')
+    return tiles
+
+
+def _is_size(name: object, value: object) -> bool:
+    named = isinstance(name, str) and name.isidentifier() and name.isascii()
+    return named and type(value) is int and 0 < value <= LARGEST
+
+
+def _tiles(argv: list[str], texts: list[str]) -> dict[str, int]:
     out = {}
     for text in texts:
         name, _, value = text.partition("=")
-        if not name.isidentifier() or not value.isdigit() or int(value) < 1:
-            raise UsageError(f"--tile {text}: a size is NAME=N with N of 1 or more", code="LX023")
-        out[name] = int(value)
+        size = int(value) if value.isascii() and value.isdigit() else 0
+        if not _is_size(name, size):
+            message = f"'{text}' is not NAME=N with N from 1 to {LARGEST}"
+            raise complain(argv, text, message, "--tile Ty=16")
+        out[name] = size
     return out
 
 
-def _files(derivation: Derivation, kind: str, origin: str) -> dict[str, str]:
+def _files(derivation: Derivation, kind: str, file: File) -> dict[str, str]:
+    if kind == "listing":
+        return {f"{file.stem}.txt": listing(derivation.function)}
+    if kind == "json":
+        return {f"{file.stem}.json": json.dumps(derivation.to_json(), indent=2) + "\n"}
     from loopxform.codegen import emit
 
-    stem = "stdin" if origin == "-" else Path(origin).stem
-    if kind == "listing":
-        return {f"{stem}.txt": listing(derivation.function)}
-    if kind == "json":
-        return {f"{stem}.json": json.dumps(derivation.to_json(), indent=2) + "\n"}
-    if kind == "c":
-        return emit.openmp(derivation, stem=stem, origin=origin, version=__version__).files
-    return emit.opencl(derivation, stem=stem, origin=origin, version=__version__).files
+    write = emit.openmp if kind == "c" else emit.opencl
+    return write(derivation, stem=file.stem, origin=file.name, version=__version__).files

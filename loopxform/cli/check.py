@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
-from loopxform.cli.options import Parser, choose_function, parser, read
-from loopxform.frontend import Parsed
+from loopxform.api import Routine
+from loopxform.cli.options import Parser, parser, read
 from loopxform.ir.nodes import Function
 
 
@@ -19,41 +19,39 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    parsed = read(args)
-    chosen = [choose_function(parsed, args.function)] if args.function else parsed.unit.functions
+    file = read(args)
+    chosen = [file[args.function]] if args.function else list(file)
     if args.format == "json":
-        data = {
-            "schema_version": 1,
-            "file": parsed.unit.file,
-            "functions": [_function_json(f) for f in chosen],
-        }
-        print(json.dumps(data, indent=2))
+        functions = [_function_json(r.function) for r in chosen]
+        print(
+            json.dumps({"schema_version": 1, "file": file.name, "functions": functions}, indent=2)
+        )
     else:
-        for fn in chosen:
-            print("\n".join(_function_text(parsed, fn)))
-    for problem in () if args.function else parsed.problems:
+        for r in chosen:
+            print("\n".join(_function_text(r)))
+    for problem in () if args.function else file.parsed.problems:
         raise problem
     return 0
 
 
 def _function_json(fn: Function) -> dict[str, Any]:
-    rows = [row for m in matrix(fn) for row in m.rows]
     return {
         "name": fn.name,
         "line": fn.origin.loc.line if fn.origin.loc else 0,
         "loops": [v.json() for v in judge(fn)],
-        "dependences": [row.json() for row in rows],
+        "dependences": [row.json() for m in matrix(fn) for row in m.rows],
     }
 
 
-def _function_text(parsed: Parsed, fn: Function) -> list[str]:
-    out = [f"{fn.name}:"]
-    for v in judge(fn):
-        source = parsed.sources.line(v.loc) if v.loc else None
+def _function_text(routine: Routine) -> list[str]:
+    out = [f"{routine.name}:"]
+    sources = routine.file.parsed.sources
+    for v in routine.check():
+        source = sources.line(v.loc) if v.loc else None
         number = f"{v.loc.line:>5}" if v.loc else "    ?"
         out.append(f"{number} | {(source or v.var).rstrip():<48}  {_words(v)}")
         out += [f"        {r.message}" for r in v.reasons]
-    for m in matrix(fn):
+    for m in matrix(routine.function):
         out += ["", *matrix_text(m).rstrip("\n").split("\n")]
     return [*out, ""]
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from loopxform.cli import tiling
-from loopxform.cli.options import Parser, parser, read, sizes, with_sources
+from loopxform.cli.options import Parser, numbers, parser, read
+from loopxform.cli.summary import headline
 from loopxform.codegen import emit
-from loopxform.errors import LoopxformError
+from loopxform.errors import quoting
+from loopxform.recipes.limits import profile
+from loopxform.runtime.device import choose
+from loopxform.runtime.profiles import limits_of
+from loopxform.verify.check_run import run
+from loopxform.verify.cref import CSource
 
 SEED = 20200608
 
@@ -27,37 +33,29 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    numbers = sizes(["run", *argv], args.size)
-    parsed = read(args)
-    from loopxform.runtime.device import choose
-    from loopxform.runtime.profiles import limits_of
-    from loopxform.verify.check_run import run
-    from loopxform.verify.cref import CSource
-
+    argv = ["run", *argv]
+    given = numbers(argv, args.size)
     device = choose(args.device)
-    limits = tiling.profile(args.profile) if args.profile else limits_of(device)
-    request = tiling.request(parsed, args, ["run", *argv], limits)
+    limits = profile(args.profile) if args.profile else limits_of(device)
+    file = read(args)
     exact = args.fp_contract != "on"
-    try:
-        plan = emit.kernel(request.tiled.derivation, contract=not exact)
-        text = parsed.sources.text("<stdin>") if args.file == "-" else None
-        source = CSource(
-            args.file, text, tuple(args.include), tuple(args.define), tuple(args.undefine)
-        )
-        result = run(plan, source, device, numbers, args.seed, exact=exact, repeat=args.repeat)
-    except LoopxformError as e:
-        raise with_sources(e, parsed) from None
-    shape = ", ".join(f"{n}={v}" for n, v in request.function.tiles or plan.function.tiles)
-    print(f"{request.function.name}: {request.tiled.variant} tiling, {shape}")
-    if request.tiled.reason:
-        print(f"  note: {request.tiled.reason}")
-    print(f"  device  {device}")
-    print(f"  inputs  seed {args.seed}, {', '.join(f'{n}={v}' for n, v in numbers.items())}")
+    tiled = tiling.tiled(file, args, argv, limits, contract=not exact)
+    text = file.parsed.sources.text(file.name) if args.file == "-" else None
+    source = CSource(args.file, text, tuple(args.include), tuple(args.define), tuple(args.undefine))
+    with quoting(file.parsed.sources):
+        plan = emit.kernel(tiled.derivation, contract=not exact)
+        result = run(plan, source, device, given, args.seed, exact=exact, repeat=args.repeat)
+    sizes = ", ".join(f"{n}={v}" for n, v in given.items()) or "no sizes"
+    print(headline(tiled))
+    print(f"  device        {device}")
+    print(f"  inputs        {sizes}, random from seed {args.seed}")
     if result.nanoseconds is not None:
-        print(f"  kernel  {result.nanoseconds / 1e6:.3f} ms")
-    how = "identical" if exact else "equal within the tolerance for contraction"
+        print(f"  kernel        {result.nanoseconds / 1e6:.3f} ms")
     for m in result.mismatches:
-        print(f"  DIFFERENT {m}")
-    if result.ok:
-        print(f"  verified: {result.elements} elements of {', '.join(result.arrays)} are {how}")
-    return 0 if result.ok else 1
+        print(f"  DIFFERENT     {m}")
+    if not result.ok:
+        return 1
+    how = "identical to" if exact else "equal, within the tolerance for contraction, to"
+    arrays = ", ".join(result.arrays)
+    print(f"  verified      {result.elements} elements of {arrays} are {how} your C's")
+    return 0

@@ -5,35 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
-from loopxform.cli.tiling import Request
 from loopxform.codegen import traffic
 from loopxform.codegen.plan import KernelPlan
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Function
+from loopxform.ir.nodes import For, Function
 from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import declared, walk
+from loopxform.tiled import TiledRoutine
 
 
-def lines(request: Request, plan: KernelPlan | None) -> Iterator[str]:
+def lines(done: TiledRoutine, plan: KernelPlan | None) -> Iterator[str]:
     """The summary, a line each."""
-    fn, tiled = request.function, request.tiled
-    yield f"{fn.name}: {tiled.variant} tiling"
-    if tiled.reason:
-        yield f"  note: {tiled.reason}"
-    for v in judge(fn):
+    yield headline(done)
+    for v in judge(done.routine.function):
         private = f", private {', '.join(v.private)}" if v.private else ""
         reduction = "".join(f" of {r.var} ({r.op})" for r in v.reductions)
         line = f"line {v.loc.line}: " if v.loc else ""
         yield f"  loop {v.var:<8} {line}{v.parallel}{reduction}{private}"
     if plan is not None:
         yield from _launch(plan)
-    yield from _traffic(request)
+    yield from _traffic(done)
+
+
+def headline(done: TiledRoutine) -> str:
+    """The function, its variant and tile sizes, and why the variant is not the one wanted."""
+    tiled = done.tiled
+    sizes = ", ".join(f"{n}={v}" for n, v in done.sizes.named(tiled.variant).items())
+    kind = "one work-item per iteration" if tiled.variant == "naive" else f"{tiled.variant} tiling"
+    note = f"\n  note: {tiled.reason}" if tiled.reason else ""
+    return f"{done.routine.name}: {kind}, {sizes}{note}"
 
 
 def _launch(plan: KernelPlan) -> Iterator[str]:
     counts = ["1" if g is None else expr_text(g.count) for g in reversed(plan.grid)]
     shape = [expr_text(e) for e in reversed(plan.mapping.group_shape)]
-    sizes = ", ".join(f"{n}={v}" for n, v in plan.function.tiles)
-    yield f"  tile sizes    {sizes}"
     yield f"  grid          {' x '.join(counts)} groups"
     total = " x ".join(str(n) for n in reversed(plan.group_shape))
     yield f"  group         {' x '.join(shape)} = {total} work-items"
@@ -46,8 +51,6 @@ def _launch(plan: KernelPlan) -> Iterator[str]:
 
 def _private(plan: KernelPlan) -> str:
     """Elements each work-item keeps in arrays of its own."""
-    from loopxform.ir.visit import declared
-
     parts, total = [], 0
     for name, decl in declared(plan.function.body).items():
         kept = plan.mapping.kept.get(name)
@@ -60,24 +63,24 @@ def _private(plan: KernelPlan) -> str:
     return f"{total} elements{': ' if parts else ''}{', '.join(parts)}"
 
 
-def prepared(request: Request) -> Function:
+def prepared(done: TiledRoutine) -> Function:
     """The program after its loops were found parallel: what a naive kernel executes."""
-    out = request.tiled.derivation.start
-    for r in request.tiled.derivation.records:
+    out = done.tiled.derivation.start
+    for r in done.tiled.derivation.records:
         if not r.stage.startswith("Listing 2"):
             break
         out = r.result
     return out
 
 
-def _traffic(request: Request) -> Iterator[str]:
-    base = prepared(request)
+def _traffic(done: TiledRoutine) -> Iterator[str]:
+    base = prepared(done)
     plain = traffic.naive(base)
     rows = _row_loop(base)
     tiled = plain
-    if request.tiled.variant != "naive":
-        register = request.tiled.variant == "register"
-        tiled = traffic.tiled(base, request.tiled.function, rows, register=register)
+    if done.tiled.variant != "naive":
+        register = done.tiled.variant == "register"
+        tiled = traffic.tiled(base, done.tiled.function, rows, register=register)
     yield "  accesses              naive -> tiled (where the tile sizes divide)"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
         yield f"    {name:<20} {traffic.text(before)} -> {traffic.text(after)}"
@@ -85,8 +88,5 @@ def _traffic(request: Request) -> Iterator[str]:
 
 def _row_loop(fn: Function) -> str:
     """The outer one of the two innermost parallel loops."""
-    from loopxform.ir.nodes import For
-    from loopxform.ir.visit import walk
-
     parallel = [s.var for _, s in walk(fn.body) if isinstance(s, For) and s.parallel]
     return parallel[-2] if len(parallel) > 1 else parallel[-1]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from loopxform import __version__
-from loopxform.cli import output, tiling
-from loopxform.cli.options import Parser, parser, read, with_sources
+from loopxform.cli import tiling
+from loopxform.cli.options import Parser, parser, read
 from loopxform.cli.summary import lines
-from loopxform.codegen import emit
-from loopxform.errors import LoopxformError
+from loopxform.files import depfile, write_all
 from loopxform.ir.printer import listing
 from loopxform.transforms import Derivation
 
@@ -41,49 +39,31 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    limits = tiling.limits_for(args, ["tile", *argv])
-    parsed = read(args)
-    request = tiling.request(parsed, args, ["tile", *argv], limits)
-    derivation = request.tiled.derivation
-    stem = "stdin" if args.file == "-" else Path(args.file).stem
-    try:
-        made = _emit(derivation, args, stem)
-    except LoopxformError as e:
-        raise with_sources(e, parsed) from None
+    argv = ["tile", *argv]
+    limits = tiling.limits_for(args, argv)
+    file = read(args)
+    tiled = tiling.tiled(file, args, argv, limits, contract=args.fp_contract != "off")
+    made = tiled.openmp if args.target == "openmp" else tiled.opencl
     if args.show_steps:
-        print("\n".join(steps(derivation)))
+        print("\n".join(steps(tiled.derivation)))
     files = dict(made.files)
     if args.depfile:
         target = Path(args.output) / next(iter(files))
-        files[f"{stem}.d"] = output.depfile(target, parsed.dependencies)
-    written = [] if args.dry_run else output.write_all(args.output, files)
+        files[f"{file.stem}.d"] = depfile(target, file.parsed.dependencies)
+    written = [] if args.dry_run else write_all(args.output, files)
     if args.json:
-        _save(derivation, args.json)
+        _save(tiled.derivation, args.json)
     if not args.quiet:
-        for line in lines(request, made.plan):
+        for line in lines(tiled, made.plan):
             print(line)
         for path in written:
             print(f"wrote {path}")
     return 0
 
 
-def _emit(derivation: Derivation, args: argparse.Namespace, stem: str) -> emit.Emitted:
-    if args.target == "openmp":
-        return emit.openmp(derivation, stem=stem, origin=args.file, version=__version__)
-    return emit.opencl(
-        derivation,
-        stem=stem,
-        origin=args.file,
-        version=__version__,
-        contract=args.fp_contract != "off",
-    )
-
-
 def _save(derivation: Derivation, path: str) -> None:
-    import json
-
     text = json.dumps(derivation.to_json(), indent=2) + "\n"
-    output.write_all(str(Path(path).parent), {Path(path).name: text})
+    write_all(str(Path(path).parent), {Path(path).name: text})
 
 
 def steps(derivation: Derivation) -> Iterator[str]:

@@ -1,21 +1,15 @@
-"""What `tile` and `run` share: tile options, the device's limits, and the tiled program."""
+"""What `tile` and `run` share: tile options, the device's limits, and the tiled function."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from loopxform.cli.options import choose_function, complain, positive, with_sources
-from loopxform.errors import LoopxformError
-from loopxform.frontend import Parsed
-from loopxform.ir.nodes import Function
-from loopxform.recipes import fit
+from loopxform.api import File
+from loopxform.cli.options import complain, positive
 from loopxform.recipes.limits import PROFILES, Limits, profile
-from loopxform.recipes.sizes import Tiles, Variant
-from loopxform.recipes.tile import Tiled, demand_of, tile
-
-NAMES = ("Ty", "Tx", "Tk", "Ry", "Rx")
+from loopxform.recipes.sizes import NAMES
+from loopxform.tiled import TiledRoutine
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
@@ -45,31 +39,14 @@ def add_options(p: argparse.ArgumentParser) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Request:
-    """A tiled function and what it was fitted to."""
-
-    function: Function
-    tiles: Tiles
-    tiled: Tiled
-    limits: Limits
-
-
-def request(
-    parsed: Parsed, args: argparse.Namespace, argv: Sequence[str], limits: Limits
-) -> Request:
+def tiled(
+    file: File, args: argparse.Namespace, argv: Sequence[str], limits: Limits, *, contract: bool
+) -> TiledRoutine:
     """Tiles the function that the command line asks for. Raises LoopxformError with its place."""
-    given = {n: v for n in NAMES if (v := positive(argv, f"--{n}", getattr(args, n))) is not None}
-    wanted: Variant = args.variant or "register"
-    try:
-        fn = choose_function(parsed, args.function)
-        demand = demand_of(fn)
-        sizes = fit.defaults(limits, given, demand, wanted)
-        fit.require(sizes, demand, limits, wanted)
-        tiled = tile(fn, sizes, wanted, strict=args.variant in ("register", "block"))
-    except LoopxformError as e:
-        raise with_sources(e, parsed) from None
-    return Request(fn, sizes, tiled, limits)
+    options = ((name, positive(argv, f"--{name}", getattr(args, name))) for name in NAMES)
+    sizes = {name: size for name, size in options if size is not None}
+    routine = file.routine(args.function)
+    return routine.tile(variant=args.variant, limits=limits, contract=contract, **sizes)
 
 
 def limits_for(args: argparse.Namespace, argv: Sequence[str]) -> Limits:

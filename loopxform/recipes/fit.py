@@ -7,13 +7,13 @@ Ry + Rx + Ry*Rx + margin         <= registers of a work-item (64-bit elements co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
 from loopxform.errors import LimitError
 from loopxform.recipes.limits import Limits
-from loopxform.recipes.sizes import MARGIN, Demand, Tiles, Variant
+from loopxform.recipes.sizes import MARGIN, NAMES, Demand, Tiles, Variant
 
 
 def violations(t: Tiles, demand: Demand, limits: Limits, variant: Variant) -> tuple[str, ...]:
@@ -93,11 +93,11 @@ def _smaller(n: int) -> list[int]:
 
 def _flags(new: Tiles, old: Tiles) -> str:
     """Only what changes, as options."""
-    pairs = [(name, getattr(new, name)) for name in ("Ty", "Tx", "Tk", "Ry", "Rx")]
+    pairs = [(name, getattr(new, name)) for name in NAMES]
     return " ".join(f"--{name} {value}" for name, value in pairs if value != getattr(old, name))
 
 
-def defaults(limits: Limits, given: dict[str, int], demand: Demand, variant: Variant) -> Tiles:
+def defaults(limits: Limits, given: Mapping[str, int], demand: Demand, variant: Variant) -> Tiles:
     """16x16 work-items, Tk 16, an 8x8 register tile where the device has the registers (8x4
     below 128), each reduced until everything fits around what the user gave."""
     best = Tiles(Rx=8 if limits.registers >= 128 else 4)

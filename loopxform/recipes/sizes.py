@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Variant = Literal["register", "block", "naive"]
+NAMES = ("Ty", "Tx", "Tk", "Ry", "Rx")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,172 @@
+"""loopxform from Python: read a C file, check it, transform it, write it, call it.
+
+    import loopxform as lx
+    mm = lx.load("mm.c")["mm"]
+    print(mm.matrix())                                     # the dependence matrix
+    tiled = mm.tile(Ty=16, Tx=16, Tk=16, Ry=8, Rx=4)       # each step proven legal
+    tiled.write("build")                                   # mm.cl, mm_opencl.c, mm_opencl.h
+    tiled.compile()(M, U, N, A, B, C)                      # numpy arrays, or pyopencl arrays
+
+The command line is built on the same classes. Errors are `LoopxformError`s whose `render()` quotes
+the user's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
+from loopxform.errors import InputError, quoting
+from loopxform.frontend import CppOptions, Parsed, parse_file
+from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.printer import listing
+from loopxform.ir.visit import walk
+from loopxform.source import Loc
+from loopxform.transforms import Derivation, Step, step, with_tiles
+
+if TYPE_CHECKING:
+    from loopxform.recipes.limits import Limits
+    from loopxform.recipes.sizes import Variant
+    from loopxform.tiled import TiledRoutine
+
+
+def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
+    """Reads a C file. `include`, `define` and `undefine` list what -I, -D and -U of a C compiler
+    take.
+
+    Raises InputError with the place.
+    """
+    return File(parse_file(fspath(path), _cpp(**options)))
+
+
+def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
+    """Reads C text; see `load`. Raises InputError with the place."""
+    return File(parse_file(name, _cpp(**options), text=text))
+
+
+def _cpp(
+    include: Sequence[str] = (), define: Sequence[str] = (), undefine: Sequence[str] = ()
+) -> CppOptions:
+    return CppOptions(tuple(include), tuple(define), tuple(undefine))
+
+
+@dataclass(frozen=True)
+class File:
+    """A C file: `file["mm"]` is one of its functions."""
+
+    parsed: Parsed
+
+    @property
+    def name(self) -> str:
+        return self.parsed.unit.file
+
+    @property
+    def stem(self) -> str:
+        """What written files are called after: `mm` for `src/mm.c`."""
+        return Path(self.name.strip("<>")).stem
+
+    def __getitem__(self, name: str) -> Routine:
+        return self.routine(name)
+
+    def __iter__(self) -> Iterator[Routine]:
+        return (Routine(self, fn) for fn in self.parsed.unit.functions)
+
+    def routine(self, name: str | None = None) -> Routine:
+        """The function of that name, or the only one with a loop nest. Raises InputError."""
+        with quoting(self.parsed.sources):
+            return Routine(self, _choose(self.parsed, name))
+
+
+def _choose(parsed: Parsed, name: str | None) -> Function:
+    functions = parsed.unit.functions
+    top = Loc(parsed.unit.file, 1, 1)
+    if name is not None:
+        for fn in functions:
+            if fn.name == name:
+                return fn
+        if name in parsed.failed:
+            raise parsed.failed[name]
+        known = ", ".join(fn.name for fn in functions) or "none"
+        message, help = f"there is no function '{name}'", f"the functions are: {known}"
+        raise InputError(message, loc=top, code="LX052", help=help)
+    with_loops = [fn for fn in functions if _has_loop(fn)]
+    if len(with_loops) == 1:
+        return with_loops[0]
+    if parsed.problems and not with_loops:
+        raise parsed.problems[0]
+    if not with_loops:
+        raise InputError(
+            "no function of the file has a loop nest",
+            loc=functions[0].origin.loc if functions else top,
+            code="LX060",
+            help="give a file with a for loop over arrays",
+        )
+    names = ", ".join(fn.name for fn in with_loops)
+    raise InputError(
+        f"{len(with_loops)} functions have loop nests: {names}",
+        loc=with_loops[1].origin.loc,
+        code="LX053",
+        help=f"name one: --function {with_loops[0].name}",
+    )
+
+
+def _has_loop(fn: Function) -> bool:
+    return any(isinstance(s, For) or (isinstance(s, Opaque) and s.loop) for _, s in walk(fn.body))
+
+
+@dataclass(frozen=True)
+class Routine:
+    """One C function."""
+
+    file: File
+    function: Function
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+    @property
+    def listing(self) -> str:
+        """The function as the seed prints programs."""
+        return listing(self.function)
+
+    def check(self) -> tuple[LoopVerdict, ...]:
+        """A verdict for every loop, in text order."""
+        return judge(self.function)
+
+    def matrix(self) -> str:
+        """The dependence matrix of every nest, as text."""
+        return "\n".join(matrix_text(m) for m in matrix(self.function))
+
+    def apply(self, *steps: Step | str, tiles: Mapping[str, int] | None = None) -> Derivation:
+        """Applies steps (`Stripmine("i", "64")`, or `"stripmine i 64"`), each checked. `tiles` are
+        sizes that steps may name.
+
+        Raises TransformError where one is illegal, UsageError where one says nothing meaningful.
+        """
+        with quoting(self.file.parsed.sources):
+            start = Derivation(with_tiles(self.function, tiles or {}))
+            return start.run(tuple(step(s) if isinstance(s, str) else s for s in steps))
+
+    def tile(
+        self,
+        *,
+        variant: Variant | None = None,
+        limits: Limits | str = "generic",
+        contract: bool = True,
+        **sizes: int,
+    ) -> TiledRoutine:
+        """Block and register tiling. `sizes` are any of Ty, Tx, Tk, Ry, Rx; the rest are chosen to
+        fit `limits`, a profile or its name. Without `variant` the register variant is tried, and a
+        nest that does not fit it is mapped naively, saying why. `contract` lets the device fuse
+        a*b + c; without it results are those of the C program to the last bit.
+
+        Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
+        """
+        from loopxform.tiled import tile_routine  # loads what only tiling needs
+
+        return tile_routine(self, sizes, variant, limits, contract=contract)

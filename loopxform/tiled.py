@@ -1,0 +1,111 @@
+"""A function tiled for OpenCL, as Python and the command line use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loopxform import __version__
+from loopxform.api import Routine
+from loopxform.codegen import emit
+from loopxform.errors import UsageError, quoting
+from loopxform.files import write_all
+from loopxform.ir.printer import listing
+from loopxform.recipes import fit
+from loopxform.recipes.limits import Limits, profile
+from loopxform.recipes.sizes import NAMES, Tiles, Variant
+from loopxform.recipes.tile import Tiled, demand_of, tile
+from loopxform.transforms import Derivation
+from loopxform.transforms.base import LARGEST_TILE
+
+if TYPE_CHECKING:
+    from loopxform.runtime.kernel import CompiledKernel
+
+
+def tile_routine(
+    routine: Routine,
+    sizes: Mapping[str, int],
+    variant: Variant | None,
+    limits: Limits | str,
+    *,
+    contract: bool,
+) -> TiledRoutine:
+    """See `Routine.tile`."""
+    for name, size in sizes.items():
+        if name not in NAMES:
+            raise TypeError(f"'{name}' is not a tile size: {', '.join(NAMES)}")
+        if not isinstance(size, int) or not 0 < size <= LARGEST_TILE:
+            raise UsageError(f"{name} must be a whole number from 1 to {LARGEST_TILE}, not {size}")
+    room = profile(limits) if isinstance(limits, str) else limits
+    wanted: Variant = variant or "register"
+    with quoting(routine.file.parsed.sources):
+        demand = demand_of(routine.function)
+        chosen = fit.defaults(room, sizes, demand, wanted)
+        fit.require(chosen, demand, room, wanted)
+        strict = variant in ("register", "block")
+        tiled = tile(routine.function, chosen, wanted, strict=strict)
+    return TiledRoutine(routine, chosen, tiled, room, contract)
+
+
+@dataclass(frozen=True)
+class TiledRoutine:
+    """A function tiled for OpenCL: the derivation, the kernel, the files, the callable."""
+
+    routine: Routine
+    sizes: Tiles
+    tiled: Tiled
+    limits: Limits
+    contract: bool = True
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.tiled.derivation
+
+    @property
+    def listing(self) -> str:
+        """The program after the last step."""
+        return listing(self.tiled.function)
+
+    @property
+    def kernel(self) -> str:
+        """The OpenCL C text of the kernel."""
+        return self.opencl.files[f"{self.routine.file.stem}.cl"]
+
+    @cached_property
+    def opencl(self) -> emit.Emitted:
+        """`NAME.cl`, `NAME_opencl.c` and `NAME_opencl.h`. Raises EmitError."""
+        with quoting(self.routine.file.parsed.sources):
+            return emit.opencl(self.derivation, contract=self.contract, **self._provenance())
+
+    @cached_property
+    def openmp(self) -> emit.Emitted:
+        """`NAME_openmp.c`: the tiled program for the CPU. Raises EmitError."""
+        with quoting(self.routine.file.parsed.sources):
+            return emit.openmp(self.derivation, **self._provenance())
+
+    def _provenance(self) -> dict[str, str]:
+        file = self.routine.file
+        return {"stem": file.stem, "origin": file.name, "version": __version__}
+
+    def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
+        """Writes the OpenCL files, all or none, and returns their paths. Raises InputError."""
+        return write_all(fspath(directory), self.opencl.files)
+
+    def compile(self, device: str | None = None, *, queue: Any = None) -> CompiledKernel:
+        """The kernel as a callable with the arguments of the C function. `device` is as `loopxform
+        devices` lists them; with a `pyopencl.CommandQueue` the kernel runs there, which is what
+        device arrays need.
+
+        Raises DeviceError where there is no such device or the kernel does not fit it.
+        """
+        from loopxform.runtime.device import choose, describe
+        from loopxform.runtime.kernel import CompiledKernel
+
+        with quoting(self.routine.file.parsed.sources):
+            plan = emit.kernel(self.derivation, contract=self.contract)
+            chosen = choose(device) if queue is None else describe(queue.device)
+            return CompiledKernel(plan, chosen, queue=queue)
