@@ -27,7 +27,8 @@ class Obstacle:
 class LoopxformError(Exception):
     """A deliberate refusal: one diagnostic, never a traceback.
 
-    `status` is the exit status of a command that ends with this error.
+    `status` is the exit status of a command that ends with this error. `subject` is the option or
+    word of a command line that it is about, where it has no place in a file.
     """
 
     status = 2
@@ -42,10 +43,12 @@ class LoopxformError(Exception):
         notes: Iterable[str] = (),
         help: str | None = None,
         width: int = 1,
+        subject: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.loc = loc
+        self.subject = subject
         self.code = code or type(self).code
         self.notes = tuple(notes)
         self.help = help
@@ -78,6 +81,16 @@ def quote(loc: Loc | None, sources: Sources | None, width: int = 1) -> list[str]
     lead = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
     carets = "^" * max(1, min(width, len(line) - column + 1))
     return [f" {pad} |", f" {number} | {line}", f" {pad} | {lead}{carets}"]
+
+
+@contextmanager
+def about(subject: str) -> Iterator[None]:
+    """Errors raised inside are about this option or word of the command line."""
+    try:
+        yield
+    except LoopxformError as e:
+        e.subject = e.subject or subject
+        raise
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,8 @@ def write_all(directory: str, files: Mapping[str, str]) -> list[Path]:
             scratch = folder / f".{name}.{os.getpid()}.tmp"
             temporary.append((scratch, path))
             scratch.write_text(text, encoding="utf-8")
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, f"{path} is a folder")
         for scratch, path in temporary:
             scratch.replace(path)
     except OSError as e:
@@ -35,6 +38,7 @@ def write_all(directory: str, files: Mapping[str, str]) -> list[Path]:
             f"cannot write to '{directory}': {reason}",
             code="LX055",
             help="choose a folder that can be written: -o DIR",
+            subject="-o",
         ) from e
     return [path for _, path in temporary]
 

@@ -14,6 +14,7 @@ BASE = {"source", "errors"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "errors": {"source"},
+    "codes": set(),
     "files": BASE,
     "ir": BASE,
     "frontend": BASE | {"ir"},

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from loopxform import __version__
 from loopxform.api import File
-from loopxform.cli.options import LARGEST, Parser, complain, parser, read
+from loopxform.cli.options import Parser, chosen, parser, read
 from loopxform.errors import InputError, TransformError, UsageError, quoting
 from loopxform.files import write_all
 from loopxform.ir.printer import listing
 from loopxform.source import Loc, Sources
 from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
+from loopxform.transforms.base import LARGEST_TILE
 
 EPILOG = "steps:\n" + "\n".join(f"  {kind.usage}" for kind in STEPS.values())
 
@@ -43,9 +45,9 @@ def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
     file = read(args)
     script = _script(args.script) if args.script else {}
-    tiles = {**_script_tiles(script), **_tiles(["apply", *argv], args.tile)}
+    tiles = {**_script_tiles(script), **_tiles(args.tile)}
     with quoting(file.parsed.sources):
-        fn = file.routine(args.function).function
+        fn = chosen(file, args).function
         derivation = Derivation(with_tiles(fn, tiles))
         for data in script.get("steps", []):
             derivation = _apply(derivation, from_json(STEPS, data), json.dumps(data), args)
@@ -64,28 +66,35 @@ def _parse(text: str) -> Step:
     try:
         return step(text)
     except UsageError as e:
-        raise _at_step(text, 1, e.message, e.help, e.code) from None
+        if not text.strip():
+            e.subject = "--do"
+            raise
+        raise _at_step(text, text.split()[:1], e) from None
 
 
 def _apply(derivation: Derivation, made: Step, text: str, args: argparse.Namespace) -> Derivation:
     try:
         after = derivation.then(made)
     except TransformError as e:
+        if e.status != 2:
+            raise
         first = e.obstacles[0]
-        if e.status == 2:
-            word = next((w for w in text.split()[1:] if w.rstrip("*") in first.message), "")
-            at = text.find(word) + 1 if word else 1
-            raise _at_step(text, at, first.message, first.remedy, first.code) from None
-        raise
+        error = UsageError(first.message, code=first.code, help=first.remedy)
+        raise _at_step(text, re.findall(r"[\w#*]+", text), error) from None
     if args.show_steps:
         record = after.records[-1]
         print(f"{record.step}  -- {record.reason}\n\n{listing(record.result)}")
     return after
 
 
-def _at_step(text: str, column: int, message: str, help: str | None, code: str) -> UsageError:
-    """A diagnostic with a caret under a word of the step."""
-    error = UsageError(message, loc=Loc("<step>", 1, column), code=code, help=help)
+def _at_step(text: str, words: list[str], e: UsageError) -> UsageError:
+    """The error with its place: the last of the words that its message quotes."""
+    quoted = [w for w in words if f"'{w}'" in e.message] or words[:1]
+    found = list(re.finditer(rf"(?<!\w){re.escape(quoted[-1])}(?!\w)", text)) if quoted else []
+    column = found[-1].start() + 1 if found else 1
+    width = len(quoted[-1]) if quoted else 1
+    help = e.help
+    error = UsageError(e.message, loc=Loc("<step>", 1, column), code=e.code, help=help, width=width)
     error.sources = Sources()
     error.sources.add("<step>", text)
     return error
@@ -95,34 +104,39 @@ def _script(path: str) -> dict[str, Any]:
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as e:
-        raise InputError(f"cannot read '{path}': {e.strerror}", code="LX050") from e
+        raise _bad_script(f"cannot read '{path}': {e.strerror}") from e
     except ValueError as e:
-        raise InputError(f"'{path}' is not JSON: {e}", code="LX050") from e
+        raise _bad_script(f"'{path}' is not JSON: {e}") from e
     if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
-        raise InputError(f"'{path}' has no list of steps", help='{"tiles": {}, "steps": [...]}')
+        raise _bad_script(f"'{path}' has no list of steps")
     return data
+
+
+def _bad_script(message: str) -> InputError:
+    help = '{"tiles": {"Ty": 16}, "steps": [...]}, as `tile --json FILE` saves it'
+    return InputError(message, code="LX056", help=help, subject="--script")
 
 
 def _script_tiles(script: dict[str, Any]) -> dict[str, int]:
     tiles = script.get("tiles", {})
     if not isinstance(tiles, dict) or not all(_is_size(n, v) for n, v in tiles.items()):
-        raise InputError(f"not tile sizes: {tiles!r}", code="LX050", help='"tiles": {"Ty": 16}')
+        raise _bad_script(f"not tile sizes: {tiles!r}")
     return tiles
 
 
 def _is_size(name: object, value: object) -> bool:
     named = isinstance(name, str) and name.isidentifier() and name.isascii()
-    return named and type(value) is int and 0 < value <= LARGEST
+    return named and type(value) is int and 0 < value <= LARGEST_TILE
 
 
-def _tiles(argv: list[str], texts: list[str]) -> dict[str, int]:
+def _tiles(texts: list[str]) -> dict[str, int]:
     out = {}
     for text in texts:
         name, _, value = text.partition("=")
         size = int(value) if value.isascii() and value.isdigit() else 0
         if not _is_size(name, size):
-            message = f"'{text}' is not NAME=N with N from 1 to {LARGEST}"
-            raise complain(argv, text, message, "--tile Ty=16")
+            message = f"'{text}' is not NAME=N with N from 1 to {LARGEST_TILE}"
+            raise UsageError(message, code="LX023", help="--tile Ty=16", subject=text)
         out[name] = size
     return out
 

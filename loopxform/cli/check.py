@@ -7,7 +7,7 @@ from typing import Any
 
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
 from loopxform.api import Routine
-from loopxform.cli.options import Parser, parser, read
+from loopxform.cli.options import Parser, chosen, parser, read
 from loopxform.ir.nodes import Function
 
 
@@ -20,14 +20,14 @@ def options() -> Parser:
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
     file = read(args)
-    chosen = [file[args.function]] if args.function else list(file)
+    routines = [chosen(file, args)] if args.function else list(file)
     if args.format == "json":
-        functions = [_function_json(r.function) for r in chosen]
+        functions = [_function_json(r.function) for r in routines]
         print(
             json.dumps({"schema_version": 1, "file": file.name, "functions": functions}, indent=2)
         )
     else:
-        for r in chosen:
+        for r in routines:
             print("\n".join(_function_text(r)))
     for problem in () if args.function else file.parsed.problems:
         raise problem

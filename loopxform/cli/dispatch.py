@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
+from loopxform.cli.place import put_on_command_line
 from loopxform.errors import LoopxformError
 
 
@@ -16,6 +17,9 @@ def run_command(name: str, args: list[str]) -> int:
         sys.stdout.flush()
         return status
     except LoopxformError as e:
+        if e.loc is None:
+            put_on_command_line(e, [name, *args])
+        sys.stdout.flush()
         print(e.render(), file=sys.stderr)
         return e.status
     except BrokenPipeError:

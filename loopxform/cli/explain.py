@@ -6,20 +6,28 @@ import inspect
 import sys
 
 from loopxform.cli.options import Parser
+from loopxform.codes import CODES
 from loopxform.errors import UsageError
 from loopxform.transforms import STEPS
 
 
 def main(argv: list[str]) -> int:
-    p = Parser(prog="loopxform explain", description="Explains a step, or lists them all.")
-    p.add_argument("step", nargs="?", metavar="STEP")
+    p = Parser(prog="loopxform explain", description="Explains a step or a diagnostic code.")
+    p.add_argument("step", nargs="?", metavar="STEP|CODE", help="without it: all steps")
     args = p.parse_args(argv)
     if args.step is None:
         for kind in STEPS.values():
             print(f"  {kind.usage}")
         return 0
+    if args.step.upper() in CODES:
+        print(f"{args.step.upper()}: {CODES[args.step.upper()]}")
+        return 0
     if args.step not in STEPS:
-        raise UsageError(f"'{args.step}' is not a step", help=f"steps: {', '.join(STEPS)}")
+        raise UsageError(
+            f"'{args.step}' is neither a step nor a code",
+            help=f"steps: {', '.join(STEPS)}; codes: LX001 to LX210",
+            subject=args.step,
+        )
     kind = STEPS[args.step]
     print(kind.usage)
     print()

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import shlex
+import re
 import sys
-from collections.abc import Sequence
 from typing import NoReturn
 
-from loopxform.api import File, load, loads
-from loopxform.errors import UsageError
-from loopxform.source import Loc, Sources
-
-COMMAND_LINE = "<command line>"
-LARGEST = 1 << 20
+from loopxform.api import File, Routine, load, loads
+from loopxform.errors import InputError, UsageError, about
+from loopxform.transforms.base import LARGEST_TILE
 
 
 class Parser(argparse.ArgumentParser):
     """argparse whose errors are diagnostics of ours."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, help=f"{self.prog} --help")
+        about = re.match(r"argument ([^\s:/]+)|unrecognized arguments: (\S+)", message)
+        subject = about and (about[1] or about[2])
+        raise UsageError(message, help=f"{self.prog} --help", subject=subject)
 
 
 def parser(name: str, about: str) -> Parser:
@@ -41,43 +39,40 @@ def read(args: argparse.Namespace) -> File:
     """Reads the file of the command line. Raises InputError with the place."""
     if args.file == "-":
         return loads(sys.stdin.read(), "<stdin>", **_cpp(args))
-    return load(args.file, **_cpp(args))
+    with about(args.file):
+        return load(args.file, **_cpp(args))
 
 
 def _cpp(args: argparse.Namespace) -> dict[str, tuple[str, ...]]:
     return {name: tuple(getattr(args, name)) for name in ("include", "define", "undefine")}
 
 
-def complain(argv: Sequence[str], word: str, message: str, help: str) -> UsageError:
-    """A diagnostic with a caret under a word of the command line."""
-    text = "loopxform " + shlex.join(argv)
-    at = text.find(f" {shlex.quote(word)}", text.find(" "))
-    sources = Sources()
-    sources.add(COMMAND_LINE, text)
-    column = at + 2 if at >= 0 else 1
-    error = UsageError(
-        message, loc=Loc(COMMAND_LINE, 1, column), code="LX023", help=help, width=len(word)
-    )
-    error.sources = sources
-    return error
+def chosen(file: File, args: argparse.Namespace) -> Routine:
+    """The function that the command line means. Raises InputError."""
+    try:
+        return file.routine(args.function)
+    except InputError as e:
+        if e.code == "LX052":  # the place is the name on the command line, not the file
+            e.loc, e.subject = None, "--function"
+        raise
 
 
-def positive(argv: Sequence[str], option: str, text: str | None) -> int | None:
-    """The positive number given for an option. Raises UsageError with the place."""
+def positive(option: str, text: str | None) -> int | None:
+    """The positive number given for an option. Raises UsageError."""
     if text is None:
         return None
-    if text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST:
+    if text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_TILE:
         return int(text)
-    raise complain(
-        argv,
-        text,
-        f"{option} must be a whole number from 1 to {LARGEST}, not '{text}'",
-        f"{option} 16",
+    raise UsageError(
+        f"{option} must be a whole number from 1 to {LARGEST_TILE}, not '{text}'",
+        code="LX023",
+        help=f"{option} 16",
+        subject=option,
     )
 
 
-def numbers(argv: Sequence[str], texts: list[str]) -> dict[str, int | float]:
-    """`M=513,U=129` -> numbers. Raises UsageError with the place."""
+def numbers(option: str, texts: list[str]) -> dict[str, int | float]:
+    """`M=513,U=129` -> numbers. Raises UsageError."""
     out: dict[str, int | float] = {}
     for text in texts:
         for part in text.split(","):
@@ -87,8 +82,12 @@ def numbers(argv: Sequence[str], texts: list[str]) -> dict[str, int | float]:
                     raise ValueError
                 out[name] = _number(value)
             except ValueError:
-                example = "--size M=513,U=129"
-                raise complain(argv, text, f"'{part}' is not NAME=NUMBER", example) from None
+                raise UsageError(
+                    f"'{part}' is not NAME=NUMBER",
+                    code="LX023",
+                    help=f"{option} M=513,U=129",
+                    subject=text if len(texts) > 1 else option,
+                ) from None
     return out
 
 

@@ -6,9 +6,8 @@ from loopxform.cli import tiling
 from loopxform.cli.options import Parser, numbers, parser, read
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
-from loopxform.errors import quoting
+from loopxform.errors import about, quoting
 from loopxform.recipes.limits import profile
-from loopxform.runtime.device import choose
 from loopxform.runtime.profiles import limits_of
 from loopxform.verify.check_run import run
 from loopxform.verify.cref import CSource
@@ -33,16 +32,16 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    argv = ["run", *argv]
-    given = numbers(argv, args.size)
-    device = choose(args.device)
-    limits = profile(args.profile) if args.profile else limits_of(device)
+    given = numbers("--size", args.size)
+    device = tiling.device(args)
+    with about("--profile"):
+        limits = profile(args.profile) if args.profile else limits_of(device)
     file = read(args)
     exact = args.fp_contract != "on"
-    tiled = tiling.tiled(file, args, argv, limits, contract=not exact)
+    tiled = tiling.tiled(file, args, limits, contract=not exact)
     text = file.parsed.sources.text(file.name) if args.file == "-" else None
     source = CSource(args.file, text, tuple(args.include), tuple(args.define), tuple(args.undefine))
-    with quoting(file.parsed.sources):
+    with quoting(file.parsed.sources), about("--size"):
         plan = emit.kernel(tiled.derivation, contract=not exact)
         result = run(plan, source, device, given, args.seed, exact=exact, repeat=args.repeat)
     sizes = ", ".join(f"{n}={v}" for n, v in given.items()) or "no sizes"

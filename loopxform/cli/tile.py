@@ -39,10 +39,9 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    argv = ["tile", *argv]
-    limits = tiling.limits_for(args, argv)
+    limits = tiling.limits_for(args)
     file = read(args)
-    tiled = tiling.tiled(file, args, argv, limits, contract=args.fp_contract != "off")
+    tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
     if args.show_steps:
         print("\n".join(steps(tiled.derivation)))

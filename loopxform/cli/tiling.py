@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from loopxform.api import File
-from loopxform.cli.options import complain, positive
+from loopxform.cli.options import chosen, positive
+from loopxform.errors import UsageError, about
 from loopxform.recipes.limits import PROFILES, Limits, profile
 from loopxform.recipes.sizes import NAMES
 from loopxform.tiled import TiledRoutine
+
+if TYPE_CHECKING:
+    from loopxform.runtime.device import DeviceInfo
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
@@ -39,23 +43,33 @@ def add_options(p: argparse.ArgumentParser) -> None:
     )
 
 
-def tiled(
-    file: File, args: argparse.Namespace, argv: Sequence[str], limits: Limits, *, contract: bool
-) -> TiledRoutine:
-    """Tiles the function that the command line asks for. Raises LoopxformError with its place."""
-    options = ((name, positive(argv, f"--{name}", getattr(args, name))) for name in NAMES)
+def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: bool) -> TiledRoutine:
+    """Tiles the function that the command line asks for. Raises LoopxformError."""
+    options = ((name, positive(f"--{name}", getattr(args, name))) for name in NAMES)
     sizes = {name: size for name, size in options if size is not None}
-    routine = file.routine(args.function)
-    return routine.tile(variant=args.variant, limits=limits, contract=contract, **sizes)
+    routine = chosen(file, args)
+    with about(f"--{next(iter(sizes), '')}"):
+        return routine.tile(variant=args.variant, limits=limits, contract=contract, **sizes)
 
 
-def limits_for(args: argparse.Namespace, argv: Sequence[str]) -> Limits:
-    """The limits of --profile, of --device, or of the generic profile."""
+def limits_for(args: argparse.Namespace) -> Limits:
+    """The limits of --profile, of --device, or of the generic profile. Raises UsageError,
+    DeviceError."""
     if args.profile and args.device:
-        raise complain(argv, "--profile", "--profile and --device exclude each other", "give one")
+        raise UsageError(
+            "--profile and --device exclude each other", help="give one", subject="--profile"
+        )
     if args.device:
-        from loopxform.runtime.device import choose
         from loopxform.runtime.profiles import limits_of
 
-        return limits_of(choose(args.device))
-    return profile(args.profile or "generic")
+        return limits_of(device(args))
+    with about("--profile"):
+        return profile(args.profile or "generic")
+
+
+def device(args: argparse.Namespace) -> DeviceInfo:
+    """The device of --device, or the first. Raises DeviceError."""
+    from loopxform.runtime.device import choose
+
+    with about("--device"):
+        return choose(args.device)

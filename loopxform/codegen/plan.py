@@ -139,7 +139,7 @@ def _argument(start: Function, p: Param) -> Buffer | Param:
     found = explain(start, p.name)
     if not isinstance(found, Extent):
         raise EmitError(
-            f"how much of '{p.name}' is touched is not known: {found.obstacle.message}",
+            found.obstacle.message,
             loc=found.obstacle.loc or p.origin.loc,
             help="write its subscripts as affine expressions of loop variables and sizes",
         )

@@ -10,6 +10,7 @@ from loopxform.frontend.chunks import TOKEN, Fault, offset_of, place_of
 from loopxform.frontend.places import Places
 from loopxform.source import Loc
 
+MISSING = "look for a ; , ) or } that is missing here or just before"
 TOO_DEEP = "nested too deeply for the parser"
 _KEYWORD_TEXT = """auto break case char const continue default do double else enum extern float for
     goto if inline int long register restrict return short signed sizeof static struct switch
@@ -38,12 +39,12 @@ def explain(fault: Fault, text: str, places: Places) -> InputError:
 def _words(message: str) -> tuple[str, str | None]:
     """The parser's message and a remedy, as we say it."""
     if message.startswith("before: "):
-        return f"syntax error before '{message.removeprefix('before: ').strip()}'", None
+        return f"syntax error before '{message.removeprefix('before: ').strip()}'", MISSING
     if "end of input" in message.lower():
         return "the file ends inside a declaration", "check that every { has its }"
     if message == TOO_DEEP:
         return message, "split the statement into several"
-    return f"syntax error: {message[:1].lower()}{message[1:]}", None
+    return f"syntax error: {message[:1].lower()}{message[1:]}", MISSING
 
 
 def _snap(loc: Loc | None, token: str, places: Places) -> Loc | None:

@@ -22,6 +22,7 @@ from loopxform.ir.types import Scalar
 from loopxform.ir.visit import names
 
 _COUNTED = "write it as a for loop that counts to a bound"
+_JUMP = "write the jump as an if around what it skips, or as a for loop"
 _LAST = "make it the last statement of the function, or compute a flag and return that at the end"
 _GUARD = "put what it skips into an if"
 
@@ -100,10 +101,10 @@ class Statements:
             case c_ast.Case() | c_ast.Default():
                 return list(self.block(node.stmts))
             case c_ast.Label():
-                why = NotModelled("LX011", f"the label '{node.name}'", _COUNTED, node)
+                why = NotModelled("LX011", f"the label '{node.name}'", _JUMP, node)
                 return [self.opaque(why, self.body(node.stmt))]
             case c_ast.Goto():
-                raise NotModelled("LX011", "a goto", _COUNTED, node)
+                raise NotModelled("LX011", "a goto", _JUMP, node)
             case c_ast.Break():
                 raise NotModelled("LX011", "a break", "run to the bound, with an if inside", node)
             case c_ast.Continue():

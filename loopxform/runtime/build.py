@@ -54,7 +54,7 @@ def build(
             program = program.build(list(options), [device.handle], **keep)
     except cl.Error as e:
         raise DeviceError(
-            f"the kernel does not build on {device}", code="LX055", notes=_log_lines(str(e))
+            f"the kernel does not build on {device}", code="LX059", notes=_log_lines(str(e))
         ) from e
     log = program.get_build_info(device.handle, cl.program_build_info.LOG).strip()
     names = tuple(k.function_name for k in program.all_kernels())

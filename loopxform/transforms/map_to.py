@@ -78,7 +78,7 @@ class MapTo(Step):
         if level.kind == "group" and fixed_trips(loop) is None:
             problems.append(("has no fixed trip count", f"stripmine {loop.var} first"))
         return [
-            Obstacle("LX150", f"the loop over '{loop.var}' {what}", loop.origin.loc, remedy=remedy)
+            Obstacle("LX151", f"the loop over '{loop.var}' {what}", loop.origin.loc, remedy=remedy)
             for what, remedy in problems
         ]
 

@@ -162,7 +162,7 @@ def _compile(source: CSource, functions: Sequence[Function], directory: Path) ->
         log = done.stderr.replace(str(wrapper), source.path).strip().splitlines()
         raise InputError(
             f"{source.path} does not compile with {command[0]}",
-            code="LX052",
+            code="LX057",
             notes=log[:12],
             help="pass the -I and -D options your build uses",
         )
@@ -172,12 +172,12 @@ def _compile(source: CSource, functions: Sequence[Function], directory: Path) ->
 def _as_array(p: Param, args: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     """The memory of an argument: the caller's own array, or a new 0-d array for a number."""
     if p.name not in args:
-        raise InputError(f"no argument is given for {p.name}", code="LX053")
+        raise InputError(f"no argument is given for {p.name}", code="LX058")
     value = args[p.name]
     if not p.shape and not isinstance(value, np.ndarray):
         return np.array(value, p.type.numpy)
     if not isinstance(value, np.ndarray) or value.dtype != np.dtype(p.type.numpy):
-        raise InputError(f"{p.name} must be an array of {p.type.numpy}", code="LX053")
+        raise InputError(f"{p.name} must be an array of {p.type.numpy}", code="LX058")
     if not value.flags.c_contiguous:
-        raise InputError(f"{p.name} must be contiguous", code="LX053")
+        raise InputError(f"{p.name} must be contiguous", code="LX058")
     return value

@@ -77,7 +77,11 @@ def extents_of(
                 help=f"give the first extent of {p.name}",
             )
     if any(n < 0 for n in out):
-        raise InputError(f"{p.name} would have the negative extents {out}", code="LX054")
+        raise InputError(
+            f"{p.name} would have the negative extents {out}",
+            code="LX054",
+            help="give sizes of 0 or more",
+        )
     return tuple(out)
 
 

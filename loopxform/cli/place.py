@@ -1,0 +1,34 @@
+"""Diagnostics about the command line itself, quoted as if it were a source file."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from loopxform.errors import LoopxformError
+from loopxform.source import Loc, Sources
+
+COMMAND_LINE = "<command line>"
+
+
+def put_on_command_line(error: LoopxformError, argv: Sequence[str]) -> None:
+    """Gives an error that has no place in a file one in `loopxform argv...`: under its subject,
+    else under the name of the command."""
+    words = [shlex.quote(a) for a in argv]
+    n, skip = _find(argv, error.subject)
+    column = len("loopxform ") + sum(len(w) + 1 for w in words[:n]) + skip + 1
+    error.loc = Loc(COMMAND_LINE, 1, column)
+    error.width = len(words[n]) - skip
+    error.sources = Sources()
+    error.sources.add(COMMAND_LINE, " ".join(["loopxform", *words]))
+
+
+def _find(argv: Sequence[str], subject: str | None) -> tuple[int, int]:
+    """The argument that the subject means, and how much of it comes before: the value of an option
+    (`-o DIR`, `--Ty=0`), or a word."""
+    for n, word in enumerate(argv if subject else ()):
+        if word == subject:
+            return (n + 1, 0) if word.startswith("-") and n + 1 < len(argv) else (n, 0)
+        if word.startswith(f"{subject}="):
+            return n, len(f"{subject}=")
+    return 0, 0

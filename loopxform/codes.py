@@ -1,0 +1,97 @@
+"""What every diagnostic code means: `loopxform explain LX101`."""
+
+from __future__ import annotations
+
+CODES: dict[str, str] = {
+    "LX000": "A deliberate refusal that has no code of its own.",
+    # the C file
+    "LX001": "The file, a header or the C in it cannot be read. The place is where the parser or "
+    "the preprocessor stopped; the mistake is there or just before.",
+    "LX010": "A construct of C that is not modelled. It is never guessed at: the loops around it "
+    "are 'unknown', the others are judged.",
+    "LX011": "Control flow that leaves or repeats a loop in ways a for loop does not: while, do, "
+    "switch, goto, labels, break, continue, and return before the end.",
+    "LX012": "A call of a function whose effects are not known: it might write anything. The "
+    "functions of <math.h> and <stdlib.h> that only compute are known.",
+    "LX013": "A loop header that does not count an integer from a start to a bound in constant "
+    "steps.",
+    "LX014": "A subscript or pointer that does not name one element of one array.",
+    "LX015": "A type or storage class that is not modelled: structs, jagged arrays, static locals, "
+    "long double.",
+    "LX016": "A volatile object or asm: every access counts, and none may move.",
+    "LX017": "A side effect inside an expression.",
+    "LX018": "A name that is not declared.",
+    "LX019": "Unsigned arithmetic that may wrap around where a bound or a subscript needs a "
+    "number.",
+    # the command line and scripts
+    "LX020": "A command line or a step that says nothing meaningful; the usage is in the help.",
+    "LX021": "A step names a loop that the function does not have. Loops are named by their "
+    "variable; `i#2` is the second loop over i, `i*` all of them.",
+    "LX022": "A step names a loop by a variable that several loops count: say which, `i#2`.",
+    "LX023": "Not a size: a tile is a positive whole number, a named tile size, or a product.",
+    "LX024": "A new name that is taken, or is not a name in C.",
+    "LX025": "A parameter of a step that it does not know.",
+    "LX030": "The tile needs more than the device has: work-items in a group, local memory, or "
+    "registers. The formula is shown with its numbers.",
+    "LX040": "The program is legal but cannot be written for the target asked for.",
+    "LX050": "No OpenCL device, or a launch that failed.",
+    "LX051": "No C compiler: `run` compiles your C as the reference.",
+    "LX052": "The file has no function of that name.",
+    "LX053": "Several functions have loop nests: name one with --function.",
+    "LX054": "A size or an argument for the run is missing or cannot be.",
+    "LX055": "A file or folder that cannot be written; nothing was written.",
+    "LX056": 'A script of steps that cannot be read: JSON with "tiles" and "steps", as '
+    "`tile --json` saves it.",
+    "LX057": "Your C does not compile with the options given.",
+    "LX058": "An argument that is missing or does not fit its parameter.",
+    "LX059": "The device's compiler refused the kernel; its log is shown.",
+    "LX060": "There is no loop nest to transform.",
+    "LX061": "The function has statements besides one loop nest, which a kernel cannot replace.",
+    "LX062": "No loop of the nest can run in parallel; `check` shows the dependence matrix.",
+    "LX063": "The nest does not fit the variant asked for; without --variant it is mapped with "
+    "one work-item per iteration.",
+    # legality
+    "LX100": "A step that may not be applied.",
+    "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "
+    "touch the same element, at least one of them writing it.",
+    "LX102": "A dependence could not be excluded, nor proven.",
+    "LX103": "Something in the loop is not modelled, so nothing can be proven about it.",
+    "LX110": "The two loops are not perfectly nested: a statement stands between them.",
+    "LX111": "The bounds of the inner loop depend on the outer loop's variable.",
+    "LX112": "The body writes what the bounds are computed from.",
+    "LX113": "The two loops are not neighbours with the same header.",
+    "LX114": "A declaration of one loop would hide a name of the other.",
+    "LX120": "There is nothing to distribute.",
+    "LX121": "A variable declared in the loop is used on both sides of the cut: expand it first.",
+    "LX130": "The loop variable is read after the loop, so its last value must stay what it is.",
+    "LX131": "The step needs a loop that counts upwards: normalise it first.",
+    "LX132": "The loop is mapped to hardware already.",
+    "LX133": "The number of iterations cannot be written as an expression.",
+    "LX134": "The loop cannot be unrolled: its trip count is not a constant.",
+    "LX135": "The loop does not go over tiles of one range.",
+    "LX136": "The number of iterations is unsigned and may wrap around.",
+    "LX137": "The last tile would end beyond the largest value of the loop variable's type.",
+    "LX140": "Not storage that the step can make private or expand.",
+    "LX141": "The expanded storage would be shared by iterations that run in parallel.",
+    "LX142": "A trip count is not known where the expanded array would be declared.",
+    "LX143": "A variable may be read before it is written in an iteration: it carries a value.",
+    "LX144": "A variable's last value is needed after the loop.",
+    "LX145": "The extent of an array depends on what changes.",
+    "LX146": "The storage cannot be declared further out.",
+    "LX150": "How much of an array is touched cannot be told.",
+    "LX151": "The loop cannot be mapped to that level of the hardware.",
+    "LX160": "The array is not read in that loop.",
+    "LX161": "The array is written in that loop: a copy would go stale.",
+    "LX162": "The part of the array that is read is not a box of fixed size.",
+    "LX163": "A collective copy needs a loop that the whole group runs together.",
+    "LX164": "The bounds of the array are not known: a copy might read past them.",
+    "LX165": "Private copies are made of staged arrays.",
+    "LX166": "The private copy might read past the staged one.",
+    "LX170": "A bounds check must stay: without it the program would do something else.",
+    "LX180": "The array is not written in the loop.",
+    "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
+    "LX182": "Keeping the element in a scalar would not be safe.",
+    "LX200": "The transformed program and your C gave different results.",
+    "LX210": "The interpreter does not model this program.",
+}
+"""Codes never change their meaning; tools match on them."""

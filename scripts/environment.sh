@@ -1,0 +1,43 @@
+# Sourced by the other scripts: a virtual environment with loopxform and the extras named in
+# "extras", in .venv (or $LOOPXFORM_VENV). Made once; made anew when pyproject.toml changes.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=${LOOPXFORM_VENV:-$root/.venv}
+
+say() { printf '%s\n' "$*" >&2; }
+
+find_python() {
+  local name
+  for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11; do
+    if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      printf '%s\n' "$name"
+      return
+    fi
+  done
+  say "loopxform needs Python 3.11 or newer; set PYTHON to name it"
+  return 1
+}
+
+make_venv() {
+  local python
+  python=$(find_python) || return 1
+  rm -rf "$venv"
+  say "setting up $venv with $("$python" --version) (once)"
+  if "$python" -m venv "$venv" >/dev/null 2>&1; then
+    pip() { "$venv/bin/python" -m pip "$@"; }
+  elif "$python" -m venv --without-pip "$venv" && "$python" -m pip --version >/dev/null 2>&1; then
+    pip() { "$python" -m pip --python "$venv/bin/python" "$@"; }
+  else
+    rm -rf "$venv"
+    say "this Python cannot make virtual environments; on Debian: apt install python3-venv"
+    return 1
+  fi
+  pip install --quiet --disable-pip-version-check --editable "$root[$extras]"
+}
+
+stamp=$(cksum < "$root/pyproject.toml"; printf '%s %s\n' "$extras" "$root")
+if [ "$(cat "$venv/loopxform.stamp" 2>/dev/null)" != "$stamp" ]; then
+  make_venv || exit 1
+  printf '%s\n' "$stamp" > "$venv/loopxform.stamp"
+fi
+export PATH="$venv/bin:$PATH"

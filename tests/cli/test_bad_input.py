@@ -1,0 +1,183 @@
+"""Bad input: one diagnostic with place, caret and remedy, exit status 2, and no file touched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Golden
+
+from loopxform.cli import main
+
+MM = """void mm(int M, int U, int N, float A[M][U], float B[U][N], float C[M][N])
+{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      float acc = 0;
+      for (int k = 0; k < U; k++)
+        acc += A[i][k] * B[k][j];
+      C[i][j] = acc;
+    }
+}
+"""
+TWO = """void f(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] = 0; }
+void g(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] = 1; }
+"""
+
+
+def loop(body: str, declared: str = "") -> str:
+    """A nest whose body is not modelled."""
+    return f"""{declared}void f(int n, float a[n], float b[n])
+{{
+  for (int i = 0; i < n; i++) {{
+    {body}
+  }}
+out:
+  return;
+}}
+"""
+
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    "syntax-error": (
+        "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++\n    a[i] = 0;\n}\n",
+        ["tile"],
+    ),
+    "missing-include": ('#include <stdio.h>\n#include "tables.h"\n' + MM, ["tile"]),
+    "include-in-include": ('#include "here.h"\n' + MM, ["tile"]),
+    "unknown-function": (MM, ["tile", "--function", "nope"]),
+    "no-loop-nest": ("int g(int x)\n{\n  return x + 1;\n}\n", ["tile"]),
+    "no-function": ("int x;\n", ["tile"]),
+    "while": (loop("while (a[i] > 0) a[i] -= 1;"), ["tile"]),
+    "do": (loop("do a[i] -= 1; while (a[i] > 0);"), ["tile"]),
+    "goto": (loop("if (a[i] > 3) goto out;"), ["tile"]),
+    "break": (loop("if (a[i] > 3) break;"), ["tile"]),
+    "continue": (loop("if (a[i] > 3) continue;"), ["tile"]),
+    "return": (loop("if (a[i] > 3) return;"), ["tile"]),
+    "switch": (loop("switch ((int)a[i]) { case 1: a[i] = 0; }"), ["tile"]),
+    "unknown-call": (loop("a[i] = f1(b[i]);", "float f1(float);\n"), ["tile"]),
+    "undeclared-call": (loop("a[i] = f1(b[i]);"), ["tile"]),
+    "bound-not-affine": (
+        "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++)\n"
+        "    for (int j = 0; j < i * i; j++)\n      a[j] = i;\n}\n",
+        ["tile"],
+    ),
+    "bound-a-float": (loop("for (int j = 0; j < b[i]; j++) a[i] += 1;"), ["tile"]),
+    "tile-size-zero": (MM, ["tile", "--Ty", "0"]),
+    "tile-size-negative": (MM, ["tile", "--Rx", "-3"]),
+    "tile-size-negative-equals": (MM, ["tile", "--Rx=-3"]),
+    "tile-size-word": (MM, ["tile", "--Tk", "many"]),
+    "tile-size-fraction": (MM, ["tile", "--Tk", "1.5"]),
+    "tile-size-nan": (MM, ["tile", "--Ry", "nan"]),
+    "tile-size-huge": (MM, ["tile", "--Ry", "99999999999999999999"]),
+    "tile-does-not-fit": (MM, ["tile", "--Ty", "64", "--Tx", "64"]),
+    "no-registers-left": (MM, ["tile", "--Ry", "16", "--Rx", "16"]),
+    "step-unknown-loop": (MM, ["apply", "--do", "interchange i q"]),
+    "step-unknown": (MM, ["apply", "--do", "turn i"]),
+    "step-size": (MM, ["apply", "--do", "stripmine i 0"]),
+    "step-words": (MM, ["apply", "--do", "stripmine"]),
+    "step-empty": (MM, ["apply", "--do", ""]),
+    "script-missing": (MM, ["apply", "--script", "nowhere.json"]),
+    "script-not-json": (MM, ["apply", "--script", "in.c"]),
+    "two-functions": (TWO, ["tile"]),
+    "output-a-file": (MM, ["tile", "-o", "in.c"]),
+    "output-below-a-file": (MM, ["tile", "-o", "in.c/out"]),
+    "no-such-option": (MM, ["tile", "--bogus"]),
+    "no-such-variant": (MM, ["tile", "--variant", "fast"]),
+    "no-such-profile": (MM, ["tile", "--profile", "abacus"]),
+    "profile-and-device": (MM, ["tile", "--profile", "h100", "--device", "0"]),
+    "size-missing": (MM, ["run", "--size", "M=3"]),
+    "size-not-a-number": (MM, ["run", "--size", "M=3,U=x"]),
+    "size-negative": (MM, ["run", "--size", "M=3,U=4,N=-5"]),
+    "not-parallel": (
+        "void f(int n, float a[n])\n{\n  for (int i = 1; i < n; i++)\n    a[i] = a[i - 1];\n}\n",
+        ["tile"],
+    ),
+    "two-nests": (
+        "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++)\n    a[i] = 0;\n"
+        "  for (int i = 0; i < n; i++)\n    a[i] += 1;\n}\n",
+        ["tile"],
+    ),
+}
+
+
+def shown(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_diagnostic_and_no_file(
+    case: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    golden: Golden,
+) -> None:
+    text, (command, *options) = CASES[case]
+    if command == "run":
+        pytest.importorskip("pyopencl")
+    monkeypatch.chdir(tmp_path)
+    Path("in.c").write_text(text)
+    Path("here.h").write_text('#include "gone.h"\n')
+    before = shown(tmp_path)
+    status = main([command, "in.c", *options])
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert out == ""
+    assert shown(tmp_path) == before
+    assert err.count("error: ") == 1
+    assert "^" in err
+    assert "\n   = " in err
+    golden.check(err)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mm.c").write_text(MM)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    assert main(["tile", str(tmp_path / "mm.c"), "-o", str(closed)]) == 2
+    assert "Permission denied" in capsys.readouterr().err
+    assert not list(closed.iterdir())
+
+
+def test_a_failure_half_way_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last of three files cannot take its name: the other two are not there either."""
+    (tmp_path / "mm.c").write_text(MM)
+    out = tmp_path / "out"
+    (out / "mm_opencl.h").mkdir(parents=True)
+    (out / "mm.cl").write_text("old")
+    assert main(["tile", str(tmp_path / "mm.c"), "-o", str(out)]) == 2
+    assert "cannot write" in capsys.readouterr().err
+    assert sorted(p.name for p in out.iterdir()) == ["mm.cl", "mm_opencl.h"]
+    assert (out / "mm.cl").read_text() == "old"
+
+
+def test_no_opencl_device(tmp_path: Path) -> None:
+    """In a process of its own, whose OpenCL loader finds nothing."""
+    pytest.importorskip("pyopencl")
+    (tmp_path / "mm.c").write_text(MM)
+    done = subprocess.run(
+        [sys.executable, "-m", "loopxform", "run", "mm.c", "--size", "M=1,U=1,N=1"],
+        cwd=tmp_path,
+        env={**os.environ, "OCL_ICD_VENDORS": str(tmp_path / "nowhere")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = done.stderr.splitlines()
+    assert lines[0] == "<command line>:1:11: error: there is no OpenCL platform [LX050]"
+    assert lines[3].endswith("|           ^^^")
+    assert lines[-1].startswith('   = help: pip install "pyopencl[pocl]"')
+
+
+def test_not_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["frobnicate", "mm.c"]) == 2
+    assert "'frobnicate' is not a command [LX020]" in capsys.readouterr().err
+    assert main([]) == 2
