@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
 from loopxform.codegen import traffic
-from loopxform.codegen.plan import KernelPlan
-from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import For, Function
+from loopxform.codegen.plan import GridDimension, KernelPlan
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Bin, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import declared, walk
 from loopxform.tiled import TiledRoutine
@@ -20,8 +20,8 @@ def lines(done: TiledRoutine, plan: KernelPlan | None) -> Iterator[str]:
     for v in judge(done.routine.function):
         private = f", private {', '.join(v.private)}" if v.private else ""
         reduction = "".join(f" of {r.var} ({r.op})" for r in v.reductions)
-        line = f"line {v.loc.line}: " if v.loc else ""
-        yield f"  loop {v.var:<8} {line}{v.parallel}{reduction}{private}"
+        line = f"line {v.loc.line}" if v.loc else ""
+        yield f"  loop {v.var:<8} {line:<8} {v.parallel}{reduction}{private}"
     if plan is not None:
         yield from _launch(plan)
     yield from _traffic(done)
@@ -37,16 +37,28 @@ def headline(done: TiledRoutine) -> str:
 
 
 def _launch(plan: KernelPlan) -> Iterator[str]:
-    counts = ["1" if g is None else expr_text(g.count) for g in reversed(plan.grid)]
-    shape = [expr_text(e) for e in reversed(plan.mapping.group_shape)]
-    yield f"  grid          {' x '.join(counts)} groups"
-    total = " x ".join(str(n) for n in reversed(plan.group_shape))
-    yield f"  group         {' x '.join(shape)} = {total} work-items"
+    used = [n for n in (2, 1, 0) if plan.grid[n] is not None or plan.group_shape[n] > 1]
+    counts = " x ".join(_groups(plan.grid[n]) for n in used)
+    yield f"  grid          {counts} groups"
+    shape = " x ".join(expr_text(plan.mapping.group_shape[n]) for n in used)
+    yield f"  group         {shape} = {plan.mapping.group_size} work-items"
     tiles = ", ".join(
         f"{t.decl.name}[{', '.join(expr_text(e) for e in t.shape)}]" for t in plan.mapping.tiles
     )
     yield f"  local memory  {plan.local_bytes} bytes{': ' if tiles else ''}{tiles}"
     yield f"  private       {_private(plan)}"
+
+
+def _groups(g: GridDimension | None) -> str:
+    """`ceil(M / (Ty*Ry))`."""
+    if g is None:
+        return "1"
+    gap = simplify(Bin("-", g.hi, g.lo))
+    if value_of(g.step) == 1:
+        return expr_text(gap)
+    step = expr_text(g.step)
+    step = step if step.replace("_", "").isalnum() else f"({step})"
+    return f"ceil({expr_text(gap)} / {step})"
 
 
 def _private(plan: KernelPlan) -> str:
@@ -60,7 +72,7 @@ def _private(plan: KernelPlan) -> str:
                 count *= value_of(decl.shape[n]) or 1
             total += count
             parts.append(f"{name}[{', '.join(expr_text(decl.shape[n]) for n in kept)}]")
-    return f"{total} elements{': ' if parts else ''}{', '.join(parts)}"
+    return f"{total} elements in arrays{': ' if parts else ''}{', '.join(parts)}"
 
 
 def prepared(done: TiledRoutine) -> Function:
@@ -81,9 +93,9 @@ def _traffic(done: TiledRoutine) -> Iterator[str]:
     if done.tiled.variant != "naive":
         register = done.tiled.variant == "register"
         tiled = traffic.tiled(base, done.tiled.function, rows, register=register)
-    yield "  accesses              naive -> tiled (where the tile sizes divide)"
+    yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
-        yield f"    {name:<20} {traffic.text(before)} -> {traffic.text(after)}"
+        yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"
 
 
 def _row_loop(fn: Function) -> str:

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
-from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque
+from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
 from loopxform.ir.visit import LoopSite, at, loads, perfect_nest, reads, stmt_exprs, walk, writes
 from loopxform.transforms import Derivation, Interchange, Parallelise, Privatise, Scalarise
 
@@ -52,7 +52,7 @@ def only_nest(fn: Function) -> LoopSite:
             code="LX060",
             help="name another function with --function",
         )
-    others = [s for s in fn.body if not isinstance(s, Decl)]
+    others = [s for s in fn.body if not isinstance(s, Decl) and not _ends(s)]
     if len(others) > 1:
         extra = next(s for s in others if s is not nests[0][1])
         kind = "a second loop nest" if isinstance(extra, For) else "a statement outside the nest"
@@ -63,6 +63,11 @@ def only_nest(fn: Function) -> LoopSite:
             help="move the nest into a function of its own",
         )
     return LoopSite((nests[0][0],), nests[0][1])
+
+
+def _ends(s: Stmt) -> bool:
+    """A `return;` at the end, which says nothing."""
+    return isinstance(s, Return) and s.value is None
 
 
 def prepare(derivation: Derivation) -> Nest:

@@ -57,21 +57,27 @@ def tile(
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     variant is refused and `strict` is set.
     """
-    nest = prepare(Derivation(with_tiles(fn, sizes.named(variant))))
+    nest = prepare(Derivation(_named(fn, sizes, variant)))
     if variant == "naive":
-        return Tiled(_naive(nest), "naive")
+        return Tiled(_naive(nest, sizes), "naive")
     problem = _not_a_redomap(nest)
     if not problem:
         try:
-            return Tiled(_tiled(nest, variant), variant)
+            return Tiled(_tiled(nest, sizes, variant), variant)
         except TransformError as e:
             if strict:
                 raise
             problem = e.message
     if strict:
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063")
-    plain = prepare(Derivation(with_tiles(fn, sizes.named("naive"))))
-    return Tiled(_naive(plain), "naive", problem)
+    plain = prepare(Derivation(_named(fn, sizes, "naive")))
+    return Tiled(_naive(plain, sizes), "naive", problem)
+
+
+def _named(fn: Function, sizes: Tiles, variant: Variant) -> Function:
+    """The sizes by name, but for names that the user's program has another meaning for."""
+    taken = used_names(fn)
+    return with_tiles(fn, {n: v for n, v in sizes.named(variant).items() if n not in taken})
 
 
 def _not_a_redomap(nest: Nest) -> str:
@@ -116,10 +122,17 @@ class _Work:
     """The derivation under construction. The only mutable thing in a recipe."""
 
     derivation: Derivation
+    sizes: Tiles
 
     @property
     def fn(self) -> Function:
         return self.derivation.function
+
+    def size(self, text: str) -> str:
+        """A product of tile sizes, each by its name or, where that is taken, its number."""
+        named = dict(self.fn.tiles)
+        words = text.split("*")
+        return "*".join(n if n in named else str(getattr(self.sizes, n)) for n in words)
 
     def stage(self, title: str) -> None:
         self.derivation = self.derivation.titled(title)
@@ -158,9 +171,9 @@ def _dimension(fn: Function, var: str, levels: int) -> _Names:
     return _Names(group, thread, var)
 
 
-def _tiled(nest: Nest, variant: Variant) -> Derivation:
+def _tiled(nest: Nest, sizes: Tiles, variant: Variant) -> Derivation:
     """Block tiling, and register tiling inside the blocks."""
-    w = _Work(nest.derivation)
+    w = _Work(nest.derivation, sizes)
     y, x = nest.parallel[-2:]
     levels = 3 if variant == "register" else 2
     rows, columns = _dimension(w.fn, y, levels), _dimension(w.fn, x, levels)
@@ -189,11 +202,14 @@ def _stripmine(w: _Work, rows: _Names, columns: _Names, k: str, kk: str, variant
     w.stage("Listing 3: Stripmining of all loops")
     for d, (t, r) in ((rows, ("Ty", "Ry")), (columns, ("Tx", "Rx"))):
         if variant == "register":
-            w.do(Stripmine(d.item, f"{t}*{r}", d.group), Stripmine(d.item, r, d.thread))
+            w.do(
+                Stripmine(d.item, w.size(f"{t}*{r}"), d.group),
+                Stripmine(d.item, w.size(r), d.thread),
+            )
         else:
-            w.do(Stripmine(d.item, t, d.group))
+            w.do(Stripmine(d.item, w.size(t), d.group))
     if kk:
-        w.do(Stripmine(k, "Tk", kk))
+        w.do(Stripmine(k, w.size("Tk"), kk))
 
 
 def _interchange_outer(w: _Work, rows: _Names, columns: _Names, variant: Variant) -> list[str]:
@@ -257,19 +273,19 @@ def _after_mapping(w: _Work, storage: list[str], kk: str, k: str) -> None:
     w.attempt(Unroll(f"{k}*"))
 
 
-def _naive(nest: Nest) -> Derivation:
+def _naive(nest: Nest, sizes: Tiles) -> Derivation:
     """One work-item per iteration of the parallel loops; groups of Ty x Tx, or Ty*Tx in a row."""
-    w = _Work(nest.derivation)
+    w = _Work(nest.derivation, sizes)
     w.stage("Mapping each iteration to a work-item")
     if len(nest.parallel) == 1:
         only = _dimension(w.fn, nest.parallel[0], 2)
-        w.do(Stripmine(only.item, "Ty*Tx", only.group))
+        w.do(Stripmine(only.item, w.size("Ty*Tx"), only.group))
         w.do(MapTo(only.group, "group.x"), MapTo(only.thread, "thread.x"))
         return w.derivation
     y, x = nest.parallel[:3][-2:]
     rows, columns = _dimension(w.fn, y, 2), _dimension(w.fn, x, 2)
     w.do(*(Sequentialise(var) for var in nest.parallel[3:]))
-    w.do(Stripmine(y, "Ty", rows.group), Stripmine(x, "Tx", columns.group))
+    w.do(Stripmine(y, w.size("Ty"), rows.group), Stripmine(x, w.size("Tx"), columns.group))
     w.do(Interchange(y, columns.group))
     _map(w, replace(nest, parallel=nest.parallel[:3]), rows, columns)
     return w.derivation
