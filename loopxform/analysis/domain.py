@@ -11,7 +11,7 @@ from __future__ import annotations
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import TRUE, Conj, Constraint, Dnf, at_least, conjoin, plus, times
 from loopxform.analysis.linear import variable as var
-from loopxform.analysis.scope import Names, below, gather, scalar_types
+from loopxform.analysis.scope import Names, gather, inside, scalar_types
 from loopxform.analysis.system import feasible
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Bin, For, Function, If, Opaque, Var
@@ -57,7 +57,7 @@ def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
             out, exact = assumptions_of(fn), False
         if not isinstance(s, For | If):
             continue
-        facts = gather(below(s, path[: n + 1]))
+        facts = inside(s, path[: n + 1])
         if facts.opaque:
             exact = False
             continue

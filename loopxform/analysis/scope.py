@@ -68,6 +68,22 @@ def below(s: Stmt, path: Path) -> Iterator[tuple[Path, Stmt]]:
         yield from below(inner, place)
 
 
+_inside: dict[tuple[int, Path], tuple[Stmt, Facts]] = {}
+
+
+def inside(s: Stmt, path: Path) -> Facts:
+    """The facts of what `s` (at `path`) holds. Steps share the trees they do not change, so what
+    was found for one program serves the next."""
+    known = _inside.get((id(s), path))
+    if known and known[0] is s:
+        return known[1]
+    if len(_inside) > 1024:
+        _inside.clear()
+    found = gather(below(s, path))
+    _inside[id(s), path] = (s, found)
+    return found
+
+
 def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     assigned: Counter[str] = Counter()
     declared: dict[str, Path] = {}

@@ -10,7 +10,8 @@ from typing import Any
 
 from loopxform import __version__
 from loopxform.api import File
-from loopxform.cli.options import Parser, chosen, parser, read
+from loopxform.cli.options import chosen, parser, read
+from loopxform.cli.parser import Parser
 from loopxform.errors import InputError, TransformError, UsageError, quoting
 from loopxform.files import write_all
 from loopxform.ir.printer import listing

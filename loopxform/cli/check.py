@@ -7,7 +7,8 @@ from typing import Any
 
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
 from loopxform.api import Routine
-from loopxform.cli.options import Parser, chosen, parser, read
+from loopxform.cli.options import chosen, parser, read
+from loopxform.cli.parser import Parser
 from loopxform.ir.nodes import Function
 
 

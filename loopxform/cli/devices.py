@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopxform.cli.options import Parser
+from loopxform.cli.parser import Parser
 from loopxform.errors import DeviceError
 from loopxform.recipes.limits import PROFILES
 

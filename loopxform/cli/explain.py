@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 
-from loopxform.cli.options import Parser
+from loopxform.cli.parser import Parser
 from loopxform.codes import CODES
 from loopxform.errors import UsageError
 from loopxform.transforms import STEPS

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from typing import NoReturn
 
 from loopxform.api import File, Routine, load, loads
+from loopxform.cli.parser import Parser
 from loopxform.errors import InputError, UsageError, about
 from loopxform.transforms.base import LARGEST_TILE
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse whose errors are diagnostics of ours."""
-
-    def error(self, message: str) -> NoReturn:
-        about = re.match(r"argument ([^\s:/]+)|unrecognized arguments: (\S+)", message)
-        subject = about and (about[1] or about[2])
-        raise UsageError(message, help=f"{self.prog} --help", subject=subject)
 
 
 def parser(name: str, about: str) -> Parser:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from loopxform.cli import tiling
-from loopxform.cli.options import Parser, numbers, parser, read
+from loopxform.cli.options import numbers, parser, read
+from loopxform.cli.parser import Parser
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
 from loopxform.errors import about, quoting

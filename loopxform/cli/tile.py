@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopxform.cli import tiling
-from loopxform.cli.options import Parser, parser, read
+from loopxform.cli.options import parser, read
+from loopxform.cli.parser import Parser
 from loopxform.cli.summary import lines
 from loopxform.files import depfile, write_all
 from loopxform.ir.printer import listing

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import jinja2.bccache
 
 from loopxform.errors import EmitError
 
@@ -22,6 +25,25 @@ def template_dir() -> Path:
     return inside if inside.is_dir() else package.parent / "templates"
 
 
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Templates as Python code, kept for the next run. Failing to write is no failure."""
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        with contextlib.suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _compiled() -> jinja2.BytecodeCache | None:
+    """In the user's cache folder; None where there is none."""
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = base / "loopxform" / "templates"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return None
+    return _Compiled(str(folder))
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -29,6 +51,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,
+        bytecode_cache=_compiled(),
     )
     environment.filters["c_string"] = c_string
     return environment

@@ -142,9 +142,10 @@ class _Work:
 
     def attempt(self, step: Step) -> bool:
         """Applies a step that the recipe can do without."""
-        if step.check(self.fn):
+        try:
+            self.do(step)
+        except TransformError:
             return False
-        self.do(step)
         return True
 
 
