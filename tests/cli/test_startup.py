@@ -1,0 +1,66 @@
+"""A command loads what it needs and nothing else. `scripts/startup.py` measures what that gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MM = str(Path(__file__).parents[2] / "corpus" / "mm.c")
+
+PROBE = """
+import json, sys
+from loopxform.cli import main
+try:
+    main(json.loads(sys.argv[1]))
+except SystemExit:
+    pass
+sys.stderr.write(json.dumps(sorted(sys.modules)))
+"""
+
+PARSER = {"pycparser", "loopxform.frontend"}
+HEAVY = {"numpy", "pyopencl", "pytest", "mako", "pcpp", "ply", "asyncio", "multiprocessing"}
+COMMANDS: dict[str, tuple[list[str], set[str]]] = {
+    "version": (["--version"], {"argparse", "jinja2", "islpy", "loopxform.ir", *PARSER}),
+    "help": (["--help"], {"argparse", "jinja2", "islpy", "loopxform.ir", *PARSER}),
+    "explain": (["explain", "LX101"], {"jinja2", "islpy", *PARSER}),
+    "devices": (["devices", "--profiles"], {"jinja2", "islpy", "loopxform.analysis", *PARSER}),
+    "check": (["check", MM], {"jinja2", "islpy", "loopxform.codegen", "loopxform.recipes"}),
+    "apply": (["apply", MM, "--do", "interchange i j"], {"jinja2", "loopxform.codegen"}),
+    "tile": (["tile", MM, "--dry-run"], {"loopxform.runtime", "loopxform.verify"}),
+}
+"""What each must not load, besides HEAVY."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_modules(command: str) -> None:
+    argv, unwanted = COMMANDS[command]
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, json.dumps(argv)], capture_output=True, text=True, check=True
+    )
+    loaded = set(json.loads(done.stderr))
+    assert not loaded & (unwanted | HEAVY)
+
+
+def test_the_package_itself_is_light() -> None:
+    code = "import sys; before = set(sys.modules); import loopxform; "
+    code += "print(*sorted(m for m in set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {m for m in done.stdout.split() if m.startswith("loopxform")} == {"loopxform"}
+
+
+def test_pcpp_is_loaded_where_macros_are(tmp_path: Path) -> None:
+    """The probe does see what is loaded."""
+    file = tmp_path / "f.c"
+    file.write_text(
+        "#define TWICE(x) ((x) + (x))\n"
+        "void f(float a[10]) { for (int i = 0; i < TWICE(5); i++) a[i] = 1; }\n"
+    )
+    argv = json.dumps(["check", str(file)])
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, argv], capture_output=True, text=True, check=True
+    )
+    assert "pcpp" in json.loads(done.stderr)
