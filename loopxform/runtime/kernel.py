@@ -56,7 +56,12 @@ class CompiledKernel:
     def _named(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         params = [p.name for p in self.plan.start.params]
         if len(args) > len(params):
-            raise DeviceError(f"{self.plan.start.name} takes {len(params)} arguments")
+            raise DeviceError(
+                f"{self.plan.start.name} takes {len(params)} arguments, {len(args)} are given"
+            )
+        unknown = sorted(set(named) - {p.name for p in self.plan.start.objects})
+        if unknown:
+            raise DeviceError(f"{self.plan.start.name} has no argument '{unknown[0]}'")
         values = {**dict(zip(params, args)), **named}
         missing = [_name(a) for a in self.plan.arguments if _name(a) not in values]
         if missing:
@@ -73,25 +78,44 @@ class CompiledKernel:
         for hi, step in self.plan.ranges:
             if evaluate(hi, scalars) + evaluate(step, scalars) > 2**31 - 1:
                 raise DeviceError("a loop bound is too near the end of int")
-        arrays = [a for a in self.plan.buffers if isinstance(values[a.param.name], np.ndarray)]
-        for a in arrays:
+        for a in self.plan.buffers:
             self._check_size(a, values[a.param.name], scalars)
-        for a in arrays:
-            for b in arrays:
-                if a.written and a is not b:
-                    x, y = values[a.param.name], values[b.param.name]
-                    if np.may_share_memory(x, y):
-                        raise DeviceError(f"{a.param.name} and {b.param.name} overlap")
+            for b in self.plan.buffers:
+                if a.written and a is not b and _overlap(values, a, b):
+                    raise DeviceError(
+                        f"{a.param.name} and {b.param.name} overlap",
+                        help="give each its own array: the kernel writes one of them",
+                    )
 
-    def _check_size(
-        self, a: Buffer, array: np.ndarray[Any, Any], scalars: Mapping[str, int]
-    ) -> None:
+    def _check_size(self, a: Buffer, value: Any, scalars: Mapping[str, int]) -> None:
+        size = np.dtype(a.param.type.numpy).itemsize
         touched = a.when is None or evaluate(a.when, scalars)
         needed = evaluate(a.count, scalars) if touched else 0
-        if array.size < needed:
+        given = _bytes(value, size) // size
+        if given < needed:
             raise DeviceError(
-                f"{a.param.name} has {array.size} elements, the program touches {needed}"
+                f"{a.param.name} has {given} elements, the program touches {needed}",
+                help=f"for these sizes {a.param.name} needs {needed} elements",
             )
+        if a.written and isinstance(value, np.ndarray) and not value.flags.writeable:
+            raise DeviceError(f"{a.param.name} is read-only, the program writes it")
+
+
+def _bytes(value: Any, size: int) -> int:
+    """Bytes of a numpy or device array; of a `pyopencl.Buffer`. What is none of these is refused
+    at launch."""
+    found = getattr(value, "nbytes", None)
+    if found is None:
+        found = getattr(value, "size", 0)
+    return int(found) if isinstance(found, int | np.integer) else size
+
+
+def _overlap(values: Mapping[str, Any], a: Buffer, b: Buffer) -> bool:
+    x, y = values[a.param.name], values[b.param.name]
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        return bool(np.may_share_memory(x, y))
+    x, y = (getattr(v, "base_data", v) for v in (x, y))
+    return x is y or (x == y) is True
 
 
 def _fits(plan: KernelPlan, device: DeviceInfo) -> None:
