@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
-from loopxform.codegen import traffic
-from loopxform.codegen.plan import GridDimension, KernelPlan
-from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, For, Function
-from loopxform.ir.printer import expr_text
+from loopxform.codegen import describe, traffic
+from loopxform.codegen.plan import KernelPlan
+from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import declared, walk
 from loopxform.tiled import TiledRoutine
 
@@ -37,42 +35,11 @@ def headline(done: TiledRoutine) -> str:
 
 
 def _launch(plan: KernelPlan) -> Iterator[str]:
-    used = [n for n in (2, 1, 0) if plan.grid[n] is not None or plan.group_shape[n] > 1]
-    counts = " x ".join(_groups(plan.grid[n]) for n in used)
-    yield f"  grid          {counts} groups"
-    shape = " x ".join(expr_text(plan.mapping.group_shape[n]) for n in used)
-    yield f"  group         {shape} = {plan.mapping.group_size} work-items"
-    tiles = ", ".join(
-        f"{t.decl.name}[{', '.join(expr_text(e) for e in t.shape)}]" for t in plan.mapping.tiles
-    )
-    yield f"  local memory  {plan.local_bytes} bytes{': ' if tiles else ''}{tiles}"
-    yield f"  private       {_private(plan)}"
-
-
-def _groups(g: GridDimension | None) -> str:
-    """`ceil(M / (Ty*Ry))`."""
-    if g is None:
-        return "1"
-    gap = simplify(Bin("-", g.hi, g.lo))
-    if value_of(g.step) == 1:
-        return expr_text(gap)
-    step = expr_text(g.step)
-    step = step if step.replace("_", "").isalnum() else f"({step})"
-    return f"ceil({expr_text(gap)} / {step})"
-
-
-def _private(plan: KernelPlan) -> str:
-    """Elements each work-item keeps in arrays of its own."""
-    parts, total = [], 0
-    for name, decl in declared(plan.function.body).items():
-        kept = plan.mapping.kept.get(name)
-        if kept:
-            count = 1
-            for n in kept:
-                count *= value_of(decl.shape[n]) or 1
-            total += count
-            parts.append(f"{name}[{', '.join(expr_text(decl.shape[n]) for n in kept)}]")
-    return f"{total} elements in arrays{': ' if parts else ''}{', '.join(parts)}"
+    shapes = {name: d.shape for name, d in declared(plan.function.body).items()}
+    yield f"  grid          {describe.grid(plan.mapping)}"
+    yield f"  group         {describe.group(plan.mapping)}"
+    yield f"  local memory  {describe.local_memory(plan.mapping)}"
+    yield f"  private       {describe.private_arrays(plan.mapping, shapes)}"
 
 
 def prepared(done: TiledRoutine) -> Function:

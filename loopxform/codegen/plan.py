@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from loopxform.analysis.extent import Extent, explain
-from loopxform.codegen import cexpr, render
+from loopxform.codegen import cexpr, describe, render
 from loopxform.codegen.collective import CopyPlan, OwnNames
 from loopxform.codegen.dialect import KernelDialect, free_name
 from loopxform.codegen.kernel import KernelWriter
@@ -115,7 +115,7 @@ def kernel_plan(
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     text = render.kernel(
         name=name,
-        header=header,
+        header=(*header, *_launch(mapping)) if header else (),
         pragmas=_pragmas(fn, contract=contract),
         tiles=_tiles_used(fn),
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
@@ -125,6 +125,14 @@ def kernel_plan(
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
     return KernelPlan(name, text, fn, start, mapping, arguments, _grid(mapping))
+
+
+def _launch(mapping: Mapping) -> tuple[str, ...]:
+    """The launch in the comment on top."""
+    return (
+        f"launch: {describe.grid(mapping)}, each {describe.group(mapping)}",
+        f"local memory of a group: {describe.local_memory(mapping)}",
+    )
 
 
 def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
