@@ -94,7 +94,7 @@ def _cases() -> Iterator[object]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "tiles"), _cases())
+@pytest.mark.parametrize(("name", "tiles"), list(_cases()))
 def test_every_size_on_a_device(name: str, tiles: Tiles) -> None:
     for size in SIZES:
         check_on_device(name, tiles, "register", sizes_of(name, *size), SEED)
