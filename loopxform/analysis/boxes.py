@@ -57,7 +57,16 @@ def bounding_box(
     parts: Sequence[Conj], index: Names, params: Names
 ) -> tuple[tuple[Expr, ...], Expr | None, bool]:
     """Exclusive upper bounds, the condition on the parameters (None: always) and whether the corner
-    of the box is in the union whenever it is not empty."""
+    of the box is in the union whenever it is not empty. Raises NoFormula."""
+    try:
+        return sets.bounded(lambda: _bounding_box(parts, index, params))
+    except sets.TooHard as e:
+        raise NoFormula("where it ends is too hard to tell") from e
+
+
+def _bounding_box(
+    parts: Sequence[Conj], index: Names, params: Names
+) -> tuple[tuple[Expr, ...], Expr | None, bool]:
     union = sets.build(tuple(parts), index, params)
     forms = [_maximum(union, d, params) for d in range(len(index))]
     when = sets.bounded(lambda: union.params().coalesce())

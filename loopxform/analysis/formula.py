@@ -86,7 +86,7 @@ class Translator:
             case Un("-", operand):
                 return _map(self.cases(operand), lambda x: times(x, -1))
             case Cast(type, operand):
-                return self.cases(operand) if self._keeps_value(type, operand) else None
+                return self._converted(type, operand)
             case Bin("+", left, right):
                 return _both(self.cases(left), self.cases(right), plus)
             case Bin("-", left, right):
@@ -105,13 +105,25 @@ class Translator:
             case _:
                 return None
 
-    def _keeps_value(self, type: Scalar, operand: Expr) -> bool:
+    def _converted(self, type: Scalar, operand: Expr) -> Cases | None:
+        """Widening keeps a value; a negative number that becomes unsigned counts from the top (C11
+        6.3.1.3)."""
         source = self.scope.type_of(operand)
         if source is None or not (type.is_integer and source.is_integer):
-            return False
-        if source.is_unsigned and not type.is_unsigned:
-            return type.bytes > source.bytes
-        return type.is_unsigned == source.is_unsigned and type.bytes >= source.bytes
+            return None
+        if type.bytes < source.bytes or (type.kind == "bool" and source.kind != "bool"):
+            return None
+        if source.is_unsigned and not type.is_unsigned and type.bytes == source.bytes:
+            return None
+        found = self.cases(operand)
+        if found is None or source.is_unsigned or not type.is_unsigned:
+            return found
+        out: list[Case] = []
+        for x, when in found:
+            out.append((x, (*when, at_least(x, {}))))
+            wrapped = plus(x, const(1 << (8 * type.bytes)))
+            out.append((wrapped, (*when, at_least({}, x, 1))))
+        return tuple(out)
 
     def _product(self, left: Expr, right: Expr) -> Cases | None:
         a, b = self.cases(left), self.cases(right)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Tile, Un, Var
+from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
 
 Monomial = tuple[Expr, ...]
@@ -144,7 +145,7 @@ def poly(e: Expr) -> Poly:
             return -poly(operand)
         case Un("+", operand):
             return poly(operand)
-        case Cast(type, operand) if type.is_integer and type.bytes >= 4 and not type.is_unsigned:
+        case Cast(type, operand) if _widens(type, operand):
             return poly(operand)
         case Bin("/", left, right):
             quotient = poly(left).divide(poly(right))
@@ -157,6 +158,13 @@ def poly(e: Expr) -> Poly:
             return Poly((((Bin(op, simplify(left), simplify(right)),), 1),))
         case _:
             return Poly((((e,), 1),))
+
+
+def _widens(type: Scalar, operand: Expr) -> bool:
+    """In bounds and subscripts the front end leaves only casts that keep the value; a number that
+    was a float stands under a cast to its own type, where no arithmetic looks through."""
+    from_float = isinstance(operand, Cast) and operand.type.is_float
+    return type.is_integer and not type.is_unsigned and type.bytes >= 4 and not from_float
 
 
 def _min_max(op: str, a: Poly, b: Poly) -> Poly:
