@@ -17,17 +17,16 @@ def copy_lines(s: Copy, d: Dialect, fresh: Callable[[str], str]) -> list[str]:
     sized = [n for n, x in enumerate(s.slices) if x.size is not None]
     counters = {n: fresh(f"c{k}") for k, n in enumerate(sized)}
     d = replace(d, types={**d.types, **dict.fromkeys(counters.values(), INT)})
-    order = sized if s.order is None else [sized[k] for k in s.order]
     index, guard = _source(s, counters)
     out: list[str] = []
-    for n in order:
+    for n in sized:
         size, c = s.slices[n].size, counters[n]
         assert size is not None
         test = cexpr.expr(Bin("<", Var(c), size), d)
         out.append(f"{'  ' * len(out)}for (int {c} = 0; {test}; {c}++)")
     if guard is not None:
         out.append(f"{'  ' * len(out)}if ({cexpr.expr(guard, d)})")
-    target = Load(s.target, tuple(Var(counters[n]) for n in order))
+    target = Load(s.target, tuple(Var(counters[n]) for n in sized))
     move = Assign(target, Load(s.source, index))
     return [*out, f"{'  ' * len(out)}{cexpr.assign(move, d)};"]
 

@@ -179,14 +179,12 @@ class Slice(Node):
 @dataclass(frozen=True, slots=True)
 class Copy(Node):
     """`target = source[slices]`: collective (by all work-items of a group) into local memory, or
-    by each work-item into private memory. `order` gives, for each dimension of the target, the
-    slice (among those with a size) it holds; None keeps the order of the source."""
+    by each work-item into private memory. The target has a dimension for each slice with a size."""
 
     target: str
     source: str
     slices: tuple[Slice, ...]
     collective: bool
-    order: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

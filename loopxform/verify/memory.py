@@ -105,16 +105,14 @@ def copy(
     target: Memory,
     source: Memory,
     slices: Sequence[SliceSpec],
-    order: Sequence[int] | None,
     convert: Callable[[Any], Number] | None,
 ) -> None:
     """`target = source[slices]`. Elements beyond a limit become poison (or the last valid element
     where clamped); poison in the source is copied as poison."""
     sized = [n for n, s in enumerate(slices) if s[1] is not None]
-    axes = sized if order is None else [sized[k] for k in order]
     at = [s[0] for s in slices]
-    for position in itertools.product(*(range(slices[n][1] or 0) for n in axes)):
-        for n, c in zip(axes, position):
+    for position in itertools.product(*(range(slices[n][1] or 0) for n in sized)):
+        for n, c in zip(sized, position):
             at[n] = slices[n][0] + c
         index = [_clamped(i, s) for i, s in zip(at, slices)]
         if None in index:

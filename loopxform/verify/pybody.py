@@ -172,7 +172,7 @@ class Translation:
         if have != to:
             convert = f"lambda x: {self.expressions.convert('x', have, to)}"
         arrays = f"{names.python[s.target]}, {names.python[s.source]}"
-        self._emit(depth, f"copy({arrays}, ({slices}), {s.order!r}, {convert})", s.origin)
+        self._emit(depth, f"copy({arrays}, ({slices}), {convert})", s.origin)
 
     # ------------------------------------------------------------ loops
 
