@@ -8,6 +8,7 @@ from itertools import pairwise
 from loopxform.errors import InputError
 from loopxform.frontend.chunks import TOKEN, Fault, offset_of, place_of
 from loopxform.frontend.places import Places
+from loopxform.frontend.prelude import TYPES
 from loopxform.source import Loc
 
 MISSING = "look for a ; , ) or } that is missing here or just before"
@@ -23,6 +24,11 @@ def explain(fault: Fault, text: str, places: Places) -> InputError:
     loc = Loc(places.files[fault.file], fault.line, fault.column) if fault.file else None
     offset = offset_of(text, fault)
     unknown = None if offset is None else _unknown_type(text, offset)
+    if offset is not None and (cast := _unknown_cast(text, offset)):
+        name, at, header = cast
+        where = _loc_of(text, at, places) or loc
+        message = f"unknown type name '{name}'"
+        return InputError(message, loc=where, help=f"#include <{header}>", width=len(name))
     if unknown and "llegal" not in fault.message and "onstant" not in fault.message:
         name, at = unknown
         where = _loc_of(text, at, places) or loc
@@ -83,6 +89,16 @@ def _unknown_type(text: str, offset: int) -> tuple[str, int] | None:
             return name, first.start()
         return None
     return None
+
+
+def _unknown_cast(text: str, offset: int) -> tuple[str, int, str] | None:
+    """`(size_t)` before a fault: a cast to a type of a standard header that is not included; the
+    name, where it stands, and the header."""
+    m = re.search(r"\(\s*(\w+)[\s*]*\)\s*$", text[max(0, offset - 80) : offset])
+    header = m and next((h for h, known in TYPES.items() if m[1] in known), None)
+    if m is None or header is None or _declared_type(text, m[1]):
+        return None
+    return m[1], max(0, offset - 80) + m.start(1), header
 
 
 def _declared_type(text: str, name: str) -> bool:

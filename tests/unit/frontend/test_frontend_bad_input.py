@@ -19,6 +19,7 @@ BAD = [
     ("}", "syntax error before '}'", "1:1"),
     ("void f(fp *a) { a[0] = 1; }", "unknown type name 'fp'", "1:8"),
     ("void f(int n) {\n  real x = n;\n}", "unknown type name 'real'", "2:3"),
+    ("void f(int n) {\n  n = (size_t)n;\n}", "unknown type name 'size_t'", "2:8"),
     ("#if 1\nint x;", "unterminated #if 1", "1:1"),
     ("#endif\n", "misplaced #endif", "1:1"),
     ("#if (1 +\n#endif", "the condition cannot be evaluated", "1:1"),
