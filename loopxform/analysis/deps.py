@@ -4,7 +4,7 @@
 
 Memory-based: a write in between does not end a dependence (privatisation asks that question).
 Storage declared in a loop body belongs to one iteration of the loops around its declaration, as if
-expanded by them. Distinct array parameters are assumed not to overlap; `assumptions` lists that.
+expanded by them. Distinct array parameters are assumed not to overlap (`assumptions`).
 (Allen and Kennedy, "Optimizing Compilers for Modern Architectures", chapter 2; the matrix is that
 of seed 000, step 0.)
 """
@@ -20,7 +20,7 @@ from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
 from loopxform.ir.nodes import Expr, Function
-from loopxform.ir.visit import Path, writes
+from loopxform.ir.visit import Path
 from loopxform.source import Loc
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
@@ -110,20 +110,6 @@ def dependences(fn: Function, scope: Path | None = None) -> tuple[Dependence, ..
     _recent.append((where, made))
     del _recent[:-24]
     return made
-
-
-def assumptions(fn: Function) -> tuple[str, ...]:
-    """What the absence of dependences between distinct arrays rests on: that they do not overlap.
-    Two `restrict` pointers never do; two globals are distinct objects; `const` does not help."""
-    written = writes(fn.body)
-    arrays = [p for p in fn.objects if p.array]
-    out = []
-    for n, a in enumerate(arrays):
-        for b in arrays[n + 1 :]:
-            certain = (a.restrict and b.restrict) or (a.is_global and b.is_global)
-            if not certain and (a.name in written or b.name in written):
-                out.append(f"{a.name} and {b.name} do not overlap")
-    return tuple(out)
 
 
 Key: TypeAlias = tuple[int, int, Expr | None, Expr | None, object, object]

@@ -27,8 +27,9 @@ from loopxform.analysis.linear import (
     times,
     variable,
 )
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, Select, Tile, Un, Var
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select, Tile, Un, Var
 from loopxform.ir.types import Scalar
+from loopxform.ir.visit import walk_expr
 
 Case: TypeAlias = tuple[Lin, Conj]
 Cases: TypeAlias = tuple[Case, ...]
@@ -83,6 +84,8 @@ class Translator:
                 return self.scope.meaning(name)
             case Un("+", operand):
                 return self.cases(operand)
+            case Bin("+" | "-" | "*" | "<<") | Un("-") if self._of_elements(e):
+                return None
             case Un("-", operand):
                 return _map(self.cases(operand), lambda x: times(x, -1))
             case Cast(type, operand):
@@ -94,22 +97,44 @@ class Translator:
             case Bin("*", left, right):
                 return self._product(left, right)
             case Bin("/" | "%" as op, left, right):
-                return self._divided(op, left, right)
-            case Bin("<<" | ">>" | "&" as op, left, right):
-                return self._bits(op, left, right)
+                return self._divided(op, *self._alike(e, left, right))
+            case Bin("<<" | ">>", left, right):
+                return self._bits(e.op, left, right)
+            case Bin("&", left, right):
+                return self._bits("&", *self._alike(e, left, right))
             case Bin("min" | "max" as op, left, right):
                 less = "<=" if op == "min" else ">="
                 return self._select(Bin(less, left, right), left, right)
             case Select(cond, then, orelse):
-                return self._select(cond, then, orelse)
+                return self._select(cond, *self._alike(e, then, orelse))
             case _:
                 return None
 
+    def _of_elements(self, e: Expr) -> bool:
+        """Unsigned arithmetic on array elements, which may wrap around."""
+        t = self.scope.type_of(e)
+        return t is not None and t.is_unsigned and any(isinstance(x, Load) for x in walk_expr(e))
+
+    def _alike(self, e: Expr, *operands: Expr) -> tuple[Expr, Expr]:
+        """The operands of an unsigned quotient, remainder, `&` or `?:`, the signed ones converted
+        as C does before (C11 6.3.1.8)."""
+        t = self.scope.type_of(e)
+        types = [self.scope.type_of(x) for x in operands]
+        left, right = (
+            Cast(t, x)
+            if t is not None and t.is_unsigned and s is not None and not s.is_unsigned
+            else x
+            for x, s in zip(operands, types)
+        )
+        return left, right
+
     def _converted(self, type: Scalar, operand: Expr) -> Cases | None:
         """Widening keeps a value; a negative number that becomes unsigned counts from the top (C11
-        6.3.1.3)."""
+        6.3.1.3). A cast to the same unsigned type marks arithmetic that may wrap around."""
         source = self.scope.type_of(operand)
         if source is None or not (type.is_integer and source.is_integer):
+            return None
+        if type == source and type.is_unsigned and isinstance(operand, Bin | Un):
             return None
         if type.bytes < source.bytes or (type.kind == "bool" and source.kind != "bool"):
             return None

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from loopxform.analysis.deps import Dependence, assumptions, dependences
+from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.legality import describe, worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.scope import below
 from loopxform.ir.nodes import For, Function, Opaque
-from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk, writes
+from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.source import Loc
 
 Answer: TypeAlias = Literal["yes", "reduction", "privatizable", "no", "unknown"]
@@ -116,7 +117,7 @@ def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
         found.private,
         found.copies,
         found.reductions,
-        _assumed(fn, loop),
+        assumed(fn, loop),
         found.reasons,
     )
 
@@ -183,27 +184,6 @@ def _reason(d: Dependence, loop: For) -> Reason:
         message = f"{text}: {d.witness}" if d.witness else text
         return Reason("LX101", message, d.sink.loc, d.witness)
     return Reason("LX102", f"{text}, as far as can be told: it could not be excluded", d.sink.loc)
-
-
-def _assumed(fn: Function, loop: For) -> tuple[str, ...]:
-    """Those assumptions about aliasing that the loop's verdict rests on."""
-    used = _names_in(loop)
-    changed = writes(loop.body)
-    out = []
-    for text in assumptions(fn):
-        a, _, rest = text.partition(" and ")
-        b = rest.partition(" ")[0]
-        if a in used and b in used and (a in changed or b in changed):
-            out.append(text)
-    return tuple(out)
-
-
-def _names_in(loop: For) -> frozenset[str]:
-    found = writes(loop.body)
-    for _, s in walk((loop,)):
-        for e in stmt_exprs(s):
-            found |= names(e)
-    return found
 
 
 # ---------------------------------------------------------------- the matrix

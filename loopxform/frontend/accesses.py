@@ -10,8 +10,6 @@ from loopxform.frontend.ranges import Context, branch_bounds, loop_bounds
 from loopxform.ir.affine import Poly, poly
 from loopxform.ir.nodes import (
     Assign,
-    Bin,
-    Cast,
     Decl,
     Expr,
     For,
@@ -22,9 +20,8 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
-from loopxform.ir.types import UINT
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import loads, map_expr, stmt_exprs, substitute, walk
+from loopxform.ir.visit import loads, stmt_exprs, substitute, walk
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,6 @@ class Access:
     load: Load
     poly: Poly
     context: Context
-    wraps: bool
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Refused(Exception):
 
 def accesses(fn: Function, array: str, facts: Facts) -> list[Access]:
     """Every access of `array` in text order."""
-    known = _known_scalars(fn, facts)
+    known = known_scalars(fn, facts)
     found: list[Access] = []
     for e, context in _expressions(fn.body, (), known):
         for load in loads(e):
@@ -55,9 +51,7 @@ def accesses(fn: Function, array: str, facts: Facts) -> list[Access]:
                 continue
             if any(x.array == array for i in load.index for x in loads(i)):
                 raise Refused("it is indexed by itself", load)
-            index = substitute(load.index[0], known)
-            flat = _unwrapped(index, facts)
-            found.append(Access(load, poly(flat), context, flat is not index))
+            found.append(Access(load, poly(substitute(load.index[0], known)), context))
     return found
 
 
@@ -80,7 +74,7 @@ def _expressions(
                 yield from _expressions(s.body, context, known)
 
 
-def _known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
+def known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
     """Locals set once, at the top of the function, from arguments: `int stride = 3 * w;`."""
     count: dict[str, int] = {}
     for _, s in walk(fn.body):
@@ -99,12 +93,3 @@ def _known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
                 if local and same and is_stable(value, facts.stable):
                     known[name] = value
     return known
-
-
-def _unwrapped(e: Expr, facts: Facts) -> Expr:
-    """`e` without the casts that mark 32-bit unsigned products."""
-    return map_expr(e, lambda x: x.operand if isinstance(x, Cast) and _marks_wrap(x, facts) else x)
-
-
-def _marks_wrap(x: Cast, facts: Facts) -> bool:
-    return x.type == UINT and isinstance(x.operand, Bin) and type_of(x.operand, facts.types) == UINT

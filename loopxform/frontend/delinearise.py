@@ -9,7 +9,7 @@ agree. `0 <= r` must be proven; `r < stride` may become a condition on the argum
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from loopxform.frontend.accesses import Access, Refused
@@ -17,20 +17,16 @@ from loopxform.frontend.accesses import accesses as accesses_of
 from loopxform.frontend.facts import Facts, is_stable
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.ranges import Context, extremes
-from loopxform.frontend.strides import canonical, divide, quotient, sort_key, stride_lists
+from loopxform.frontend.strides import canonical, divide, quotient, stride_lists
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
     Bin,
-    Cast,
-    Const,
     Expr,
     Function,
     Param,
-    Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.types import ULONG
-from loopxform.ir.visit import map_expr, map_exprs
+from loopxform.ir.visit import map_exprs
 
 
 def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
@@ -124,11 +120,11 @@ def _fit(
         index, asked = parts
         indices.append(tuple(map(to_expr, index)))
         conditions += asked
-        conditions += _no_wrap(a, facts)
     if all(s.constant is not None for s in strides) and not _inner_varies(indices, facts):
         raise Refused("the columns are constant", accesses[0].load)
-    for c in conditions:
-        facts.assume(c)
+    if not facts.assume_all(conditions):
+        needed = " and ".join(map(expr_text, conditions))
+        raise Refused(f"it would be right only where {needed}", accesses[0].load)
     return extents, indices
 
 
@@ -208,16 +204,3 @@ def _at_least_zero(g: Poly) -> Expr:
     minus = Poly(tuple((m, -c) for m, c in g.terms if c < 0))
     plus = Poly(tuple((m, c) for m, c in g.terms if c > 0))
     return Bin("<=", to_expr(minus), to_expr(plus))
-
-
-def _no_wrap(a: Access, facts: Facts) -> Iterable[Expr]:
-    """The condition under which a 32-bit unsigned subscript does not wrap around."""
-    if not a.wraps:
-        return []
-    largest = Const(0xFFFFFFFF, ULONG, "4294967295UL")
-    for top in sorted(extremes(a.poly, a.context, facts.known, greatest=True), key=sort_key):
-        e = to_expr(top)
-        if is_stable(e, facts.stable):
-            wide = map_expr(e, lambda x: Cast(ULONG, x) if isinstance(x, Var) else x)
-            return [Bin("<=", wide, largest)]
-    raise Refused("the unsigned product in the subscript may wrap around", a.load)

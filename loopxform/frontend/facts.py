@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice, product
 
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Select, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import walk_expr
+from loopxform.ir.visit import names, walk_expr
 
 
 class Facts:
@@ -57,12 +59,46 @@ class Facts:
         return self.known(e) or self.assume(Bin(">=", e, Const(0)))
 
     def assume(self, condition: Expr) -> bool:
-        """Adds a condition on the arguments; False where it is on anything else."""
-        if not is_stable(condition, self.stable):
+        """Adds a condition on the arguments; False where it is on anything else, or can hardly be
+        met."""
+        return self.assume_all([condition])
+
+    def assume_all(self, conditions: Iterable[Expr]) -> bool:
+        """Adds all conditions on the arguments, or none and says False."""
+        new = [c for c in dict.fromkeys(conditions) if c not in self.assumes]
+        if not all(is_stable(c, self.stable) for c in new):
             return False
-        if condition not in self.assumes:
-            self.assumes.append(condition)
+        if new and not can_hold((*self.assumes, *new)):
+            return False
+        self.assumes += new
         return True
+
+
+def can_hold(conditions: Iterable[Expr]) -> bool:
+    """Whether some arguments greater than 1 meet all conditions. What only 0 or 1 could meet
+    (`n <= n/2`) asks for no program that anyone runs."""
+    conditions = tuple(conditions)
+    scalars = sorted(frozenset().union(*map(names, conditions)))
+    return any(all(_holds(c, values) for c in conditions) for values in _samples(scalars))
+
+
+SIZES = (2, 3, 5, 16, 100, 1000, 10**6, 10**9)
+MOST_SAMPLES = 4096
+
+
+def _samples(scalars: list[str]) -> Iterator[dict[str, int]]:
+    """Equal values first, then every combination of some sizes as far as there are not too many."""
+    for size in SIZES:
+        yield dict.fromkeys(scalars, size)
+    for values in islice(product(SIZES, repeat=len(scalars)), MOST_SAMPLES):
+        yield dict(zip(scalars, values))
+
+
+def _holds(condition: Expr, values: dict[str, int]) -> bool:
+    try:
+        return bool(evaluate(condition, values))
+    except ArithmeticError:
+        return False
 
 
 def is_stable(e: Expr, stable: Iterable[str]) -> bool:

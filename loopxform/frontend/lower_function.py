@@ -19,6 +19,7 @@ from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.scopes import FileScope, Resolver
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below
+from loopxform.frontend.wraparound import mark_wraparound
 from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Param, Return, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import map_body
@@ -68,11 +69,10 @@ class _Lowering:
             self._sizes_kept(body),
             globals,
             returns.base if not returns.derived else None,
-            assumes=tuple(self.facts.assumes),
             signature=self._signature(returns),
             origin=self.places.origin(self.node.decl),
         )
-        return delinearise(function, self.facts)
+        return delinearise(mark_wraparound(function, self.facts), self.facts)
 
     # ------------------------------------------------------------ body
 

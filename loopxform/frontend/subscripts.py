@@ -1,8 +1,8 @@
 """Subscripts as integers of mathematics, and where C's arithmetic would differ from them.
 
-`+ - *` wrap consistently, so a subscript whose value is inside the array is the same number in both
-(what is outside is undefined behaviour). Under division, remainder, shifts and comparisons a
-wrapped difference of unsigned operands is another number: those are refused.
+Signed overflow is undefined in C, and what unsigned `+ - *` may do is marked later (`wraparound`).
+Under division, remainder, shifts and comparisons a wrapped difference of unsigned operands is
+refused here, with the place.
 """
 
 from __future__ import annotations
@@ -34,12 +34,9 @@ def subscript(terms: list[tuple[int, Expr, c_ast.Node]], types: Types) -> Expr:
 
 
 def _widen(e: Expr, types: Types, node: c_ast.Node) -> Expr:
-    """Casts that only widen are made signed; products of 32-bit unsigned stay as they wrap."""
+    """Casts that only widen are made signed."""
     match e:
         case Bin("+" | "-" | "*" as op, left, right):
-            t = type_of(e, types)
-            if op == "*" and t.is_unsigned and t.bytes < 8 and not _has_constant(e):
-                return Cast(t, e, origin=e.origin)
             return Bin(op, _widen(left, types, node), _widen(right, types, node), origin=e.origin)
         case Un("-" | "+" as op, operand):
             return Un(op, _widen(operand, types, node), origin=e.origin)
@@ -51,10 +48,6 @@ def _widen(e: Expr, types: Types, node: c_ast.Node) -> Expr:
             return Cast(wide, _widen(operand, types, node), origin=e.origin)
         case _:
             return e
-
-
-def _has_constant(e: Bin) -> bool:
-    return isinstance(e.left, Const) or isinstance(e.right, Const)
 
 
 def _changes(inner: Scalar, t: Scalar) -> bool:

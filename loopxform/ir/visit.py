@@ -58,30 +58,34 @@ def children(e: Expr) -> tuple[Expr, ...]:
             assert_never(e)
 
 
-def map_expr(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
-    """Rebuilds `e` bottom-up, replacing every node by `f(node)`; shares what did not change."""
+def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """`e` with `f` applied to its direct subexpressions; shares what did not change."""
     match e:
         case Const() | Tile() | Var():
-            new: Expr = e
+            return e
         case Load(_, index):
-            mapped = tuple(map_expr(i, f) for i in index)
-            new = e if all(a is b for a, b in zip(mapped, index)) else replace(e, index=mapped)
+            mapped = tuple(f(i) for i in index)
+            return e if all(a is b for a, b in zip(mapped, index)) else replace(e, index=mapped)
         case Bin(_, left, right):
-            l2, r2 = map_expr(left, f), map_expr(right, f)
-            new = e if l2 is left and r2 is right else replace(e, left=l2, right=r2)
+            l2, r2 = f(left), f(right)
+            return e if l2 is left and r2 is right else replace(e, left=l2, right=r2)
         case Un(_, operand) | Cast(_, operand):
-            o2 = map_expr(operand, f)
-            new = e if o2 is operand else replace(e, operand=o2)
+            o2 = f(operand)
+            return e if o2 is operand else replace(e, operand=o2)
         case Call(_, args):
-            mapped = tuple(map_expr(a, f) for a in args)
-            new = e if all(a is b for a, b in zip(mapped, args)) else replace(e, args=mapped)
+            mapped = tuple(f(a) for a in args)
+            return e if all(a is b for a, b in zip(mapped, args)) else replace(e, args=mapped)
         case Select(cond, then, orelse):
-            c2, t2, e2 = map_expr(cond, f), map_expr(then, f), map_expr(orelse, f)
+            c2, t2, e2 = f(cond), f(then), f(orelse)
             same = c2 is cond and t2 is then and e2 is orelse
-            new = e if same else replace(e, cond=c2, then=t2, orelse=e2)
+            return e if same else replace(e, cond=c2, then=t2, orelse=e2)
         case _:
             assert_never(e)
-    return f(new)
+
+
+def map_expr(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """Rebuilds `e` bottom-up, replacing every node by `f(node)`; shares what did not change."""
+    return f(map_children(e, lambda x: map_expr(x, f)))
 
 
 def walk_expr(e: Expr) -> Iterator[Expr]:

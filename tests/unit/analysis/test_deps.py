@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from nests import decl, e, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
 
-from loopxform.analysis.deps import Dependence, assumptions, dependences
+from loopxform.analysis.deps import Dependence, dependences
 from loopxform.ir.nodes import Copy, Function, Slice
 from loopxform.ir.visit import replace_at
 
@@ -189,12 +189,6 @@ def test_a_loop_variable_read_after_its_loop_is_data() -> None:
         loop("i", 0, "n", loop("j", 0, "m", s("a[j] = 1")), s("a[i] = j", "S1")),
     )
     assert ("flow", "j", "=") in rows(f)
-
-
-def test_aliasing_is_an_assumption() -> None:
-    assert assumptions(mm()) == ("A and C do not overlap", "B and C do not overlap")
-    assert assumptions(fn("restrict a[], restrict b[]", s("a[0] = b[0]"))) == ()
-    assert assumptions(fn("restrict a[], b[]", s("a[0] = b[0]"))) == ("a and b do not overlap",)
 
 
 def test_the_same_program_is_analysed_once() -> None:

@@ -1,0 +1,66 @@
+"""What a verdict takes for granted about the arguments of the function.
+
+Two arrays (or an array and a variable of the file) that may be the same memory are taken to be
+apart; conditions on scalars were asked for by the front end (`Function.assumes`). Generated code
+checks both at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from loopxform.ir.nodes import For, Function, Param
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import names, stmt_exprs, walk, writes
+
+
+def may_overlap(a: Param, b: Param) -> bool:
+    """Whether two objects of a function may share memory: not two `restrict` pointers, nor two
+    objects of the file; a pointer at file scope points anywhere. `const` does not help. A variable
+    of the file is only read through pointers to its type, or to bytes (C11 6.5p7)."""
+    if a.array and b.array:
+        return not (a.restrict and b.restrict) and not (_is_object(a) and _is_object(b))
+    pointer, number = (a, b) if a.array else (b, a)
+    if not pointer.array or _is_object(pointer) or pointer.restrict:
+        return False
+    if number.const or not number.is_global:
+        return False
+    p, n = pointer.type, number.type
+    return 1 in (p.bytes, n.bytes) or (p.is_float, p.bytes) == (n.is_float, n.bytes)
+
+
+def _is_object(p: Param) -> bool:
+    """An array of the file, as against a pointer."""
+    return p.is_global and p.shape[0] is not None
+
+
+def apart(fn: Function) -> Iterator[tuple[Param, Param]]:
+    """Pairs of objects the analysis takes to be apart: they may overlap, and one is written."""
+    written = writes(fn.body)
+    for a, b in combinations(fn.objects, 2):
+        if may_overlap(a, b) and (a.name in written or b.name in written):
+            yield a, b
+
+
+def assumptions(fn: Function) -> tuple[str, ...]:
+    """Everything taken for granted about the arguments, in words."""
+    pairs = [f"{a.name} and {b.name} do not overlap" for a, b in apart(fn)]
+    return (*pairs, *map(expr_text, fn.assumes))
+
+
+def assumed(fn: Function, loop: For) -> tuple[str, ...]:
+    """What the verdict on one loop takes for granted."""
+    changed = writes((loop,))
+    used = changed | _names_in(loop)
+    sizes = {n for p in fn.objects if p.name in used for e in p.shape if e for n in names(e)}
+    pairs = [
+        f"{a.name} and {b.name} do not overlap"
+        for a, b in apart(fn)
+        if {a.name, b.name} <= used and (a.name in changed or b.name in changed)
+    ]
+    return (*pairs, *(expr_text(e) for e in fn.assumes if names(e) & (used | sizes)))
+
+
+def _names_in(loop: For) -> frozenset[str]:
+    return frozenset(n for _, s in walk((loop,)) for e in stmt_exprs(s) for n in names(e))
