@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopxform.codegen.mapping import Mapping
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Expr
+from loopxform.ir.nodes import Bin, Expr, Un
 from loopxform.ir.printer import expr_text
 
 
@@ -15,8 +15,10 @@ def grid(mapping: Mapping) -> str:
     counts = {}
     for loop in mapping.grid:
         assert loop.level is not None
-        gap = simplify(Bin("-", loop.hi, loop.lo))
-        counts[loop.level.dimension] = _ceil(gap, loop.step)
+        gap, step = Bin("-", loop.hi, loop.lo), loop.step
+        if (value_of(step) or 1) < 0:
+            gap, step = Bin("-", loop.lo, loop.hi), simplify(Un("-", step))
+        counts[loop.level.dimension] = _ceil(simplify(gap), step)
     return " x ".join(counts.get(n, "1") for n in _dimensions(mapping)) + " groups"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from loopxform.codegen import c_program, cexpr, render
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.plan import Buffer, GridDimension, KernelPlan
+from loopxform.codegen.plan import Buffer, KernelPlan
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Param, Tile, Var
 from loopxform.ir.types import LLONG, Scalar
 from loopxform.ir.typing import symbols
@@ -184,11 +184,8 @@ def _distinct(a: Param, b: Param) -> bool:
 
 
 def _groups(plan: KernelPlan, d: Dialect) -> tuple[str, str, str]:
-    def count(g: GridDimension | None) -> str:
-        return "1" if g is None else _wide(g.count, d)
-
-    x, y, z = plan.grid
-    return count(x), count(y), count(z)
+    x, y, z = (_wide(count, d) for count in plan.grid)
+    return x, y, z
 
 
 def _plain(prototype: str) -> str:

@@ -228,7 +228,8 @@ class KernelWriter:
         compare = ">" if step < 0 else "<"
         by = {1: f"++{var}", -1: f"--{var}"}.get(step, f"{var} += {self._text(s.step)}")
         test = cexpr.expr(Bin(compare, Var(s.var), s.hi), self.dialect)
-        head = f"for ({kind} {var} = {self._text(s.lo)}; {test}; {by}) {{"
+        shared = s.live_out or s.var in names(s.lo)
+        head = f"for ({'' if shared else kind + ' '}{var} = {self._text(s.lo)}; {test}; {by}) {{"
         hint = ["#pragma unroll"] if s.unroll else []
         return [*hint, head, *_indented(body), "}"]
 

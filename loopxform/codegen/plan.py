@@ -23,6 +23,7 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Param
 from loopxform.ir.types import DOUBLE, INT
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names, reads, walk, writes
+from loopxform.transforms.bounds import trip_count
 
 BUILTIN_KERNEL_PREFIX = "lx_"
 
@@ -39,20 +40,6 @@ class Buffer:
 
 
 @dataclass(frozen=True)
-class GridDimension:
-    """Groups in one dimension: ceil((hi - lo) / step), none where hi <= lo."""
-
-    lo: Expr
-    hi: Expr
-    step: Expr
-
-    @property
-    def count(self) -> Expr:
-        gap = Bin("+", Bin("-", self.hi, self.lo), Bin("-", self.step, Const(1)))
-        return Bin("/", simplify(gap), self.step)
-
-
-@dataclass(frozen=True)
 class KernelPlan:
     """One kernel: text, arguments in order, launch shape, memory use."""
 
@@ -62,7 +49,7 @@ class KernelPlan:
     start: Function
     mapping: Mapping
     arguments: tuple[Buffer | Param, ...]
-    grid: tuple[GridDimension | None, GridDimension | None, GridDimension | None]
+    grid: tuple[Expr, Expr, Expr]
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -90,7 +77,7 @@ class KernelPlan:
 
     def groups(self, values: dict[str, int]) -> tuple[int, int, int]:
         """Groups in x, y, z for given scalars (0 where there is nothing to do)."""
-        x, y, z = (1 if d is None else max(0, evaluate(d.count, values)) for d in self.grid)
+        x, y, z = (max(0, evaluate(count, values)) for count in self.grid)
         return x, y, z
 
 
@@ -244,11 +231,10 @@ def _ids(mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
     return out
 
 
-def _grid(
-    mapping: Mapping,
-) -> tuple[GridDimension | None, GridDimension | None, GridDimension | None]:
-    out: list[GridDimension | None] = [None, None, None]
+def _grid(mapping: Mapping) -> tuple[Expr, Expr, Expr]:
+    """Groups in x, y, z."""
+    out: list[Expr] = [Const(1)] * 3
     for loop in mapping.grid:
         assert loop.level is not None
-        out[loop.level.dimension] = GridDimension(loop.lo, loop.hi, loop.step)
+        out[loop.level.dimension] = trip_count(loop)
     return out[0], out[1], out[2]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from loopxform.ir.affine import simplify
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, For, Function, Load
+from loopxform.ir.nodes import Assign, Copy, Expr, Function, Load
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import loads, loops_around, names, stmt_exprs, walk
+from loopxform.transforms.bounds import trip_count
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def naive(fn: Function) -> Traffic:
     objects = {p.name for p in fn.objects if p.array}
     reads, writes = [], []
     for path, s in walk(fn.body):
-        term = Term(tuple(_trips(x) for x in loops_around(fn, path)))
+        term = Term(tuple(trip_count(x) for x in loops_around(fn, path)))
         for e in stmt_exprs(s):
             reads += [term for x in loads(e) if x.array in objects]
         if isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array in objects:
@@ -88,7 +88,7 @@ def tiled(naive_fn: Function, mapped: Function, rows: str, *, register: bool) ->
     private = {s.source for _, s in walk(mapped.body) if isinstance(s, Copy) and not s.collective}
     reads, local_reads, copied = [], [], []
     for path, s in walk(naive_fn.body):
-        term = Term(tuple(_trips(x) for x in loops_around(naive_fn, path)))
+        term = Term(tuple(trip_count(x) for x in loops_around(naive_fn, path)))
         for x in [x for e in stmt_exprs(s) for x in loads(e)]:
             if isinstance(s, Assign) and x is s.target and not s.op:
                 continue
@@ -104,12 +104,6 @@ def tiled(naive_fn: Function, mapped: Function, rows: str, *, register: bool) ->
 
 def _shared(term: Term, sizes: tuple[str, str], register: bool) -> Term:
     return Term(term.trips, sizes if register else sizes[:1])
-
-
-def _trips(loop: For) -> Expr:
-    step = Bin("-", loop.step, Const(1))
-    gap = simplify(Bin("+", Bin("-", loop.hi, loop.lo), step))
-    return simplify(Bin("/", gap, loop.step))
 
 
 def _factor(e: Expr) -> str:

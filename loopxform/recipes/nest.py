@@ -13,9 +13,28 @@ from itertools import pairwise
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
-from loopxform.ir.visit import LoopSite, at, loads, perfect_nest, reads, stmt_exprs, walk, writes
-from loopxform.transforms import Derivation, Interchange, Parallelise, Privatise, Scalarise
+from loopxform.ir.visit import (
+    LoopSite,
+    at,
+    loads,
+    perfect_nest,
+    reads,
+    resolve,
+    stmt_exprs,
+    walk,
+    writes,
+)
+from loopxform.transforms import (
+    Derivation,
+    Interchange,
+    Normalise,
+    Parallelise,
+    Privatise,
+    Reverse,
+    Scalarise,
+)
 
 
 @dataclass(frozen=True)
@@ -91,8 +110,17 @@ def prepare(derivation: Derivation) -> Nest:
         raise _not_parallel(derivation.function, verdicts[chain[0].var])
     derivation = _private_storage(derivation, site.path, wanted)
     for var in wanted:
-        derivation = derivation.then(Parallelise(var))
+        derivation = _upwards(derivation.then(Parallelise(var)), var)
     return Nest(derivation, tuple(wanted), (_first_loop(derivation.function),))
+
+
+def _upwards(derivation: Derivation, var: str) -> Derivation:
+    """A parallel loop that counts downwards counts upwards."""
+    (site,) = resolve(derivation.function, var)
+    if (value_of(site.loop.step) or 1) > 0:
+        return derivation
+    step = Reverse(var)
+    return derivation.then(Normalise(var) if step.check(derivation.function) else step)
 
 
 def _loop(fn: Function, path: tuple[int, ...]) -> For:

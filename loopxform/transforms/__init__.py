@@ -17,6 +17,7 @@ from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.privatise import Privatise
+from loopxform.transforms.reverse import Reverse
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
 from loopxform.transforms.stripmine import Stripmine
@@ -31,6 +32,7 @@ STEPS: dict[str, type[Step]] = {
         Scalarise,
         Stripmine,
         Interchange,
+        Reverse,
         Expand,
         Distribute,
         Sequentialise,
@@ -70,6 +72,7 @@ __all__ = [
     "Parallelise",
     "Privatise",
     "Record",
+    "Reverse",
     "Scalarise",
     "Sequentialise",
     "Step",

@@ -51,6 +51,13 @@ def trips_to(loop: For, end: Expr) -> Poly | None:
     return poly(Bin("/", to_expr(-gap - step - constant(1)), to_expr(-step)))
 
 
+def trip_count(loop: For) -> Expr:
+    """ceil((hi - lo) / step), 0 or less where the loop does not run. The step must be a number."""
+    count = trips_to(loop, loop.hi)
+    assert count is not None
+    return to_expr(count)
+
+
 def fixed_trips(loop: For) -> tuple[Poly, list[Expr]] | None:
     """The trip count as a polynomial of tile sizes, and the bounds that may cut it short.
 

@@ -41,6 +41,7 @@ from loopxform.transforms import (
     Normalise,
     Parallelise,
     Privatise,
+    Reverse,
     Scalarise,
     Sequentialise,
     Step,
@@ -117,6 +118,7 @@ class Chooser:
             lambda: Stripmine(self.loop(fn), rng.choice([*dict(fn.tiles), "2", "3"])),
             lambda: self.interchange(fn),
             lambda: self.interchange(fn),
+            lambda: Reverse(self.loop(fn)),
             lambda: Expand(self.scalar(fn), self.chain(fn)),
             lambda: Distribute(self.chain(fn)),
             lambda: Sequentialise(self.loop(fn)),
@@ -326,7 +328,7 @@ def test_many_steps_off_the_path_of_the_recipe(seed: int) -> None:
 
 def test_the_sweeps_reach_what_they_are_for() -> None:
     """Guards against sweeps that pass because nothing is ever accepted, or refused."""
-    steps = sweep_nests(7, 100) + sweep_detours(7, 120)
+    steps = sweep_nests(7, 100) + sweep_detours(7, 200)
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
     refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
     assert accepted == set(STEPS), set(STEPS) - accepted

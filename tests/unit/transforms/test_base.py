@@ -21,6 +21,7 @@ EXAMPLES = (
     "stripmine i Ty*Ry",
     "stripmine i 64 iii",
     "interchange i j",
+    "reverse i",
     "expand acc ii,jj",
     "distribute i",
     "sequentialise i*",
