@@ -5,21 +5,25 @@
 
 The host needs it where C does not state a dimension: it may copy what the user's program touches,
 and never more. A subscript that may be negative, or is not affine, has no extent (with the reason).
+What may be touched (under a condition on data, say) counts for nothing where all of it is touched
+for certain elsewhere, and has no extent otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from loopxform.analysis import boxes
+from loopxform.analysis.accesses import Access
 from loopxform.analysis.boxes import all_of, to_expr
 from loopxform.analysis.linear import Conj, Constraint, Lin, conj_names, equal, plus, times
-from loopxform.analysis.region import region
+from loopxform.analysis.region import Instance, region
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Expr, Function
+from loopxform.source import Loc
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +82,33 @@ class _Search:
         return NoExtent(self.array, Obstacle("LX150", text, self.place, remedy=remedy))
 
     def _touched(self) -> list[Conj]:
-        out: dict[tuple[object, ...], Conj] = {}
-        keep = frozenset(self.index) | {p.name for p in self.fn.objects if not p.shape}
+        certain: dict[tuple[object, ...], Conj] = {}
+        possible: list[tuple[Conj, Loc | None]] = []
         for instance in region(self.fn).instances:
             for access in instance.accesses:
                 if access.storage.name != self.array or access.storage.decl is not None:
                     continue
-                if not (access.exact and instance.exact) and self.reason is None:
-                    self.reason = "a subscript or its iterations are not affine"
-                    self.place = instance.loc
-                for domain in instance.domain:
-                    for subscripts, when in access.cases:
-                        element = self._element(subscripts)
-                        left = eliminate((*element, *domain, *when), keep)
-                        if left is not None:
-                            out.setdefault(_key(left), left)
-        return list(out.values())
+                for part in self._parts(instance, access):
+                    if access.exact and instance.exact:
+                        certain.setdefault(_key(part), part)
+                    else:
+                        possible.append((part, instance.loc))
+        out = list(certain.values())
+        for part, place in possible:
+            if not any(_covers(sure, part) for sure in out):
+                self.reason = "a subscript or its iterations are not affine"
+                self.place = place
+                break
+        return out
+
+    def _parts(self, instance: Instance, access: Access) -> Iterator[Conj]:
+        """The elements an access touches, or may touch."""
+        keep = frozenset(self.index) | {p.name for p in self.fn.objects if not p.shape}
+        for domain in instance.domain:
+            for subscripts, when in access.cases:
+                left = eliminate((*self._element(subscripts), *domain, *when), keep)
+                if left is not None:
+                    yield left
 
     def _element(self, subscripts: Sequence[Lin | None]) -> Conj:
         named = zip(self.index, subscripts)
@@ -115,6 +130,13 @@ class _Search:
         except boxes.NoFormula as e:
             return self.refuse(str(e))
         return Extent(self.array, upper, when, corner)
+
+
+def _covers(conj: Conj, part: Conj) -> bool:
+    """Whether every point of `part` is one of `conj`."""
+    if not conj_names(conj) <= conj_names(part):
+        return False
+    return not any(feasible((*part, n)) for c in conj for n in _negated(c))
 
 
 def _key(conj: Conj) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ import pytest
 from nests import fn, loop, mm, s, skew, when
 
 from loopxform.analysis.extent import Extent, NoExtent, explain, extent
+from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import expr_text
 
@@ -84,3 +85,27 @@ def test_refusals(subscript: str, reason: str) -> None:
 
 def test_never_touched() -> None:
     assert why(fn("n, p[]"), "p") == "it is never touched"
+
+
+GUARDED = {
+    "covered by the condition": ("if (a[i] > m) m = a[i];", "n"),
+    "covered elsewhere": ("if (m > 0) m = a[i]; else m += 2*a[i]; b[i] = a[i];", "n"),
+    "a smaller part": ("if (m > 0 && i > 2) m = a[i]; b[i] = a[i];", "n"),
+    "only under data": ("if (b[i] > 0) m = a[i];", None),
+    "more than elsewhere": ("if (b[i] > 0) m = a[i + 1]; b[i] = a[i];", None),
+    "behind &&": ("if (b[i] > 0 && a[i] > 0) m = 1;", None),
+    "behind ||": ("if (b[i] > 0 || a[i] > 0) m = 1;", None),
+    "in an arm of ?:": ("m = b[i] > 0 ? a[i] : m;", None),
+    "in an affine && and elsewhere": ("if (i < 3 && a[i] > 0) m = 1; b[i] = a[i];", "n"),
+}
+
+
+@pytest.mark.parametrize(("statement", "upper"), GUARDED.values(), ids=GUARDED)
+def test_what_may_be_touched_counts_where_it_is_touched_anyway(
+    statement: str, upper: str | None
+) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{ {statement} }}"
+    text = f"void f(int n, float m, float *a, float *b) {{ {loop} }}"
+    (fn,) = parse_file("t.c", text=text).unit.functions
+    found = extent(fn, "a")
+    assert (found and expr_text(found.upper[0])) == upper
