@@ -19,8 +19,8 @@ from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
 from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
-from loopxform.ir.nodes import Expr, Function
-from loopxform.ir.visit import Path
+from loopxform.ir.nodes import Expr, Function, If
+from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
@@ -45,8 +45,9 @@ class Endpoint:
 class Dependence:
     """One row of the dependence matrix. `loops` are the variables of the common loops, `loop_paths`
     where they are; `level` is the index of the loop that carries it (None: within an iteration).
-    `distance` counts iterations. While `exact`, the dependence exists at `point`; otherwise it
-    could not be excluded."""
+    `distance` counts iterations, None where it is not constant; a reduction goes from each
+    iteration to the next. While `exact`, the dependence exists at `point`; otherwise it could not
+    be excluded."""
 
     kind: Kind
     array: str
@@ -146,6 +147,7 @@ class _Search:
         exact = source.exact and sink.exact and a.exact and b.exact
         out = []
         for row, point in self._solved(n, a, m, b, loops):
+            reduction = self._reduction(a.storage.name, source, sink, loops, row.pattern)
             out.append(
                 Dependence(
                     kind,
@@ -155,10 +157,10 @@ class _Search:
                     tuple(x.var for x in loops),
                     tuple(x.path for x in loops),
                     row.pattern,
-                    row.distance,
+                    row.distance if reduction is None else self._chained(row, source, sink),
                     exact and row.exact and point is not None,
                     point if exact else None,
-                    self._reduction(a.storage.name, source, sink, loops, row.pattern),
+                    reduction,
                     a.storage.decl,
                 )
             )
@@ -177,6 +179,17 @@ class _Search:
             if r.array == name and {source.path, sink.path} <= set(r.paths):
                 return r.op
         return None
+
+    def _chained(self, row: Row, *ends: Instance) -> tuple[int | None, ...]:
+        """A reduction goes from each iteration to the next, unless a condition may skip some."""
+        level = next(n for n, d in enumerate(row.pattern) if d != "=")
+        if any(d != "=" for d in row.pattern[level + 1 :]):
+            return row.distance
+        for end in ends:
+            inside = end.path[len(end.loops[level].path) :]
+            if any(isinstance(s, If) for s in enclosing(self.region.fn, end.path)[-len(inside) :]):
+                return row.distance
+        return (*row.distance[:level], 1, *row.distance[level + 1 :])
 
     def _solved(
         self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]

@@ -27,9 +27,9 @@ def test_matrix_product() -> None:
         ("flow", "S0", "S1", "(=, =)", (0, 0)),
         ("output", "S0", "S1", "(=, =)", (0, 0)),
         ("flow", "S0", "S2", "(=, =)", (0, 0)),
-        ("anti", "S1", "S1", "(=, =, <)", (0, 0, None)),
-        ("flow", "S1", "S1", "(=, =, <)", (0, 0, None)),
-        ("output", "S1", "S1", "(=, =, <)", (0, 0, None)),
+        ("anti", "S1", "S1", "(=, =, <)", (0, 0, 1)),
+        ("flow", "S1", "S1", "(=, =, <)", (0, 0, 1)),
+        ("output", "S1", "S1", "(=, =, <)", (0, 0, 1)),
         ("flow", "S1", "S2", "(=, =)", (0, 0)),
     ]
     assert {d.reduction for d in dependences(mm()) if d.level == 2} == {"+"}
