@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from loopxform.codegen.plan import Buffer, KernelPlan
+from loopxform.codegen.buffers import Buffer
+from loopxform.codegen.plan import KernelPlan
 from loopxform.errors import DeviceError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
-from loopxform.ir.printer import expr_text
 from loopxform.runtime.build import options_for
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
@@ -72,12 +72,9 @@ class CompiledKernel:
         return values
 
     def _check(self, values: Mapping[str, Any], scalars: Mapping[str, int]) -> None:
-        for condition in self.plan.start.assumes:
-            if not evaluate(condition, scalars):
-                raise DeviceError(f"the arguments do not satisfy {expr_text(condition)}")
-        for hi, step in self.plan.ranges:
-            if evaluate(hi, scalars) + evaluate(step, scalars) > 2**31 - 1:
-                raise DeviceError("a loop bound is too near the end of int")
+        for condition in self.plan.conditions:
+            if not evaluate(condition.expr, scalars):
+                raise DeviceError(condition.why)
         for a in self.plan.buffers:
             self._check_size(a, values[a.param.name], scalars)
             for b in self.plan.buffers:

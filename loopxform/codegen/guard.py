@@ -1,0 +1,149 @@
+"""What transformed loops take for granted and only a run can tell: that objects do not overlap,
+that recovered shapes hold, that bounds are far from the end of int.
+
+The host code, the C for the CPU and the callable of Python all ask what is said here before they
+run anything but the user's own loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from loopxform.codegen import cexpr
+from loopxform.codegen.buffers import Buffer
+from loopxform.codegen.cexpr import Dialect
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, Param, Tile, Var
+from loopxform.ir.types import LLONG, Scalar
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import map_expr, names, reads, walk, writes
+
+INT_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something that must hold, and the words to say that it does not. A `plain` one is computed
+    in the types of C; the others in a type in which nothing overflows."""
+
+    expr: Expr
+    why: str
+    plain: bool = False
+
+    def text(self, d: Dialect) -> str:
+        """The condition in C."""
+        return cexpr.expr(self.expr, d) if self.plain else wide(self.expr, d)
+
+
+def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tuple[Condition, ...]:
+    """What `fn`, derived from `start`, relies on. `sizes` are what else is computed at run time
+    from the scalars: it must not overflow either."""
+    d = Dialect("c", symbols(start))
+    found = [
+        Condition(e, f"the shape assumption {cexpr.expr(e, d)} does not hold")
+        for e in start.assumes
+    ]
+    for hi, step in _ranges(start, fn):
+        most = _numbers(Bin("-", Const(INT_MAX), step))
+        why = f"the bound {cexpr.expr(hi, d)} is too near the end of int"
+        found.append(Condition(Bin("<=", hi, most), why))
+    mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
+    return (*_narrow(start, mentioned), *found)
+
+
+def _narrow(start: Function, mentioned: Iterable[str]) -> Iterator[Condition]:
+    """Sizes of 64 bits hold numbers of 32: products of two do not overflow."""
+    types = symbols(start)
+    for name in dict.fromkeys(mentioned):
+        if types[name].bytes > 4:
+            below = Bin("<=", Var(name), Const(INT_MAX))
+            above = Bin(">=", Var(name), Const(-INT_MAX))
+            fits = below if types[name].is_unsigned else Bin("&&", above, below)
+            yield Condition(fits, f"{name} does not fit an int", plain=True)
+
+
+def _ranges(start: Function, fn: Function) -> tuple[tuple[Expr, Expr], ...]:
+    """(bound, step) of the loops that `start` does not have: their sum must fit an int."""
+    scalars = {p.name for p in start.objects if not p.array}
+    own = set(_headers(start))
+    found = (h for h in _headers(fn) if h not in own)
+    return tuple(dict.fromkeys((h, s) for h, s in found if names(h) and names(h) <= scalars))
+
+
+def _headers(fn: Function) -> Iterator[tuple[Expr, Expr]]:
+    return ((s.hi, s.step) for _, s in walk(fn.body) if isinstance(s, For))
+
+
+# ---------------------------------------------------------------- objects that may be one
+
+
+def meeting(start: Function) -> tuple[tuple[Param, Param], ...]:
+    """Pairs of objects that may be the same memory, one of them written. Pointers are `restrict`
+    or not: a caller of C may hand over interleaved parts of one array."""
+    read, written = reads(start.body), writes(start.body)
+    used = [p for p in start.objects if p.name in read | written and (p.array or _variable(p))]
+    return tuple(
+        (a, b)
+        for n, a in enumerate(used)
+        for b in used[n + 1 :]
+        if (a.name in written or b.name in written) and _may_meet(a, b)
+    )
+
+
+def unrestricted(pairs: Iterable[tuple[Param, Param]]) -> tuple[tuple[Param, Param], ...]:
+    """Without those that C forbids to meet: neither is `restrict`."""
+    return tuple((a, b) for a, b in pairs if not (a.restrict or b.restrict))
+
+
+def _may_meet(a: Param, b: Param) -> bool:
+    """Two objects of the file are distinct, but a pointer there may point anywhere."""
+    if a.array and b.array:
+        return not (is_object(a) and is_object(b))
+    array, scalar = (a, b) if a.array else (b, a)
+    return array.array and not is_object(array) and _same_memory(array.type, scalar.type)
+
+
+def _variable(p: Param) -> bool:
+    """A scalar that a pointer may point to."""
+    return p.is_global and not p.const
+
+
+def is_object(p: Param) -> bool:
+    """A variable or an array of the file, as against a pointer."""
+    return p.is_global and not p.pointer
+
+
+def _same_memory(a: Scalar, b: Scalar) -> bool:
+    """Whether C lets an object be accessed as both types: equal but for the sign, or bytes."""
+    return "char" in a.c + b.c or (a.bytes, a.is_float) == (b.bytes, b.is_float)
+
+
+def overlaps(pairs: Iterable[tuple[Param, Param]]) -> Iterator[tuple[str, str]]:
+    """The questions in C, with the words for a yes. `lx_bytes_A` holds the size of an array A."""
+    for a, b in pairs:
+        (x, x_bytes), (y, y_bytes) = _memory(a), _memory(b)
+        yield f"!lx_apart({x}, {x_bytes}, {y}, {y_bytes})", f"{a.name} and {b.name} overlap"
+
+
+def _memory(p: Param) -> tuple[str, str]:
+    return (p.name, f"lx_bytes_{p.name}") if p.array else (f"&{p.name}", f"sizeof {p.name}")
+
+
+# ---------------------------------------------------------------- arithmetic in C
+
+
+def count(b: Buffer, d: Dialect) -> str:
+    """The elements that the program touches, as a size_t."""
+    text = f"(size_t)({wide(b.count, d)})"
+    return text if b.when is None else f"({wide(b.when, d)}) ? {text} : 0"
+
+
+def wide(e: Expr, d: Dialect) -> str:
+    """The expression computed in long long, so that sizes do not overflow."""
+    wider = map_expr(e, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
+    return cexpr.expr(_numbers(wider), d)
+
+
+def _numbers(e: Expr) -> Expr:
+    """Tile sizes by their numbers: the caller of the loops does not define their names."""
+    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)
