@@ -16,7 +16,7 @@ from loopxform.codegen.cexpr import Dialect
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, Param, Tile, Var
 from loopxform.ir.types import LLONG, Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import map_expr, names, reads, walk, writes
+from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
 
 INT_MAX = 2**31 - 1
 
@@ -43,12 +43,9 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
         Condition(e, f"the shape assumption {cexpr.expr(e, d)} does not hold")
         for e in start.assumes
     ]
-    for hi, step in _ranges(start, fn):
-        most = _numbers(Bin("-", Const(INT_MAX), step))
-        why = f"the bound {cexpr.expr(hi, d)} is too near the end of int"
-        found.append(Condition(Bin("<=", hi, most), why))
+    found += _ranges(start, fn)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
-    return (*_narrow(start, mentioned), *found)
+    return tuple(dict.fromkeys((*_narrow(start, mentioned), *found)))
 
 
 def _narrow(start: Function, mentioned: Iterable[str]) -> Iterator[Condition]:
@@ -62,16 +59,45 @@ def _narrow(start: Function, mentioned: Iterable[str]) -> Iterator[Condition]:
             yield Condition(fits, f"{name} does not fit an int", plain=True)
 
 
-def _ranges(start: Function, fn: Function) -> tuple[tuple[Expr, Expr], ...]:
-    """(bound, step) of the loops that `start` does not have: their sum must fit an int."""
+def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
+    """The loops that `start` does not have end in the range of int, and so does what their bounds
+    are computed from."""
+    d = Dialect("c", symbols(start))
     scalars = {p.name for p in start.objects if not p.array}
-    own = set(_headers(start))
-    found = (h for h in _headers(fn) if h not in own)
-    return tuple(dict.fromkeys((h, s) for h, s in found if names(h) and names(h) <= scalars))
+    own = {(s.hi, s.step) for s in _loops(start)}
+    computed = {x for s in _loops(start) for e in (s.lo, s.hi) for x in walk_expr(e)}
+    for s in _loops(fn):
+        if (s.hi, s.step) in own:
+            continue
+        if names(s.hi) and names(s.hi) <= scalars:
+            why = f"the bound {cexpr.expr(s.hi, d)} is too near the end of int"
+            yield Condition(Bin("<=", s.hi, _numbers(Bin("-", Const(INT_MAX), s.step))), why)
+        for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
+            if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
+                yield in_int(x, d)
 
 
-def _headers(fn: Function) -> Iterator[tuple[Expr, Expr]]:
-    return ((s.hi, s.step) for _, s in walk(fn.body) if isinstance(s, For))
+def in_int(x: Expr, d: Dialect) -> Condition:
+    """Where x is a value of type int."""
+    above = Bin(">=", x, Const(-INT_MAX))
+    return Condition(
+        Bin("&&", above, Bin("<=", x, Const(INT_MAX))), f"{cexpr.expr(x, d)} overflows"
+    )
+
+
+def _may_leave_int(x: Expr) -> bool:
+    """Sums and products, but not `n / T * T`."""
+    match x:
+        case Bin("*", Bin("/", _, a), b) | Bin("*", b, Bin("/", _, a)) if a == b:
+            return False
+        case Bin("+" | "-" | "*"):
+            return True
+        case _:
+            return False
+
+
+def _loops(fn: Function) -> Iterator[For]:
+    return (s for _, s in walk(fn.body) if isinstance(s, For))
 
 
 # ---------------------------------------------------------------- objects that may be one

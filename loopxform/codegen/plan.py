@@ -11,9 +11,10 @@ from functools import cached_property
 
 from loopxform.codegen import cexpr, describe, render
 from loopxform.codegen.buffers import Buffer, buffer_of
+from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
 from loopxform.codegen.dialect import KernelDialect, free_name
-from loopxform.codegen.guard import Condition, conditions
+from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.mapping import Mapping, mapping_of
 from loopxform.ir.affine import simplify, value_of
@@ -74,8 +75,11 @@ class KernelPlan:
     def conditions(self) -> tuple[Condition, ...]:
         """What must hold for the launch to mean what the user's loops mean."""
         counts = [e for b in self.buffers for e in (b.count, b.when) if e is not None]
-        groups = [d.count for d in self.grid if d is not None]
-        return conditions(self.start, self.function, [*counts, *groups])
+        grid = [g for g in self.grid if g is not None]
+        asked = conditions(self.start, self.function, [*counts, *(g.count for g in grid)])
+        d = Dialect("c", symbols(self.start))
+        spans = [Bin("+", Bin("-", g.hi, g.lo), g.step) for g in grid if value_of(g.lo) != 0]
+        return (*asked, *(in_int(simplify(s), d) for s in spans))
 
     def groups(self, values: dict[str, int]) -> tuple[int, int, int]:
         """Groups in x, y, z for given scalars (0 where there is nothing to do)."""

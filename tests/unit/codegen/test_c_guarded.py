@@ -186,6 +186,17 @@ def test_bounds_at_the_end_of_int(tmp_path: Path) -> None:
         pair.same(numbers(), lo, n, At(0))
 
 
+def test_bounds_that_are_far_apart(tmp_path: Path) -> None:
+    """hi - lo, which the user's program never computes, may overflow."""
+    text = """void f(int lo, int hi, float *restrict a) {
+  for (int i = lo; i < hi; i++)
+    a[i - lo] = i;
+}"""
+    pair = Pair(tmp_path, text, written(text, "normalise i"))
+    for lo, hi in ((-3, 5), (2 * 10**9, -2 * 10**9), (2**31 - 1, -(2**31))):
+        pair.same(numbers(), lo, hi, At(0))
+
+
 def test_sizes_of_64_bits(tmp_path: Path) -> None:
     """The guard itself computes nothing that overflows."""
     text = """#include <stddef.h>
