@@ -4,6 +4,7 @@ threads, several contexts. What C does is done, or the call is refused."""
 from __future__ import annotations
 
 import copy
+import sys
 from threading import Thread
 from typing import Any
 
@@ -103,7 +104,8 @@ def test_a_call_that_is_refused_changes_nothing() -> None:
 
 
 def test_threads_share_a_kernel() -> None:
-    call, wrong = compiled(MM), []
+    call = compiled(MM)
+    wrong: list[Any] = []
 
     def work(seed: int) -> None:
         rng = np.random.Generator(np.random.PCG64(seed))
@@ -116,10 +118,15 @@ def test_threads_share_a_kernel() -> None:
                 wrong.append((seed, m, u, n))
 
     threads = [Thread(target=work, args=(seed,)) for seed in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # between any two steps of a launch
+    try:
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        sys.setswitchinterval(interval)
     assert not wrong
 
 
