@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from loopxform.codegen import cexpr
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, Param, Tile, Var
 from loopxform.ir.types import LLONG, Scalar
 from loopxform.ir.typing import symbols
@@ -71,7 +72,9 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
             continue
         if names(s.hi) and names(s.hi) <= scalars:
             why = f"the bound {cexpr.expr(s.hi, d)} is too near the end of int"
-            yield Condition(Bin("<=", s.hi, _numbers(Bin("-", Const(INT_MAX), s.step))), why)
+            down = (value_of(s.step) or 1) < 0
+            compare, end = (">=", -INT_MAX) if down else ("<=", INT_MAX)
+            yield Condition(Bin(compare, s.hi, _numbers(Bin("-", Const(end), s.step))), why)
         for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
             if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
                 yield in_int(x, d)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 
 import loopxform as lx
-from loopxform.codegen import emit
+from loopxform.codegen import emit, guard
 from loopxform.errors import EmitError
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.nodes import Const
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-Wno-unknown-pragmas"]
 LIBRARY = ["-O1", "-ffp-contract=off", "-fopenmp", "-fwrapv", "-fPIC", "-shared"]
@@ -237,3 +240,13 @@ def test_what_cannot_be_asked_is_refused() -> None:
     assert "restrict" in (e.value.help or "")
     assert "lx_apart" not in written(text, "stripmine i 8", "unroll i 2")
     assert "#pragma omp" in written(text.replace("*y", "*restrict y"), "parallelise i")
+
+
+def test_loops_that_count_down_end_in_the_range_of_int() -> None:
+    """Such loops over tiles come from no step of today, but the condition is said for them too."""
+    start = lx.loads("void f(int n, float *a) { for (int i = 7; i > n; i--) a[i] = i; }")["f"]
+    (loop,) = start.function.body
+    tiles = replace(start.function, body=(replace(loop, step=Const(-16)),))
+    (found,) = guard.conditions(start.function, tiles)
+    least = -(2**31)
+    assert [evaluate(found.expr, {"n": least + k}) for k in (17, 16, 2**32 - 1)] == [1, 0, 1]
