@@ -4,7 +4,14 @@
     mm = lx.load("mm.c")["mm"].tile(Ty=16, Tx=16, Tk=16, Ry=8, Rx=4).compile()
     mm(M, U, N, A, B, C)        # numpy arrays, or pyopencl arrays
 
-The names below are loaded on first use, so that `import loopxform` costs next to nothing.
+load, loads      read a C file, or C text: a File
+File             file["mm"] is one of its functions, a Routine
+Routine          check, matrix, apply steps, tile
+TiledRoutine     what tile made: the kernel, write, compile
+LoopxformError   every deliberate refusal; its render() quotes the C
+ArgumentError    a call of a compiled kernel that does not fit the C prototype
+
+They are loaded on first use, so that `import loopxform` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +22,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from loopxform.api import File, Routine, load, loads
-    from loopxform.errors import LoopxformError
+    from loopxform.errors import ArgumentError, LoopxformError
     from loopxform.tiled import TiledRoutine
 
-HOMES = {
+_HOMES = {
+    "ArgumentError": "errors",
     "File": "api",
     "LoopxformError": "errors",
     "Routine": "api",
@@ -27,12 +35,25 @@ HOMES = {
     "loads": "api",
 }
 
-__all__ = ["File", "LoopxformError", "Routine", "TiledRoutine", "__version__", "load", "loads"]
+__all__ = [
+    "ArgumentError",
+    "File",
+    "LoopxformError",
+    "Routine",
+    "TiledRoutine",
+    "__version__",
+    "load",
+    "loads",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in HOMES:
-        raise AttributeError(f"module 'loopxform' has no attribute '{name}'")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(f"loopxform.{HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"loopxform.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

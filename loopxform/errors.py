@@ -139,6 +139,13 @@ class DeviceError(LoopxformError):
     code = "LX050"
 
 
+class ArgumentError(LoopxformError, TypeError):
+    """An argument of a call from Python that does not fit the C prototype: missing, of another
+    type, out of range, of another shape, or overlapping another."""
+
+    code = "LX058"
+
+
 class TransformError(LoopxformError):
     """A step that would change the meaning of the program, or has nothing to apply to."""
 

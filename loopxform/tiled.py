@@ -38,8 +38,9 @@ def tile_routine(
     for name, size in sizes.items():
         if name not in NAMES:
             raise TypeError(f"'{name}' is not a tile size: {', '.join(NAMES)}")
-        if not isinstance(size, int) or not 0 < size <= LARGEST_TILE:
-            raise UsageError(f"{name} must be a whole number from 1 to {LARGEST_TILE}, not {size}")
+        if type(size) is not int or not 0 < size <= LARGEST_TILE:
+            message = f"{name} must be a whole number from 1 to {LARGEST_TILE}, not {size!r}"
+            raise UsageError(message, code="LX023")
     room = profile(limits) if isinstance(limits, str) else limits
     wanted: Variant = variant or "register"
     with quoting(routine.file.parsed.sources):
@@ -100,11 +101,14 @@ class TiledRoutine:
         devices` lists them; with a `pyopencl.CommandQueue` the kernel runs there, which is what
         device arrays need.
 
-        Raises DeviceError where there is no such device or the kernel does not fit it.
+        Raises DeviceError where there is no such device or the kernel does not fit it, TypeError
+        where both are given, or no queue.
         """
-        from loopxform.runtime.device import choose, describe
+        from loopxform.runtime.device import choose, describe, is_queue
         from loopxform.runtime.kernel import CompiledKernel
 
+        if queue is not None and (device is not None or not is_queue(queue)):
+            raise TypeError("compile takes a device, or a pyopencl.CommandQueue as queue")
         with quoting(self.routine.file.parsed.sources):
             plan = emit.kernel(self.derivation, contract=self.contract)
             chosen = choose(device) if queue is None else describe(queue.device)

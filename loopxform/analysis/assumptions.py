@@ -15,24 +15,28 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names, stmt_exprs, walk, writes
 
 
-def may_overlap(a: Param, b: Param) -> bool:
-    """Whether two objects of a function may share memory: not two `restrict` pointers, nor two
-    objects of the file; a pointer at file scope points anywhere. `const` does not help. A variable
-    of the file is only read through pointers to its type, or to bytes (C11 6.5p7)."""
+def may_share(a: Param, b: Param) -> bool:
+    """Whether two objects of a function may be the same memory, `restrict` aside: not two objects
+    of the file, but a pointer at file scope points anywhere. `const` does not help. A variable of
+    the file is only read through pointers to its type, or to bytes (C11 6.5p7)."""
     if a.array and b.array:
-        return not (a.restrict and b.restrict) and not (_is_object(a) and _is_object(b))
+        return not (is_object(a) and is_object(b))
     pointer, number = (a, b) if a.array else (b, a)
-    if not pointer.array or _is_object(pointer) or pointer.restrict:
-        return False
-    if number.const or not number.is_global:
+    if not pointer.array or is_object(pointer) or number.const or not number.is_global:
         return False
     p, n = pointer.type, number.type
-    return 1 in (p.bytes, n.bytes) or (p.is_float, p.bytes) == (n.is_float, n.bytes)
+    return "char" in p.c + n.c or (p.is_float, p.bytes) == (n.is_float, n.bytes)
 
 
-def _is_object(p: Param) -> bool:
-    """An array of the file, as against a pointer."""
-    return p.is_global and p.shape[0] is not None
+def may_overlap(a: Param, b: Param) -> bool:
+    """As may_share, without what `restrict` forbids: two such pointers, or one and a variable."""
+    pointers = [p for p in (a, b) if p.array]
+    return may_share(a, b) and not all(p.restrict for p in pointers)
+
+
+def is_object(p: Param) -> bool:
+    """A variable or an array of the file, as against a pointer."""
+    return p.is_global and not p.pointer
 
 
 def apart(fn: Function) -> Iterator[tuple[Param, Param]]:

@@ -53,10 +53,21 @@ def file_text(
     """A translation unit with the function. The globals it uses are declared `extern`, or defined
     here on request (static ones exist nowhere else). Raises EmitError as `function_text`."""
     text = function_text(fn, name=name, openmp=openmp)
-    parts = ["".join(f"#include <{h}>\n" for h in _headers(fn, text)), _helpers(text)]
+    groups = _prelude(fn, text, define_globals=define_globals)
+    return "\n".join([*("".join(f"{x}\n" for x in lines) for lines in groups if lines), text])
+
+
+def prelude(fn: Function, text: str) -> list[str]:
+    """The lines that must stand above `text`, which functions derived from `fn` make up: includes,
+    helper macros, the declarations of globals."""
+    return [line for group in _prelude(fn, text) for line in group]
+
+
+def _prelude(fn: Function, text: str, *, define_globals: bool = False) -> Iterator[list[str]]:
+    yield [f"#include <{h}>" for h in _headers(fn, text)]
+    yield [h for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text]
     storage = "" if define_globals else "extern "
-    parts.append("".join(f"{storage}{declaration(p)};\n" for p in fn.globals))
-    return "\n".join(p for p in [*parts, text] if p)
+    yield [f"{storage}{declaration(p)};" for p in fn.globals]
 
 
 def function_text(fn: Function, *, name: str | None = None, openmp: bool = True) -> str:
@@ -92,6 +103,8 @@ def declaration(p: Param) -> str:
     const = "const " if p.const else ""
     if not p.shape:
         return f"{const}{p.type.c} {p.name}"
+    if p.pointer:
+        return _pointer(p)
     qualifier = "restrict" if p.restrict and not p.is_global else ""
     if p.flat and not p.is_global:
         return f"{const}{p.type.c} *{qualifier + ' ' if qualifier else ''}{p.name}"
@@ -99,6 +112,13 @@ def declaration(p: Param) -> str:
     extents = ["" if d is None else cexpr.expr(d, plain) for d in p.shape]
     first = " ".join(x for x in (qualifier, extents[0]) if x)
     return f"{const}{p.type.c} {p.name}" + "".join(f"[{d}]" for d in [first, *extents[1:]])
+
+
+def _pointer(p: Param) -> str:
+    """`float *p`, `const float (*restrict p)[10]`."""
+    rows = "" if p.flat else "".join(f"[{cexpr.expr(d, Dialect())}]" for d in p.shape[1:] if d)
+    name = f"*restrict {p.name}" if p.restrict else f"*{p.name}"
+    return f"{'const ' if p.const else ''}{p.type.c} " + (f"({name}){rows}" if rows else name)
 
 
 def _headers(fn: Function, text: str) -> list[str]:
@@ -110,10 +130,6 @@ def _headers(fn: Function, text: str) -> list[str]:
         "stdlib.h": re.search(r"\b(malloc|abort|l?l?abs)\(", text),
     }
     return [h for h, need in needed.items() if need]
-
-
-def _helpers(text: str) -> str:
-    return "".join(h + "\n" for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text)
 
 
 def _expressions(fn: Function) -> Iterator[Expr]:

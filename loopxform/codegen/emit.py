@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopxform.codegen import c_program, host
+from loopxform.codegen import c_guarded, host
 from loopxform.codegen.plan import KernelPlan, kernel_plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Function
@@ -46,11 +46,14 @@ def opencl(
 
 
 def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> Emitted:
-    """`stem_openmp.c`: the transformed program as C with OpenMP pragmas."""
+    """`stem_openmp.c`: the transformed program as C with OpenMP pragmas, behind a guard where its
+    meaning rests on what only a run can tell. Raises EmitError where that cannot be asked."""
     _reachable(derivation.start)
     head = [f"/* {line} */" for line in _header(derivation, origin, version)]
-    text = "\n".join([*head, "", c_program.file_text(derivation.function)])
-    return Emitted({f"{stem}_openmp.c": text}, None)
+    text = c_guarded.file_text(
+        derivation.start, derivation.function, reordered=not derivation.keeps_order
+    )
+    return Emitted({f"{stem}_openmp.c": "\n".join([*head, "", text])}, None)
 
 
 def kernel(derivation: Derivation, *, contract: bool = True) -> KernelPlan:

@@ -9,16 +9,16 @@ own loops, kept in the same file. Nothing is ever wrong, only slower.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loopxform.codegen import c_program, cexpr, render
+from loopxform.codegen import c_program, guard, render
+from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.plan import Buffer, KernelPlan
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, Param, Tile, Var
-from loopxform.ir.types import LLONG, Scalar
+from loopxform.codegen.guard import wide
+from loopxform.codegen.plan import KernelPlan
+from loopxform.ir.nodes import Param
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import map_expr
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,8 @@ class HostPlan:
 def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> HostPlan:
     """Plans the host code of one kernel; `stem` names its files, `origin` the user's file."""
     fn = plan.start
-    d = Dialect("c", _types(plan))
-    reference = c_program.file_text(fn, name=f"{fn.name}_on_host", openmp=False)
-    prelude, body = _split(reference)
+    d = Dialect("c", symbols(fn))
+    reference = c_program.function_text(fn, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
     scalars = [f"{p.type.c} {p.name}" for p in plan.scalars]
     mems = [f"cl_mem {b.name}" for b in buffers]
@@ -81,8 +80,8 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         version=version,
         kernel=plan.name,
         kernel_lines=tuple(plan.source.splitlines()),
-        reference=body,
-        prelude=tuple(prelude),
+        reference=reference.rstrip("\n"),
+        prelude=tuple(c_program.prelude(fn, reference)),
         prototype=c_program.prototype(fn),
         plain_prototype=_plain(_plain_prototype(plan)),
         cl_prototype=cl_prototype,
@@ -92,8 +91,8 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         buffers=buffers,
         arguments=tuple(_argument(a) for a in plan.arguments),
         conditions=tuple(_conditions(plan, d)),
-        overlaps=tuple((a.name, b.name) for a, b in _written_pairs(plan) if not _distinct(a, b)),
-        cl_overlaps=tuple((a.name, b.name) for a, b in _written_pairs(plan)),
+        overlaps=tuple(guard.overlaps(guard.meeting(fn))),
+        cl_overlaps=tuple(_written_pairs(plan.buffers)),
         groups=_groups(plan, d),
         group_shape=plan.group_shape,
         group_size=plan.mapping.group_size,
@@ -104,10 +103,6 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
 def write(plan: HostPlan) -> tuple[str, str]:
     """The text of the C file and of its header."""
     return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
-
-
-def _types(plan: KernelPlan) -> dict[str, Scalar]:
-    return symbols(plan.start)
 
 
 def _name(a: Buffer | Param) -> str:
@@ -130,61 +125,30 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
     return a.name, f"cl_{a.type.cl}"
 
 
-def _split(text: str) -> tuple[list[str], str]:
-    """Includes and helper macros first, so that the file has them once."""
-    lines = text.splitlines()
-    head = [line for line in lines if line.startswith(("#include", "#define", "extern "))]
-    body = [line for line in lines if line not in head]
-    return head, "\n".join(body).strip("\n")
-
-
 def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     p = b.param
-    count = f"(size_t)({_wide(b.count, d)})"
-    if b.when is not None:
-        count = f"({_wide(b.when, d)}) ? {count} : 0"
-    return HostBuffer(p.name, p.type.c, p.name, count, b.read, b.written)
-
-
-def _wide(e: Expr, d: Dialect) -> str:
-    """The expression computed in long long, so that sizes do not overflow."""
-    wide = map_expr(e, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
-    return cexpr.expr(_numbers(wide), d)
-
-
-def _numbers(e: Expr) -> Expr:
-    """Tile sizes by their numbers: the host file does not define their names."""
-    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)
+    return HostBuffer(p.name, p.type.c, p.name, guard.count(b, d), b.read, b.written)
 
 
 def _conditions(plan: KernelPlan, d: Dialect) -> Iterator[tuple[str, str]]:
     """What must hold for the kernel to run, and the words to say so."""
-    for e in plan.start.assumes:
-        yield _wide(e, d), f"the shape assumption {cexpr.expr(e, d)} does not hold"
+    for c in plan.conditions:
+        yield c.text(d), c.why
     for b in plan.buffers:
         if b.when is not None:
-            yield _wide(b.when, d), f"{b.param.name} is not touched: there is nothing to offload"
-    for hi, step in plan.ranges:
-        total = _wide(Bin("+", hi, step), d)
-        yield f"{total} <= INT_MAX", f"the bound {cexpr.expr(hi, d)} is too near the end of int"
+            yield wide(b.when, d), f"{b.param.name} is not touched: there is nothing to offload"
 
 
-def _written_pairs(plan: KernelPlan) -> Iterator[tuple[Param, Param]]:
-    """Pairs of arrays that must be apart: one of them is written."""
-    buffers = plan.buffers
+def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
+    """Pairs of device arrays that must be two: one of them is written."""
     for n, a in enumerate(buffers):
         for b in buffers[n + 1 :]:
             if a.written or b.written:
-                yield a.param, b.param
-
-
-def _distinct(a: Param, b: Param) -> bool:
-    """Two file-scope arrays are different objects; pointers at file scope may be anything."""
-    return all(p.is_global and p.shape[0] is not None for p in (a, b))
+                yield a.param.name, b.param.name
 
 
 def _groups(plan: KernelPlan, d: Dialect) -> tuple[str, str, str]:
-    x, y, z = (_wide(count, d) for count in plan.grid)
+    x, y, z = (wide(count, d) for count in plan.grid)
     return x, y, z
 
 

@@ -9,34 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from loopxform.analysis.extent import Extent, explain
 from loopxform.codegen import cexpr, describe, render
+from loopxform.codegen.buffers import Buffer, buffer_of
+from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
 from loopxform.codegen.dialect import KernelDialect, free_name
+from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.mapping import Mapping, mapping_of
-from loopxform.errors import EmitError
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Param
 from loopxform.ir.types import DOUBLE, INT
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import names, reads, walk, writes
+from loopxform.ir.visit import names, reads, writes
 from loopxform.transforms.bounds import trip_count
 
 BUILTIN_KERNEL_PREFIX = "lx_"
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """An array argument: how many elements the program may touch, and when it touches any."""
-
-    param: Param
-    count: Expr
-    when: Expr | None
-    read: bool
-    written: bool
 
 
 @dataclass(frozen=True)
@@ -69,11 +59,14 @@ class KernelPlan:
         return sum(t.bytes for t in self.mapping.tiles)
 
     @cached_property
-    def ranges(self) -> tuple[tuple[Expr, Expr], ...]:
-        """(bound, step) of loops over tiles: their sum must fit an int."""
-        found = [(s.hi, s.step) for _, s in walk(self.function.body) if isinstance(s, For)]
-        scalars = {p.name for p in self.start.objects if not p.array}
-        return tuple(dict.fromkeys((h, s) for h, s in found if names(h) and names(h) <= scalars))
+    def conditions(self) -> tuple[Condition, ...]:
+        """What must hold for the launch to mean what the user's loops mean."""
+        counts = [e for b in self.buffers for e in (b.count, b.when) if e is not None]
+        asked = conditions(self.start, self.function, [*counts, *self.grid])
+        d = Dialect("c", symbols(self.start))
+        moved = [g for g in self.mapping.grid if value_of(g.lo) != 0]
+        spans = [Bin("+", Bin("-", g.hi, g.lo), g.step) for g in moved]
+        return (*asked, *(in_int(simplify(s), d) for s in spans))
 
     def groups(self, values: dict[str, int]) -> tuple[int, int, int]:
         """Groups in x, y, z for given scalars (0 where there is nothing to do)."""
@@ -92,7 +85,7 @@ def kernel_plan(
     mapping = mapping_of(fn)
     used = reads(fn.body) | writes(fn.body)
     needed = [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
-    arguments = tuple(_argument(start, p) for p in needed)
+    arguments = tuple(buffer_of(start, p) if p.array else p for p in needed)
     name = BUILTIN_KERNEL_PREFIX + fn.name
     taken = frozenset({name, *dict(fn.tiles)})
     own = _own_names(fn)
@@ -126,41 +119,6 @@ def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
     """Scalars that only the shape of an array mentions are needed for its addresses."""
     shapes = [d for q in fn.objects if q.name in used for d in q.shape[1:] if d is not None]
     return not p.array and any(p.name in names(d) for d in shapes)
-
-
-def _argument(start: Function, p: Param) -> Buffer | Param:
-    if not p.array:
-        return p
-    found = explain(start, p.name)
-    if not isinstance(found, Extent):
-        raise EmitError(
-            found.obstacle.message,
-            loc=found.obstacle.loc or p.origin.loc,
-            help="write its subscripts as affine expressions of loop variables and sizes",
-        )
-    read, written = p.name in reads(start.body), p.name in writes(start.body)
-    return Buffer(p, _elements(p, found), found.when, read, written)
-
-
-def _elements(p: Param, found: Extent) -> Expr:
-    """Elements from the start of the array to the last one touched. For rows of a real C array the
-    last row counts whole (it exists); a plain pointer ends at the last element itself."""
-    rest = [d for d in p.shape[1:] if d is not None]
-    if not p.flat:
-        total = found.upper[0]
-        for d in rest:
-            total = Bin("*", total, d)
-        return simplify(total)
-    if rest and not found.corner:
-        raise EmitError(
-            f"where the part of '{p.name}' that is touched ends is not known",
-            loc=p.origin.loc,
-            help=f"declare it with its shape: {p.type} {p.name}[n][m]",
-        )
-    last: Expr = Bin("-", found.upper[0], Const(1))
-    for size, upper in zip(rest, found.upper[1:]):
-        last = Bin("+", Bin("*", last, size), Bin("-", upper, Const(1)))
-    return simplify(Bin("+", last, Const(1)))
 
 
 def _own_names(fn: Function) -> OwnNames:

@@ -156,6 +156,7 @@ class _Lowering:
             static="static" in s.storage,
             flat=s.shape == (None,),
             is_global=True,
+            pointer=bool(s.type.derived) and isinstance(s.type.derived[0], Pointer),
             array=bool(s.type.derived),
             restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
             origin=self.places.origin(s.decl),

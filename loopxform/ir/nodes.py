@@ -217,7 +217,8 @@ class Param(Node):
 
     `shape` is () for a scalar. The first dimension of an array parameter is None where C does not
     state it (`float *a`, `float a[][N]`); inner dimensions are always known. `flat` marks a plain
-    pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`.
+    pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
+    marks a global that is a pointer to elements, not the elements.
     """
 
     name: str
@@ -228,6 +229,7 @@ class Param(Node):
     static: bool = False
     flat: bool = False
     is_global: bool = False
+    pointer: bool = False
     array: bool = False
 
 

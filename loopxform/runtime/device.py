@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from loopxform.errors import DeviceError
@@ -105,14 +106,28 @@ def choose(spec: str | None = None) -> DeviceInfo:
     return chosen[0]
 
 
-@cache
 def context(device: DeviceInfo) -> Any:
-    """The `pyopencl.Context` of a device, one for the process. Raises DeviceError."""
+    """The `pyopencl.Context` of a device, one for the process, whichever thread asks first. Raises
+    DeviceError."""
+    with _opening:
+        return _context(device)
+
+
+_opening = Lock()
+
+
+@cache
+def _context(device: DeviceInfo) -> Any:
     cl = pyopencl()
     try:
         return cl.Context([device.handle])
     except cl.Error as e:
         raise DeviceError(f"{device} cannot be opened: {e}") from e
+
+
+def is_queue(value: object) -> bool:
+    """Whether it is a `pyopencl.CommandQueue`."""
+    return isinstance(value, pyopencl().CommandQueue)
 
 
 def describe(device: Any, index: int = 0, place: str = "0:0") -> DeviceInfo:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
-import numpy as np
-
-from loopxform.codegen.plan import Buffer, KernelPlan
-from loopxform.errors import DeviceError
+from loopxform.codegen.buffers import Buffer
+from loopxform.codegen.plan import KernelPlan
+from loopxform.errors import ArgumentError, DeviceError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
-from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import names
+from loopxform.runtime.arguments import bind, number
+from loopxform.runtime.arrays import Memory, memory_of, rows_fit
 from loopxform.runtime.build import options_for
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
 
 
 class CompiledKernel:
-    """Calls the kernel with the arguments of the C function, in its order or by name.
+    """Calls the kernel with the arguments of the C function, in its order or by name; variables of
+    the file that it uses are given by name.
 
     numpy arrays are copied in and out; `pyopencl.array.Array`s stay on the device. Arrays are
-    C-contiguous, of the element type of the C parameter, with at least as many elements as the
-    program touches; written arrays overlap no other. `nanoseconds` is the device time of the last
-    call. Raises DeviceError.
+    C-contiguous, of the element type of the C parameter, and either of one dimension, with at least
+    as many elements as the program touches, or of the C shape, with at least as many rows. Written
+    arrays overlap no other. Numbers are those the C type can hold. Several threads may call at
+    once; `nanoseconds` is the device time of the call that ended last.
+
+    Raises ArgumentError (a TypeError too) where an argument does not fit, before anything runs, and
+    DeviceError where the device fails.
     """
 
     def __init__(self, plan: KernelPlan, device: DeviceInfo, *, queue: Any = None) -> None:
@@ -33,6 +40,7 @@ class CompiledKernel:
         params = [_param(a) for a in plan.arguments]
         options = options_for(device)
         self._launcher = Launcher(device, plan.source, plan.name, params, options, queue=queue)
+        self._globals = _globals(plan)
         self.nanoseconds: int | None = None
 
     @property
@@ -40,82 +48,65 @@ class CompiledKernel:
         return self._launcher.queue
 
     def __call__(self, *args: Any, **named: Any) -> None:
-        values = self._named(args, named)
-        scalars = {
-            p.name: int(values[p.name])
-            for p in self.plan.start.objects
-            if not p.array and p.name in values and p.type.is_integer
-        }
-        self._check(values, scalars)
-        groups = self.plan.groups(scalars)
+        values = bind(self.plan.start, self._globals, args, named)
+        for p in self.plan.start.objects:
+            if not p.array and p.name in values:
+                values[p.name] = number(p.name, p.type.numpy, values[p.name], p.type.c)
+        scalars = {n: int(v) for n, v in values.items() if isinstance(v, int)}
+        try:
+            self._check(values, scalars)
+            groups = self.plan.groups(scalars)
+        except ZeroDivisionError:
+            raise ArgumentError("a size is divided by zero") from None
         shape = self.plan.group_shape
         total = [g * s for g, s in zip(groups, shape)]
         ordered = [values[_name(a)] for a in self.plan.arguments]
         self.nanoseconds = self._launcher.launch(ordered, total, shape)
 
-    def _named(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        params = [p.name for p in self.plan.start.params]
-        if len(args) > len(params):
-            raise DeviceError(
-                f"{self.plan.start.name} takes {len(params)} arguments, {len(args)} are given"
-            )
-        unknown = sorted(set(named) - {p.name for p in self.plan.start.objects})
-        if unknown:
-            raise DeviceError(f"{self.plan.start.name} has no argument '{unknown[0]}'")
-        values = {**dict(zip(params, args)), **named}
-        missing = [_name(a) for a in self.plan.arguments if _name(a) not in values]
-        if missing:
-            raise DeviceError(
-                f"argument '{missing[0]}' is missing",
-                help=f"{self.plan.start.name}({', '.join(params)})",
-            )
-        return values
-
     def _check(self, values: Mapping[str, Any], scalars: Mapping[str, int]) -> None:
-        for condition in self.plan.start.assumes:
-            if not evaluate(condition, scalars):
-                raise DeviceError(f"the arguments do not satisfy {expr_text(condition)}")
-        for hi, step in self.plan.ranges:
-            if evaluate(hi, scalars) + evaluate(step, scalars) > 2**31 - 1:
-                raise DeviceError("a loop bound is too near the end of int")
-        for a in self.plan.buffers:
-            self._check_size(a, values[a.param.name], scalars)
-            for b in self.plan.buffers:
-                if a.written and a is not b and _overlap(values, a, b):
-                    raise DeviceError(
-                        f"{a.param.name} and {b.param.name} overlap",
-                        help="give each its own array: the kernel writes one of them",
-                    )
+        for condition in self.plan.conditions:
+            if not evaluate(condition.expr, scalars):
+                raise ArgumentError(condition.why)
+        places = {b.param.name: self._place(b, values, scalars) for b in self.plan.buffers}
+        for a, b in combinations(self.plan.buffers, 2):
+            x, y = a.param.name, b.param.name
+            if (a.written or b.written) and places[x].meets(places[y]):
+                raise ArgumentError(
+                    f"{x} and {y} overlap",
+                    help="give each its own array: the kernel writes one of them",
+                )
 
-    def _check_size(self, a: Buffer, value: Any, scalars: Mapping[str, int]) -> None:
-        size = np.dtype(a.param.type.numpy).itemsize
-        touched = a.when is None or evaluate(a.when, scalars)
-        needed = evaluate(a.count, scalars) if touched else 0
-        given = _bytes(value, size) // size
-        if given < needed:
-            raise DeviceError(
-                f"{a.param.name} has {given} elements, the program touches {needed}",
-                help=f"for these sizes {a.param.name} needs {needed} elements",
+    def _place(self, b: Buffer, values: Mapping[str, Any], scalars: Mapping[str, int]) -> Memory:
+        """The memory of an array, which has room for what the program touches."""
+        p = b.param
+        place = memory_of(
+            p.name, values[p.name], p.type.numpy, read=True, written=b.written, queue=self.queue
+        )
+        touched = b.when is None or evaluate(b.when, scalars)
+        needed = evaluate(b.count, scalars) if touched else 0
+        if place.elements < needed:
+            raise ArgumentError(
+                f"{p.name} has {place.elements} elements, the program touches {needed}",
+                help=f"for these sizes {p.name} needs {needed} elements",
             )
-        if a.written and isinstance(value, np.ndarray) and not value.flags.writeable:
-            raise DeviceError(f"{a.param.name} is read-only, the program writes it")
+        if needed > 0 and place.shape is not None:
+            inner = [evaluate(d, scalars) for d in p.shape[1:] if d is not None]
+            if not rows_fit(place.shape, inner, flat=p.flat):
+                shape = "".join(f"[{n}]" for n in inner)
+                raise ArgumentError(
+                    f"{p.name} has the shape {place.shape}, the program uses it as [...]{shape}",
+                    help=f"{p.name}.reshape(-1) is taken as plain memory",
+                )
+        return place
 
 
-def _bytes(value: Any, size: int) -> int:
-    """Bytes of a numpy or device array; of a `pyopencl.Buffer`. What is none of these is refused
-    at launch."""
-    found = getattr(value, "nbytes", None)
-    if found is None:
-        found = getattr(value, "size", 0)
-    return int(found) if isinstance(found, int | np.integer) else size
-
-
-def _overlap(values: Mapping[str, Any], a: Buffer, b: Buffer) -> bool:
-    x, y = values[a.param.name], values[b.param.name]
-    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
-        return bool(np.may_share_memory(x, y))
-    x, y = (getattr(v, "base_data", v) for v in (x, y))
-    return x is y or (x == y) is True
+def _globals(plan: KernelPlan) -> list[str]:
+    """The variables of the file that a call needs: for the kernel, or to check its arguments."""
+    sizes = list(plan.grid)
+    sizes += [e for b in plan.buffers for e in (b.count, b.when, *b.param.shape[1:]) if e]
+    sizes += [c.expr for c in plan.conditions]
+    used = {_name(a) for a in plan.arguments} | {n for e in sizes for n in names(e)}
+    return [p.name for p in plan.start.globals if p.name in used]
 
 
 def _fits(plan: KernelPlan, device: DeviceInfo) -> None:

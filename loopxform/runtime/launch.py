@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from loopxform.errors import DeviceError
+from loopxform.errors import ArgumentError, DeviceError
+from loopxform.runtime.arguments import number
+from loopxform.runtime.arrays import Memory, memory_of, settle
 from loopxform.runtime.build import build, build_for_queue, options_for
 from loopxform.runtime.device import DeviceInfo, context, pyopencl
 
@@ -75,6 +78,7 @@ class Launcher:
         self.queue = queue
         self.built = built
         self.kernel = cl.Kernel(built.program, kernel)
+        self._one_at_a_time = Lock()
 
     def group_limit(self) -> int:
         """The largest group this kernel can run with on its device, in work-items."""
@@ -88,84 +92,88 @@ class Launcher:
         queue does not profile).
 
         `args` has one value for each parameter that is not local: a number, a C-contiguous numpy
-        array, a `pyopencl.array.Array` or a `pyopencl.Buffer`. Raises DeviceError.
+        array, a `pyopencl.array.Array` or a `pyopencl.Buffer`. Several threads may launch at once.
+        Raises ArgumentError, DeviceError.
         """
         cl = pyopencl()
         given = [p for p in self.params if not isinstance(p, LocalParam)]
         if len(args) != len(given):
-            raise DeviceError(f"the kernel takes {len(given)} arguments, {len(args)} are given")
+            raise ArgumentError(f"the kernel takes {len(given)} arguments, {len(args)} are given")
         values = iter(args)
-        if 0 in global_size:
-            return 0
+        copies = Copies(self.queue)
         try:
-            bound, out = [], []
-            copies: list[tuple[np.ndarray[Any, Any], Any]] = []
-            for p in self.params:
-                value = None if isinstance(p, LocalParam) else next(values)
-                bound.append(self._bind(p, value, copies))
-                if isinstance(p, BufferParam) and p.written and isinstance(value, np.ndarray):
-                    out.append((value, bound[-1]))
+            bound = [
+                self._bind(p, None if isinstance(p, LocalParam) else next(values), copies)
+                for p in self.params
+            ]
+            if 0 in global_size:
+                return 0
             sizes = tuple(global_size), None if local_size is None else tuple(local_size)
-            event = self.kernel(self.queue, *sizes, *bound)
+            with self._one_at_a_time:  # a kernel object holds the arguments of one launch
+                event = self.kernel(self.queue, *sizes, *bound)
             event.wait()
-            for array, buffer in out:
-                if array.nbytes:
-                    cl.enqueue_copy(self.queue, array, buffer)
-            self.queue.finish()
+            copies.back()
             return self._nanoseconds(event)
         except cl.Error as e:
             raise DeviceError(f"the kernel does not run on {self.device}: {e}") from e
 
-    def _bind(
-        self, p: KernelParam, value: Any, copies: list[tuple[np.ndarray[Any, Any], Any]]
-    ) -> Any:
+    def _bind(self, p: KernelParam, value: Any, copies: Copies) -> Any:
         cl = pyopencl()
         match p:
-            case ScalarParam(_, dtype):
-                return np.dtype(dtype).type(value)
+            case ScalarParam(name, dtype):
+                return np.dtype(dtype).type(number(name, dtype, value))
             case LocalParam(_, nbytes):
                 return cl.LocalMemory(nbytes)
-            case BufferParam(name, dtype, read):
+            case BufferParam(name, dtype, read, written):
+                memory = memory_of(name, value, dtype, read=read, written=written, queue=self.queue)
                 if isinstance(value, np.ndarray):
-                    return self._copied(name, value, dtype, read, copies)
-                if isinstance(value, cl.MemoryObjectHolder):
-                    return value
-                if getattr(value, "base_data", None) is None or value.dtype != np.dtype(dtype):
-                    raise DeviceError(f"{name} must be an array or a buffer of {dtype}")
-                if value.offset:
-                    raise DeviceError(f"{name} is a view that does not start its buffer")
-                return value.base_data
-
-    def _copied(
-        self,
-        name: str,
-        array: np.ndarray[Any, Any],
-        dtype: str,
-        read: bool,
-        copies: list[tuple[np.ndarray[Any, Any], Any]],
-    ) -> Any:
-        """A buffer for a numpy array; an array that is given twice shares one, as in C."""
-        cl = pyopencl()
-        if array.dtype != np.dtype(dtype) or not array.flags.c_contiguous:
-            raise DeviceError(f"{name} must be a C-contiguous array of {dtype}")
-        flags = cl.mem_flags.READ_WRITE
-        if not array.nbytes:
-            return cl.Buffer(self.queue.context, flags, 1)
-        for other, buffer in copies:
-            if np.shares_memory(array, other):
-                if array.ctypes.data == other.ctypes.data and array.nbytes == other.nbytes:
-                    return buffer
-                raise DeviceError(f"{name} partly overlaps another argument")
-        if read:
-            flags |= cl.mem_flags.COPY_HOST_PTR
-            buffer = cl.Buffer(self.queue.context, flags, hostbuf=array)
-        else:
-            buffer = cl.Buffer(self.queue.context, flags, array.nbytes)
-        copies.append((array, buffer))
-        return buffer
+                    return copies.buffer(p, value, memory)
+                settle(value, self.queue)
+                if memory.shape is not None and not memory.elements:
+                    return cl.Buffer(self.queue.context, cl.mem_flags.READ_WRITE, 1)
+                return getattr(value, "base_data", value)
 
     def _nanoseconds(self, event: Any) -> int | None:
         properties = self.queue.properties
         if not properties & pyopencl().command_queue_properties.PROFILING_ENABLE:
             return None
         return int(event.profile.end - event.profile.start)
+
+
+class Copies:
+    """Buffers that stand for the numpy arrays of one launch."""
+
+    def __init__(self, queue: Any) -> None:
+        self.queue = queue
+        self.made: list[tuple[BufferParam, np.ndarray[Any, Any], Memory, Any]] = []
+
+    def buffer(self, p: BufferParam, array: np.ndarray[Any, Any], memory: Memory) -> Any:
+        """A buffer with the elements; an array that is given twice shares one, as in C. Raises
+        ArgumentError where two overlap otherwise and one is written."""
+        for other, _, place, known in self.made:
+            if place.meets(memory) and (p.written or other.written):
+                if (place.start, place.end) != (memory.start, memory.end):
+                    raise ArgumentError(f"{p.name} partly overlaps {other.name}")
+                if p.read and not other.read:
+                    pyopencl().enqueue_copy(self.queue, known, array)
+                made = known
+                break
+        else:
+            made = self._new(p, array)
+        self.made.append((p, array, memory, made))
+        return made
+
+    def _new(self, p: BufferParam, array: np.ndarray[Any, Any]) -> Any:
+        cl = pyopencl()
+        flags = cl.mem_flags.READ_WRITE
+        if p.read and array.nbytes:
+            flags |= cl.mem_flags.COPY_HOST_PTR
+            return cl.Buffer(self.queue.context, flags, hostbuf=array)
+        return cl.Buffer(self.queue.context, flags, max(1, array.nbytes))
+
+    def back(self) -> None:
+        """Copies what the kernel wrote into the arrays."""
+        for p, array, _, buffer in self.made:
+            if p.written and array.nbytes:
+                pyopencl().enqueue_copy(self.queue, array, buffer)
+        self.queue.finish()

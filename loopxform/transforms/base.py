@@ -17,7 +17,7 @@ from loopxform.errors import Obstacle, TransformError, UsageError
 from loopxform.ir import wellformed
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Opaque, Tile
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Load, Opaque, Tile
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
@@ -28,6 +28,7 @@ from loopxform.ir.visit import (
     replace_at,
     resolve,
     walk,
+    walk_expr,
     writes,
 )
 
@@ -52,6 +53,9 @@ class Step(ABC):
 
     verb: ClassVar[str]
     usage: ClassVar[str]
+    keeps_order: ClassVar[bool] = False
+    """Whether statements run in the order they did, and touch what they did: then it makes no
+    difference which arrays overlap."""
 
     @abstractmethod
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
@@ -351,6 +355,14 @@ class Derivation:
     @property
     def function(self) -> Function:
         return self.records[-1].result if self.records else self.start
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the program does what it did at the start even where arrays overlap: every step
+        keeps the order, and no bound that it may have moved is read from an array."""
+        bounds = (e for s in loops(self.start) for e in (s.loop.lo, s.loop.hi, s.loop.step))
+        from_array = any(isinstance(x, Load) for e in bounds for x in walk_expr(e))
+        return not from_array and all(r.step.keeps_order for r in self.records)
 
     def then(self, step: Step) -> Derivation:
         """Checks and applies one step. Raises TransformError with every obstacle; `self` stays

@@ -38,6 +38,7 @@ class Epilogue(Step):
 
     verb: ClassVar[str] = "epilogue"
     usage: ClassVar[str] = "epilogue LOOP"
+    keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)

@@ -49,6 +49,7 @@ class Normalise(Step):
 
     verb: ClassVar[str] = "normalise"
     usage: ClassVar[str] = "normalise LOOP [body|innermost]   (LOOP* for every loop of that name)"
+    keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         sites = some_loops(fn, self.loop)

@@ -21,6 +21,7 @@ class Sequentialise(Step):
 
     verb: ClassVar[str] = "sequentialise"
     usage: ClassVar[str] = "sequentialise LOOP   (LOOP* for every loop of that name)"
+    keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         sites = some_loops(fn, self.loop)

@@ -44,6 +44,7 @@ class Stripmine(Step):
 
     verb: ClassVar[str] = "stripmine"
     usage: ClassVar[str] = "stripmine LOOP SIZE [OUTER-NAME]"
+    keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)

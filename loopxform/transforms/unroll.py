@@ -41,6 +41,7 @@ class Unroll(Step):
 
     verb: ClassVar[str] = "unroll"
     usage: ClassVar[str] = "unroll LOOP [full|FACTOR]   (LOOP* for every loop of that name)"
+    keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         sites = some_loops(fn, self.loop)

@@ -80,7 +80,8 @@ class Library:
         `args` is as for `interp.run`: every parameter and global by name, arrays C-contiguous and
         of the exact element type, updated in place. Globals are set before the call (const ones
         keep the value the source gives them), and read back into their array (a scalar global:
-        where its argument is a 0-d array). Raises InputError.
+        where its argument is a 0-d array); pointers at file scope point to their array. Raises
+        InputError.
         """
         fn, number = self._by_name[name], self.functions[name]
         values = [_as_array(p, args) for p in fn.params]
@@ -90,18 +91,21 @@ class Library:
         )
         objects = [(p, _as_array(p, args), self._global(number, p)) for p in fn.globals]
         for p, array, address in objects:
-            if not p.const:
+            if p.pointer:
+                ctypes.c_void_p.from_address(address).value = array.ctypes.data
+            elif not p.const:
                 ctypes.memmove(address, array.ctypes.data, array.nbytes)
         getattr(self._library, f"loopxform_ref_{number}")(pointers)
-        for _, array, address in objects:
-            ctypes.memmove(array.ctypes.data, address, array.nbytes)
+        for p, array, address in objects:
+            if not p.pointer:
+                ctypes.memmove(array.ctypes.data, address, array.nbytes)
         return result.item() if fn.returns else None
 
     def read_constants(self, name: str, args: Mapping[str, Any]) -> None:
         """Copies the values of the const globals of a function into their arrays in `args`: the
         source fixes them, so other runs must be given the same."""
         for p in self._by_name[name].globals:
-            if p.const:
+            if p.const and not p.pointer:
                 array = _as_array(p, args)
                 address = self._global(self.functions[name], p)
                 ctypes.memmove(array.ctypes.data, address, array.nbytes)

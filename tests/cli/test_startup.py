@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import pydoc
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import loopxform
 
 MM = str(Path(__file__).parents[2] / "corpus" / "mm.c")
 
@@ -64,3 +67,37 @@ def test_pcpp_is_loaded_where_macros_are(tmp_path: Path) -> None:
         [sys.executable, "-c", PROBE, argv], capture_output=True, text=True, check=True
     )
     assert "pcpp" in json.loads(done.stderr)
+
+
+PUBLIC = ["ArgumentError", "File", "LoopxformError", "Routine", "TiledRoutine", "load", "loads"]
+
+
+def in_python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_the_public_names_are_listed_and_loaded_late() -> None:
+    """Tab completion sees the names before anything has asked for one."""
+    code = "import sys, loopxform as lx; print(*(n for n in dir(lx) if n[0] != '_')); "
+    code += "print('loopxform.api' in sys.modules)"
+    assert in_python(code).splitlines() == [" ".join(PUBLIC), "False"]
+    code = "from loopxform import *; print(*sorted(n for n in dir() if n[0] != '_'))"
+    assert in_python(code).split() == PUBLIC
+    assert loopxform.__dir__() == sorted(loopxform.__dir__())
+    assert {"__doc__", "__version__", "__path__"} <= set(dir(loopxform))
+
+
+def test_a_name_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="module 'loopxform' has no attribute 'laod'"):
+        loopxform.laod  # noqa: B018
+    assert not hasattr(loopxform, "_HOMES_")
+    with pytest.raises(ImportError, match="cannot import name 'laod'"):
+        from loopxform import laod  # noqa: F401
+
+
+def test_help() -> None:
+    text = pydoc.plain(pydoc.render_doc(loopxform))
+    assert "class Routine(" in text
+    assert "Block and register tiling." in text
+    assert all(f"\n    {name}" in text for name in PUBLIC)

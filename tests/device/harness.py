@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from loopxform.codegen import emit
-from loopxform.codegen.plan import Buffer, KernelPlan
+from loopxform.codegen.buffers import Buffer
+from loopxform.codegen.plan import KernelPlan
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.recipes.sizes import Tiles, Variant

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from loopxform.errors import DeviceError, UsageError
+from loopxform.errors import ArgumentError, DeviceError, UsageError
 from loopxform.recipes.limits import PROFILES, profile
 from loopxform.runtime import device as device_module
 from loopxform.runtime.build import ROUNDED, build, options_for
@@ -126,7 +126,7 @@ def test_one_array_given_twice_is_one_buffer(here: DeviceInfo) -> None:
     launcher = Launcher(here, AXPY, "axpy", PARAMS)
     launcher.launch([8, 2.0, x, x], [8], [8])
     assert np.array_equal(x, 3 * np.arange(8, dtype=np.float32))
-    with pytest.raises(DeviceError, match="partly overlaps"):
+    with pytest.raises(ArgumentError, match="partly overlaps"):
         launcher.launch([4, 2.0, x[:4], x[2:6]], [8], [8])
 
 
@@ -149,9 +149,9 @@ def test_wrong_arguments_are_refused(here: DeviceInfo) -> None:
     launcher = Launcher(here, AXPY, "axpy", PARAMS)
     x = np.zeros(4, np.float32)
     for bad in (x.astype(np.float64), np.zeros(8, np.float32)[::2], [1.0]):
-        with pytest.raises(DeviceError, match="y must be"):
+        with pytest.raises(ArgumentError, match="y must be"):
             launcher.launch([4, 1.0, x, bad], [4], [4])
-    with pytest.raises(DeviceError, match="takes 4 arguments, 3"):
+    with pytest.raises(ArgumentError, match="takes 4 arguments, 3"):
         launcher.launch([4, 1.0, x], [4], [4])
     with pytest.raises(DeviceError, match="does not run"):
         launcher.launch([4, 1.0, x, x.copy()], [here.max_group_size * 2], [here.max_group_size * 2])

@@ -9,6 +9,7 @@ import pytest
 from programs import mm, mm_args
 
 from loopxform.errors import InputError
+from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Const, Function, Param, Var
 from loopxform.ir.types import BOOL, DOUBLE, FLOAT, INT, ULONG
 from loopxform.verify.cref import CSource, Library, run_reference, wrapper_text
@@ -126,3 +127,11 @@ def test_the_wrapper_includes_the_file_by_its_full_path() -> None:
     text = wrapper_text(CSource(MM), [mm()])
     assert f'#include "{Path(MM).resolve()}"' in text
     assert "#define main loopxform_user_main" in text
+
+
+def test_pointers_of_the_file_point_to_their_argument() -> None:
+    text = "float (*rows)[2]; void f(int n) { for (int i = 0; i < n; i++) rows[i][1] = i; }"
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    rows = np.zeros((3, 2), np.float32)
+    run_reference(CSource(text=text), fn, {"n": 3, "rows": rows})
+    assert rows.tolist() == [[0, 0], [0, 1], [0, 2]]

@@ -1,0 +1,156 @@
+"""What transformed loops take for granted and only a run can tell: that objects do not overlap,
+that recovered shapes hold, that bounds are far from the end of int.
+
+The host code, the C for the CPU and the callable of Python all ask what is said here before they
+run anything but the user's own loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from loopxform.analysis.assumptions import may_share
+from loopxform.codegen import cexpr
+from loopxform.codegen.buffers import Buffer
+from loopxform.codegen.cexpr import Dialect
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, Param, Tile, Var
+from loopxform.ir.types import LLONG
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
+
+INT_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something that must hold, and the words to say that it does not. A `plain` one is computed
+    in the types of C; the others in a type in which nothing overflows."""
+
+    expr: Expr
+    why: str
+    plain: bool = False
+
+    def text(self, d: Dialect) -> str:
+        """The condition in C."""
+        return cexpr.expr(self.expr, d) if self.plain else wide(self.expr, d)
+
+
+def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tuple[Condition, ...]:
+    """What `fn`, derived from `start`, relies on. `sizes` are what else is computed at run time
+    from the scalars: it must not overflow either."""
+    d = Dialect("c", symbols(start))
+    found = [
+        Condition(e, f"the shape assumption {cexpr.expr(e, d)} does not hold")
+        for e in start.assumes
+    ]
+    found += _ranges(start, fn)
+    mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
+    return tuple(dict.fromkeys((*_narrow(start, mentioned), *found)))
+
+
+def _narrow(start: Function, mentioned: Iterable[str]) -> Iterator[Condition]:
+    """Sizes of 64 bits hold numbers of 32: products of two do not overflow."""
+    types = symbols(start)
+    for name in dict.fromkeys(mentioned):
+        if types[name].bytes > 4:
+            below = Bin("<=", Var(name), Const(INT_MAX))
+            above = Bin(">=", Var(name), Const(-INT_MAX))
+            fits = below if types[name].is_unsigned else Bin("&&", above, below)
+            yield Condition(fits, f"{name} does not fit an int", plain=True)
+
+
+def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
+    """The loops that `start` does not have end in the range of int, and so does what their bounds
+    are computed from."""
+    d = Dialect("c", symbols(start))
+    scalars = {p.name for p in start.objects if not p.array}
+    own = {(s.hi, s.step) for s in _loops(start)}
+    computed = {x for s in _loops(start) for e in (s.lo, s.hi) for x in walk_expr(e)}
+    for s in _loops(fn):
+        if (s.hi, s.step) in own:
+            continue
+        if names(s.hi) and names(s.hi) <= scalars:
+            why = f"the bound {cexpr.expr(s.hi, d)} is too near the end of int"
+            down = (value_of(s.step) or 1) < 0
+            compare, end = (">=", -INT_MAX) if down else ("<=", INT_MAX)
+            yield Condition(Bin(compare, s.hi, _numbers(Bin("-", Const(end), s.step))), why)
+        for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
+            if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
+                yield in_int(x, d)
+
+
+def in_int(x: Expr, d: Dialect) -> Condition:
+    """Where x is a value of type int."""
+    above = Bin(">=", x, Const(-INT_MAX))
+    return Condition(
+        Bin("&&", above, Bin("<=", x, Const(INT_MAX))), f"{cexpr.expr(x, d)} overflows"
+    )
+
+
+def _may_leave_int(x: Expr) -> bool:
+    """Sums and products, but not `n / T * T`."""
+    match x:
+        case Bin("*", Bin("/", _, a), b) | Bin("*", b, Bin("/", _, a)) if a == b:
+            return False
+        case Bin("+" | "-" | "*"):
+            return True
+        case _:
+            return False
+
+
+def _loops(fn: Function) -> Iterator[For]:
+    return (s for _, s in walk(fn.body) if isinstance(s, For))
+
+
+# ---------------------------------------------------------------- objects that may be one
+
+
+def meeting(start: Function) -> tuple[tuple[Param, Param], ...]:
+    """Pairs of objects that may be the same memory, one of them written. Pointers are `restrict`
+    or not: a caller of C may hand over interleaved parts of one array."""
+    read, written = reads(start.body), writes(start.body)
+    used = [p for p in start.objects if p.name in read | written]
+    return tuple(
+        (a, b)
+        for a, b in combinations(used, 2)
+        if (a.name in written or b.name in written) and may_share(a, b)
+    )
+
+
+def unrestricted(pairs: Iterable[tuple[Param, Param]]) -> tuple[tuple[Param, Param], ...]:
+    """Without those that C forbids to meet: neither is `restrict`."""
+    return tuple((a, b) for a, b in pairs if not (a.restrict or b.restrict))
+
+
+def overlaps(pairs: Iterable[tuple[Param, Param]]) -> Iterator[tuple[str, str]]:
+    """The questions in C, with the words for a yes. `lx_bytes_A` holds the size of an array A."""
+    for a, b in pairs:
+        (x, x_bytes), (y, y_bytes) = _memory(a), _memory(b)
+        yield f"!lx_apart({x}, {x_bytes}, {y}, {y_bytes})", f"{a.name} and {b.name} overlap"
+
+
+def _memory(p: Param) -> tuple[str, str]:
+    return (p.name, f"lx_bytes_{p.name}") if p.array else (f"&{p.name}", f"sizeof {p.name}")
+
+
+# ---------------------------------------------------------------- arithmetic in C
+
+
+def count(b: Buffer, d: Dialect) -> str:
+    """The elements that the program touches, as a size_t."""
+    text = f"(size_t)({wide(b.count, d)})"
+    return text if b.when is None else f"({wide(b.when, d)}) ? {text} : 0"
+
+
+def wide(e: Expr, d: Dialect) -> str:
+    """The expression computed in long long, so that sizes do not overflow."""
+    wider = map_expr(e, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
+    return cexpr.expr(_numbers(wider), d)
+
+
+def _numbers(e: Expr) -> Expr:
+    """Tile sizes by their numbers: the caller of the loops does not define their names."""
+    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)
