@@ -13,7 +13,7 @@ from loopxform.api import File
 from loopxform.cli.options import chosen, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.errors import InputError, TransformError, UsageError, quoting
-from loopxform.files import write_all
+from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.source import Loc, Sources
 from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
@@ -56,7 +56,8 @@ def main(argv: list[str]) -> int:
             derivation = _apply(derivation, _parse(text), text, args)
         files = _files(derivation, args.emit, file)
     if args.output:
-        for path in write_all(args.output, files):
+        inputs = [*file.parsed.dependencies, *([args.script] if args.script else [])]
+        for path in write_all(in_folder(args.output, files), inputs):
             print(f"wrote {path}")
     elif not args.show_steps:
         print("\n".join(files.values()), end="")

@@ -153,7 +153,10 @@ def test_depfile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert run("tile", "my f.c", "-MD", "-q", "-o", "out") == 0
     rule = (tmp_path / "out" / "my f.d").read_text()
-    assert rule == "out/my\\ f.cl: my\\ f.c sizes.h\n\nsizes.h:\n"
+    assert (
+        rule
+        == "out/my\\ f.cl out/my\\ f_opencl.c out/my\\ f_opencl.h: my\\ f.c sizes.h\n\nsizes.h:\n"
+    )
     assert shutil.which("make")
     Path("Makefile").write_text("all: out/my\\ f.cl\n\t@true\n-include out/my\\ f.d\n")
     assert subprocess.run(["make", "-q"], check=False).returncode in (0, 1)
