@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,12 @@ class Output:
     path: Path
     text: str
     option: str = "-o"
+
+
+def safe_name(name: str) -> str:
+    """A file name that `#include "..."` can hold, wherever the compiler runs: letters of any
+    language, digits and ordinary punctuation stay, the rest becomes `_`."""
+    return "".join(c if c.isalnum() or c in " !#$%&'()+,-.;=@[]^_`{}~" else "_" for c in name)
 
 
 def in_folder(directory: str, files: Mapping[str, str]) -> list[Output]:
@@ -110,7 +117,7 @@ def depfile(targets: Iterable[Path], dependencies: Sequence[str]) -> str:
                 help="rename the file, or leave out -MD",
                 subject="-MD",
             )
-        return text.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")
+        return re.sub(r"([\\#% :])", r"\\\1", text).replace("$", "$$")
 
     rule = f"{' '.join(map(escaped, targets))}: {' '.join(map(escaped, dependencies))}\n"
     return rule + "".join(f"\n{escaped(d)}:\n" for d in dependencies[1:])

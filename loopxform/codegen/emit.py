@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopxform.codegen import c_program, host
+from loopxform.codegen import c_program, host, render
 from loopxform.codegen.plan import KernelPlan, kernel_plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Function
@@ -48,7 +48,7 @@ def opencl(
 def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> Emitted:
     """`stem_openmp.c`: the transformed program as C with OpenMP pragmas."""
     _reachable(derivation.start)
-    head = [f"/* {line} */" for line in _header(derivation, origin, version)]
+    head = [f"/* {render.comment(line)} */" for line in _header(derivation, origin, version)]
     text = "\n".join([*head, "", c_program.file_text(derivation.function)])
     return Emitted({f"{stem}_openmp.c": text}, None)
 

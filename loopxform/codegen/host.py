@@ -34,6 +34,16 @@ class HostBuffer:
 
 
 @dataclass(frozen=True)
+class Need:
+    """What a device must have: a query of `clGetDeviceInfo`, its type, and the least it may say."""
+
+    name: str
+    type: str
+    query: str
+    least: int
+
+
+@dataclass(frozen=True)
 class HostPlan:
     """Everything templates/host.c.j2 and host.h.j2 print."""
 
@@ -58,8 +68,7 @@ class HostPlan:
     cl_overlaps: tuple[tuple[str, str], ...]
     groups: tuple[str, str, str]
     group_shape: tuple[int, int, int]
-    group_size: int
-    local_bytes: int
+    needs: tuple[Need, ...]
 
 
 def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> HostPlan:
@@ -96,14 +105,21 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         cl_overlaps=tuple((a.name, b.name) for a, b in _written_pairs(plan)),
         groups=_groups(plan, d),
         group_shape=plan.group_shape,
-        group_size=plan.mapping.group_size,
-        local_bytes=plan.local_bytes,
+        needs=tuple(_needs(plan)),
     )
 
 
 def write(plan: HostPlan) -> tuple[str, str]:
     """The text of the C file and of its header."""
     return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
+
+
+def _needs(plan: KernelPlan) -> Iterator[Need]:
+    """Nothing is asked about memory that is not used."""
+    if plan.local_bytes:
+        yield Need("local_bytes", "cl_ulong", "CL_DEVICE_LOCAL_MEM_SIZE", plan.local_bytes)
+    group_size = plan.mapping.group_size
+    yield Need("group_size", "size_t", "CL_DEVICE_MAX_WORK_GROUP_SIZE", group_size)
 
 
 def _types(plan: KernelPlan) -> dict[str, Scalar]:

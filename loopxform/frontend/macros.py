@@ -20,7 +20,7 @@ from loopxform.frontend.preprocess import Reader, missing_include
 from loopxform.source import Loc
 
 _REMOVE: Exception = cast(Any, OutputDirective)(Action.IgnoreAndRemove)
-_MARK = re.compile(r'^#line (\d+) "(.*)"$', re.MULTILINE)
+_MARK = re.compile(r'^#line (\d+) "(.*?)"$', re.MULTILINE | re.DOTALL)
 
 
 def expand(

@@ -11,7 +11,7 @@ from programs import mm, mm_args
 from loopxform.errors import InputError
 from loopxform.ir.nodes import Const, Function, Param, Var
 from loopxform.ir.types import BOOL, DOUBLE, FLOAT, INT, ULONG
-from loopxform.verify.cref import CSource, Library, run_reference, wrapper_text
+from loopxform.verify.cref import CSource, Library, run_reference
 
 N = Var("n")
 MM = str(Path(__file__).parents[3] / "corpus" / "mm.c")
@@ -122,7 +122,7 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_wrapper_includes_the_file_by_its_full_path() -> None:
-    text = wrapper_text(CSource(MM), [mm()])
-    assert f'#include "{Path(MM).resolve()}"' in text
-    assert "#define main loopxform_user_main" in text
+def test_a_relative_path_and_a_main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.c").write_text(Path(MM).read_text() + "int main(void) { return 0; }\n")
+    run_reference(CSource("m.c"), mm(), mm_args(1, 1, 1))
