@@ -109,6 +109,8 @@ def _script(path: str) -> dict[str, Any]:
         raise _bad_script(f"cannot read '{path}': {e.strerror}") from e
     except ValueError as e:
         raise _bad_script(f"'{path}' is not JSON: {e}") from e
+    except RecursionError as e:
+        raise _bad_script(f"'{path}' is nested too deeply") from e
     if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
         raise _bad_script(f"'{path}' has no list of steps")
     return data

@@ -28,7 +28,11 @@ def _find(argv: Sequence[str], subject: str | None) -> tuple[int, int]:
     (`-o DIR`, `--Ty=0`), or a word."""
     for n, word in enumerate(argv if subject else ()):
         if word == subject:
-            return (n + 1, 0) if word.startswith("-") and n + 1 < len(argv) else (n, 0)
+            return (n + 1, 0) if _is_option(word) and n + 1 < len(argv) else (n, 0)
         if word.startswith(f"{subject}="):
             return n, len(f"{subject}=")
     return 0, 0
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != "-"

@@ -11,7 +11,6 @@ import numpy as np
 
 from loopxform.analysis.extent import extent
 from loopxform.codegen.plan import KernelPlan
-from loopxform.errors import UsageError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
 from loopxform.runtime.device import DeviceInfo
@@ -19,6 +18,7 @@ from loopxform.runtime.kernel import CompiledKernel
 from loopxform.verify.compare import Mismatch, compare
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
+from loopxform.verify.sizes import checked_sizes
 
 TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
 """Relative; used where the device may contract a*b + c, which the reference does not."""
@@ -39,26 +39,16 @@ class RunResult:
         return not self.mismatches
 
 
-def required_sizes(fn: Function) -> tuple[str, ...]:
-    """Integer scalars of the function that a run needs numbers for."""
-    return tuple(p.name for p in fn.objects if not p.array and p.type.is_integer and not p.const)
-
-
 def arguments(fn: Function, sizes: Mapping[str, int | float], seed: int) -> dict[str, Any]:
-    """Random arguments. Raises UsageError where a size is missing."""
-    missing = [n for n in required_sizes(fn) if n not in sizes]
-    if missing:
-        raise UsageError(
-            f"the run needs a number for {', '.join(missing)}",
-            help="--size " + ",".join(f"{n}=64" for n in missing),
-        )
-    integers = {n: int(v) for n, v in sizes.items() if float(v).is_integer()}
+    """Random arguments. Raises UsageError where a size is missing or cannot be."""
+    given = checked_sizes(fn, sizes)
+    integers = {n: v for n, v in given.items() if isinstance(v, int)}
     shapes: dict[str, int] = {}
     for p in fn.objects:
         if p.array and p.shape[0] is None:
             found = extent(fn, p.name)
             shapes[p.name] = max(0, evaluate(found.upper[0], integers)) if found else 1
-    return make_inputs(fn, sizes, seed, shapes=shapes)
+    return make_inputs(fn, given, seed, shapes=shapes)
 
 
 def run(
