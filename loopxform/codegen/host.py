@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from loopxform.codegen import c_program, cexpr, render
 from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import Buffer, GridDimension, KernelPlan
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Param, Tile, Var
 from loopxform.ir.types import LLONG, Scalar
@@ -72,8 +73,12 @@ class HostPlan:
 
 
 def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> HostPlan:
-    """Plans the host code of one kernel; `stem` names its files, `origin` the user's file."""
+    """Plans the host code of one kernel; `stem` names its files, `origin` the user's file.
+
+    Raises EmitError where a name of the user's is taken.
+    """
     fn = plan.start
+    require_names(fn)
     d = Dialect("c", _types(plan))
     reference = c_program.file_text(fn, name=f"{fn.name}_on_host", openmp=False)
     prelude, body = _split(reference)
