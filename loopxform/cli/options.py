@@ -26,6 +26,12 @@ def parser(name: str, about: str) -> Parser:
     return p
 
 
+def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
+    """`--fp-contract`; None where it is not given."""
+    words = f"let the device fuse a*b + c {default}"
+    group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
+
+
 def read(args: argparse.Namespace) -> File:
     """Reads the file of the command line. Raises InputError with the place."""
     if args.file == "-":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from loopxform.api import File
 from loopxform.cli import tiling
 from loopxform.cli.options import parser, read
 from loopxform.cli.parser import Parser
+from loopxform.cli.script import saved
 from loopxform.cli.summary import lines
 from loopxform.files import Output, depfile, in_folder, write_all
 from loopxform.ir.printer import listing
@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
     file = read(args)
     tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
-    script = json.dumps(tiled.derivation.to_json(), indent=2) + "\n"
+    script = saved(tiled.derivation, contract=tiled.contract)
     outputs = [] if args.dry_run else list(_outputs(args, file, made.files, script))
     written = write_all(outputs, file.parsed.dependencies)
     # With `--json -` standard output is the script alone.
