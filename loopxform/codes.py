@@ -50,6 +50,8 @@ CODES: dict[str, str] = {
     "LX062": "No loop of the nest can run in parallel; `check` shows the dependence matrix.",
     "LX063": "The nest does not fit the variant asked for; without --variant it is mapped with "
     "one work-item per iteration.",
+    "LX064": "The numbers given for a run break an assumption: the shapes of arrays were recovered "
+    "under that condition, and your own C would touch memory beyond them.",
     # legality
     "LX100": "A step that may not be applied.",
     "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "

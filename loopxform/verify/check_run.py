@@ -11,17 +11,18 @@ import numpy as np
 
 from loopxform.analysis.extent import extent
 from loopxform.codegen.plan import KernelPlan
+from loopxform.errors import UsageError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import names
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.verify.compare import Mismatch, compare
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
 from loopxform.verify.sizes import checked_sizes
-
-TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
-"""Relative; used where the device may contract a*b + c, which the reference does not."""
+from loopxform.verify.tolerance import Tolerance, tolerance_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class RunResult:
     arrays: tuple[str, ...]
     mismatches: tuple[Mismatch, ...]
     nanoseconds: int | None
-    exact: bool
+    allowed: Tolerance
 
     @property
     def ok(self) -> bool:
@@ -63,11 +64,13 @@ def run(
 ) -> RunResult:
     """Runs both and compares every array the program writes.
 
-    The kernel runs `repeat` times on fresh copies; the time is the median. Raises UsageError,
+    `exact` says that nothing may be contracted. The kernel runs `repeat` times on fresh copies; the
+    time is the median. Raises UsageError,
     InputError (no compiler), DeviceError.
     """
     fn = plan.start
     given = arguments(fn, sizes, seed)
+    _require_assumptions(fn, given)
     library = Library(source, [fn])
     library.read_constants(fn.name, given)
     expected = copy.deepcopy(given)
@@ -80,13 +83,27 @@ def run(
         kernel(**actual)
         times.append(kernel.nanoseconds or 0)
     written = tuple(b.param.name for b in plan.buffers if b.written)
-    tolerance = 0.0 if exact else max((_tolerance(expected[n]) for n in written), default=0.0)
-    found = compare(
-        {n: expected[n] for n in written}, {n: actual[n] for n in written}, rtol=tolerance
-    )
+    allowed = tolerance_of(fn, contract=not exact)
+    found = [m for n in written for m in _differences(n, expected[n], actual[n], allowed)]
     elements = sum(int(np.size(expected[n])) for n in written)
-    return RunResult(elements, written, found, sorted(times)[len(times) // 2], exact)
+    return RunResult(elements, written, tuple(found), sorted(times)[len(times) // 2], allowed)
 
 
-def _tolerance(array: Any) -> float:
-    return TOLERANCE.get(str(np.asarray(array).dtype), 0.0)
+def _differences(name: str, expected: Any, actual: Any, allowed: Tolerance) -> tuple[Mismatch, ...]:
+    relative, absolute = allowed.relative(expected), allowed.absolute(expected)
+    return compare({name: expected}, {name: actual}, rtol=relative, atol=absolute)
+
+
+def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
+    """What the model of the program rests on must hold for these arguments: without it the
+    program's arrays might be smaller than what it touches. Raises UsageError."""
+    values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
+    for e in fn.assumes:
+        if evaluate(e, values):
+            continue
+        given = ", ".join(f"{n}={values[n]}" for n in sorted(names(e)))
+        raise UsageError(
+            f"the arrays of {fn.name} have their shapes only where {expr_text(e)}; not for {given}",
+            code="LX064",
+            help=f"give sizes for which {expr_text(e)}",
+        )
