@@ -31,8 +31,10 @@ def main(argv: list[str]) -> int:
     else:
         for r in routines:
             print("\n".join(_function_text(r)))
-    for problem in () if args.function else file.parsed.problems:
-        raise problem
+    if file.parsed.problems and not args.function:
+        first, *others = file.parsed.problems
+        first.notes += tuple(f"also: {e.loc}: {e.message}" for e in others)
+        raise first
     return 0
 
 
