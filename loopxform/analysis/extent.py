@@ -20,6 +20,10 @@ from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Expr, Function
+from loopxform.source import Loc
+
+NOT_AFFINE = "a subscript or its iterations are not affine"
+ON_DATA = "a condition on data, or a bound that is not affine, decides"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,25 +78,37 @@ class _Search:
 
     def refuse(self, why: str) -> NoExtent:
         text = f"how much of '{self.array}' is touched cannot be told: {why}"
-        remedy = f"state the dimension of {self.array} in its declaration"
+        if why == ON_DATA:
+            remedy = f"use the element always: {self.array}[i] = test ? value : {self.array}[i]"
+        else:
+            remedy = "write its subscripts as affine expressions of loop variables and sizes"
         return NoExtent(self.array, Obstacle("LX150", text, self.place, remedy=remedy))
 
     def _touched(self) -> list[Conj]:
+        """The parts that are touched. What is only known not to be more than some part is no
+        obstacle where that part is touched for certain: `if (x[i] < 0) x[i] = 0`."""
         out: dict[tuple[object, ...], Conj] = {}
+        perhaps: list[tuple[tuple[object, ...], str, Loc | None]] = []
         keep = frozenset(self.index) | {p.name for p in self.fn.objects if not p.shape}
         for instance in region(self.fn).instances:
             for access in instance.accesses:
                 if access.storage.name != self.array or access.storage.decl is not None:
                     continue
-                if not (access.exact and instance.exact) and self.reason is None:
-                    self.reason = "a subscript or its iterations are not affine"
-                    self.place = instance.loc
+                exact = access.exact and instance.exact
+                affine = all(x is not None for subscripts, _ in access.cases for x in subscripts)
+                why = ON_DATA if affine else NOT_AFFINE
                 for domain in instance.domain:
                     for subscripts, when in access.cases:
                         element = self._element(subscripts)
                         left = eliminate((*element, *domain, *when), keep)
-                        if left is not None:
+                        if left is not None and exact:
                             out.setdefault(_key(left), left)
+                        elif left is not None:
+                            perhaps.append((_key(left), why, instance.loc))
+        for key, why, place in perhaps:
+            if key not in out:
+                self.reason, self.place = why, place
+                break
         return list(out.values())
 
     def _element(self, subscripts: Sequence[Lin | None]) -> Conj:

@@ -149,7 +149,7 @@ def _argument(start: Function, p: Param) -> Buffer | Param:
         raise EmitError(
             found.obstacle.message,
             loc=found.obstacle.loc or p.origin.loc,
-            help="write its subscripts as affine expressions of loop variables and sizes",
+            help=found.obstacle.remedy,
         )
     read, written = p.name in reads(start.body), p.name in writes(start.body)
     return Buffer(p, _elements(p, found), found.when, read, written)
