@@ -28,7 +28,8 @@ CODES: dict[str, str] = {
     "LX021": "A step names a loop that the function does not have. Loops are named by their "
     "variable; `i#2` is the second loop over i, `i*` all of them.",
     "LX022": "A step names a loop by a variable that several loops count: say which, `i#2`.",
-    "LX023": "Not a size: a tile is a positive whole number, a named tile size, or a product.",
+    "LX023": "Not a size or a value that the option takes: a tile is a positive whole number, a "
+    "named tile size, or a product.",
     "LX024": "A new name that is taken, or is not a name in C.",
     "LX025": "A parameter of a step that it does not know.",
     "LX030": "The tile needs more than the device has: work-items in a group, local memory, or "

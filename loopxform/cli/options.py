@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from loopxform.api import File, Routine, load, loads
@@ -34,6 +35,7 @@ def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
 
 def read(args: argparse.Namespace) -> File:
     """Reads the file of the command line. Raises InputError with the place."""
+    _macros(args)
     if args.file == "-":
         return loads(_standard_input(), "<stdin>", **_cpp(args))
     with about(args.file):
@@ -47,6 +49,27 @@ def _standard_input() -> str:
     except OSError as e:
         reason = f"cannot read standard input: {e.strerror or e}"
         raise InputError(reason, help="name a C file, or pipe one in", subject="-") from e
+
+
+def _macros(args: argparse.Namespace) -> None:
+    """-D and -U as a C compiler takes them. Raises UsageError."""
+    for texts, form, example in (
+        (args.define, _DEFINITION, "-D NAME, -D NAME=VALUE or -D 'NAME(A,B)=VALUE'"),
+        (args.undefine, _NAME, "-U NAME"),
+    ):
+        for text in texts:
+            if not form.fullmatch(text) or text.partition("=")[0] == "defined":
+                option = example[:2]
+                raise UsageError(
+                    f"{option} needs the name of a macro, not {text!r}",
+                    code="LX023",
+                    help=example,
+                    subject=text or option,
+                )
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_DEFINITION = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=[^\n]*)?", re.ASCII)
 
 
 def _cpp(args: argparse.Namespace) -> dict[str, tuple[str, ...]]:
