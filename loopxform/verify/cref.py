@@ -128,20 +128,25 @@ def wrapper_text(source: CSource, functions: Sequence[Function]) -> str:
 
 def _entry(fn: Function, n: int) -> str:
     arguments = ", ".join(
-        f"args[{k}]" if p.shape else f"*({p.type.c} *)args[{k}]" for k, p in enumerate(fn.params)
+        f"{_ARGS}[{k}]" if p.shape else f"*({p.type.c} *){_ARGS}[{k}]"
+        for k, p in enumerate(fn.params)
     )
-    result = f"*({fn.returns.c} *)args[{len(fn.params)}] = " if fn.returns else ""
+    result = f"*({fn.returns.c} *){_ARGS}[{len(fn.params)}] = " if fn.returns else ""
     return (
-        f"{_EXPORT} void loopxform_ref_{n}(void **args)\n{{\n  {result}{fn.name}({arguments});\n}}"
+        f"{_EXPORT} void loopxform_ref_{n}(void **{_ARGS})\n"
+        f"{{\n  {result}{fn.name}({arguments});\n}}"
     )
 
 
 def _globals(fn: Function, n: int) -> str:
     cases = "".join(
-        f"  if (n == {k}) return (void *)&{p.name};\n" for k, p in enumerate(fn.globals)
+        f"  if ({_NUMBER} == {k}) return (void *)&{p.name};\n" for k, p in enumerate(fn.globals)
     )
-    return f"{_EXPORT} void *loopxform_global_{n}(int n)\n{{\n{cases}  return 0;\n}}"
+    return f"{_EXPORT} void *loopxform_global_{n}(int {_NUMBER})\n{{\n{cases}  return 0;\n}}"
 
+
+_ARGS, _NUMBER = "loopxform_args", "loopxform_number"
+"""Parameters of the entry points, which must hide no name of the user's."""
 
 _EXPORT = '__attribute__((visibility("default")))'
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from programs import mm, mm_args
 
+from loopxform import loads
 from loopxform.errors import InputError
 from loopxform.ir.nodes import Const, Function, Param, Var
 from loopxform.ir.types import BOOL, DOUBLE, FLOAT, INT, ULONG
@@ -126,3 +127,11 @@ def test_a_relative_path_and_a_main(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     Path("m.c").write_text(Path(MM).read_text() + "int main(void) { return 0; }\n")
     run_reference(CSource("m.c"), mm(), mm_args(1, 1, 1))
+
+
+def test_globals_are_not_hidden_by_names_of_the_wrapper() -> None:
+    text = "int n = 3, args = 4, k; void f(int *a) { for (int i = 0; i < 2; i++) a[i] = n + args; }"
+    fn = loads(text)["f"].function
+    given = {"a": np.zeros(2, np.int32), "n": np.array(5, np.int32), "args": np.array(6, np.int32)}
+    run_reference(CSource(text=text), fn, given)
+    assert given["a"].tolist() == [11, 11]
