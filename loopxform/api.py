@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
 from loopxform.errors import InputError, quoting
+from loopxform.files import safe_name
 from loopxform.frontend import CppOptions, Parsed, parse_file
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.printer import listing
@@ -67,7 +68,7 @@ class File:
     @property
     def stem(self) -> str:
         """What written files are called after: `mm` for `src/mm.c`."""
-        return Path(self.name.strip("<>")).stem
+        return safe_name(Path(self.name.strip("<>")).stem)
 
     def __getitem__(self, name: str) -> Routine:
         return self.routine(name)

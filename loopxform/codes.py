@@ -28,7 +28,8 @@ CODES: dict[str, str] = {
     "LX021": "A step names a loop that the function does not have. Loops are named by their "
     "variable; `i#2` is the second loop over i, `i*` all of them.",
     "LX022": "A step names a loop by a variable that several loops count: say which, `i#2`.",
-    "LX023": "Not a size: a tile is a positive whole number, a named tile size, or a product.",
+    "LX023": "Not a size or a value that the option takes: a tile is a positive whole number, a "
+    "named tile size, or a product.",
     "LX024": "A new name that is taken, or is not a name in C.",
     "LX025": "A parameter of a step that it does not know.",
     "LX030": "The tile needs more than the device has: work-items in a group, local memory, or "
@@ -50,6 +51,8 @@ CODES: dict[str, str] = {
     "LX062": "No loop of the nest can run in parallel; `check` shows the dependence matrix.",
     "LX063": "The nest does not fit the variant asked for; without --variant it is mapped with "
     "one work-item per iteration.",
+    "LX064": "With the numbers given for a run your own C would touch memory beyond its arrays, or "
+    "break a condition under which their shapes were recovered.",
     # legality
     "LX100": "A step that may not be applied.",
     "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "

@@ -70,6 +70,10 @@ class LoopxformError(Exception):
         return "\n".join(out)
 
 
+LONGEST = 160
+"""Characters of a source line that are shown; of a longer line, those around the caret."""
+
+
 def quote(loc: Loc | None, sources: Sources | None, width: int = 1) -> list[str]:
     """The source line at `loc` with a caret under its column, rustc-style; empty if unknown."""
     line = sources.line(loc) if loc and sources else None
@@ -78,9 +82,20 @@ def quote(loc: Loc | None, sources: Sources | None, width: int = 1) -> list[str]
     number = str(loc.line)
     pad = " " * len(number)
     column = max(1, min(loc.column, len(line) + 1))
+    line, column = _around(line, column)
     lead = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
     carets = "^" * max(1, min(width, len(line) - column + 1))
     return [f" {pad} |", f" {number} | {line}", f" {pad} | {lead}{carets}"]
+
+
+def _around(line: str, column: int) -> tuple[str, int]:
+    """The part of a long line that holds the column, and where it is there."""
+    if len(line) <= LONGEST:
+        return line, column
+    start = max(0, min(column - 1 - LONGEST // 2, len(line) - LONGEST))
+    end = start + LONGEST
+    before, after = "..." if start else "", "..." if end < len(line) else ""
+    return before + line[start:end] + after, column - start + len(before)
 
 
 @contextmanager

@@ -1,53 +1,123 @@
-"""Writing files so that a failure leaves nothing behind."""
+"""Writing files so that a failure leaves nothing behind, and nothing that was read is lost."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from loopxform.errors import InputError
 
 
-def write_all(directory: str, files: Mapping[str, str]) -> list[Path]:
+@dataclass(frozen=True)
+class Output:
+    """A text and where it goes; `option` of the command line says so."""
+
+    path: Path
+    text: str
+    option: str = "-o"
+
+
+def safe_name(name: str) -> str:
+    """A file name that `#include "..."` can hold, wherever the compiler runs: letters of any
+    language, digits and ordinary punctuation stay, the rest becomes `_`."""
+    return "".join(c if c.isalnum() or c in " !#$%&'()+,-.;=@[]^_`{}~" else "_" for c in name)
+
+
+def in_folder(directory: str, files: Mapping[str, str]) -> list[Output]:
+    """Files by name, in one folder."""
+    return [Output(Path(directory) / name, text) for name, text in files.items()]
+
+
+def write_all(outputs: Sequence[Output], inputs: Iterable[str] = ()) -> list[Path]:
     """Writes every file, or none: all texts go to temporary files first, then take their names.
+    Devices (`/dev/null`) are written to as they are.
 
-    Raises InputError where the folder cannot be made or written.
+    Raises InputError where a folder cannot be made or a file not written, where a file is one of
+    `inputs`, and where two would have one name.
     """
-    folder = Path(directory)
-    temporary: list[tuple[Path, Path]] = []
+    _apart(outputs, tuple(inputs))
+    scratch: dict[Path, Path] = {}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            path = folder / name
-            scratch = folder / f".{name}.{os.getpid()}.tmp"
-            temporary.append((scratch, path))
-            scratch.write_text(text, encoding="utf-8")
-            if path.is_dir():
-                raise IsADirectoryError(errno.EISDIR, f"{path} is a folder")
-        for scratch, path in temporary:
-            scratch.replace(path)
-    except OSError as e:
-        for scratch, _ in temporary:
+        for o in outputs:
+            with _diagnosed(o):
+                _prepare(o, scratch)
+        for o in outputs:
+            with _diagnosed(o):
+                if o.path in scratch:
+                    scratch[o.path].replace(o.path)
+    finally:
+        for temporary in scratch.values():
             with contextlib.suppress(OSError):
-                scratch.unlink(missing_ok=True)
-        reason = e.strerror or str(e)
-        raise InputError(
-            f"cannot write to '{directory}': {reason}",
-            code="LX055",
-            help="choose a folder that can be written: -o DIR",
-            subject="-o",
-        ) from e
-    return [path for _, path in temporary]
+                temporary.unlink(missing_ok=True)
+    return [o.path for o in outputs]
 
 
-def depfile(target: Path, dependencies: tuple[str, ...]) -> str:
-    """A Make rule: the target depends on every file read; a phony rule for each header."""
+def _prepare(o: Output, scratch: dict[Path, Path]) -> None:
+    """Everything that can fail: only renaming is left to do."""
+    if o.path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, f"'{o.path}' is a folder")
+    if o.path.exists() and not o.path.is_file():
+        o.path.write_text(o.text, encoding="utf-8")
+        return
+    o.path.parent.mkdir(parents=True, exist_ok=True)
+    scratch[o.path] = o.path.with_name(f".{o.path.name}.{os.getpid()}.tmp")
+    scratch[o.path].write_text(o.text, encoding="utf-8")
 
-    def escaped(text: str) -> str:
-        return text.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")
 
-    rule = f"{escaped(str(target))}: {' '.join(map(escaped, dependencies))}\n"
+def _apart(outputs: Sequence[Output], inputs: tuple[str, ...]) -> None:
+    """No output may be an input, or another output. Raises InputError."""
+    seen: set[str] = set()
+    for o in outputs:
+        if any(_same(o.path, i) for i in inputs):
+            raise _refusal(o, f"'{o.path}' would be overwritten, but it is read as input")
+        place = os.path.realpath(o.path)
+        if place in seen:
+            raise _refusal(o, f"two files would be written to '{o.path}'")
+        seen.add(place)
+
+
+def _same(output: Path, file: str) -> bool:
+    """Whether both are one file, by whatever names."""
+    try:
+        return output.samefile(file)
+    except (OSError, ValueError):
+        return False
+
+
+@contextlib.contextmanager
+def _diagnosed(o: Output) -> Iterator[None]:
+    try:
+        yield
+    except OSError as e:
+        raise _refusal(o, f"cannot write '{o.path}': {e.strerror or e}") from e
+
+
+def _refusal(o: Output, message: str) -> InputError:
+    help = {
+        "-o": "choose another folder, which can be written: -o DIR",
+        "--json": "choose another file, which can be written: --json FILE",
+    }
+    return InputError(message, code="LX055", help=help[o.option], subject=o.option)
+
+
+def depfile(targets: Iterable[Path], dependencies: Sequence[str]) -> str:
+    """A Make rule: the targets depend on every file read; a phony rule for each header."""
+
+    def escaped(name: str | Path) -> str:
+        text = str(name)
+        if "\n" in text:
+            raise InputError(
+                f"a Makefile cannot name the file {text!r}",
+                code="LX055",
+                help="rename the file, or leave out -MD",
+                subject="-MD",
+            )
+        return re.sub(r"([\\#% :])", r"\\\1", text).replace("$", "$$")
+
+    rule = f"{' '.join(map(escaped, targets))}: {' '.join(map(escaped, dependencies))}\n"
     return rule + "".join(f"\n{escaped(d)}:\n" for d in dependencies[1:])

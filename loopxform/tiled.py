@@ -13,7 +13,7 @@ from loopxform import __version__
 from loopxform.api import Routine
 from loopxform.codegen import emit
 from loopxform.errors import UsageError, quoting
-from loopxform.files import write_all
+from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.recipes import fit
 from loopxform.recipes.limits import Limits, profile
@@ -93,8 +93,10 @@ class TiledRoutine:
         return {"stem": file.stem, "origin": file.name, "version": __version__}
 
     def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
-        """Writes the OpenCL files, all or none, and returns their paths. Raises InputError."""
-        return write_all(fspath(directory), self.opencl.files)
+        """Writes the OpenCL files, all or none, and returns their paths. A file that was read is
+        never overwritten. Raises InputError."""
+        outputs = in_folder(fspath(directory), self.opencl.files)
+        return write_all(outputs, self.routine.file.parsed.dependencies)
 
     def compile(self, device: str | None = None, *, queue: Any = None) -> CompiledKernel:
         """The kernel as a callable with the arguments of the C function. `device` is as `loopxform

@@ -25,6 +25,9 @@ from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Expr, Function
 from loopxform.source import Loc
 
+NOT_AFFINE = "a subscript or its iterations are not affine"
+ON_DATA = "a condition on data, or a bound that is not affine, decides"
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:
@@ -78,28 +81,32 @@ class _Search:
 
     def refuse(self, why: str) -> NoExtent:
         text = f"how much of '{self.array}' is touched cannot be told: {why}"
-        remedy = f"state the dimension of {self.array} in its declaration"
+        if why == ON_DATA:
+            remedy = f"use the element always: {self.array}[i] = test ? value : {self.array}[i]"
+        else:
+            remedy = "write its subscripts as affine expressions of loop variables and sizes"
         return NoExtent(self.array, Obstacle("LX150", text, self.place, remedy=remedy))
 
     def _touched(self) -> list[Conj]:
+        """The parts that are touched. What may be touched is no obstacle where it lies in a part
+        that is touched for certain: `if (x[i] < 0) x[i] = 0`."""
         certain: dict[tuple[object, ...], Conj] = {}
-        possible: list[tuple[Conj, Loc | None]] = []
+        possible: list[tuple[Conj, str, Loc | None]] = []
         for instance in region(self.fn).instances:
             for access in instance.accesses:
                 if access.storage.name != self.array or access.storage.decl is not None:
                     continue
+                affine = all(x is not None for subscripts, _ in access.cases for x in subscripts)
                 for part in self._parts(instance, access):
                     if access.exact and instance.exact:
                         certain.setdefault(_key(part), part)
                     else:
-                        possible.append((part, instance.loc))
-        out = list(certain.values())
-        for part, place in possible:
-            if not any(_covers(sure, part) for sure in out):
-                self.reason = "a subscript or its iterations are not affine"
-                self.place = place
+                        possible.append((part, ON_DATA if affine else NOT_AFFINE, instance.loc))
+        for part, why, place in possible:
+            if not any(_covers(sure, part) for sure in certain.values()):
+                self.reason, self.place = why, place
                 break
-        return out
+        return list(certain.values())
 
     def _parts(self, instance: Instance, access: Access) -> Iterator[Conj]:
         """The elements an access touches, or may touch."""

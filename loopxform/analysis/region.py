@@ -36,6 +36,9 @@ from loopxform.ir.nodes import (
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
+OPAQUE = "opaque"
+"""The label of statements that are not modelled."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:
@@ -154,7 +157,7 @@ class _Builder:
             case Decl():
                 self._emit(s, "declaration", path, at, record.all_reads(s.shape))
             case Opaque():
-                self._emit(s, "opaque", path, at, record.everything())
+                self._emit(s, OPAQUE, path, at, record.everything())
                 inside = replace(at, domain=assumptions_of(self.fn), exact=False)
                 self._body(s.body, path, inside)
             case If():

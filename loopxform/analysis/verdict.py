@@ -9,6 +9,7 @@ unknown       a carried dependence could not be excluded, or a statement is not 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -18,6 +19,7 @@ from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.legality import describe, worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
+from loopxform.analysis.region import OPAQUE
 from loopxform.analysis.scope import below
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import Path, enclosing, walk
@@ -94,10 +96,16 @@ def judge(fn: Function) -> tuple[LoopVerdict, ...]:
 
 
 def _opaque_var(s: Opaque) -> str:
-    """The variable of a `for` that is not modelled, as far as its text shows one."""
-    _, _, head = s.text.partition("(")
-    words = head.partition("=")[0].replace("*", " ").split()
-    return words[-1] if words and words[-1].isidentifier() else ""
+    """The variable of a `for` that is not modelled, as far as its text shows one: what the header
+    sets first, else what it changes last."""
+    found = _SET.match(s.text) or _CHANGED.match(s.text)
+    return found.group(1) if found else ""
+
+
+_SET = re.compile(r"for\s*\(\s*(?:[A-Za-z_][\w\s]*[\s*]+)?([A-Za-z_]\w*)\s*(?:=|$)")
+_CHANGED = re.compile(
+    r"for\s*\([^;]*;[^;]*;\s*(?:\+\+|--)?\s*([A-Za-z_]\w*)\s*(?:\+\+|--|[-+*/%&|^<>]*=|\))"
+)
 
 
 def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
@@ -219,16 +227,26 @@ def matrix(fn: Function) -> tuple[Matrix, ...]:
 
 
 def matrix_text(m: Matrix) -> str:
-    """The matrix as a table: a row per dependence, a column per loop (seed 000, step 0)."""
+    """The matrix as a table: a row per dependence, a column per loop (seed 000, step 0). Statements
+    that are not modelled may depend on everything: a line for each says so, instead of rows."""
     head = ["kind", "array", "statements", *m.loops]
     table = [head]
     for d in m.rows:
+        if OPAQUE in (d.source.label, d.sink.label):
+            continue
         name = f"{d.array} ({d.reduction})" if d.reduction else d.array
         where = f"{d.source} -> {d.sink}"
         signs = [m.entry(d, n) for n in range(len(m.loops))]
         table.append([d.kind + ("" if d.exact else "?"), name, where, *signs])
     widths = [max(len(row[n]) for row in table) for n in range(len(head))]
-    return "\n".join(_line(row, widths) for row in table) + "\n"
+    lines = [_line(row, widths) for row in table]
+    return "\n".join([*lines, *_unmodelled(m)]) + "\n"
+
+
+def _unmodelled(m: Matrix) -> list[str]:
+    ends = {end for d in m.rows for end in (d.source, d.sink) if end.label == OPAQUE}
+    places = sorted({end.loc.line for end in ends if end.loc})
+    return [f"line {line} is not modelled: it may depend on everything" for line in places]
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

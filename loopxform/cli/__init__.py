@@ -6,6 +6,7 @@ Exit status: 0 done or legal, 1 illegal or a mismatch, 2 bad input or usage, 101
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from loopxform import __version__
@@ -38,17 +39,29 @@ OVERVIEW = "\n".join(
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the command line and returns the exit status."""
-    args = sys.argv[1:] if argv is None else argv
+    try:
+        args = sys.argv[1:] if argv is None else argv
+        from loopxform.cli.dispatch import guarded, run_command
+
+        if args and args[0] in COMMANDS:
+            return run_command(args[0], args[1:])
+        return guarded(lambda: _general(args), args or ["--help"])
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        if argv is None:  # the process ends: nothing is left to interrupt but Python's own end
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _general(args: list[str]) -> int:
+    """What there is without a command."""
     if not args or args[0] in ("-h", "--help"):
         print(OVERVIEW)
         return 0 if args else 2
     if args[0] in ("-V", "--version"):
         print(f"loopxform {__version__}")
         return 0
-    if args[0] not in COMMANDS:
-        print(f"loopxform: error: '{args[0]}' is not a command [LX020]", file=sys.stderr)
-        print(f"   = help: commands: {', '.join(COMMANDS)}", file=sys.stderr)
-        return 2
-    from loopxform.cli.dispatch import run_command
+    from loopxform.errors import UsageError
 
-    return run_command(args[0], args[1:])
+    message, help = f"'{args[0]}' is not a command", f"commands: {', '.join(COMMANDS)}"
+    raise UsageError(message, help=help)

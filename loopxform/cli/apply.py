@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 from loopxform import __version__
 from loopxform.api import File
-from loopxform.cli.options import chosen, parser, read
+from loopxform.cli.options import add_contract, chosen, parser, read
 from loopxform.cli.parser import Parser
-from loopxform.errors import InputError, TransformError, UsageError, quoting
-from loopxform.files import write_all
+from loopxform.cli.script import Script, Text, is_size, read_script, saved
+from loopxform.errors import TransformError, UsageError, quoting
+from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
-from loopxform.source import Loc, Sources
 from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
 from loopxform.transforms.base import LARGEST_TILE
 
@@ -37,6 +36,7 @@ def options() -> Parser:
         default="listing",
         help="what to write: the listing, C with OpenMP, kernel and host code, or the steps",
     )
+    add_contract(o, "(on, or what the script says)")
     o.add_argument("-o", dest="output", metavar="DIR", help="write files there (default: print)")
     o.add_argument("--show-steps", action="store_true", help="print the listing after every step")
     return p
@@ -45,35 +45,42 @@ def options() -> Parser:
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
     file = read(args)
-    script = _script(args.script) if args.script else {}
-    tiles = {**_script_tiles(script), **_tiles(args.tile)}
+    script = read_script(args.script) if args.script else Script()
+    contract = script.contract is not False
+    if args.fp_contract:
+        contract = args.fp_contract == "on"
     with quoting(file.parsed.sources):
         fn = chosen(file, args).function
-        derivation = Derivation(with_tiles(fn, tiles))
-        for data in script.get("steps", []):
-            derivation = _apply(derivation, from_json(STEPS, data), json.dumps(data), args)
-        for text in args.steps:
-            derivation = _apply(derivation, _parse(text), text, args)
-        files = _files(derivation, args.emit, file)
+        derivation = Derivation(with_tiles(fn, {**script.tiles, **_tiles(args.tile)}))
+        for data, text in script.steps:
+            made = _made(text, partial(from_json, STEPS, data))
+            derivation = _apply(derivation, made, text, args)
+        for words in args.steps:
+            text = Text("<step>", words, 0, len(words))
+            derivation = _apply(derivation, _made(text, partial(step, words)), text, args)
+        files = _files(derivation, args.emit, file, contract=contract)
     if args.output:
-        for path in write_all(args.output, files):
+        inputs = [*file.parsed.dependencies, *([args.script] if args.script else [])]
+        for path in write_all(in_folder(args.output, files), inputs):
             print(f"wrote {path}")
     elif not args.show_steps:
         print("\n".join(files.values()), end="")
     return 0
 
 
-def _parse(text: str) -> Step:
+def _made(text: Text, make: Callable[[], Step]) -> Step:
+    """The step that a text means. Raises UsageError at its place."""
     try:
-        return step(text)
+        return make()
     except UsageError as e:
-        if not text.strip():
+        if text.part.strip():
+            text.place(e, _words(text))
+        else:
             e.subject = "--do"
-            raise
-        raise _at_step(text, text.split()[:1], e) from None
+        raise
 
 
-def _apply(derivation: Derivation, made: Step, text: str, args: argparse.Namespace) -> Derivation:
+def _apply(derivation: Derivation, made: Step, text: Text, args: argparse.Namespace) -> Derivation:
     try:
         after = derivation.then(made)
     except TransformError as e:
@@ -81,53 +88,16 @@ def _apply(derivation: Derivation, made: Step, text: str, args: argparse.Namespa
             raise
         first = e.obstacles[0]
         error = UsageError(first.message, code=first.code, help=first.remedy)
-        raise _at_step(text, re.findall(r"[\w#*]+", text), error) from None
+        text.place(error, _words(text))
+        raise error from None
     if args.show_steps:
         record = after.records[-1]
         print(f"{record.step}  -- {record.reason}\n\n{listing(record.result)}")
     return after
 
 
-def _at_step(text: str, words: list[str], e: UsageError) -> UsageError:
-    """The error with its place: the last of the words that its message quotes."""
-    quoted = [w for w in words if f"'{w}'" in e.message] or words[:1]
-    found = list(re.finditer(rf"(?<!\w){re.escape(quoted[-1])}(?!\w)", text)) if quoted else []
-    column = found[-1].start() + 1 if found else 1
-    width = len(quoted[-1]) if quoted else 1
-    help = e.help
-    error = UsageError(e.message, loc=Loc("<step>", 1, column), code=e.code, help=help, width=width)
-    error.sources = Sources()
-    error.sources.add("<step>", text)
-    return error
-
-
-def _script(path: str) -> dict[str, Any]:
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as e:
-        raise _bad_script(f"cannot read '{path}': {e.strerror}") from e
-    except ValueError as e:
-        raise _bad_script(f"'{path}' is not JSON: {e}") from e
-    if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
-        raise _bad_script(f"'{path}' has no list of steps")
-    return data
-
-
-def _bad_script(message: str) -> InputError:
-    help = '{"tiles": {"Ty": 16}, "steps": [...]}, as `tile --json FILE` saves it'
-    return InputError(message, code="LX056", help=help, subject="--script")
-
-
-def _script_tiles(script: dict[str, Any]) -> dict[str, int]:
-    tiles = script.get("tiles", {})
-    if not isinstance(tiles, dict) or not all(_is_size(n, v) for n, v in tiles.items()):
-        raise _bad_script(f"not tile sizes: {tiles!r}")
-    return tiles
-
-
-def _is_size(name: object, value: object) -> bool:
-    named = isinstance(name, str) and name.isidentifier() and name.isascii()
-    return named and type(value) is int and 0 < value <= LARGEST_TILE
+def _words(text: Text) -> list[str]:
+    return re.findall(r"[\w#*-]+", text.part)
 
 
 def _tiles(texts: list[str]) -> dict[str, int]:
@@ -135,19 +105,21 @@ def _tiles(texts: list[str]) -> dict[str, int]:
     for text in texts:
         name, _, value = text.partition("=")
         size = int(value) if value.isascii() and value.isdigit() else 0
-        if not _is_size(name, size):
+        if not is_size(name, size):
             message = f"'{text}' is not NAME=N with N from 1 to {LARGEST_TILE}"
             raise UsageError(message, code="LX023", help="--tile Ty=16", subject=text)
         out[name] = size
     return out
 
 
-def _files(derivation: Derivation, kind: str, file: File) -> dict[str, str]:
+def _files(derivation: Derivation, kind: str, file: File, *, contract: bool) -> dict[str, str]:
     if kind == "listing":
         return {f"{file.stem}.txt": listing(derivation.function)}
     if kind == "json":
-        return {f"{file.stem}.json": json.dumps(derivation.to_json(), indent=2) + "\n"}
+        return {f"{file.stem}.json": saved(derivation, contract=contract)}
     from loopxform.codegen import emit
 
-    write = emit.openmp if kind == "c" else emit.opencl
-    return write(derivation, stem=file.stem, origin=file.name, version=__version__).files
+    provenance = {"stem": file.stem, "origin": file.name, "version": __version__}
+    if kind == "c":
+        return emit.openmp(derivation, **provenance).files
+    return emit.opencl(derivation, contract=contract, **provenance).files

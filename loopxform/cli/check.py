@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
@@ -30,8 +31,10 @@ def main(argv: list[str]) -> int:
     else:
         for r in routines:
             print("\n".join(_function_text(r)))
-    for problem in () if args.function else file.parsed.problems:
-        raise problem
+    if file.parsed.problems and not args.function:
+        first, *others = file.parsed.problems
+        first.notes += tuple(f"also: {e.loc}: {e.message}" for e in others)
+        raise first
     return 0
 
 
@@ -47,10 +50,13 @@ def _function_json(fn: Function) -> dict[str, Any]:
 def _function_text(routine: Routine) -> list[str]:
     out = [f"{routine.name}:"]
     sources = routine.file.parsed.sources
-    for v in routine.check():
+    verdicts = routine.check()
+    shared = Counter(v.loc.line for v in verdicts if v.loc)
+    for v in verdicts:
         source = sources.line(v.loc) if v.loc else None
         number = f"{v.loc.line:>5}" if v.loc else "    ?"
-        out.append(f"{number} | {(source or v.var).rstrip():<48}  {_words(v)}")
+        which = f"{v.var} at column {v.loc.column}: " if v.loc and shared[v.loc.line] > 1 else ""
+        out.append(f"{number} | {(source or v.var).rstrip():<48}  {which}{_words(v)}")
         out += [f"        {r.message}" for r in v.reasons]
     for m in matrix(routine.function):
         out += ["", *matrix_text(m).rstrip("\n").split("\n")]

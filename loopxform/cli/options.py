@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from loopxform.api import File, Routine, load, loads
 from loopxform.cli.parser import Parser
 from loopxform.errors import InputError, UsageError, about
+from loopxform.frontend.rawtext import decode
 from loopxform.transforms.base import LARGEST_TILE
 
 
@@ -25,12 +27,49 @@ def parser(name: str, about: str) -> Parser:
     return p
 
 
+def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
+    """`--fp-contract`; None where it is not given."""
+    words = f"let the device fuse a*b + c {default}"
+    group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
+
+
 def read(args: argparse.Namespace) -> File:
     """Reads the file of the command line. Raises InputError with the place."""
+    _macros(args)
     if args.file == "-":
-        return loads(sys.stdin.read(), "<stdin>", **_cpp(args))
+        return loads(_standard_input(), "<stdin>", **_cpp(args))
     with about(args.file):
         return load(args.file, **_cpp(args))
+
+
+def _standard_input() -> str:
+    """All of it, bytes that are not UTF-8 included. Raises InputError."""
+    try:
+        return decode(sys.stdin.buffer.read(), "<stdin>")
+    except OSError as e:
+        reason = f"cannot read standard input: {e.strerror or e}"
+        raise InputError(reason, help="name a C file, or pipe one in", subject="-") from e
+
+
+def _macros(args: argparse.Namespace) -> None:
+    """-D and -U as a C compiler takes them. Raises UsageError."""
+    for texts, form, example in (
+        (args.define, _DEFINITION, "-D NAME, -D NAME=VALUE or -D 'NAME(A,B)=VALUE'"),
+        (args.undefine, _NAME, "-U NAME"),
+    ):
+        for text in texts:
+            if not form.fullmatch(text) or text.partition("=")[0] == "defined":
+                option = example[:2]
+                raise UsageError(
+                    f"{option} needs the name of a macro, not {text!r}",
+                    code="LX023",
+                    help=example,
+                    subject=text or option,
+                )
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_DEFINITION = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=[^\n]*)?", re.ASCII)
 
 
 def _cpp(args: argparse.Namespace) -> dict[str, tuple[str, ...]]:
@@ -49,14 +88,18 @@ def chosen(file: File, args: argparse.Namespace) -> Routine:
 
 def positive(option: str, text: str | None) -> int | None:
     """The positive number given for an option. Raises UsageError."""
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_TILE:
+    return None if text is None else whole(option, text, 1, LARGEST_TILE, "16")
+
+
+def whole(option: str, text: str, low: int, high: int, example: str) -> int:
+    """The whole number given for an option. Raises UsageError."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(high))
+    if is_number and low <= int(text) <= high:
         return int(text)
     raise UsageError(
-        f"{option} must be a whole number from 1 to {LARGEST_TILE}, not '{text}'",
+        f"{option} must be a whole number from {low} to {high}, not '{text}'",
         code="LX023",
-        help=f"{option} 16",
+        help=f"{option} {example}",
         subject=option,
     )
 
@@ -82,6 +125,8 @@ def numbers(option: str, texts: list[str]) -> dict[str, int | float]:
 
 
 def _number(text: str) -> int | float:
+    if "_" in text:  # which Python takes, and nobody means
+        raise ValueError
     try:
         return int(text)
     except ValueError:

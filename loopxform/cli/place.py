@@ -25,10 +25,16 @@ def put_on_command_line(error: LoopxformError, argv: Sequence[str]) -> None:
 
 def _find(argv: Sequence[str], subject: str | None) -> tuple[int, int]:
     """The argument that the subject means, and how much of it comes before: the value of an option
-    (`-o DIR`, `--Ty=0`), or a word."""
+    (`-o DIR`, `--Ty=0`, `-DX`), or a word."""
     for n, word in enumerate(argv if subject else ()):
         if word == subject:
-            return (n + 1, 0) if word.startswith("-") and n + 1 < len(argv) else (n, 0)
+            return (n + 1, 0) if _is_option(word) and n + 1 < len(argv) else (n, 0)
         if word.startswith(f"{subject}="):
             return n, len(f"{subject}=")
+        if word.startswith("-") and word[2:] == subject:
+            return n, 2
     return 0, 0
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != "-"

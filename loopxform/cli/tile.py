@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from loopxform.api import File
 from loopxform.cli import tiling
 from loopxform.cli.options import parser, read
 from loopxform.cli.parser import Parser
+from loopxform.cli.script import saved
 from loopxform.cli.summary import lines
-from loopxform.files import depfile, write_all
+from loopxform.files import Output, depfile, in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.transforms import Derivation
 
@@ -32,7 +35,9 @@ def options() -> Parser:
     )
     o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
     o.add_argument("--dry-run", action="store_true", help="write no files")
-    o.add_argument("--json", metavar="FILE", help="save the steps for `apply --script`")
+    o.add_argument(
+        "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
+    )
     o.add_argument("-MD", dest="depfile", action="store_true", help="write NAME.d for make")
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p
@@ -44,26 +49,34 @@ def main(argv: list[str]) -> int:
     file = read(args)
     tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
+    script = saved(tiled.derivation, contract=tiled.contract)
+    outputs = [] if args.dry_run else list(_outputs(args, file, made.files, script))
+    written = write_all(outputs, file.parsed.dependencies)
+    # With `--json -` standard output is the script alone.
+    talk = sys.stderr if args.json == "-" else sys.stdout
     if args.show_steps:
-        print("\n".join(steps(tiled.derivation)))
-    files = dict(made.files)
-    if args.depfile:
-        target = Path(args.output) / next(iter(files))
-        files[f"{file.stem}.d"] = depfile(target, file.parsed.dependencies)
-    written = [] if args.dry_run else write_all(args.output, files)
-    if args.json:
-        _save(tiled.derivation, args.json)
+        print("\n".join(steps(tiled.derivation)), file=talk)
+    if args.json == "-":
+        print(script, end="")
     if not args.quiet:
         for line in lines(tiled, made.plan):
-            print(line)
+            print(line, file=talk)
         for path in written:
-            print(f"wrote {path}")
+            print(f"wrote {path}", file=talk)
     return 0
 
 
-def _save(derivation: Derivation, path: str) -> None:
-    text = json.dumps(derivation.to_json(), indent=2) + "\n"
-    write_all(str(Path(path).parent), {Path(path).name: text})
+def _outputs(
+    args: argparse.Namespace, file: File, files: Mapping[str, str], script: str
+) -> Iterator[Output]:
+    """What is written, a rule for make that names all of it included."""
+    outputs = in_folder(args.output, files)
+    if args.json and args.json != "-":
+        outputs.append(Output(Path(args.json), script, "--json"))
+    yield from outputs
+    if args.depfile:
+        rule = depfile([o.path for o in outputs], file.parsed.dependencies)
+        yield from in_folder(args.output, {f"{file.stem}.d": rule})
 
 
 def steps(derivation: Derivation) -> Iterator[str]:

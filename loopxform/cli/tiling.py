@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from loopxform.api import File
-from loopxform.cli.options import chosen, positive
+from loopxform.cli.options import add_contract, chosen, positive
 from loopxform.errors import UsageError, about
 from loopxform.recipes.limits import PROFILES, Limits, profile
 from loopxform.recipes.sizes import NAMES
@@ -28,12 +28,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
         choices=("register", "block", "naive"),
         help="register tiling (default), block tiling only, or one work-item per iteration",
     )
-    g.add_argument(
-        "--fp-contract",
-        choices=("on", "off"),
-        default=None,
-        help="let the device fuse a*b + c (tile: on; run: off, which is bit-exact)",
-    )
+    add_contract(g, "(tile: on; run: off, which is bit-exact)")
     d = p.add_argument_group("device")
     d.add_argument(
         "--device", metavar="SPEC", help="a device of `loopxform devices` to fit and use"

@@ -48,7 +48,7 @@ def _extent(start: Function, p: Param) -> Extent:
     raise EmitError(
         found.obstacle.message,
         loc=found.obstacle.loc or p.origin.loc,
-        help="write its subscripts as affine expressions of loop variables and sizes",
+        help=found.obstacle.remedy,
     )
 
 

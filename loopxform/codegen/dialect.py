@@ -3,9 +3,11 @@ without the dimensions that the work-items share out."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
+from loopxform.codegen.c_words import MACRO
 from loopxform.codegen.cexpr import Dialect, expr
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Expr, Load, Var
@@ -15,8 +17,9 @@ from loopxform.ir.visit import substitute
 # kernel of ours may call or be confused with (OpenCL C 1.2, sections 6.1, 6.5, 6.12).
 _WORDS = """
 kernel global local constant private read_only write_only read_write generic pipe bool half
-uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t image1d_t image2d_t image3d_t
-sampler_t event_t complex imaginary vec_step as_type barrier mem_fence prefetch printf all any
+uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t sampler_t event_t
+clk_event_t queue_t ndrange_t reserve_id_t quad complex imaginary vec_step as_type barrier
+mem_fence prefetch printf all any
 select bitselect min max clamp degrees mix radians step smoothstep sign abs abs_diff add_sat
 hadd rhadd clz mad_hi mad_sat mul_hi rotate sub_sat upsample popcount mad24 mul24 cross dot
 distance length normalize fast_distance fast_length fast_normalize isequal isnan isinf isfinite
@@ -43,12 +46,21 @@ _VECTORS = (
 )
 RESERVED = frozenset(_WORDS.split()) | {f"{t}{n}" for t in _VECTORS for n in (2, 3, 4, 8, 16)}
 
+_RESERVED = re.compile(
+    r"CLK_[A-Z0-9_]*[A-Z0-9]|image[123]d_(\w+_)?t|(atomic|memory)_\w*[a-z]|(bool|quad)(2|3|4|8|16)"
+)
+"""An underscore behind any of them makes a free name."""
+
 
 def free_name(name: str, taken: frozenset[str]) -> str:
     """`name`, or with underscores behind it where OpenCL C or the kernel uses it otherwise."""
-    while name in RESERVED or name in taken or name.startswith("__"):
+    while _means_something(name) or name in taken or name.startswith("__"):
         name = name.lstrip("_") + "_" if name.startswith("__") else name + "_"
     return name
+
+
+def _means_something(name: str) -> bool:
+    return name in RESERVED or bool(MACRO.fullmatch(name) or _RESERVED.fullmatch(name))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopxform.codegen import c_guarded, host
+from loopxform.codegen import c_guarded, host, render
+from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import KernelPlan, kernel_plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Function
@@ -47,9 +48,11 @@ def opencl(
 
 def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> Emitted:
     """`stem_openmp.c`: the transformed program as C with OpenMP pragmas, behind a guard where its
-    meaning rests on what only a run can tell. Raises EmitError where that cannot be asked."""
+    meaning rests on what only a run can tell. Raises EmitError where that cannot be asked, or a
+    name of the user's is taken."""
     _reachable(derivation.start)
-    head = [f"/* {line} */" for line in _header(derivation, origin, version)]
+    require_names(derivation.start)
+    head = [f"/* {render.comment(line)} */" for line in _header(derivation, origin, version)]
     text = c_guarded.file_text(
         derivation.start, derivation.function, reordered=not derivation.keeps_order
     )

@@ -16,6 +16,7 @@ from loopxform.codegen import c_program, guard, render
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.guard import wide
+from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import KernelPlan
 from loopxform.ir.nodes import Param
 from loopxform.ir.typing import symbols
@@ -31,6 +32,16 @@ class HostBuffer:
     count: str
     read: bool
     written: bool
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a device must have: a query of `clGetDeviceInfo`, its type, and the least it may say."""
+
+    name: str
+    type: str
+    query: str
+    least: int
 
 
 @dataclass(frozen=True)
@@ -58,13 +69,16 @@ class HostPlan:
     cl_overlaps: tuple[tuple[str, str], ...]
     groups: tuple[str, str, str]
     group_shape: tuple[int, int, int]
-    group_size: int
-    local_bytes: int
+    needs: tuple[Need, ...]
 
 
 def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> HostPlan:
-    """Plans the host code of one kernel; `stem` names its files, `origin` the user's file."""
+    """Plans the host code of one kernel; `stem` names its files, `origin` the user's file.
+
+    Raises EmitError where a name of the user's is taken.
+    """
     fn = plan.start
+    require_names(fn)
     d = Dialect("c", symbols(fn))
     reference = c_program.function_text(fn, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
@@ -95,14 +109,21 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
         groups=_groups(plan, d),
         group_shape=plan.group_shape,
-        group_size=plan.mapping.group_size,
-        local_bytes=plan.local_bytes,
+        needs=tuple(_needs(plan)),
     )
 
 
 def write(plan: HostPlan) -> tuple[str, str]:
     """The text of the C file and of its header."""
     return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
+
+
+def _needs(plan: KernelPlan) -> Iterator[Need]:
+    """Nothing is asked about memory that is not used."""
+    if plan.local_bytes:
+        yield Need("local_bytes", "cl_ulong", "CL_DEVICE_LOCAL_MEM_SIZE", plan.local_bytes)
+    group_size = plan.mapping.group_size
+    yield Need("group_size", "size_t", "CL_DEVICE_MAX_WORK_GROUP_SIZE", group_size)
 
 
 def _name(a: Buffer | Param) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
+import shlex
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,8 @@ def _environment() -> jinja2.Environment:
         bytecode_cache=_compiled(),
     )
     environment.filters["c_string"] = c_string
+    environment.filters["comment"] = comment
+    environment.filters["shell"] = shlex.quote
     return environment
 
 
@@ -61,6 +65,13 @@ def c_string(line: str) -> str:
     """A line of text as a C string literal that ends with a newline."""
     text = line.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
     return f'"{text}\\n"'
+
+
+def comment(text: str) -> str:
+    """Text that a C comment can hold, whatever it is: it ends none, starts none, and no line of it
+    goes on in the next."""
+    plain = "".join(c if c.isprintable() else "?" for c in text)
+    return re.sub(r"(\*(?=/)|/(?=\*)|\?(?=\?))", r"\1 ", plain).rstrip("\\")
 
 
 def fill(template: str, **values: Any) -> str:

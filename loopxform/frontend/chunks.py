@@ -11,6 +11,8 @@ MARK = re.compile(r'#line (\d+) "(\d+)"$')
 TOKEN = re.compile(
     r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*|[(){};]|[A-Za-z_]\w*|[^\s\w]'
 )
+MARKS = re.compile(r"^#line .*$", re.MULTILINE)
+_OLD_STYLE = re.compile(r"[A-Za-z_]\w*\s*\(\s*\w[\w\s,]*\)\s*[A-Za-z_]")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
 
@@ -41,30 +43,52 @@ def without(text: str, chunk: Chunk) -> str:
 
 
 def chunks(text: str) -> list[Chunk] | None:
-    """The external declarations of `text`; None where braces do not match."""
+    """The external declarations of `text`; None where braces do not match. Parentheses may: a
+    brace ends what is open inside its own."""
     out: list[Chunk] = []
-    start, depth, previous, body = 0, 0, "", False
+    start, previous, body = 0, "", False
+    opened: list[str] = []
     for m in TOKEN.finditer(text):
         t = m.group()
         if t[0] == "#" and len(t) > 1:
             continue
         if t in "({":
-            body = body or (t == "{" and depth == 0 and previous == ")")
-            depth += 1
-        elif t in ")}":
-            depth -= 1
-        if depth < 0:
-            return None
-        if depth == 0 and (t == ";" or (t == "}" and body)):
+            if t == "{" and not opened:
+                begins = not MARKS.sub("", text[start : m.start()]).strip()
+                start = _old_style_head(text, out) if begins and previous == ";" else start
+                body = body or previous == ")" or begins
+            opened.append(t)
+        elif t == ")" and opened[-1:] == ["("]:
+            opened.pop()
+        elif t == "}":
+            if "{" not in opened:
+                return None
+            while opened.pop() != "{":
+                pass
+        if not opened and (t == ";" or (t == "}" and body)):
             name = _NAME.search(text, start, m.end()) if body else None
             out.append(Chunk(start, m.end(), name.group(1) if name else None))
             start, body = m.end(), False
         previous = t
-    if depth:
+    if "{" in opened:
         return None
     if text[start:].strip():
         out.append(Chunk(start, len(text), None))
     return out
+
+
+def _old_style_head(text: str, out: list[Chunk]) -> int:
+    """Where a definition in the old (K&R) style starts whose body comes next: the declarations of
+    its parameters are taken back from `out`."""
+    start = out[-1].end
+    for n in range(len(out) - 1, -1, -1):
+        if out[n].name:
+            break
+        if _OLD_STYLE.search(text, out[n].start, out[n].end):
+            start = out[n].start
+            del out[n:]
+            break
+    return start
 
 
 def _by_margin(text: str) -> list[Chunk]:

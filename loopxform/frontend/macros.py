@@ -19,8 +19,16 @@ from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.preprocess import Reader, missing_include
 from loopxform.source import Loc
 
+_REMEDIES = {
+    "unterminated #": "close it with #endif",
+    "misplaced #": "remove it, or look for the #if that is missing before",
+    "condition cannot": "a condition is a whole number: names of macros, operators, defined(NAME)",
+    "macro": "look at the definition of the macro",
+}
+_LOOK = "preprocess the file with cc -E to see what is wrong"
+
 _REMOVE: Exception = cast(Any, OutputDirective)(Action.IgnoreAndRemove)
-_MARK = re.compile(r'^#line (\d+) "(.*)"$', re.MULTILINE)
+_MARK = re.compile(r'^#line (\d+) "(.*?)"$', re.MULTILINE | re.DOTALL)
 
 
 def expand(
@@ -40,9 +48,12 @@ def expand(
     except LoopxformError:
         raise
     except RecursionError as e:
-        raise InputError("includes or macros are nested too deeply", loc=Loc(file, 1, 1)) from e
+        message = "includes or macros are nested too deeply"
+        help = "look for a header that includes itself, or preprocess the file with cc -E"
+        raise InputError(message, loc=Loc(file, 1, 1), help=help) from e
     except Exception as e:  # whatever pcpp trips over, the user's file is the cause
-        raise InputError(f"cannot be preprocessed: {e}", loc=cpp.where()) from e
+        help = "preprocess the file with cc -E, and name the result"
+        raise InputError(f"cannot be preprocessed: {e}", loc=cpp.where(), help=help) from e
     return _MARK.sub(cpp.numbered, out.getvalue()), tuple(cpp.headers)
 
 
@@ -103,7 +114,9 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         """System headers are known by what they declare; a user's own header must exist."""
         last = self.lastdirective
         if is_malformed:
-            raise InputError("malformed #include", loc=self._place(last.source, last.lineno))
+            help = '#include "file.h", or #include <file.h>'
+            loc = self._place(last.source, last.lineno)
+            raise InputError("malformed #include", loc=loc, help=help)
         known = includepath in prelude.TYPES or includepath in prelude.MACROS
         if not is_system_include and not known:
             loc = self._place(last.source, last.lineno, f'"{includepath}"')
@@ -131,10 +144,13 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         raise InputError(
             f"unknown directive #{directive.value}",
             loc=self._place(directive.source, directive.lineno, "#"),
+            help="the directives are those of C99, and #pragma",
         )
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         if "evaluat" in msg or msg == "Empty expression":
             msg = "the condition cannot be evaluated"
         loc = self.where() if file == "unknown" else self._place(file, line)
-        raise InputError(msg[:1].lower() + msg[1:].strip(), loc=loc)
+        message = msg[:1].lower() + msg[1:].strip()
+        help = next((h for words, h in _REMEDIES.items() if words in message), _LOOK)
+        raise InputError(message, loc=loc, help=help)

@@ -101,12 +101,12 @@ def load(path: str) -> str:
     try:
         return rawtext.read(path)
     except FileNotFoundError as e:
-        raise InputError(f"no such file: {path}") from e
+        raise InputError(f"no such file: {path}", help="name a C file, or - to read stdin") from e
     except IsADirectoryError as e:
         raise InputError(f"{path} is a directory", help="name a C file") from e
     except (OSError, ValueError) as e:
         reason = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
-        raise InputError(f"cannot read {path}: {reason}") from e
+        raise InputError(f"cannot read {path}: {reason}", help="name a C file") from e
 
 
 def missing_include(name: str, loc: Loc, *, quoted: bool) -> InputError:

@@ -29,7 +29,8 @@ _TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
 def decode(data: bytes, file: str) -> str:
     """The text of a file; one `\\n` per line."""
     if b"\0" in data:
-        raise InputError(f"{file} is not a text file", loc=Loc(file, 1, 1))
+        help = "name a C file, in UTF-8 or another encoding that extends ASCII"
+        raise InputError(f"{file} is not a text file", loc=Loc(file, 1, 1), help=help)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -51,7 +52,9 @@ def blank(text: str) -> str:
 def strip_comments(text: str, file: str) -> str:
     """`text` with every comment replaced by blanks."""
     if "\\\n" in text and (m := _SPLIT_COMMENT_MARK.search(text)):
-        raise InputError("a comment mark is split over two lines", loc=place(file, text, m.start()))
+        where = place(file, text, m.start())
+        help = "write the mark on one line"
+        raise InputError("a comment mark is split over two lines", loc=where, help=help)
 
     def replacement(m: re.Match[str]) -> str:
         found = m.group()
@@ -68,7 +71,9 @@ def strip_comments(text: str, file: str) -> str:
 
     out = _COMMENT_OR_LITERAL.sub(replacement, text)
     if m := _TRIGRAPH.search(out):
-        raise InputError("trigraphs are not read", loc=place(file, out, m.start()), width=3)
+        where = place(file, out, m.start())
+        help = "write the character it stands for, or put a \\ between the question marks"
+        raise InputError("trigraphs are not read", loc=where, help=help, width=3)
     return out
 
 

@@ -64,6 +64,15 @@ def only_nest(fn: Function) -> LoopSite:
         if isinstance(s, Opaque):
             raise UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
     nests = [(n, s) for n, s in enumerate(fn.body) if isinstance(s, For)]
+    inside = next((s for _, s in walk(fn.body) if isinstance(s, For)), None)
+    if not nests and inside is not None:
+        raise UnsupportedC(
+            f"the loop nest of '{fn.name}' is inside an if",
+            loc=inside.origin.loc,
+            code="LX060",
+            help="move the nest into a function of its own and call that in the if; a loop without "
+            "iterations needs no if",
+        )
     if not nests:
         raise UnsupportedC(
             f"function '{fn.name}' has no loop nest",

@@ -59,7 +59,7 @@ def tile(
     """
     nest = prepare(Derivation(_named(fn, sizes, variant)))
     if variant == "naive":
-        return Tiled(_naive(nest, sizes), "naive")
+        return _naive(nest, sizes, "")
     problem = _not_a_redomap(nest)
     if not problem:
         try:
@@ -69,9 +69,10 @@ def tile(
                 raise
             problem = e.message
     if strict:
-        raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063")
+        help = "leave out --variant: the nest is mapped with one work-item per iteration"
+        raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
     plain = prepare(Derivation(_named(fn, sizes, "naive")))
-    return Tiled(_naive(plain, sizes), "naive", problem)
+    return _naive(plain, sizes, problem)
 
 
 def _named(fn: Function, sizes: Tiles, variant: Variant) -> Function:
@@ -274,21 +275,43 @@ def _after_mapping(w: _Work, storage: list[str], kk: str, k: str) -> None:
     w.attempt(Unroll(f"{k}*"))
 
 
-def _naive(nest: Nest, sizes: Tiles) -> Derivation:
-    """One work-item per iteration of the parallel loops; groups of Ty x Tx, or Ty*Tx in a row."""
+def _naive(nest: Nest, sizes: Tiles, reason: str) -> Tiled:
+    """One work-item per iteration of the outermost parallel loops, as many as form a box; `reason`
+    says why no other variant was taken. Raises UnsupportedC where not even one can be mapped."""
+    most = min(3, len(nest.parallel))
+    problem = ""
+    for count in range(most, 0, -1):
+        mapped = nest.parallel[:count]
+        try:
+            derivation = _one_item_each(nest, sizes, mapped)
+        except TransformError as e:
+            problem = problem or e.obstacles[0].message
+            continue
+        note = f"only {', '.join(mapped)} mapped to work-items: {problem}" if problem else ""
+        return Tiled(derivation, "naive", "; ".join(x for x in (reason, note) if x))
+    raise UnsupportedC(
+        f"the nest cannot be mapped to work-items: {problem}",
+        loc=nest.innermost.origin.loc,
+        code="LX063",
+        help="apply single steps: loopxform explain lists them",
+    )
+
+
+def _one_item_each(nest: Nest, sizes: Tiles, mapped: tuple[str, ...]) -> Derivation:
+    """Groups of Ty x Tx, or Ty*Tx in a row, over the loops `mapped`; the others run in order."""
     w = _Work(nest.derivation, sizes)
     w.stage("Mapping each iteration to a work-item")
-    if len(nest.parallel) == 1:
-        only = _dimension(w.fn, nest.parallel[0], 2)
+    w.do(*(Sequentialise(var) for var in nest.parallel[len(mapped) :]))
+    if len(mapped) == 1:
+        only = _dimension(w.fn, mapped[0], 2)
         w.do(Stripmine(only.item, w.size("Ty*Tx"), only.group))
         w.do(MapTo(only.group, "group.x"), MapTo(only.thread, "thread.x"))
         return w.derivation
-    y, x = nest.parallel[:3][-2:]
+    y, x = mapped[-2:]
     rows, columns = _dimension(w.fn, y, 2), _dimension(w.fn, x, 2)
-    w.do(*(Sequentialise(var) for var in nest.parallel[3:]))
     w.do(Stripmine(y, w.size("Ty"), rows.group), Stripmine(x, w.size("Tx"), columns.group))
     w.do(Interchange(y, columns.group))
-    _map(w, replace(nest, parallel=nest.parallel[:3]), rows, columns)
+    _map(w, replace(nest, parallel=mapped), rows, columns)
     return w.derivation
 
 

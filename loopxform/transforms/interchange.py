@@ -64,9 +64,26 @@ class Interchange(Step):
         nested = [s for s in found if (*s.path, 0) in inner]
         if len(nested) == 1:
             return nested[0]
+        if not nested and (inside := self._reversed(found, resolve(fn, self.inner))):
+            return inside
         if not nested and len(found) == 1:
             return self._apart(found[0])
         return one_loop(fn, self.outer) if len(found) > 1 else found[0]
+
+    def _reversed(
+        self, found: tuple[LoopSite, ...], around: tuple[LoopSite, ...]
+    ) -> Obstacle | None:
+        """Says so where the loops are nested the other way round."""
+        for site in found:
+            for other in around:
+                if site.path[: len(other.path)] == other.path and site.path != other.path:
+                    return Obstacle(
+                        "LX110",
+                        f"the loop over '{self.outer}' is inside the loop over '{self.inner}'",
+                        site.loop.origin.loc,
+                        remedy=f"name the outer loop first: interchange {self.inner} {self.outer}",
+                    )
+        return None
 
     def _apart(self, site: LoopSite) -> LoopSite | Obstacle:
         """The loops are not parent and child: say what stands between them."""

@@ -14,14 +14,15 @@ from loopxform.codegen.plan import KernelPlan
 from loopxform.errors import UsageError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import names
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.verify.compare import Mismatch, compare
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
-
-TOLERANCE = {"float32": 1e-4, "float64": 1e-10}
-"""Relative; used where the device may contract a*b + c, which the reference does not."""
+from loopxform.verify.sizes import checked_sizes
+from loopxform.verify.tolerance import Tolerance, tolerance_of
 
 
 @dataclass(frozen=True)
@@ -32,33 +33,23 @@ class RunResult:
     arrays: tuple[str, ...]
     mismatches: tuple[Mismatch, ...]
     nanoseconds: int | None
-    exact: bool
+    allowed: Tolerance
 
     @property
     def ok(self) -> bool:
         return not self.mismatches
 
 
-def required_sizes(fn: Function) -> tuple[str, ...]:
-    """Integer scalars of the function that a run needs numbers for."""
-    return tuple(p.name for p in fn.objects if not p.array and p.type.is_integer and not p.const)
-
-
 def arguments(fn: Function, sizes: Mapping[str, int | float], seed: int) -> dict[str, Any]:
-    """Random arguments. Raises UsageError where a size is missing."""
-    missing = [n for n in required_sizes(fn) if n not in sizes]
-    if missing:
-        raise UsageError(
-            f"the run needs a number for {', '.join(missing)}",
-            help="--size " + ",".join(f"{n}=64" for n in missing),
-        )
-    integers = {n: int(v) for n, v in sizes.items() if float(v).is_integer()}
+    """Random arguments. Raises UsageError where a size is missing or cannot be."""
+    given = checked_sizes(fn, sizes)
+    integers = {n: v for n, v in given.items() if isinstance(v, int)}
     shapes: dict[str, int] = {}
     for p in fn.objects:
         if p.array and p.shape[0] is None:
             found = extent(fn, p.name)
             shapes[p.name] = max(0, evaluate(found.upper[0], integers)) if found else 1
-    return make_inputs(fn, sizes, seed, shapes=shapes)
+    return make_inputs(fn, given, seed, shapes=shapes)
 
 
 def run(
@@ -73,11 +64,14 @@ def run(
 ) -> RunResult:
     """Runs both and compares every array the program writes.
 
-    The kernel runs `repeat` times on fresh copies; the time is the median. Raises UsageError,
+    `exact` says that nothing may be contracted. The kernel runs `repeat` times on fresh copies; the
+    time is the median. Raises UsageError,
     InputError (no compiler), DeviceError.
     """
     fn = plan.start
     given = arguments(fn, sizes, seed)
+    _require_assumptions(fn, given)
+    _require_inside(fn, given)
     library = Library(source, [fn])
     library.read_constants(fn.name, given)
     expected = copy.deepcopy(given)
@@ -90,13 +84,47 @@ def run(
         kernel(**actual)
         times.append(kernel.nanoseconds or 0)
     written = tuple(b.param.name for b in plan.buffers if b.written)
-    tolerance = 0.0 if exact else max((_tolerance(expected[n]) for n in written), default=0.0)
-    found = compare(
-        {n: expected[n] for n in written}, {n: actual[n] for n in written}, rtol=tolerance
-    )
+    allowed = tolerance_of(fn, contract=not exact)
+    found = [m for n in written for m in _differences(n, expected[n], actual[n], allowed)]
     elements = sum(int(np.size(expected[n])) for n in written)
-    return RunResult(elements, written, found, sorted(times)[len(times) // 2], exact)
+    return RunResult(elements, written, tuple(found), sorted(times)[len(times) // 2], allowed)
 
 
-def _tolerance(array: Any) -> float:
-    return TOLERANCE.get(str(np.asarray(array).dtype), 0.0)
+def _differences(name: str, expected: Any, actual: Any, allowed: Tolerance) -> tuple[Mismatch, ...]:
+    relative, absolute = allowed.relative(expected), allowed.absolute(expected)
+    return compare({name: expected}, {name: actual}, rtol=relative, atol=absolute)
+
+
+def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
+    """What the model of the program rests on must hold for these arguments: without it the
+    program's arrays might be smaller than what it touches. Raises UsageError."""
+    values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
+    for e in fn.assumes:
+        if evaluate(e, values):
+            continue
+        given = ", ".join(f"{n}={values[n]}" for n in sorted(names(e)))
+        raise UsageError(
+            f"the arrays of {fn.name} have their shapes only where {expr_text(e)}; not for {given}",
+            code="LX064",
+            help=f"give sizes for which {expr_text(e)}",
+        )
+
+
+def _require_inside(fn: Function, args: Mapping[str, Any]) -> None:
+    """The program touches nothing beyond the extents its arrays are declared with (C11 6.5.6p8).
+    Raises UsageError."""
+    values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
+    for p in fn.objects:
+        found = extent(fn, p.name) if p.array else None
+        if found is None or not (found.when is None or evaluate(found.when, values)):
+            continue
+        for n, (upper, size) in enumerate(zip(found.upper, p.shape)):
+            if size is None or evaluate(upper, values) <= evaluate(size, values):
+                continue
+            place = ", ".join(["..."] * n + [str(evaluate(upper, values) - 1)])
+            raise UsageError(
+                f"with these sizes {fn.name} touches {p.name}[{place}], and {p.name} has "
+                f"{evaluate(size, values)} (dimension {n + 1})",
+                code="LX064",
+                help=f"give sizes for which {expr_text(upper)} <= {expr_text(size)}",
+            )

@@ -122,12 +122,9 @@ def run_reference(source: CSource, fn: Function, args: Mapping[str, Any]) -> int
 
 
 def wrapper_text(source: CSource, functions: Sequence[Function]) -> str:
-    """The translation unit that is compiled: the source, then the entry points."""
-    if source.text is None:
-        body = f'#include "{Path(source.path).resolve().as_posix()}"'
-    else:
-        body = source.text
-    parts = ["#define main loopxform_user_main", body, "#undef main"]
+    """What is compiled: the source, where it is text (a file is included by an option of the
+    compiler, since its name may hold what no `#include` can), then the entry points."""
+    parts = [source.text or "", "#undef main"]
     for n, fn in enumerate(functions):
         parts += [_entry(fn, n), _globals(fn, n)]
     return "\n".join(parts) + "\n"
@@ -135,20 +132,25 @@ def wrapper_text(source: CSource, functions: Sequence[Function]) -> str:
 
 def _entry(fn: Function, n: int) -> str:
     arguments = ", ".join(
-        f"args[{k}]" if p.shape else f"*({p.type.c} *)args[{k}]" for k, p in enumerate(fn.params)
+        f"{_ARGS}[{k}]" if p.shape else f"*({p.type.c} *){_ARGS}[{k}]"
+        for k, p in enumerate(fn.params)
     )
-    result = f"*({fn.returns.c} *)args[{len(fn.params)}] = " if fn.returns else ""
+    result = f"*({fn.returns.c} *){_ARGS}[{len(fn.params)}] = " if fn.returns else ""
     return (
-        f"{_EXPORT} void loopxform_ref_{n}(void **args)\n{{\n  {result}{fn.name}({arguments});\n}}"
+        f"{_EXPORT} void loopxform_ref_{n}(void **{_ARGS})\n"
+        f"{{\n  {result}{fn.name}({arguments});\n}}"
     )
 
 
 def _globals(fn: Function, n: int) -> str:
     cases = "".join(
-        f"  if (n == {k}) return (void *)&{p.name};\n" for k, p in enumerate(fn.globals)
+        f"  if ({_NUMBER} == {k}) return (void *)&{p.name};\n" for k, p in enumerate(fn.globals)
     )
-    return f"{_EXPORT} void *loopxform_global_{n}(int n)\n{{\n{cases}  return 0;\n}}"
+    return f"{_EXPORT} void *loopxform_global_{n}(int {_NUMBER})\n{{\n{cases}  return 0;\n}}"
 
+
+_ARGS, _NUMBER = "loopxform_args", "loopxform_number"
+"""Parameters of the entry points, which must hide no name of the user's."""
 
 _EXPORT = '__attribute__((visibility("default")))'
 
@@ -157,10 +159,21 @@ def _compile(source: CSource, functions: Sequence[Function], directory: Path) ->
     """The path of the shared library. What the wrapper does not reach is dropped, so that a file
     that calls functions of other files loads all the same."""
     wrapper, library = directory / "reference.c", directory / "reference.so"
-    wrapper.write_text(wrapper_text(source, functions))
+    wrapper.write_text(wrapper_text(source, functions), encoding="utf-8")
+    file = ["-include", os.path.abspath(source.path)] if source.text is None else []
+    own = ["-Dmain=loopxform_user_main", *file]
     sections = ["-ffunction-sections", "-fdata-sections", "-fvisibility=hidden"]
     linker = ["-Wl,--gc-sections"] if os.uname().sysname == "Linux" else ["-Wl,-dead_strip"]
-    command = [*compiler(), *FLAGS, *sections, *source.options, str(wrapper), "-o", str(library)]
+    command = [
+        *compiler(),
+        *FLAGS,
+        *sections,
+        *source.options,
+        *own,
+        str(wrapper),
+        "-o",
+        str(library),
+    ]
     done = subprocess.run([*command, *linker, "-lm"], capture_output=True, text=True, check=False)
     if done.returncode:
         log = done.stderr.replace(str(wrapper), source.path).strip().splitlines()

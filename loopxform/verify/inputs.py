@@ -17,8 +17,12 @@ from loopxform.ir.nodes import Function, Load, Param
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import loads, stmt_exprs, walk
 from loopxform.verify.interp import evaluate
+from loopxform.verify.sizes import require_memory
 
 _Array = np.ndarray[Any, Any]
+
+COPIES = 4
+"""Of every array: as drawn, given, expected, computed."""
 
 
 def make_inputs(
@@ -45,6 +49,7 @@ def make_inputs(
             value = _scalar(p, sizes, _stream(seed, p.name), signed)
             args[p.name] = np.array(value, p.type.numpy) if p.is_global else value
     extents = {p.name: extents_of(p, fn, args, shapes or {}) for p in fn.objects if p.shape}
+    require_memory(fn, extents, COPIES)
     smallest = min((n for e in extents.values() for n in e), default=1)
     subscripts = _subscript_arrays(fn)
     for p in fn.objects:

@@ -85,12 +85,29 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "two-functions": (TWO, ["tile"]),
     "output-a-file": (MM, ["tile", "-o", "in.c"]),
     "output-below-a-file": (MM, ["tile", "-o", "in.c/out"]),
+    "define-a-number": (MM, ["tile", "-D", "1X"]),
+    "define-nothing": (MM, ["tile", "-D", ""]),
+    "define-half": (MM, ["tile", "-DOK", "-DF("]),
+    "define-defined": (MM, ["tile", "-D", "defined=1"]),
+    "undefine-a-value": (MM, ["tile", "-U", "X=1"]),
+    "long-line": (
+        "int" + " " * 300 + "x[] = { " + "1, " * 200 + "2 3" + ", 4" * 200 + " };\n",
+        ["check"],
+    ),
     "no-such-option": (MM, ["tile", "--bogus"]),
     "no-such-variant": (MM, ["tile", "--variant", "fast"]),
     "no-such-profile": (MM, ["tile", "--profile", "abacus"]),
     "profile-and-device": (MM, ["tile", "--profile", "h100", "--device", "0"]),
     "size-missing": (MM, ["run", "--size", "M=3"]),
     "size-not-a-number": (MM, ["run", "--size", "M=3,U=x"]),
+    "size-unknown": (MM, ["run", "--size", "M=3,U=4,N=5,K=6"]),
+    "size-an-array": (MM, ["run", "--size", "M=3,U=4,N=5,A=6"]),
+    "size-beyond-int": (MM, ["run", "--size", "M=99999999999,U=4,N=5"]),
+    "size-a-fraction": (MM, ["run", "--size", "M=3.5,U=4,N=5"]),
+    "size-nan": (MM, ["run", "--size", "M=nan,U=4,N=5"]),
+    "size-underscore": (MM, ["run", "--size", "M=1_0,U=4,N=5"]),
+    "seed-negative": (MM, ["run", "--size", "M=3,U=4,N=5", "--seed", "-1"]),
+    "repeat-zero": (MM, ["run", "--size", "M=3,U=4,N=5", "--repeat", "0"]),
     "size-negative": (MM, ["run", "--size", "M=3,U=4,N=-5"]),
     "not-parallel": (
         "void f(int n, float a[n])\n{\n  for (int i = 1; i < n; i++)\n    a[i] = a[i - 1];\n}\n",
@@ -165,6 +182,28 @@ def test_no_opencl_device(tmp_path: Path) -> None:
     assert lines[0] == "<command line>:1:11: error: there is no OpenCL platform [LX050]"
     assert lines[3].endswith("|           ^^^")
     assert lines[-1].startswith('   = help: pip install "pyopencl[pocl]"')
+
+
+def test_arrays_larger_than_the_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyopencl")
+    monkeypatch.chdir(tmp_path)
+    Path("mm.c").write_text(MM)
+    assert main(["run", "mm.c", "--size", "M=2147483647,U=1,N=2147483647"]) == 2
+    err = capsys.readouterr().err
+    assert "error: the run needs 73786976" in err
+    assert "4 copies of A[2147483647][1], B[1][2147483647], C[2147483647][2147483647]" in err
+
+
+def test_a_script_nested_without_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mm.c").write_text(MM)
+    Path("deep.json").write_text("[" * 100_000)
+    assert main(["apply", "mm.c", "--script", "deep.json"]) == 2
+    assert "nested too deeply [LX056]" in capsys.readouterr().err
 
 
 def test_not_a_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,3 +164,28 @@ def rendered(text: str) -> list[str]:
         return [e.render() for e in parsed(text).problems]
     except InputError as e:
         return [e.render()]
+
+
+@pytest.mark.parametrize("text", [t for t, message, _ in BAD if message])
+def test_every_refusal_says_what_to_do(text: str) -> None:
+    with pytest.raises(InputError) as e:
+        parsed(text)
+    assert e.value.help
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ["void bad(int n) { for (int i = 0; i < n; i++ { } }"],
+        ["void bad(int n) { n = (1; }", "void worse(int n) { n = 1); }"],
+        ["void old(a, n) float *a; int n; { a[n] = ; }"],
+        ["void old(a, n) float *a; int n; { a[n] = 1; }", "void bad(int n) { n = ; }"],
+        ["int old(n)\n int n;\n{\n return (n; }", "void bad(int n) {\n n = ; }"],
+        ["int x[] = { 1, (2 };", "void bad(int n) { n = ; }"],
+    ],
+)
+def test_a_bad_function_hides_no_other(bad: list[str]) -> None:
+    for text in (GOOD + "\n".join(bad), "\n".join(bad) + "\n" + GOOD):
+        found = parsed(text)
+        assert [f.name for f in found.unit.functions] == ["good"]
+        assert len(found.problems) == len(bad)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from programs import mm, mm_args
 
+from loopxform import loads
 from loopxform.errors import InputError
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Const, Function, Param, Var
 from loopxform.ir.types import BOOL, DOUBLE, FLOAT, INT, ULONG
-from loopxform.verify.cref import CSource, Library, run_reference, wrapper_text
+from loopxform.verify.cref import CSource, Library, run_reference
 
 N = Var("n")
 MM = str(Path(__file__).parents[3] / "corpus" / "mm.c")
@@ -123,15 +124,23 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_wrapper_includes_the_file_by_its_full_path() -> None:
-    text = wrapper_text(CSource(MM), [mm()])
-    assert f'#include "{Path(MM).resolve()}"' in text
-    assert "#define main loopxform_user_main" in text
-
-
 def test_pointers_of_the_file_point_to_their_argument() -> None:
     text = "float (*rows)[2]; void f(int n) { for (int i = 0; i < n; i++) rows[i][1] = i; }"
     (fn,) = parse_file("f.c", text=text).unit.functions
     rows = np.zeros((3, 2), np.float32)
     run_reference(CSource(text=text), fn, {"n": 3, "rows": rows})
     assert rows.tolist() == [[0, 0], [0, 1], [0, 2]]
+
+
+def test_a_relative_path_and_a_main(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.c").write_text(Path(MM).read_text() + "int main(void) { return 0; }\n")
+    run_reference(CSource("m.c"), mm(), mm_args(1, 1, 1))
+
+
+def test_globals_are_not_hidden_by_names_of_the_wrapper() -> None:
+    text = "int n = 3, args = 4, k; void f(int *a) { for (int i = 0; i < 2; i++) a[i] = n + args; }"
+    fn = loads(text)["f"].function
+    given = {"a": np.zeros(2, np.int32), "n": np.array(5, np.int32), "args": np.array(6, np.int32)}
+    run_reference(CSource(text=text), fn, given)
+    assert given["a"].tolist() == [11, 11]

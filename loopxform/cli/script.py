@@ -1,0 +1,147 @@
+"""Scripts of steps: what `tile --json` saves and `apply --script` reads, every part with its
+place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loopxform.errors import InputError, UsageError
+from loopxform.source import Loc, Sources
+from loopxform.transforms import Derivation
+from loopxform.transforms.base import LARGEST_TILE
+
+FORMAT = (
+    '{"tiles": {"Ty": 16}, "fp_contract": "on", "steps": [...]}, as `tile --json FILE` saves it'
+)
+CONTRACT = ("on", "off")
+
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{},:]|[^\s\[\]{},:"]+')
+
+
+def saved(derivation: Derivation, *, contract: bool) -> str:
+    """The text of a script."""
+    data = {"fp_contract": "on" if contract else "off", **derivation.to_json()}
+    return json.dumps(data, indent=2) + "\n"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A part of a text that a person wrote: one step, of an option or in a file."""
+
+    file: str
+    whole: str
+    start: int
+    end: int
+
+    @property
+    def part(self) -> str:
+        return self.whole[self.start : self.end]
+
+    def place(self, e: UsageError | InputError, words: list[str]) -> None:
+        """Puts the error at the last of the words that its message quotes, else at the first."""
+        quoted = [w for w in words if f"'{w}'" in e.message] or words[:1]
+        word = quoted[-1] if quoted else ""
+        found = list(re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", self.part)) if word else []
+        e.width = len(word) if found else 1
+        self.at(e, self.start + (found[-1].start() if found else 0))
+
+    def at(self, e: UsageError | InputError, offset: int) -> None:
+        """Puts the error at an offset of the whole text."""
+        before = self.whole[:offset]
+        column = offset - (before.rfind("\n") + 1) + 1
+        e.loc = Loc(self.file, before.count("\n") + 1, column)
+        e.sources = Sources()
+        e.sources.add(self.file, self.whole)
+
+
+@dataclass(frozen=True)
+class Script:
+    """Tile sizes, steps with their text, and whether contraction is allowed (None: not said)."""
+
+    tiles: dict[str, int] = field(default_factory=dict)
+    steps: tuple[tuple[Any, Text], ...] = ()
+    contract: bool | None = None
+
+
+def read_script(path: str) -> Script:
+    """Raises InputError with the place in the script."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as e:
+        message = f"cannot read '{path}': {e.strerror or e}"
+        raise InputError(message, code="LX056", help=FORMAT, subject="--script") from e
+    except UnicodeDecodeError as e:
+        message = f"'{path}' is not text in UTF-8"
+        raise InputError(message, code="LX056", help=FORMAT, subject="--script") from e
+    whole = Text(path, text, 0, len(text))
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as e:
+        raise _bad(whole, f"not JSON: {e.msg[:1].lower()}{e.msg[1:]}", e.pos) from e
+    except RecursionError as e:
+        raise _bad(whole, "nested too deeply", 0) from e
+    except ValueError as e:  # a number of thousands of digits
+        raise _bad(whole, f"not JSON: {e}", 0) from e
+    if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
+        raise _bad(whole, "the script has no list of steps", 0)
+    places = dict(_members(text))
+    for key in data:
+        if key not in ("tiles", "fp_contract", "steps"):
+            raise _bad(whole, f"a script has no {key!r}", places[key])
+    tiles, contract = data.get("tiles", {}), data.get("fp_contract")
+    if not isinstance(tiles, dict) or not all(is_size(n, v) for n, v in tiles.items()):
+        raise _bad(whole, f"not tile sizes: {tiles!r}", places["tiles"])
+    if contract is not None and contract not in CONTRACT:
+        raise _bad(whole, '"fp_contract" is neither "on" nor "off"', places["fp_contract"])
+    spans = _elements(text, places["steps"])
+    steps = tuple((s, Text(path, text, *span)) for s, span in zip(data["steps"], spans))
+    return Script(tiles, steps, None if contract is None else contract == "on")
+
+
+def is_size(name: object, value: object) -> bool:
+    """Whether a tile size has a name and a value that it can have."""
+    named = isinstance(name, str) and name.isidentifier() and name.isascii()
+    return named and type(value) is int and 0 < value <= LARGEST_TILE
+
+
+def _bad(text: Text, message: str, offset: int) -> InputError:
+    error = InputError(message, code="LX056", help=FORMAT)
+    text.at(error, offset)
+    return error
+
+
+def _members(text: str) -> Iterator[tuple[str, int]]:
+    """The keys of an object and where their values start."""
+    depth, key, named = 0, "", False
+    for m in _TOKEN.finditer(text):
+        token = m.group()
+        if named:
+            yield key, m.start()
+            named = False
+        if depth == 1 and token == ":":
+            named = True
+        elif depth == 1 and token[0] == '"':
+            key = json.loads(token)
+        depth += (token in "[{") - (token in "]}")
+
+
+def _elements(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Where the elements of the array at `start` begin and end."""
+    depth, begin, end = 0, None, start
+    for m in _TOKEN.finditer(text, start):
+        token = m.group()
+        if depth == 1 and token in ",]":
+            if begin is not None:
+                yield begin, end
+            begin = None
+        elif depth == 1 and begin is None:
+            begin = m.start()
+        depth += (token in "[{") - (token in "]}")
+        end = m.end()
+        if depth == 0:
+            return

@@ -1,0 +1,78 @@
+"""Numbers for the scalars of a function, as a user gives them: known names, values that exist."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from math import isfinite, prod
+
+from loopxform.errors import InputError, UsageError
+from loopxform.ir.nodes import Function, Param
+from loopxform.verify import arith
+
+Number = int | float
+
+
+def required_sizes(fn: Function) -> tuple[str, ...]:
+    """Integer scalars of the function that a run needs numbers for."""
+    return tuple(p.name for p in _scalars(fn) if p.type.is_integer)
+
+
+def checked_sizes(fn: Function, sizes: Mapping[str, Number]) -> dict[str, Number]:
+    """The numbers, integers as such. Raises UsageError where one is missing, is for nothing, or is
+    no value of its parameter's type."""
+    scalars = {p.name: p for p in _scalars(fn)}
+    known = ", ".join(scalars) or "none"
+    for name in sizes:
+        if name not in scalars:
+            raise UsageError(
+                f"'{name}' is not a scalar of {fn.name}",
+                code="LX054",
+                help=f"the scalars that can be given are: {known}",
+            )
+    missing = [n for n in required_sizes(fn) if n not in sizes]
+    if missing:
+        raise UsageError(
+            f"the run needs a number for {', '.join(missing)}",
+            code="LX054",
+            help="--size " + ",".join(f"{n}=64" for n in missing),
+        )
+    return {n: _value(scalars[n], v) for n, v in sizes.items()}
+
+
+def _scalars(fn: Function) -> list[Param]:
+    return [p for p in fn.objects if not p.array]
+
+
+def _value(p: Param, value: Number) -> Number:
+    if p.type.is_float:
+        return float(value)
+    low, high = arith.bounds(p.type)
+    if isfinite(value) and value == int(value) and low <= value <= high:
+        return int(value)
+    raise UsageError(
+        f"{value} is not a value of {p.type} {p.name}",
+        code="LX054",
+        help=f"give a whole number from {low} to {high}",
+    )
+
+
+def require_memory(fn: Function, extents: Mapping[str, tuple[int, ...]], copies: int) -> None:
+    """Arrays of these extents, each held several times, must fit this machine. Raises
+    InputError."""
+    bytes_of = {p.name: p.type.bytes for p in fn.objects}
+    needed = copies * sum(prod(e) * bytes_of[n] for n, e in extents.items())
+    present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed <= present:
+        return
+    shapes = ", ".join(f"{n}{''.join(f'[{d}]' for d in e)}" for n, e in extents.items())
+    raise InputError(
+        f"the run needs {_gigabytes(needed)} of memory, of which there are {_gigabytes(present)}",
+        code="LX054",
+        notes=[f"{copies} copies of {shapes}"],
+        help="use smaller sizes",
+    )
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.1f} GB"

@@ -1,0 +1,87 @@
+"""How far a device may be from the user's C, and why.
+
+Arithmetic is the same to the last bit. What may differ is a product fused with a sum, where that is
+allowed, and functions: OpenCL bounds their error (in units in the last place, OpenCL C 1.2, section
+7.4), and a C library has errors of its own (less than one unit). The tolerance of an array is the
+largest bound of a function in the nest, in units of the coarser of the two types, times HEADROOM
+for what the nest makes of it; it counts relative to an element and to the largest of its array,
+since sums of either sign cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from loopxform.ir.functions import base_name, result
+from loopxform.ir.nodes import Call, Function
+from loopxform.ir.visit import stmt_exprs, walk, walk_expr
+
+CONTRACTION = {"float32": 1e-4, "float64": 1e-10}
+HEADROOM = 64
+
+# fmt: off
+ULPS = {
+    "acos": 4, "acosh": 4, "asin": 4, "asinh": 4, "atan": 5, "atan2": 6, "atanh": 5, "cbrt": 2,
+    "cos": 4, "cosh": 4, "erf": 16, "erfc": 16, "exp": 3, "exp2": 3, "expm1": 3, "hypot": 4,
+    "log": 3, "log10": 3, "log1p": 2, "log2": 3, "pow": 16, "sin": 4, "sinh": 4, "tan": 5,
+    "tanh": 5, "tgamma": 16,
+}
+# fmt: on
+"""The others (`fabs`, `fma`, `floor`, ...) are exact; `sqrt` and division are asked to be."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What may differ in the arrays of a nest: `functions` by name, and contraction."""
+
+    functions: tuple[str, ...]
+    contract: bool
+
+    @property
+    def exact(self) -> bool:
+        return not self.functions and not self.contract
+
+    @property
+    def why(self) -> str:
+        """`contraction and the device's exp, sin`."""
+        device = f"the device's {', '.join(self.functions)}" if self.functions else ""
+        return " and ".join(x for x in ("contraction" if self.contract else "", device) if x)
+
+    def relative(self, array: Any) -> float:
+        """For an array of that type; none for integers."""
+        kind = np.asarray(array).dtype
+        if kind.kind != "f":
+            return 0.0
+        units = [_error(name, kind) for name in self.functions]
+        fused = CONTRACTION[str(kind)] if self.contract else 0.0
+        return max([fused, *(HEADROOM * u for u in units)])
+
+    def absolute(self, array: Any) -> float:
+        """For the elements of an array that cancel; only functions need it."""
+        if not self.functions:
+            return 0.0
+        sizes = np.abs(np.asarray(array, np.float64))
+        return self.relative(array) * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))
+
+
+def tolerance_of(fn: Function, *, contract: bool) -> Tolerance:
+    """What may differ when a device runs the nests of `fn`."""
+    called = {
+        e.name
+        for _, s in walk(fn.body)
+        for whole in stmt_exprs(s)
+        for e in walk_expr(whole)
+        if isinstance(e, Call)
+    }
+    return Tolerance(tuple(sorted(n for n in called if base_name(n) in ULPS)), contract)
+
+
+def _error(name: str, kind: np.dtype[Any]) -> float:
+    """Of a function whose value ends in an array of that type, relative to the value."""
+    made = result(name)
+    types = [kind, *([np.dtype(made.numpy)] if made else [])]
+    unit = max(float(np.finfo(t).eps) for t in types)
+    return (ULPS[base_name(name) or name] + 1) * unit

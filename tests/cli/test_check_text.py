@@ -1,0 +1,57 @@
+"""What `check` prints for people: nothing that says nothing, and every loop by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopxform import loads
+from loopxform.cli import main
+
+MAIN = """#include <stdio.h>
+int main(int argc, char **argv)
+{
+  int n = argc; float a[100];
+  for (int i = 0; i < n; i++) printf("%s", argv[i]);
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i]+=j; for(int i = 0; i<3; i++) a[i]=0;
+  return 0;
+}
+"""
+
+
+def test_main(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.c").write_text(MAIN)
+    assert main(["check", str(tmp_path / "m.c")]) == 0
+    out = capsys.readouterr().out
+    assert "opaque" not in out
+    assert "argc " not in out.partition("kind")[2]
+    assert out.count("line 5 is not modelled: it may depend on everything") == 1
+    assert [x.split("  ")[-1] for x in out.splitlines() if x.startswith("    6 |")] == [
+        "i at column 3: yes",
+        "j at column 31: reduction (+ of a[i])",
+        "i at column 68: yes",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("i = 0, j = 1; i < n; i++, j++", "i"),
+        ("; i < n; i++", "i"),
+        ("; i < n; --j", "j"),
+        ("; i < n; i *= 2", "i"),
+        ("; n == i; i = i * 3", "i"),
+        ("a[0] = 0; a[0] < 3; a[0]++", ""),
+        ("*p = 0; *p < n; (*p)++", ""),
+        (";;", ""),
+        ("double y = 0; y < 1; y += 0.1", "y"),
+        ("unsigned long int m = 0; m * m < 10; m++", "m"),
+        ("int *q = p; q < p + n; q++", "q"),
+        ("i\n= 0; i < n; i = i * 3 + 1", "i"),
+    ],
+)
+def test_variables_of_loops_that_are_not_modelled(header: str, name: str) -> None:
+    text = f"void f(int n, float *a, int *p) {{ int i = 0, j = 0;\n for ({header}) a[i] = j; }}"
+    (verdict,) = loads(text)["f"].check()
+    assert (verdict.parallel, verdict.var) == ("unknown", name)

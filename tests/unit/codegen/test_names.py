@@ -1,0 +1,105 @@
+"""Names of the user's that mean something else in what is written: renamed, or refused."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import loopxform as lx
+from loopxform.errors import EmitError
+
+MM = """FILE_SCOPE
+void MM(int N, const float A[N][N], float C[N][N])
+{
+  for (int I = 0; I < N; I++)
+    for (int j = 0; j < N; j++) {
+      float ACC = SCALE;
+      for (int k = 0; k < N; k++)
+        ACC += A[I][k];
+      C[I][j] = ACC;
+    }
+}
+"""
+ROLES = {"MM": "mm", "N": "n", "A": "a", "C": "c", "I": "i", "ACC": "acc"}
+STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
+
+
+def named(role: str, name: str) -> lx.Routine:
+    """The program with a name in a role; `global` is an array at file scope."""
+    text = MM
+    if role == "global":
+        text = text.replace("FILE_SCOPE", f"extern float {name}[1];").replace("SCALE", f"{name}[0]")
+    names = {**ROLES, role: name}
+    text = re.sub(r"\w+", lambda m: names.get(m.group(), m.group()), text)
+    return lx.loads(text.replace("FILE_SCOPE", "").replace("SCALE", "0"), "t.c").routine()
+
+
+def written(role: str, name: str, folder: Path) -> None:
+    small = named(role, name).tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
+    small.write(folder)
+    for standard in ("c99", "gnu17"):
+        command = ["cc", f"-std={standard}", *STRICT, "t_opencl.c"]
+        subprocess.run(command, cwd=folder, check=True)
+
+
+OPENCL = [
+    "kernel",
+    "global",
+    "half",
+    "float4",
+    "get_global_id",
+    "image2d_array_t",
+    "barrier",
+    "max",
+]
+OTHERS = ["status", "size", "device", "program", "name", "index", "y1", "exp", "item", "Ty", "c0"]
+
+
+@pytest.mark.parametrize("name", OPENCL + OTHERS)
+@pytest.mark.parametrize("role", ["A", "ACC"])
+def test_names_that_are_free_in_c(role: str, name: str, tmp_path: Path) -> None:
+    written(role, name, tmp_path)
+
+
+@pytest.mark.parametrize("name", OPENCL)
+@pytest.mark.parametrize("role", ["MM", "global"])
+def test_names_that_are_free_at_file_scope(role: str, name: str, tmp_path: Path) -> None:
+    written(role, name, tmp_path)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "name", [*OPENCL, "true", "CLK_LOCAL_MEM_FENCE", "FLT_MAX", "M_PI", "NULL"]
+)
+def test_kernels_rename_what_opencl_knows(name: str) -> None:
+    for role in ("N", "A", "I", "ACC", "global"):
+        named(role, name).tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2).compile()
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        *(("N", n) for n in ("lx_queue", "cl_int", "clFinish", "mm_on_host", "INT_MAX", "size_t")),
+        *(("A", n) for n in ("lx_state", "cl_mem", "bool", "stdin")),
+        *(("I", n) for n in ("NULL", "bool", "size_t")),
+        *(("ACC", n) for n in ("EOF", "true")),
+        *(("MM", n) for n in ("main", "lx_tell", "memcpy", "y1", "sinf", "size_t")),
+        *(("global", n) for n in ("lx_state", "mm_cl", "mm_release", "index", "log", "stderr")),
+    ],
+)
+def test_names_that_are_taken_are_refused_at_their_place(role: str, name: str) -> None:
+    with pytest.raises(EmitError) as e:
+        _ = named(role, name).tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2).opencl
+    assert e.value.message == f"'{name}' means something else in the C file that is written"
+    assert e.value.help == f"rename it: {name}_1"
+    assert e.value.loc is not None
+
+
+@pytest.mark.parametrize("name", ["lx_state", "cl_mem", "LX_MIN", "stdout_", "N_MAX", "M_ROWS"])
+def test_local_names_are_more_free(name: str, tmp_path: Path) -> None:
+    """They hide only what the user's own loops do not use."""
+    written("I", name, tmp_path)
+    written("ACC", name, tmp_path)
