@@ -28,7 +28,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT, Space
-from loopxform.ir.visit import loads, names, walk, writes
+from loopxform.ir.visit import bodies, loads, names, walk, writes
 from loopxform.transforms.bounds import conjunction
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
@@ -43,6 +43,7 @@ class KernelWriter:
     own: OwnNames
     render_copy: Callable[[CopyPlan], str]
     _hoisted: dict[str, object] = field(default_factory=dict)
+    _partly_set: frozenset[str] = frozenset()
 
     def lines(self, body: tuple[Stmt, ...]) -> list[str]:
         """The kernel body: offsets of the group, then what the group does."""
@@ -56,8 +57,26 @@ class KernelWriter:
         if any(_is_grid(s) for _, s in walk(inner)):
             raise EmitError("loops mapped to groups are not perfectly nested")
         out += self._thread_offsets()
+        self._partly_set = frozenset(self._set_by_some(inner))
         out += self._group(inner, in_loop=False)
         return out
+
+    def _set_by_some(self, body: tuple[Stmt, ...]) -> Iterator[str]:
+        """Storage of a work-item that work-items past a bound never set. It gets a value all the
+        same: compilers may take what is computed from an unset one for anything, branches of the
+        other work-items included."""
+        where = list(walk(body))
+        for _, s in where:
+            if isinstance(s, Decl) and s.space is not Space.LOCAL:
+                first = next((p for p, x in where if s.name in writes((x,)) and not bodies(x)), ())
+                around = [x for p, x in where if p != first and first[: len(p)] == p]
+                if any(self._skips(x) for x in around):
+                    yield s.name
+
+    def _skips(self, s: Stmt) -> bool:
+        """Whether a statement runs what it holds in some work-items only."""
+        found = (t for t in self.mapping.threads if t.loop is s)
+        return isinstance(s, If) or any(self._conditions(t) for t in found)
 
     def _group_offset(self, loop: For) -> str:
         level = loop.level
@@ -218,7 +237,8 @@ class KernelWriter:
             return []
         kept = self.mapping.kept.get(s.name, ())
         sizes = "".join(f"[{self._text(s.shape[n])}]" for n in kept)
-        return [f"{self.dialect.type_name(s.type)} {self.dialect.name(s.name)}{sizes};"]
+        value = "" if s.name not in self._partly_set else " = {0}" if sizes else " = 0"
+        return [f"{self.dialect.type_name(s.type)} {self.dialect.name(s.name)}{sizes}{value};"]
 
     def _loop(self, s: For, body: list[str]) -> list[str]:
         if s.var in writes(s.body):

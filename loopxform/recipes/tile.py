@@ -249,8 +249,10 @@ def _map(w: _Work, nest: Nest, rows: _Names, columns: _Names) -> None:
     w.stage("Listing 10: Mapping to hardware and copying slices")
     if len(nest.parallel) == 3:
         w.do(MapTo(nest.parallel[0], "group.z"))
-    w.do(MapTo(rows.group, "group.y"), MapTo(columns.group, "group.x"))
-    w.do(MapTo(f"{rows.thread}*", "thread.y"), MapTo(f"{columns.thread}*", "thread.x"))
+    # Some implementations (PoCL 3) run a work-item twice where only the first dimension is empty.
+    y, x = ("x", "y") if w.sizes.Tx == 1 else ("y", "x")
+    w.do(MapTo(rows.group, f"group.{y}"), MapTo(columns.group, f"group.{x}"))
+    w.do(MapTo(f"{rows.thread}*", f"thread.{y}"), MapTo(f"{columns.thread}*", f"thread.{x}"))
     for d in (rows, columns):
         if d.item != d.thread:
             w.do(Unroll(f"{d.item}*"))

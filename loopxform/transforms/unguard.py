@@ -2,12 +2,13 @@
    -> acc[i, j] += e(min(ii+i, M-1), min(jj+j, N-1)).
 
 Iterations past the edge repeat the last one inside it, on elements of their own that nobody reads.
-Legal where all statements that write the storage stand under one guard (a condition, or the bound
-that cuts a loop short) and write nothing that is shared, every other read of it stands under that
-guard too, each element belongs to one iteration, and what the statements read is either unchanged
-by the clamping or a staged copy that is itself clamped. No padding value is ever computed with:
-each value is one that some iteration of the program computes. (In place of the padding of seed 000,
-sections 4.2.1 and 7.3.2; serves every operator, division included.)
+Legal for statements that write the storage under one guard (a condition, or the bound that cuts a
+loop short) and write nothing that is shared, where every other read of it stands under that guard
+too, each element belongs to one iteration, and what the statements read is either unchanged by the
+clamping or a staged copy that is itself clamped. No padding value is ever computed with: each value
+is one that some iteration of the program computes. Statements of which that cannot be shown keep
+the guard. (In place of the padding of seed 000, sections 4.2.1 and 7.3.2; serves every operator,
+division included.)
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ from loopxform.transforms.clamping import Guard, clamp_body
 
 @dataclass(frozen=True)
 class Unguard(Step):
-    """Drops the bounds check around every statement that writes the expanded storage `names`."""
+    """Drops the bounds check around the statements that write the expanded storage `names`, where
+    that is legal."""
 
     names: tuple[str, ...]
 
@@ -72,15 +74,22 @@ class Unguard(Step):
             decl = declared(fn.body).get(name)
             if decl is None or not decl.shape:
                 return (self._no(fn, f"'{name}' is not expanded storage", f"expand {name} first"),)
-        sites = _sites(fn, self.names)
-        guards = {s.key for s in sites}
-        if len(guards) != 1 or not next(iter(guards)):
-            return (self._no(fn, "the writes do not stand under one bounds check", None),)
-        problem = self._readers(fn, sites)
-        for site in sites:
-            problem = problem or self._elements(fn, site) or self._values(fn, site)
-            problem = problem or self._bystanders(fn, site, sites)
+        sites = _alike(_sites(fn, self.names))
+        if not sites:
+            return (self._no(fn, "the writes do not stand under a bounds check", None),)
+        problem = self._readers(fn, sites) or self._all_stay(fn, sites)
         return (problem,) if problem else ()
+
+    def _all_stay(self, fn: Function, sites: list[_Site]) -> Obstacle | None:
+        """None where some site can do without the check; what is left guarded reads nothing that
+        an iteration past the edge computed."""
+        problems = [self._stays(fn, site, sites) for site in sites]
+        return None if None in problems else problems[0]
+
+    def _stays(self, fn: Function, site: _Site, sites: list[_Site]) -> Obstacle | None:
+        """Why the bounds check of one site must stay."""
+        problem = self._elements(fn, site) or self._values(fn, site)
+        return problem or self._bystanders(fn, site, sites)
 
     def _readers(self, fn: Function, sites: list[_Site]) -> Obstacle | None:
         """Reads elsewhere must stand under the guard."""
@@ -144,8 +153,8 @@ class Unguard(Step):
         return Obstacle("LX170", f"the bounds check must stay: {what}", loc, remedy=remedy)
 
     def rewrite(self, fn: Function) -> Function:
-        before = fn
-        for site in reversed(_sites(before, self.names)):
+        before, sites = fn, _alike(_sites(fn, self.names))
+        for site in reversed([s for s in sites if self._stays(before, s, sites) is None]):
             body = self._clamped(before, site)
             if isinstance(body, str):
                 check = conjunction([Bin("<", g.index, g.limit) for g in site.guard])
@@ -186,6 +195,11 @@ def _sites(fn: Function, storage: tuple[str, ...]) -> list[_Site]:
         elements = frozenset(x.var for x in inner if poly(iteration_number(x)) in own)
         out.append(_under_if(fn, path, inner, elements) or _bare(fn, path, inner, elements))
     return out
+
+
+def _alike(sites: list[_Site]) -> list[_Site]:
+    """The sites under the guard of the first; others keep theirs."""
+    return [s for s in sites if s.key and s.key == sites[0].key]
 
 
 def _under_if(fn: Function, path: Path, inner: list[For], elements: frozenset[str]) -> _Site | None:

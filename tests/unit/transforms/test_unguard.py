@@ -35,19 +35,6 @@ LISTINGS = {
         *MAPPED,
         "unguard acc",
     ),
-}
-
-REFUSALS = {
-    "not-expanded": (
-        MM,
-        "unguard acc",
-    ),
-    "no-guard": (
-        c("for (int i = 0; i < 4; i++) { float t = a[i]; b[i] = t; }", "float a[4], float b[4]"),
-        "expand t i",
-        "distribute i",
-        "unguard t",
-    ),
     "integer-division": (
         MM.replace("float", "int").replace("A[i][k] *", "(A[i][k] / (i + 1)) *"),
         *MAPPED,
@@ -62,6 +49,57 @@ REFUSALS = {
         *SWAPPED[len(DISTRIBUTED) :],
         "unguard acc",
     ),
+    "loops-of-one-iteration": (
+        MM,
+        *PARALLEL,
+        *(s.replace(" Ry ", " 1 ").replace(" Rx ", " 1 ") for s in TILED),
+        *EXPANDED[-1:],
+        *SWAPPED[len(EXPANDED) :],
+        "unguard acc",
+    ),
+    "condition-at-the-edge": (
+        MM.replace("acc += A[i][k] * B[k][j];", "if (j != N - 1) acc += A[i][k] * B[k][j + 1];"),
+        *MAPPED,
+        "unguard acc",
+    ),
+    "condition-behind-a-scalar": (
+        MM.replace("acc += A", "acc += (last ? 0 : C[i][j + 1]) * A")
+        .replace("float acc = 0;", "int last = j == N - 1; float acc = 0;")
+        .replace("C[i][j] = acc", "D[i][j] = acc")
+        .replace("(int M", "(float D[][99], int M"),
+        *PARALLEL,
+        *TILED,
+        "expand acc ii,jj,i,j",
+        "expand last ii,jj,i,j",
+        "distribute ii,jj,i,j",
+        *SWAPPED[len(DISTRIBUTED) :],
+        "unguard last,acc",
+    ),
+    "division-by-a-scalar": (
+        MM.replace("float", "int")
+        .replace("int acc = 0;", "int d = N - j; int acc = 0;")
+        .replace("* B[k][j]", "* B[k][j] / d"),
+        *PARALLEL,
+        *TILED,
+        "expand acc ii,jj,i,j",
+        "expand d ii,jj,i,j",
+        "distribute ii,jj,i,j",
+        *SWAPPED[len(DISTRIBUTED) :],
+        "unguard d,acc",
+    ),
+}
+
+REFUSALS = {
+    "not-expanded": (
+        MM,
+        "unguard acc",
+    ),
+    "no-guard": (
+        c("for (int i = 0; i < 4; i++) { float t = a[i]; b[i] = t; }", "float a[4], float b[4]"),
+        "expand t i",
+        "distribute i",
+        "unguard t",
+    ),
     "another-statement": (
         MM.replace("C[i][j] = acc", "C[i][j] = 1; C[i][j] += acc"),
         *PARALLEL,
@@ -69,14 +107,6 @@ REFUSALS = {
         "stripmine j Tx",
         "interchange i jj",
         "expand acc i,j",
-        "unguard acc",
-    ),
-    "loops-of-one-iteration": (
-        MM,
-        *PARALLEL,
-        *(s.replace(" Ry ", " 1 ").replace(" Rx ", " 1 ") for s in TILED),
-        *EXPANDED[-1:],
-        *SWAPPED[len(EXPANDED) :],
         "unguard acc",
     ),
     "unknown": (
