@@ -13,16 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from loopxform.analysis import boxes
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.boxes import all_of, to_expr
-from loopxform.analysis.linear import Conj, Constraint, Lin, conj_names, equal, plus, times
+from loopxform.analysis.domain import names_of
+from loopxform.analysis.formula import Translator
+from loopxform.analysis.linear import (
+    Conj,
+    Constraint,
+    Lin,
+    at_least,
+    conj_names,
+    equal,
+    plus,
+    times,
+)
 from loopxform.analysis.region import Instance, region
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Expr, Function
+from loopxform.ir.nodes import Bin, Const, Expr, Function
 from loopxform.source import Loc
 
 NOT_AFFINE = "a subscript or its iterations are not affine"
@@ -72,6 +84,7 @@ class _Search:
         self.fn, self.array = fn, array
         self.rank = next((len(p.shape) for p in fn.objects if p.name == array), 0)
         self.index = tuple(f"#{d}" for d in range(self.rank))
+        self.keep = frozenset(self.index) | {p.name for p in fn.objects if not p.shape}
         self.reason: str | None = None
         self.place = fn.origin.loc
         self.parts = self._touched()
@@ -89,7 +102,8 @@ class _Search:
 
     def _touched(self) -> list[Conj]:
         """The parts that are touched. What may be touched is no obstacle where it lies in a part
-        that is touched for certain: `if (x[i] < 0) x[i] = 0`."""
+        that is touched for certain (`if (x[i] < 0) x[i] = 0`); an array with a declared shape has
+        the elements that it says."""
         certain: dict[tuple[object, ...], Conj] = {}
         possible: list[tuple[Conj, str, Loc | None]] = []
         for instance in region(self.fn).instances:
@@ -102,18 +116,44 @@ class _Search:
                         certain.setdefault(_key(part), part)
                     else:
                         possible.append((part, ON_DATA if affine else NOT_AFFINE, instance.loc))
+        box, perhaps = self._declared(), list[Conj]()
         for part, why, place in possible:
-            if not any(_covers(sure, part) for sure in certain.values()):
+            if any(_covers(sure, part) for sure in certain.values()):
+                continue
+            inside = None if box is None else eliminate((*part, *box), self.keep)
+            if box is None:
                 self.reason, self.place = why, place
                 break
-        return list(certain.values())
+            if inside is not None:
+                perhaps.append(inside)
+        return [*certain.values(), *perhaps]
+
+    def _whole(self) -> Extent | None:
+        """All that the array is declared to have."""
+        if self._declared() is None:
+            return None
+        param = next(p for p in self.fn.objects if p.name == self.array)
+        shape = tuple(d for d in param.shape if d is not None)
+        sizes = [Bin(">=", d, Const(1)) for d in shape if not isinstance(d, Const)]
+        when = reduce(lambda a, b: Bin("&&", a, b), sizes) if sizes else None
+        return Extent(self.array, shape, when, False)
+
+    def _declared(self) -> Conj | None:
+        """The elements the array is declared to have, where all its dimensions are stated."""
+        param = next(p for p in self.fn.objects if p.name == self.array)
+        out: list[Constraint] = []
+        for name, size in zip(self.index, param.shape):
+            found = None if size is None else Translator(names_of(self.fn)).cases(size)
+            if found is None or len(found) != 1 or found[0][1]:
+                return None
+            out += [at_least({name: 1}, {}), at_least(found[0][0], {name: 1}, 1)]
+        return tuple(out)
 
     def _parts(self, instance: Instance, access: Access) -> Iterator[Conj]:
         """The elements an access touches, or may touch."""
-        keep = frozenset(self.index) | {p.name for p in self.fn.objects if not p.shape}
         for domain in instance.domain:
             for subscripts, when in access.cases:
-                left = eliminate((*self._element(subscripts), *domain, *when), keep)
+                left = eliminate((*self._element(subscripts), *domain, *when), self.keep)
                 if left is not None:
                     yield left
 
@@ -135,7 +175,7 @@ class _Search:
         try:
             upper, when, corner = boxes.bounding_box(self.parts, self.index, self.params)
         except boxes.NoFormula as e:
-            return self.refuse(str(e))
+            return self._whole() or self.refuse(str(e))
         return Extent(self.array, upper, when, corner)
 
 

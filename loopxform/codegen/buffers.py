@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from loopxform.analysis.extent import Extent, explain
 from loopxform.errors import EmitError
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Bin, Const, Expr, Function, Param
+from loopxform.ir.nodes import Bin, Const, Expr, Function, Param, Var
+from loopxform.ir.types import Scalar
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import reads, writes
+from loopxform.transforms.bounds import conjunction, conjuncts
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,22 @@ def _extent(start: Function, p: Param) -> Extent:
 
 def _buffer(start: Function, p: Param, found: Extent) -> Buffer:
     read, written = p.name in reads(start.body), p.name in writes(start.body)
-    return Buffer(p, _elements(p, found), found.when, read, written)
+    when = None if found.when is None else _told(found.when, symbols(start))
+    return Buffer(p, _elements(p, found), when, read, written)
+
+
+def _told(when: Expr, types: dict[str, Scalar]) -> Expr | None:
+    """Without what the types say already: an unsigned number is not negative."""
+    left = [c for c in conjuncts(when) if not _always(c, types)]
+    return conjunction(left) if left else None
+
+
+def _always(c: Expr, types: dict[str, Scalar]) -> bool:
+    match c:
+        case Bin(">=", Var(name), Const(0)):
+            return types[name].is_unsigned
+        case _:
+            return False
 
 
 def _elements(p: Param, found: Extent) -> Expr:

@@ -82,6 +82,8 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
     d = Dialect("c", symbols(fn))
     reference = c_program.function_text(fn, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
+    conditions, groups = tuple(_conditions(plan, d)), _groups(plan, d)
+    texts = [reference, *groups, *(b.count for b in buffers), *(c for c, _ in conditions)]
     scalars = [f"{p.type.c} {p.name}" for p in plan.scalars]
     mems = [f"cl_mem {b.name}" for b in buffers]
     order = [_name(a) for a in plan.arguments]
@@ -95,7 +97,7 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         kernel=plan.name,
         kernel_lines=tuple(plan.source.splitlines()),
         reference=reference.rstrip("\n"),
-        prelude=tuple(c_program.prelude(fn, reference)),
+        prelude=tuple(c_program.prelude(fn, "\n".join(texts))),
         prototype=c_program.prototype(fn),
         plain_prototype=_plain(_plain_prototype(plan)),
         cl_prototype=cl_prototype,
@@ -104,10 +106,10 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         cl_call="".join(f", {_mem(n, buffers)}" for n in order),
         buffers=buffers,
         arguments=tuple(_argument(a) for a in plan.arguments),
-        conditions=tuple(_conditions(plan, d)),
+        conditions=conditions,
         overlaps=tuple(guard.overlaps(guard.meeting(fn))),
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
-        groups=_groups(plan, d),
+        groups=groups,
         group_shape=plan.group_shape,
         needs=tuple(_needs(plan)),
     )

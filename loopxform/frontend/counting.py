@@ -48,7 +48,7 @@ class Counting:
         t = symbol.type.base
         assert t is not None
         if t.bytes < INT.bytes:
-            self._narrow(symbol, t, lo, hi, node)
+            self._narrow(symbol, t, lo, hi, form, node)
         compared = common(t, self.type_of(hi)).is_unsigned
         if step < 0 and (t.is_unsigned or compared) and (op == ">=" or step < -1 or shift):
             help = "use a signed variable (int or long)"
@@ -78,11 +78,31 @@ class Counting:
             reason = f"the start of '{symbol.name}' may not fit its type"
             raise refused(node.init, reason, f"declare '{symbol.name}' as {given}")
 
-    def _narrow(self, symbol: Symbol, t: Scalar, lo: Expr, hi: Expr, node: c_ast.For) -> None:
-        largest = (1 << (8 * t.bytes - (0 if t.is_unsigned else 1))) - 1
-        smallest = 0 if t.is_unsigned else -largest - 1
-        for e in (lo, hi):
-            value = value_of(e)
-            if value is None or not smallest <= value <= largest:
-                reason = f"'{symbol.name}' of type {t} may wrap around before the bound"
-                raise refused(node, reason, "count with an int")
+    def _narrow(
+        self,
+        symbol: Symbol,
+        t: Scalar,
+        lo: Expr,
+        hi: Expr,
+        form: tuple[str, int, int],
+        node: c_ast.For,
+    ) -> None:
+        """All values, the one that ends the loop included, are values of the narrow type."""
+        op, step, shift = form
+        smallest, largest = _range(t)
+        beyond = abs(step) - (1 if op in ("<", ">") else 0)
+        past = beyond if step > 0 else -beyond
+        ends = [*self._values(lo), *(v - shift + past for v in self._values(hi))]
+        if any(not smallest <= v <= largest for v in ends):
+            reason = f"'{symbol.name}' of type {t} may wrap around before the bound"
+            raise refused(node, reason, "count with an int")
+
+    def _values(self, e: Expr) -> tuple[int, int]:
+        """The least and greatest value of an expression, as far as its type tells."""
+        value = value_of(e)
+        return (value, value) if value is not None else _range(self.type_of(e))
+
+
+def _range(t: Scalar) -> tuple[int, int]:
+    most = (1 << (8 * t.bytes - (0 if t.is_unsigned else 1))) - 1
+    return (0 if t.is_unsigned else -most - 1), most

@@ -45,6 +45,15 @@ class Expand(Step):
         found = _declaration(fn, self.name)
         if isinstance(found, Obstacle):
             return (found,)
+        if any(isinstance(s, For) and s.var == self.name for _, s in walk(fn.body)):
+            return (
+                Obstacle(
+                    "LX140",
+                    f"'{self.name}' counts a loop, which has one variable",
+                    at(fn, found).origin.loc,
+                    remedy="expand what the iterations compute",
+                ),
+            )
         around = _around(fn, found)
         missing = [v for v in self.loops if v not in [loop.var for loop in around]]
         if missing or not self.loops:

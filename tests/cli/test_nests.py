@@ -24,7 +24,7 @@ MAPPED = {
 }
 REFUSED = {
     "only-where": (
-        "void f(int n, float x[n], float y[n])\n"
+        "void f(int n, float *x, float *y)\n"
         "{ for (int i = 0; i < n; i++) if (y[i] < 0) x[i] = 0; }",
         "a condition on data, or a bound that is not affine, decides [LX040]",
         "use the element always: x[i] = test ? value : x[i]",

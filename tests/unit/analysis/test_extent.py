@@ -109,3 +109,20 @@ def test_what_may_be_touched_counts_where_it_is_touched_anyway(
     (fn,) = parse_file("t.c", text=text).unit.functions
     found = extent(fn, "a")
     assert (found and expr_text(found.upper[0])) == upper
+
+
+DECLARED = {
+    "under data": ("if (b[i] > 0) m = a[i][2];", ["n", "3"]),
+    "less than declared": ("if (b[i] > 0 && i < 3) m = a[i][2];", ["n", "7"]),
+    "indirect": ("m = a[p[i]][i % 2];", ["n", "7"]),
+}
+
+
+@pytest.mark.parametrize(("statement", "upper"), DECLARED.values(), ids=DECLARED)
+def test_a_declared_shape_says_what_exists(statement: str, upper: list[str]) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{ {statement} }}"
+    text = f"void f(int n, float m, float a[n][7], float *b, int *p) {{ {loop} }}"
+    (fn,) = parse_file("t.c", text=text).unit.functions
+    found = extent(fn, "a")
+    assert found is not None
+    assert [expr_text(u) for u in found.upper] == upper

@@ -1,0 +1,102 @@
+"""What is computed at the edge of a tile: conditions and divisions there, in every variant, on the
+device and under Oclgrind (no access out of bounds, no unset value)."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import pytest
+from harness import simulate
+
+from loopxform import load
+from loopxform.codegen import emit
+from loopxform.codegen.plan import KernelPlan
+from loopxform.recipes.sizes import Tiles, Variant
+from loopxform.recipes.tile import tile
+from loopxform.runtime.device import choose
+from loopxform.verify.check_run import arguments, run
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource, Library
+
+NEST = """
+void f(int M, int U, int N, {t} A[M][U], {t} B[U][N], {t} W[M][N], {t} C[M][N])
+{{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {{
+      {before}
+      {t} acc = 0;
+      for (int k = 0; k < U; k++) {{ {body} }}
+      {after}
+    }}
+}}
+"""
+STORE = "C[i][j] = acc;"
+
+PROGRAMS = {
+    "not the last column": ("", "acc += A[i][k]*B[k][j]; if (j != N-1) acc += W[i][j+1];", STORE),
+    "not the first row": ("", "acc += A[i][k]*B[k][j]; if (i > 0) acc += W[i-1][j];", STORE),
+    "odd rows": ("", "if (i % 2) acc += A[i][k]*B[k][j] + W[i-1][j];", STORE),
+    "an arm of ?:": ("", "acc += A[i][k]*(j + 1 < N ? B[k][j+1] : 1);", STORE),
+    "behind &&": ("", "if (j + 1 < N && W[i][j+1] > 0) acc += A[i][k]*B[k][j+1];", STORE),
+    "behind a scalar": ("int l = j == N-1;", "acc += A[i][k]*(l ? 1 : B[k][j+1]);", STORE),
+    "through a scalar": ("int l = j - (j > 0);", "acc += A[i][k]*B[k][l];", STORE),
+    "first of a sum": (
+        "",
+        "if (k) acc += A[i][k]*B[k][j]; else acc = A[i][k]*B[k][j];",
+        STORE,
+    ),
+    "added to the result": ("", "acc += A[i][k]*B[k][j];", "C[i][j] += acc;"),
+    "only where positive": ("", "if (A[i][k] > 0) acc += B[k][j];", "if (acc > 0) C[i][j] = acc;"),
+}
+DIVISIONS = {
+    "from the edge": ("", "acc += A[i][k]*3/(M-i) + B[k][j]%(N-j);", STORE),
+    "by a scalar from the edge": ("int d = N - j;", "acc += A[i][k]*B[k][j]/d;", STORE),
+    "by a product of scalars": (
+        "int d = N - j, e = d*(M - i);",
+        "acc += A[i][k]*B[k][j]/e;",
+        STORE,
+    ),
+    "by an element": ("", "acc += A[i][k]/B[k][j];", STORE),
+}
+CASES = {
+    **{name: ("float", *parts) for name, parts in PROGRAMS.items()},
+    **{name: ("int", *parts) for name, parts in DIVISIONS.items()},
+}
+TILES = (Tiles(4, 3, 5, 2, 2), Tiles(5, 1, 5, 1, 1))
+SIZES = ({"M": 9, "U": 7, "N": 10}, {"M": 1, "U": 5, "N": 1})
+
+
+def _plan(case: str, variant: Variant, tiles: Tiles, folder: Path) -> tuple[KernelPlan, CSource]:
+    t, before, body, after = CASES[case]
+    file = folder / "f.c"
+    file.write_text(NEST.format(t=t, before=before, body=body, after=after))
+    fn = load(str(file))["f"].function
+    return emit.kernel(tile(fn, tiles, variant).derivation, contract=False), CSource(str(file))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("variant", ["naive", "block", "register"])
+@pytest.mark.parametrize("case", CASES)
+def test_runs_like_the_c_program(case: str, variant: Variant, tmp_path: Path) -> None:
+    for tiles in TILES:
+        plan, source = _plan(case, variant, tiles, tmp_path)
+        for sizes in SIZES:
+            found = run(plan, source, choose(), sizes, 7, exact=True)
+            assert found.ok, (tiles, sizes, found.mismatches)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("variant", ["block", "register"])
+@pytest.mark.parametrize("case", CASES)
+def test_touches_only_what_the_c_program_touches(
+    case: str, variant: Variant, tmp_path: Path
+) -> None:
+    plan, source = _plan(case, variant, TILES[0], tmp_path)
+    args = arguments(plan.start, {"M": 5, "U": 5, "N": 4}, 7)
+    expected = copy.deepcopy(args)
+    Library(source, [plan.start]).run("f", expected)
+    report = simulate(plan, args)
+    assert report.clean, report.findings[0]
+    after = dict(zip((b.param.name for b in plan.buffers), report.arrays))
+    assert not compare({n: expected[n] for n in after}, after)
