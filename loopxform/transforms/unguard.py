@@ -58,6 +58,9 @@ from loopxform.transforms.bounds import (
 )
 from loopxform.transforms.clamping import Guard, clamp_body
 
+_asked: list[tuple[Function, Unguard, list[Obstacle | None]]] = []
+"""The last program that was checked, and what was found."""
+
 
 @dataclass(frozen=True)
 class Unguard(Step):
@@ -83,8 +86,14 @@ class Unguard(Step):
     def _all_stay(self, fn: Function, sites: list[_Site]) -> Obstacle | None:
         """None where some site can do without the check; what is left guarded reads nothing that
         an iteration past the edge computed."""
-        problems = [self._stays(fn, site, sites) for site in sites]
+        problems = self._problems(fn, sites)
         return None if None in problems else problems[0]
+
+    def _problems(self, fn: Function, sites: list[_Site]) -> list[Obstacle | None]:
+        """Why the bounds check of each site must stay; what was found is kept for the rewriting."""
+        if not (_asked and _asked[0][0] is fn and _asked[0][1] == self):
+            _asked[:] = [(fn, self, [self._stays(fn, site, sites) for site in sites])]
+        return _asked[0][2]
 
     def _stays(self, fn: Function, site: _Site, sites: list[_Site]) -> Obstacle | None:
         """Why the bounds check of one site must stay."""
@@ -154,7 +163,8 @@ class Unguard(Step):
 
     def rewrite(self, fn: Function) -> Function:
         before, sites = fn, _alike(_sites(fn, self.names))
-        for site in reversed([s for s in sites if self._stays(before, s, sites) is None]):
+        problems = self._problems(before, sites)
+        for site in reversed([s for s, problem in zip(sites, problems) if problem is None]):
             body = self._clamped(before, site)
             if isinstance(body, str):
                 check = conjunction([Bin("<", g.index, g.limit) for g in site.guard])
