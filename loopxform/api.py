@@ -19,6 +19,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loopxform.analysis.openmp import Claim, audit
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
 from loopxform.errors import InputError, quoting
 from loopxform.frontend import CppOptions, Parsed, parse_file
@@ -137,6 +138,10 @@ class Routine:
     def check(self) -> tuple[LoopVerdict, ...]:
         """A verdict for every loop, in text order."""
         return judge(self.function)
+
+    def audit(self) -> tuple[Claim, ...]:
+        """What is true of every OpenMP loop, in text order."""
+        return audit(self.function, self.file.parsed.directives.get(self.name, ()))
 
     def matrix(self) -> str:
         """The dependence matrix of every nest, as text."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
 from loopxform.api import Routine
+from loopxform.cli import openmp
 from loopxform.cli.options import chosen, parser, read
 from loopxform.cli.parser import Parser
-from loopxform.ir.nodes import Function
 
 
 def options() -> Parser:
@@ -23,7 +23,7 @@ def main(argv: list[str]) -> int:
     file = read(args)
     routines = [chosen(file, args)] if args.function else list(file)
     if args.format == "json":
-        functions = [_function_json(r.function) for r in routines]
+        functions = [_function_json(r) for r in routines]
         print(
             json.dumps({"schema_version": 1, "file": file.name, "functions": functions}, indent=2)
         )
@@ -32,14 +32,16 @@ def main(argv: list[str]) -> int:
             print("\n".join(_function_text(r)))
     for problem in () if args.function else file.parsed.problems:
         raise problem
-    return 0
+    return int(any(c.proven is False for r in routines for c in r.audit()))
 
 
-def _function_json(fn: Function) -> dict[str, Any]:
+def _function_json(routine: Routine) -> dict[str, Any]:
+    fn = routine.function
+    claims = {c.path: {"openmp": c.json()} for c in routine.audit()}
     return {
         "name": fn.name,
         "line": fn.origin.loc.line if fn.origin.loc else 0,
-        "loops": [v.json() for v in judge(fn)],
+        "loops": [v.json() | claims.get(v.path, {}) for v in judge(fn)],
         "dependences": [row.json() for m in matrix(fn) for row in m.rows],
     }
 
@@ -47,11 +49,14 @@ def _function_json(fn: Function) -> dict[str, Any]:
 def _function_text(routine: Routine) -> list[str]:
     out = [f"{routine.name}:"]
     sources = routine.file.parsed.sources
+    claims = {c.path: c for c in routine.audit()}
     for v in routine.check():
         source = sources.line(v.loc) if v.loc else None
         number = f"{v.loc.line:>5}" if v.loc else "    ?"
         out.append(f"{number} | {(source or v.var).rstrip():<48}  {_words(v)}")
         out += [f"        {r.message}" for r in v.reasons]
+        claim = claims.get(v.path)
+        out += [f"        {line}" for line in openmp.lines(claim)] if claim else []
     for m in matrix(routine.function):
         out += ["", *matrix_text(m).rstrip("\n").split("\n")]
     return [*out, ""]

@@ -6,7 +6,7 @@ leaves its origin alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pycparser import c_ast
@@ -65,9 +65,11 @@ class _Seen:
 class Directives:
     """Collects the directives of one function while its statements are lowered."""
 
-    def __init__(self, table: Table, places: Places) -> None:
+    def __init__(self, table: Table, places: Places, reads: Callable[[Symbol], list[int]]) -> None:
+        """`reads` gives the places where a variable is read, but for the loops that set it."""
         self.table = table
         self.places = places
+        self.reads = reads
         self._seen: list[_Seen] = []
 
     def meet(self, node: c_ast.Pragma, before: Sequence[Stmt]) -> _Seen | None:
@@ -122,7 +124,7 @@ class Directives:
             return at >= span.end or ((self.table.jumps or outer.repeats(at)) and not within)
 
         found = (s for s in self.table.symbols if s.is_variable)
-        return frozenset(s.ir for s in found if any(map(seen_later, (*s.reads, *s.escapes))))
+        return frozenset(s.ir for s in found if any(map(seen_later, (*self.reads(s), *s.escapes))))
 
 
 def _outermost(origins: Sequence[Origin], where: dict[int, list[Path]]) -> Iterator[Path]:

@@ -37,7 +37,7 @@ class Statements:
         self.places = expressions.places
         self.facts = facts
         self.headers = Headers(expressions, facts)
-        self.directives = Directives(self.table, self.places)
+        self.directives = Directives(self.table, self.places, self._reads_outside_loops)
         self._reads: dict[Symbol, list[int]] = {}
 
     def block(self, items: Iterable[c_ast.Node] | None) -> tuple[Stmt, ...]:
