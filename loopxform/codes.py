@@ -103,8 +103,8 @@ CODES: dict[str, str] = {
     "LX304": "A variable carries a value from one iteration to the next, and is firstprivate: what "
     "an iteration finds depends on the thread that runs it.",
     "LX305": "The operator of a reduction clause is not the one the loop updates with.",
-    "LX306": "A variable in a reduction clause is used for more than its updates: the loop sees, or "
-    "overwrites, the partial result of a thread.",
+    "LX306": "A variable in a reduction clause is used for more than its updates: the loop sees "
+    "the partial result of a thread, or overwrites it.",
     "LX307": "The step of a linear clause is not the one the loop advances the variable by.",
     "LX308": "collapse(n) needs n loops that stand directly inside each other.",
     "LX309": "A data race of an OpenMP loop with another statement of its parallel region: no "

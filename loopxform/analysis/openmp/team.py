@@ -166,7 +166,7 @@ class _Region:
         """A dependence between the loop and a statement at its side, in different threads."""
         own = self.c.path
         block = own[:-1]
-        if path[: len(block)] != block or path[len(block)] < 0 or own[-1] < 0:
+        if path[:-1][: len(block)] != block or path[len(block)] < 0 or own[-1] < 0:
             return None
         if any(d.words == ("barrier",) and d.after is None for d in self.directives):
             return None
