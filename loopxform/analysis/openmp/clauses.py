@@ -74,7 +74,7 @@ def _uninitialised(c: Construct, name: str, kind: str) -> Told:
         return
     text = f"'{name}' is {kind}, but read before it is written: it has no value there"
     remedy = None if name in writes(c.loop.body) else f"firstprivate({name})"
-    yield Finding("LX302", text, place, name, cure=remedy)
+    yield Finding("LX302", text, place.origin.loc, name, cure=remedy)
 
 
 def _lost(c: Construct, name: str) -> Told:
@@ -91,7 +91,7 @@ def _lost(c: Construct, name: str) -> Told:
     written = first_use(c.fn, c.loop.body, c.path, name) == "written"
     text = f"'{name}' is private, but its value is used after the loop: it is lost"
     remedy = f"lastprivate({name})" if written else None
-    yield Finding("LX303", text, place, name, cure=remedy)
+    yield Finding("LX303", text, place.origin.loc, name, cure=remedy)
 
 
 def _firstprivate(c: Construct, name: str) -> Told:
@@ -134,7 +134,7 @@ def _counters_after(c: Construct) -> Told:
             yield Doubt("LX312", text, loop.origin.loc)
         else:
             text = f"'{name}' counts the loop, so it is private: its value after the loop is lost"
-            yield Finding("LX303", text, place, name, cure=f"lastprivate({name})")
+            yield Finding("LX303", text, place.origin.loc, name, cure=f"lastprivate({name})")
 
 
 # ---------------------------------------------------------------- reductions, linear, collapse

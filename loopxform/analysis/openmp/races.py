@@ -30,6 +30,7 @@ def races(c: Construct) -> Iterator[Finding | Doubt]:
     """One result per variable that iterations may race on."""
     rows = [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths]
     found = [d for d in rows if _is_shared(c, d) and not _far_apart(c, d) and not is_ordered(c, d)]
+    found.sort(key=lambda d: _steps(d) is None)
     told = set()
     for d in worst(found):
         told.add(d.array)

@@ -9,15 +9,14 @@ from loopxform.analysis.accesses import touched
 from loopxform.analysis.liveness import runs
 from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Load, Return, Stmt, Var
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs
-from loopxform.source import Loc
 
 
-def surely_read_first(fn: Function, body: tuple[Stmt, ...], path: Path, name: str) -> Loc | None:
+def surely_read_first(fn: Function, body: tuple[Stmt, ...], path: Path, name: str) -> Stmt | None:
     """The first use of `name` in the body at `path`, where every path reads it there."""
     return _search(fn, body, path, name, 0)
 
 
-def surely_read_after(fn: Function, path: Path, name: str) -> Loc | None:
+def surely_read_after(fn: Function, path: Path, name: str) -> Stmt | None:
     """The first use of `name` after the loop at `path`, where every path reads it there."""
     for depth in range(len(path) - 1, -1, -1):
         outer = enclosing(fn, path[:depth])[-1] if depth else None
@@ -32,10 +31,10 @@ def surely_read_after(fn: Function, path: Path, name: str) -> Loc | None:
     return None
 
 
-def _search(fn: Function, body: tuple[Stmt, ...], path: Path, name: str, start: int) -> Loc | None:
+def _search(fn: Function, body: tuple[Stmt, ...], path: Path, name: str, start: int) -> Stmt | None:
     for n, s in enumerate(body[start:], start):
         if _reads_at_once(s, name):
-            return s.origin.loc
+            return s
         if isinstance(s, For) and s.var != name and runs(fn, s, (*path, n)):
             found = _search(fn, s.body, (*path, n), name, 0)
             if found is not None:
