@@ -108,7 +108,7 @@ def _surroundings(c: Construct) -> Iterator[Doubt]:
     if c.is_simd_only:
         return
     for d in c.around:
-        if d is c.region:
+        if d is c.region and not is_loop(d):
             return
         if is_loop(d) and c.directive.has("parallel", "teams"):
             continue
