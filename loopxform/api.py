@@ -19,7 +19,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loopxform.analysis.openmp import Claim, audit
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
 from loopxform.errors import InputError, quoting
 from loopxform.frontend import CppOptions, Parsed, parse_file
@@ -30,6 +29,7 @@ from loopxform.source import Loc
 from loopxform.transforms import Derivation, Step, step, with_tiles
 
 if TYPE_CHECKING:
+    from loopxform.analysis.openmp import Claim
     from loopxform.recipes.limits import Limits
     from loopxform.recipes.sizes import Variant
     from loopxform.tiled import TiledRoutine
@@ -141,7 +141,12 @@ class Routine:
 
     def audit(self) -> tuple[Claim, ...]:
         """What is true of every OpenMP loop, in text order."""
-        return audit(self.function, self.file.parsed.directives.get(self.name, ()))
+        directives = self.file.parsed.directives.get(self.name, ())
+        if not directives:
+            return ()
+        from loopxform.analysis.openmp import audit  # loads what only OpenMP needs
+
+        return audit(self.function, directives)
 
     def matrix(self) -> str:
         """The dependence matrix of every nest, as text."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from loopxform.analysis.openmp import Claim
 from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
 from loopxform.api import Routine
 from loopxform.cli import openmp
 from loopxform.cli.options import chosen, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.ir.nodes import Function
+
+if TYPE_CHECKING:
+    from loopxform.analysis.openmp import Claim
 
 
 def options() -> Parser:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from loopxform.analysis.openmp import Claim
 from loopxform.source import Loc
+
+if TYPE_CHECKING:
+    from loopxform.analysis.openmp import Claim
 
 
 def lines(claim: Claim) -> Iterator[str]:

@@ -28,6 +28,11 @@ def is_loop(d: Directive) -> bool:
     return d.has(*LOOP_WORDS) and not d.has("declare", "taskloop", "sections", "loop")
 
 
+def is_simd(d: Directive) -> bool:
+    """Whether one thread runs all iterations, several at a time."""
+    return d.has("simd") and not d.has("for", "distribute")
+
+
 @dataclass(frozen=True)
 class Construct:
     """`directive` is on the loop at `path`; `around` are the directives it stands in, the innermost
@@ -65,8 +70,7 @@ class Construct:
 
     @property
     def is_simd_only(self) -> bool:
-        """One thread runs all iterations, several at a time."""
-        return not self.directive.has("for", "distribute")
+        return is_simd(self.directive)
 
     @property
     def is_sequential(self) -> bool:

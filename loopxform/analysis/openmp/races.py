@@ -15,7 +15,7 @@ from typing import assert_never
 from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.legality import worst
 from loopxform.analysis.openmp.claim import Doubt, Finding
-from loopxform.analysis.openmp.construct import Construct, is_loop
+from loopxform.analysis.openmp.construct import Construct, is_loop, is_simd
 from loopxform.analysis.openmp.cures import cure, needed_after
 from loopxform.analysis.openmp.order import is_ordered, waits_by_hand
 from loopxform.analysis.privatise import privacy
@@ -153,7 +153,7 @@ def _carriers(changed: Function, c: Construct) -> tuple[Path, ...]:
 def _is_private_counter(c: Construct, path: Path, name: str) -> bool:
     if name in c.private or c.private_inside(name, path):
         return True
-    if any(is_loop(d) and path in d.paths for d in c.inside):
+    if any(is_loop(d) and not is_simd(d) and path in d.paths for d in c.inside):
         return True
     return c.of_the_thread(name, visible(c.fn, c.path)[name].decl)
 
@@ -189,6 +189,11 @@ def _inside(s: Stmt, counters: frozenset[str]) -> Stmt:
 
 def _counter(c: Construct, d: Dependence) -> Finding | Doubt:
     text = f"race on '{d.array}': it counts an inner loop, but is declared outside and shared"
+    if any(is_simd(x) and d.sink.path[:-1] == p[:-1] for x in c.inside for p in x.paths):
+        text = (
+            f"'{d.array}' is shared, and the simd loops that it counts leave their last value in it"
+        )
+        return Doubt("LX310", text, d.sink.loc)
     if d.exact:
         return Finding("LX301", text, d.sink.loc, d.array, d.witness, cure(c, d.array))
     return Doubt("LX310", text, d.sink.loc)

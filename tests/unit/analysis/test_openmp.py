@@ -250,6 +250,16 @@ def test_a_shared_counter_around_the_loop_is_seen() -> None:
     assert claim(f"int t;\n#pragma omp parallel private(t)\n{loop}").proven is True
 
 
+def test_counters_of_inner_constructs() -> None:
+    inner = "for (j = 0; j < n; j++) a[i*n + j] = 0;"
+    outer = f"#pragma omp parallel for\n{LOOP}"
+    c = f"void f(int n, double *a) {{ int j;\n{outer} {{\nPRAGMA{inner} }} }}"
+    assert doubts(claims(c.replace("PRAGMA", "#pragma omp simd\n"))[0]) == ["LX310"]
+    nested = claims(c.replace("PRAGMA", "#pragma omp parallel for\n"))
+    assert [x.proven for x in nested] == [True, True]
+    assert findings(claims(c.replace("PRAGMA", ""))[0]) == [("LX301", "j", "private(j)")]
+
+
 def test_threadprivate() -> None:
     c = (
         "double t;\n{}void f(int n, double *a) {{\n#pragma omp parallel for\n"
