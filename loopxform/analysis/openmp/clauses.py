@@ -113,7 +113,8 @@ def _firstprivate(c: Construct, name: str) -> Told:
 def _lastprivate(c: Construct, name: str) -> Told:
     if name not in c.directive.variables("firstprivate"):
         yield from _uninitialised(c, name, "lastprivate")
-    if first_use(c.fn, c.loop.body, c.path, name) == "passed":
+    known = privacy(c.fn, c.path, name)
+    if known.exposed is None and not known.last_value:
         text = f"the last iteration may not write '{name}', which is lastprivate"
         yield Doubt("LX311", text, c.loop.origin.loc)
 
