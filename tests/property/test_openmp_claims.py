@@ -116,7 +116,14 @@ def at_witness(fn: Function, f: Finding) -> Machine | None:
 
 
 def _meets(m: Machine, d: Directive, claim: Claim, variable: str) -> bool:
-    pairs = ((a, b) for a, b in observed(m.events) if a.place[0] == variable)
+    """Every write against every access: `observed` looks at some pairs only."""
+    mine = [(n, e) for n, e in enumerate(m.events) if e.place[0] == variable]
+    pairs = (
+        (a, b) if n < k else (b, a)
+        for n, a in mine
+        for k, b in mine
+        if a.write and n != k and a.place == b.place
+    )
     return any(carrier(a, b) in carriers(d, claim.path) for a, b in pairs)
 
 

@@ -21,7 +21,8 @@ from loopxform.analysis.openmp.linear import advance
 from loopxform.analysis.openmp.values import surely_read_after, surely_read_first
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import updates
-from loopxform.analysis.region import visible
+from loopxform.analysis.region import region, visible
+from loopxform.analysis.system import feasible
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import names, reads, writes
 from loopxform.source import Loc
@@ -84,7 +85,7 @@ def _lost(c: Construct, name: str) -> Told:
     if name in c.directive.variables("lastprivate"):
         return
     place = surely_read_after(c.fn, c.path, name)
-    if place is None:
+    if place is None or not _can_write(c, name):
         text = f"the value of '{name}' after the loop may be used, and is lost as it is private"
         yield Doubt("LX312", text, c.loop.origin.loc)
         return
@@ -92,6 +93,15 @@ def _lost(c: Construct, name: str) -> Told:
     text = f"'{name}' is private, but its value is used after the loop: it is lost"
     remedy = f"lastprivate({name})" if written else None
     yield Finding("LX303", text, place.origin.loc, name, cure=remedy)
+
+
+def _can_write(c: Construct, name: str) -> bool:
+    """Proven: there are sizes for which the loop writes the variable."""
+    return any(
+        a.write and a.storage.name == name and i.exact and any(map(feasible, i.domain))
+        for i in region(c.fn, c.path).instances
+        for a in i.accesses
+    )
 
 
 def _firstprivate(c: Construct, name: str) -> Told:

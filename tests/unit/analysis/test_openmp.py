@@ -136,6 +136,8 @@ OPEN = [
     (f"double t = 0;\n#pragma omp parallel for private(t)\n"
      f"{LOOP} {{ if (b[i] > 0) t = b[i]; a[i] = t; }}",
      ["LX311"]),
+    (f"double t = 0;\n#pragma omp parallel for private(t)\n"
+     f"{LOOP} if (b[i] > 9) {{ t = b[i]; a[i] = t; }}\na[0] = t;", ["LX312"]),
     (f"double t = 0;\n#pragma omp parallel for lastprivate(t)\n{LOOP} if (i > 2*n) t += b[i];",
      ["LX311"]),
     (f"int s = 0;\n#pragma omp parallel for reduction(+:s)\n{LOOP} s += a[i];\na[0] = s;",
