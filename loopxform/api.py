@@ -30,6 +30,7 @@ from loopxform.source import Loc
 from loopxform.transforms import Derivation, Step, step, with_tiles
 
 if TYPE_CHECKING:
+    from loopxform.analysis.openmp import Claim
     from loopxform.recipes.limits import Limits
     from loopxform.recipes.sizes import Variant
     from loopxform.tiled import TiledRoutine
@@ -138,6 +139,15 @@ class Routine:
     def check(self) -> tuple[LoopVerdict, ...]:
         """A verdict for every loop, in text order."""
         return judge(self.function)
+
+    def audit(self) -> tuple[Claim, ...]:
+        """What is true of every OpenMP loop, in text order."""
+        directives = self.file.parsed.directives.get(self.name, ())
+        if not directives:
+            return ()
+        from loopxform.analysis.openmp import audit  # loads what only OpenMP needs
+
+        return audit(self.function, directives)
 
     def matrix(self) -> str:
         """The dependence matrix of every nest, as text."""

@@ -96,5 +96,29 @@ CODES: dict[str, str] = {
     "LX182": "Keeping the element in a scalar would not be safe.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
+    # OpenMP: what a pragma claims is wrong
+    "LX300": "A data race: two iterations that may run at the same time touch the same variable or "
+    "element, one of them writing, and nothing keeps them apart.",
+    "LX301": "A data race on the counter of an inner loop: declared outside the parallel loop, it "
+    "is shared unless a clause makes it private.",
+    "LX302": "A private variable is read before it is written: its copy has no value there.",
+    "LX303": "The value of a private variable is used after the loop, where it is lost.",
+    "LX304": "A variable carries a value from one iteration to the next, and is firstprivate: what "
+    "an iteration finds depends on the thread that runs it.",
+    "LX305": "The operator of a reduction clause is not the one the loop updates with.",
+    "LX306": "A variable in a reduction clause is used for more than its updates: the loop sees "
+    "the partial result of a thread, or overwrites it.",
+    "LX307": "The step of a linear clause is not the one the loop advances the variable by.",
+    "LX308": "collapse(n) needs n loops that stand directly inside each other.",
+    "LX309": "A data race of an OpenMP loop with another statement of its parallel region: no "
+    "barrier stands between them, or nowait removed it.",
+    # OpenMP: what a pragma claims is not proven
+    "LX310": "A race could not be excluded, nor proven.",
+    "LX311": "A clause could not be shown to keep the meaning of the loop.",
+    "LX312": "The value of a private variable may be used after the loop.",
+    "LX313": "What other threads of the parallel region do meanwhile is not known well enough.",
+    "LX314": "An OpenMP construct or clause that is not modelled.",
+    "LX315": "A subscript leaves its array whenever the loop runs, so nothing is known about what "
+    "it touches.",
 }
 """Codes never change their meaning; tools match on them."""

@@ -88,6 +88,33 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """All that a loop does with an object: it updates it with these operators. `rounds` says that
+    the updates convert in between (an int that floats are added to), so their order shows."""
+
+    ops: frozenset[str]
+    rounds: bool
+
+
+def updates(fn: Function, path: Path, name: str) -> Updates | None:
+    """How the loop at `path` updates `name` (any of its elements), where it does nothing else with
+    it; None where it does."""
+    loop = enclosing(fn, path)[-1]
+    assert isinstance(loop, For)
+    found: list[_Update] = []
+    inside: set[Path] = set()
+    for place, s in below(loop, path):
+        u = None if place in inside else _update(place, s)
+        if u is not None and _name(u.target) == name and name not in _other_names(u):
+            found.append(u)
+            inside.update(u.paths[1:])
+        elif place not in inside and name in _touched(s):
+            return None
+    rounds = not all(_agree(fn, [u], frozenset()) for u in found)
+    return Updates(frozenset(u.op for u in found), rounds)
+
+
 def _moving(loop: For, path: Path) -> frozenset[str]:
     """Names whose value changes from one iteration of the loop to the next (inner loop variables
     run through the same values in each)."""

@@ -8,6 +8,7 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.directives import directive_of
 from loopxform.frontend.fold import fold
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_function import lower_function
@@ -16,6 +17,7 @@ from loopxform.frontend.places import Places
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.scopes import FileScope, Resolver
 from loopxform.frontend.symbols import Symbol
+from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
 from loopxform.ir.types import INT
 
@@ -25,6 +27,8 @@ class Lowered:
     functions: list[Function] = field(default_factory=list)
     failed: list[tuple[str, InputError]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)
+    file_directives: list[Directive] = field(default_factory=list)
 
 
 def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
@@ -34,6 +38,9 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
     scope = FileScope(own)
     for node in ast.ext:
         match node:
+            case c_ast.Pragma():
+                found = directive_of(node, places, {})
+                out.file_directives += [found] if found else []
             case c_ast.Typedef():
                 _enumerators(node.type, scope, places)
                 scope.names[node.name] = Symbol(node.name, ctype(node.type, scope.typedef), "type")
@@ -52,7 +59,7 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
 def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered) -> None:
     name = node.decl.name
     try:
-        function, notes = lower_function(node, scope, places)
+        function, notes, directives = lower_function(node, scope, places)
     except RecursionError:
         loc = places.loc(node.decl.coord, name)
         help = "split its longest expressions, or its deepest blocks"
@@ -66,6 +73,7 @@ def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowere
     else:
         out.functions.append(function)
         out.notes.extend(notes)
+        out.directives[name] = (*out.file_directives, *directives)
 
 
 def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:

@@ -20,6 +20,7 @@ from loopxform.frontend.scopes import FileScope, Resolver
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below
 from loopxform.frontend.wraparound import mark_wraparound
+from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Param, Return, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import map_body
@@ -27,8 +28,9 @@ from loopxform.ir.visit import map_body
 
 def lower_function(
     node: c_ast.FuncDef, scope: FileScope, places: Places
-) -> tuple[Function, list[Note]]:
-    """The function in the loop tree, and notes on what delinearisation left alone."""
+) -> tuple[Function, list[Note], tuple[Directive, ...]]:
+    """The function in the loop tree, notes on what delinearisation left alone, and the OpenMP
+    directives in its body."""
     return _Lowering(node, scope, places).run()
 
 
@@ -54,7 +56,7 @@ class _Lowering:
         self.facts = Facts(self.x.types, stable(self.table))
         self.statements = Statements(self.x, self.facts)
 
-    def run(self) -> tuple[Function, list[Note]]:
+    def run(self) -> tuple[Function, list[Note], tuple[Directive, ...]]:
         name = self.node.decl.name
         t = ctype(self.node.decl.type, self.resolver.typedef)
         returns = replace(t, derived=t.derived[1:])
@@ -72,7 +74,8 @@ class _Lowering:
             signature=self._signature(returns),
             origin=self.places.origin(self.node.decl),
         )
-        return delinearise(mark_wraparound(function, self.facts), self.facts)
+        done, notes = delinearise(mark_wraparound(function, self.facts), self.facts)
+        return done, notes, self.statements.directives.resolved(done.body)
 
     # ------------------------------------------------------------ body
 

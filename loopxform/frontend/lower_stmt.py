@@ -8,6 +8,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.ctype import Array, ctype
+from loopxform.frontend.directives import Directives
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.fold import fold
 from loopxform.frontend.initialisers import elements
@@ -36,10 +37,22 @@ class Statements:
         self.places = expressions.places
         self.facts = facts
         self.headers = Headers(expressions, facts)
+        self.directives = Directives(self.table, self.places, self._reads_outside_loops)
         self._reads: dict[Symbol, list[int]] = {}
 
     def block(self, items: Iterable[c_ast.Node] | None) -> tuple[Stmt, ...]:
-        return tuple(s for item in items or () for s in self.stmt(item))
+        out: list[Stmt] = []
+        waiting = []
+        for item in items or ():
+            if isinstance(item, c_ast.Pragma):
+                seen = self.directives.meet(item, out)
+                waiting += [seen] if seen else []
+                continue
+            found = self.stmt(item)
+            self.directives.govern(waiting, item, found)
+            waiting = []
+            out += found
+        return tuple(out)
 
     def body(self, node: c_ast.Node | None) -> tuple[Stmt, ...]:
         """The statements of a loop body or a branch."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from copy import copy
 from typing import Any, cast
 
 from pcpp.parser import Action, OutputDirective
@@ -131,6 +132,8 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
     ) -> bool | None:
         """Pragmas pass; #error is an error; #warning and #ident are not for us."""
         if directive.value == "pragma":
+            if toks and toks[0].value == "omp":
+                self._expand_pragma(toks)
             return None
         text = "".join(t.value for t in toks).strip()
         if directive.value == "error":
@@ -146,6 +149,14 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             loc=self._place(directive.source, directive.lineno, "#"),
             help="the directives are those of C99, and #pragma",
         )
+
+    def _expand_pragma(self, toks: list[Any]) -> None:
+        """Macros in an OpenMP pragma are expanded (OpenMP 5.2, 3.1), in place."""
+        expanded = self.expand_macros([copy(t) for t in toks[1:]])
+        for t in toks[1:]:
+            t.value = " "
+        toks[-1].value = "omp" + "".join(t.value for t in expanded).replace("\n", " ")
+        toks[0].value = " "
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         if "evaluat" in msg or msg == "Empty expression":

@@ -45,4 +45,5 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         problems,
         dict((*tree.failed, *lowered.failed)),
         tuple(lowered.notes),
+        lowered.directives,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from loopxform.errors import InputError
+from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Unit
 from loopxform.source import Loc, Sources
 
@@ -36,6 +37,8 @@ class Parsed:
     `dependencies` are the files that were read, the C file first (for a depfile). `problems` are
     the declarations that could not be read at all; the other functions are in `unit`. `failed`
     gives the problem of a function by its name. `notes` explains what delinearisation left alone.
+    `directives` are the OpenMP directives of each function in text order, those of the
+    file first.
     """
 
     unit: Unit
@@ -44,3 +47,4 @@ class Parsed:
     problems: tuple[InputError, ...] = ()
     failed: dict[str, InputError] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)

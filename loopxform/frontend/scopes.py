@@ -8,6 +8,8 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.ctype import CType, Func, ctype
+from loopxform.frontend.directives import pragma_text
+from loopxform.frontend.openmp import identifiers
 from loopxform.frontend.symbols import Kind, Span, Symbol, Table
 from loopxform.frontend.tree import below
 from loopxform.ir import functions
@@ -150,9 +152,16 @@ class Resolver:
                 self.visit(node.expr)
             case c_ast.Goto():
                 self.table.jumps = True
+            case c_ast.Pragma():
+                self._pragma(node)
             case _:
                 for child in below(node):
                     self.visit(child)
+
+    def _pragma(self, node: c_ast.Pragma) -> None:
+        """Its names are looked up, not touched: a clause neither reads nor writes."""
+        found = {name: self._lookup(name) for name in sorted(identifiers(pragma_text(node)))}
+        self.table.pragmas[id(node)] = {n: s for n, s in found.items() if s is not None}
 
     def _scoped(self, items: Iterable[c_ast.Node]) -> None:
         self._scopes.append({})

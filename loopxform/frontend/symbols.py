@@ -85,6 +85,8 @@ class Table:
     symbols: list[Symbol] = field(default_factory=list)
     spans: dict[int, Span] = field(default_factory=dict)
     calls: list[int] = field(default_factory=list)
+    pragmas: dict[int, dict[str, Symbol]] = field(default_factory=dict)
+    """What the names in a pragma stand for where it stands, by the id of its node."""
     jumps: bool = False
     """A goto occurs: text order is not the order of execution."""
 

@@ -318,3 +318,41 @@ def test_devices(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert "work-items a group" in out
     assert "  h100 " in out
+
+
+WRONG_CLAIM = """\
+void rows(int n, float a[n][n], float *restrict s)
+{
+  int i, j;
+  #pragma omp parallel for
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      a[i][j] = i;
+  #pragma omp parallel for private(j)
+  for (i = 0; i < n; i++)
+    for (j = 0; j < n; j++)
+      s[i] += a[i][j];
+}
+"""
+
+
+def test_check_audits_openmp(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "rows.c"
+    path.write_text(WRONG_CLAIM)
+    assert run("check", path) == 1
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "omp parallel for (line 4): wrong" in lines
+    at = lines.index("omp parallel for (line 4): wrong")
+    assert lines[at + 1].endswith("i=0 and i=1 (n=2) (line 6) [LX301]")
+    assert lines[at + 2] == "cure: private(j)"
+    assert "omp parallel for private(j) (line 8): proven, if a and s do not overlap" in lines
+    assert run("check", path, "--format", "json") == 1
+    loops = json.loads(capsys.readouterr().out)["functions"][0]["loops"]
+    assert [x.get("openmp", {}).get("proven", "none") for x in loops] == [
+        False,
+        "none",
+        True,
+        "none",
+    ]
+    path.write_text(WRONG_CLAIM.replace("for\n", "for private(j)\n"))
+    assert run("check", path) == 0

@@ -1,0 +1,118 @@
+"""Every OpenMP loop of a function against what the analysis derives.
+
+A claim is proven where its iterations may run in any order and at the same time with the results of
+the sequential loop; refuted where a finding is proven; otherwise the doubts say what is in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.openmp.claim import Claim, Doubt, Finding
+from loopxform.analysis.openmp.clauses import clauses
+from loopxform.analysis.openmp.construct import Construct, construct, is_loop
+from loopxform.analysis.openmp.linear import closed_form
+from loopxform.analysis.openmp.outside import outside
+from loopxform.analysis.openmp.races import races, thread_values
+from loopxform.analysis.openmp.team import team
+from loopxform.ir.directives import Directive
+from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.visit import Path, at, walk
+
+_UNDERSTOOD_TEXT = """private firstprivate lastprivate reduction shared default collapse linear
+    safelen simdlen ordered nowait schedule num_threads if proc_bind map device aligned nontemporal
+    num_teams thread_limit dist_schedule order defaultmap is_device_ptr"""
+_UNDERSTOOD = frozenset(_UNDERSTOOD_TEXT.split())
+
+
+def audit(fn: Function, directives: Sequence[Directive]) -> tuple[Claim, ...]:
+    """A claim for each OpenMP loop, in text order. `fn` is the function as it was read."""
+    found = []
+    for n, d in enumerate(directives):
+        for path in d.paths[:1] if is_loop(d) else ():
+            found.append(_claim(fn, tuple(directives), n, path))
+    return tuple(found)
+
+
+def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) -> Claim:
+    d = directives[n]
+    loop = at(fn, path)
+    if not isinstance(loop, For):
+        code, reason = ("LX103", loop.reason) if isinstance(loop, Opaque) else ("LX314", "no loop")
+        return Claim(path, d.loc, d.text, doubts=(Doubt(code, reason, loop.origin.loc),))
+    c = construct(fn, directives, n, path)
+    if c.is_sequential:
+        return Claim(path, d.loc, d.text)
+    parts = (_unmodelled(c), clauses(c), _iterations(c), team(c, directives))
+    told = tuple(dict.fromkeys(chain(*parts)))
+    findings = tuple(x for x in told if isinstance(x, Finding))
+    doubts = tuple(x for x in told if isinstance(x, Doubt))
+    return Claim(path, d.loc, d.text, findings, doubts, assumed(fn, loop))
+
+
+def _iterations(c: Construct) -> Iterator[Finding | Doubt]:
+    """Races between iterations, linear variables written as what they are in each."""
+    fn = c.fn
+    for name in sorted(c.directive.variables("linear")):
+        fn = closed_form(fn, c.path, name) or fn
+    c = c if fn is c.fn else replace(c, fn=fn)
+    opaque = any(isinstance(s, Opaque) for _, s in c.statements)
+    for x in races(c):
+        if isinstance(x, Finding) or not opaque:
+            yield x
+    yield from thread_values(c)
+    yield from _moved_pointers(c)
+    found = outside(c.fn, c.path)
+    if found is not None:
+        text = f"{found.text} is outside the array in some iteration, and may be any memory"
+        yield Doubt("LX315", text, found.loc)
+
+
+def _moved_pointers(c: Construct) -> Iterator[Doubt]:
+    """That arrays do not overlap is assumed of a call; it is not while pointers are changed."""
+    apart = [text for text in assumed(c.fn, c.loop) if text.endswith("do not overlap")]
+    for _, s in walk(c.fn.body) if apart else ():
+        if isinstance(s, Opaque) and s.code == "LX014":
+            text = f"that {apart[0]} is not known here: {s.reason}"
+            yield Doubt("LX310", text, s.origin.loc)
+            return
+
+
+def _unmodelled(c: Construct) -> Iterator[Doubt]:
+    """What stands in the loop or in the pragma that nothing is known about."""
+    for _, s in c.statements:
+        if isinstance(s, Opaque):
+            yield Doubt("LX103", s.reason, s.origin.loc)
+    for clause in c.directive.clauses:
+        if clause.name not in _UNDERSTOOD:
+            text = f"the clause '{clause.name}' is not modelled"
+            yield Doubt("LX314", text, c.directive.loc)
+    for d in (*c.inside, *_alone_inside(c)):
+        if not (is_loop(d) or d.words[:1] in (("critical",), ("atomic",), ("ordered",))):
+            text = f"'{' '.join(d.words)}' in the loop is not modelled"
+            yield Doubt("LX314", text, d.loc)
+    yield from _surroundings(c)
+
+
+def _alone_inside(c: Construct) -> Iterator[Directive]:
+    for d in c.alone:
+        if d.words[:1] != ("ordered",):
+            yield d
+
+
+def _surroundings(c: Construct) -> Iterator[Doubt]:
+    """Constructs around the loop in which it would run more than once, or not by a whole team."""
+    if c.is_simd_only:
+        return
+    for d in c.around:
+        if d is c.region and not is_loop(d):
+            return
+        if is_loop(d) and c.directive.has("parallel", "teams"):
+            continue
+        if d.words[:1] == ("target",) and not d.has("parallel", "teams"):
+            continue
+        text = f"the loop stands in '{' '.join(d.words)}': who runs it together is not modelled"
+        yield Doubt("LX314", text, d.loc)

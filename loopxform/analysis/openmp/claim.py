@@ -1,0 +1,79 @@
+"""What is said about one OpenMP loop: proven, refuted by findings, or not proven for a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopxform.ir.visit import Path
+from loopxform.source import Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something the pragma claims that is proven wrong. `witness` are two iterations with numbers,
+    `cure` is what would make it right, None where nothing short of removing the pragma would."""
+
+    code: str
+    message: str
+    loc: Loc | None
+    variable: str = ""
+    witness: str | None = None
+    cure: str | None = None
+
+    def json(self) -> dict[str, object]:
+        return {
+            "code": self.code,
+            "message": self.message,
+            "line": self.loc.line if self.loc else 0,
+            "column": self.loc.column if self.loc else 0,
+            "variable": self.variable,
+            "witness": self.witness,
+            "cure": self.cure,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a claim is not proven."""
+
+    code: str
+    message: str
+    loc: Loc | None
+
+    def json(self) -> dict[str, object]:
+        return {
+            "code": self.code,
+            "message": self.message,
+            "line": self.loc.line if self.loc else 0,
+            "column": self.loc.column if self.loc else 0,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A loop under an OpenMP pragma. `path` is that of the loop, `text` the pragma after `omp`."""
+
+    path: Path
+    loc: Loc | None
+    text: str
+    findings: tuple[Finding, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    assumes: tuple[str, ...] = ()
+
+    @property
+    def proven(self) -> bool | None:
+        """True: it runs in parallel as it would in order. False: it does not. None: not known."""
+        if self.findings:
+            return False
+        return None if self.doubts else True
+
+    def json(self) -> dict[str, object]:
+        """The extra key of a loop in `check --format json`."""
+        return {
+            "claim": self.text,
+            "line": self.loc.line if self.loc else 0,
+            "proven": self.proven,
+            "findings": [f.json() for f in self.findings],
+            "doubts": [d.json() for d in self.doubts],
+            "assumes": list(self.assumes) if self.proven else [],
+        }

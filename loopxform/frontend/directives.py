@@ -1,0 +1,135 @@
+"""Pragmas of a function body: which statements they govern, and what their names stand for.
+
+A pragma is known by the origins of the statements it governs: lowering may rebuild a statement, but
+leaves its origin alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from loopxform.frontend import openmp
+from loopxform.frontend.places import Places
+from loopxform.frontend.symbols import Symbol, Table
+from loopxform.ir.directives import Clause, Directive
+from loopxform.ir.nodes import Stmt
+from loopxform.ir.visit import Path, walk
+from loopxform.source import NOWHERE, Origin
+
+
+def pragma_text(node: c_ast.Pragma) -> str:
+    """The text after `#pragma`, or in `_Pragma("...")`."""
+    if isinstance(node.string, str):
+        return " ".join(node.string.split())
+    quoted = str(node.string.value)
+    return quoted[quoted.index('"') + 1 : -1].replace('\\"', '"').replace("\\\\", "\\")
+
+
+def directive_of(node: c_ast.Pragma, places: Places, names: dict[str, Symbol]) -> Directive | None:
+    """An OpenMP directive without its statements; None for any other pragma."""
+    text = pragma_text(node)
+    found = openmp.directive(text)
+    if found is None:
+        return None
+    words, written = found
+
+    def value(argument: str) -> int | None:
+        symbol = names.get(argument)
+        if symbol is not None and symbol.value is not None:
+            return int(symbol.value.value)
+        return openmp.number(argument)
+
+    clauses = []
+    for c in written:
+        modifier, variables, number = openmp.parts_of(c, value)
+        resolved = tuple((names[v].ir or v) if v in names else v for v in variables)
+        clauses.append(Clause(c.name, resolved, modifier, number, c.argument or ""))
+    word = "#" if isinstance(node.string, str) else "_Pragma"
+    loc = places.loc(node.coord, word)
+    return Directive(words, tuple(clauses), text.partition("omp")[2].strip(), loc)
+
+
+@dataclass
+class _Seen:
+    """A directive, the origins of what it governs, and that of the statement it stands after."""
+
+    directive: Directive
+    origins: list[Origin]
+    after: Origin | None
+    loop: c_ast.For | None
+
+
+class Directives:
+    """Collects the directives of one function while its statements are lowered."""
+
+    def __init__(self, table: Table, places: Places, reads: Callable[[Symbol], list[int]]) -> None:
+        """`reads` gives the places where a variable is read, but for the loops that set it."""
+        self.table = table
+        self.places = places
+        self.reads = reads
+        self._seen: list[_Seen] = []
+
+    def meet(self, node: c_ast.Pragma, before: Sequence[Stmt]) -> _Seen | None:
+        """Notes a pragma that stands after the statements `before` of its block; the result waits
+        for the statement that it governs, None where it governs none."""
+        names = self.table.pragmas.get(id(node), {})
+        directive = directive_of(node, self.places, names)
+        if directive is None:
+            return None
+        after = before[-1].origin if before else None
+        seen = _Seen(directive, [], after, None)
+        self._seen.append(seen)
+        words, written = openmp.directive(pragma_text(node)) or ((), ())
+        return None if openmp.stands_alone(words, written) else seen
+
+    def govern(self, waiting: Sequence[_Seen], node: c_ast.Node, found: Sequence[Stmt]) -> None:
+        """The statements that `node` was lowered to are governed by the pragmas before it."""
+        for seen in waiting:
+            seen.origins += [s.origin for s in found]
+            seen.loop = node if isinstance(node, c_ast.For) else None
+
+    def resolved(self, body: tuple[Stmt, ...]) -> tuple[Directive, ...]:
+        """The directives in text order, with the paths that their statements have in `body`."""
+        where: dict[int, list[Path]] = {}
+        for path, s in walk(body):
+            if s.origin is not NOWHERE:
+                where.setdefault(id(s.origin), []).append(path)
+        return tuple(self._resolve(seen, where) for seen in self._seen)
+
+    def _resolve(self, seen: _Seen, where: dict[int, list[Path]]) -> Directive:
+        paths = tuple(dict.fromkeys(_outermost(seen.origins, where)))
+        after = where.get(id(seen.after), []) if seen.after else []
+        d = seen.directive
+        return Directive(
+            d.words,
+            d.clauses,
+            d.text,
+            d.loc,
+            paths,
+            after[-1] if after and not paths else None,
+            self._later(seen.loop),
+        )
+
+    def _later(self, loop: c_ast.For | None) -> frozenset[str]:
+        """Variables that the text reads, or may, where the values after `loop` are seen."""
+        if loop is None:
+            return frozenset()
+        span, outer = self.table.span(loop), self.table.outermost(loop)
+
+        def seen_later(at: int) -> bool:
+            within = span.start <= at < span.end
+            return at >= span.end or ((self.table.jumps or outer.repeats(at)) and not within)
+
+        found = (s for s in self.table.symbols if s.is_variable)
+        return frozenset(s.ir for s in found if any(map(seen_later, (*self.reads(s), *s.escapes))))
+
+
+def _outermost(origins: Sequence[Origin], where: dict[int, list[Path]]) -> Iterator[Path]:
+    """The paths of some statements, without those inside another of them."""
+    every = sorted(p for o in origins for p in where.get(id(o), ()))
+    for path in every:
+        if not any(path[: len(p)] == p and p != path for p in every):
+            yield path

@@ -1,0 +1,59 @@
+"""OpenMP directives as the user wrote them: a table beside a function, never part of its meaning.
+
+Paths are those of the function as it was read; a program that steps have rewritten has no
+directives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopxform.ir.visit import Path
+from loopxform.source import Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`private(a, b)`, `reduction(+: s)`, `collapse(2)`, `nowait`.
+
+    `variables` are names of the loop tree; `modifier` stands before the colon of a reduction, or is
+    the kind of a schedule; `number` is the value of an integer argument (of `linear`: its step),
+    None where it is not a constant. `text` is the argument as written.
+    """
+
+    name: str
+    variables: tuple[str, ...] = ()
+    modifier: str = ""
+    number: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One `#pragma omp`. `words` name the construct (`parallel for`); `paths` are the statements it
+    governs, outermost ones, none for a directive that stands alone. Such a one stands `after` a
+    statement of its block, None where it is the first. `later` are the variables whose value is
+    used after the loop it governs, or elsewhere in a loop around it, as far as the text shows."""
+
+    words: tuple[str, ...]
+    clauses: tuple[Clause, ...] = ()
+    text: str = ""
+    loc: Loc | None = None
+    paths: tuple[Path, ...] = ()
+    after: Path | None = None
+    later: frozenset[str] = frozenset()
+
+    def has(self, *words: str) -> bool:
+        """Whether the construct is made of any of these words."""
+        return any(w in self.words for w in words)
+
+    def clause(self, name: str) -> Clause | None:
+        return next((c for c in self.clauses if c.name == name), None)
+
+    def variables(self, *names: str) -> frozenset[str]:
+        """The variables of all clauses of these names."""
+        return frozenset(v for c in self.clauses if c.name in names for v in c.variables)
+
+    def governs(self, path: Path) -> bool:
+        """Whether the statement at `path` is in the construct."""
+        return any(path[: len(p)] == p for p in self.paths)

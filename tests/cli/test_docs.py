@@ -1,0 +1,32 @@
+"""The examples of the docs are what the program prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from loopxform.cli import main
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def block(text: str, kind: str) -> str:
+    found = re.search(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_the_openmp_example_is_real(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "check.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("smooth.c").write_text(block(page, "c"))
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(command.split()[2:]) == 1
+    assert capsys.readouterr().out.startswith(f"{shown}\n")
+    excerpt = page.split("--format json smooth.c\n...\n")[1].split("```")[0]
+    assert main(["check", "--format", "json", "smooth.c"]) == 1
+    assert excerpt in capsys.readouterr().out
