@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.desugar.names import Fresh
+from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.fold import fold
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_function import lower_function
@@ -32,6 +35,7 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
     out = Lowered()
     own = frozenset(n.decl.name for n in ast.ext if isinstance(n, c_ast.FuncDef))
     scope = FileScope(own)
+    _plainer(ast)
     for node in ast.ext:
         match node:
             case c_ast.Typedef():
@@ -47,6 +51,16 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
                 if places.file(node.decl.coord) == 1:
                     _function(node, scope, places, out)
     return out
+
+
+def _plainer(ast: c_ast.FileAST) -> None:
+    """Control flow as if and for wherever that says the same."""
+    names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
+    for node in ast.ext:
+        if isinstance(node, c_ast.FuncDef):
+            # Where a function is nested too deeply, lowering says so.
+            with suppress(RecursionError):
+                structure(node, names, Fresh())
 
 
 def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered) -> None:

@@ -10,6 +10,8 @@ import re
 
 from pycparser import c_ast
 
+from loopxform.frontend.desugar.counted import CountedWhile
+from loopxform.frontend.desugar.names import shown
 from loopxform.source import NOWHERE, Loc, Origin, Sources
 
 _PREFIX = frozenset(["*", "&", "-", "+", "!", "~", "++", "--"])
@@ -69,6 +71,7 @@ def _column(raw: str, column: int, word: str) -> int:
 
 _KEYWORDS = {
     c_ast.For: "for",
+    CountedWhile: "while",
     c_ast.If: "if",
     c_ast.While: "while",
     c_ast.DoWhile: "do",
@@ -84,9 +87,9 @@ def head(node: c_ast.Node) -> str:
     """The first word of a construct, as far as the parser's coordinate points to it."""
     match node:
         case c_ast.ID() | c_ast.Label():
-            return str(node.name)
+            return shown(node.name)
         case c_ast.Decl():
-            return str(node.name or "")
+            return shown(node.name or "")
         case c_ast.Constant():
             return str(node.value)
         case c_ast.ArrayRef() | c_ast.FuncCall() | c_ast.StructRef():

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.ctype import CType, Func, ctype
+from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.symbols import Kind, Span, Symbol, Table
 from loopxform.frontend.tree import below
 from loopxform.ir import functions
@@ -46,7 +47,7 @@ class Resolver:
         return self._file.typedef(name)
 
     def define(self, name: str, t: CType, kind: Kind, node: c_ast.Node) -> Symbol:
-        symbol = Symbol(name, t, kind, node, tuple(getattr(node, "storage", None) or ()))
+        symbol = Symbol(shown(name), t, kind, node, tuple(getattr(node, "storage", None) or ()))
         symbol.at = self._next()
         self._scopes[-1][name] = symbol
         self.table.uses[id(node)] = symbol
@@ -54,6 +55,8 @@ class Resolver:
         return symbol
 
     def _lookup(self, name: str) -> Symbol | None:
+        if is_of_file(name):
+            return self._global(shown(name))
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
