@@ -100,7 +100,8 @@ class Expressions:
             raise NotModelled("LX014", reason, "make the pointer a parameter", node)
         index: list[Expr] = []
         for part in parts:
-            terms = [(sign, self._integer(n), n) for sign, n in part]
+            counted = [term for term in part if not _is_zero(term[1])] or part[:1]
+            terms = [(sign, self._integer(n), n) for sign, n in counted]
             index.append(subscript(terms, self.types))
         return Load(symbol.ir, tuple(index), origin=self.places.origin(node))
 
@@ -210,6 +211,10 @@ def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
         raise NotModelled("LX014", f"the address of '{name}' is used as a value", help, node)
     if not t.is_scalar:
         raise NotModelled("LX015", f"'{name}' has type {t}, which is not modelled", _help(t), node)
+
+
+def _is_zero(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Constant) and node.value == "0"
 
 
 def _help(t: CType) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from loopxform.frontend.bindings import bind
 from loopxform.frontend.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.facts import Facts
@@ -50,6 +51,7 @@ class _Lowering:
         self.resolver.visit(node.body)
         self.table = self.resolver.table
         self.table.name_symbols()
+        bind(self.table)
         self.x = Expressions(self.table, places, self.resolver.typedef, scope.own)
         self.facts = Facts(self.x.types, stable(self.table))
         self.statements = Statements(self.x, self.facts)

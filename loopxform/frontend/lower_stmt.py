@@ -13,6 +13,7 @@ from loopxform.frontend.fold import fold
 from loopxform.frontend.initialisers import elements
 from loopxform.frontend.lower_expr import Expressions, check_scalar
 from loopxform.frontend.lower_loop import Headers
+from loopxform.frontend.pointers import bound, unknown_target
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.subscripts import check_condition
 from loopxform.frontend.symbols import Span, Symbol, outside
@@ -180,6 +181,10 @@ class Statements:
         origin = self.places.origin(node)
         if node.op == "=" and isinstance(node.rvalue, c_ast.Assignment):
             return self._chain(node, node.rvalue)
+        if isinstance(node.lvalue, c_ast.ID):
+            pointer = self.table.of(node.lvalue)
+            if pointer is not None and pointer.target and self._is_bound(pointer, node.rvalue):
+                return []
         target = self._target(node.lvalue)
         return [Assign(target, self.x.lower(node.rvalue), node.op[:-1], origin=origin)]
 
@@ -234,10 +239,20 @@ class Statements:
             raise NotModelled("LX015", reason, help, node)
         if t.base is not None and (t.is_scalar or symbol.is_modelled_array):
             return self._object(node, symbol, t.base)
-        if node.init is None:
+        if node.init is None or self._is_bound(symbol, node.init):
             return []
+        if t.is_array:
+            raise unknown_target(symbol, node)
         help = "use the array it points to, or make it a parameter"
         raise NotModelled("LX015", f"'{symbol.name}' has type {t}", help, node)
+
+    def _is_bound(self, symbol: Symbol, value: c_ast.Node) -> bool:
+        """Whether a pointer is only another name for the place `value`, so that nothing is done
+        where it is set. Raises NotModelled where there is no such place."""
+        if symbol.target is not value:
+            return False
+        bound(symbol, value, self.x.symbol)
+        return True
 
     def _is_constant(self, symbol: Symbol, node: c_ast.Decl) -> bool:
         """Whether a static is `static const int K = 4`: then its name stands for the number."""

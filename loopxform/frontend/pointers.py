@@ -83,7 +83,10 @@ def _pointer(node: c_ast.Node, find: Find) -> tuple[Symbol, Index, list[Term]]:
     """The place `node` points to: an array, the dimensions passed, and an offset in the next."""
     match node:
         case c_ast.ID():
-            return find(node), [], []
+            symbol = find(node)
+            if symbol.target is None:
+                return symbol, [], []
+            return bound(symbol, node, find)
         case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
             symbol, index = _place(node, find)
             return symbol, index, []
@@ -101,6 +104,32 @@ def _pointer(node: c_ast.Node, find: Find) -> tuple[Symbol, Index, list[Term]]:
             return symbol, done, [*terms, (-1, node.right)]
         case _:
             raise _unknown(node)
+
+
+def bound(pointer: Symbol, node: c_ast.Node, find: Find) -> tuple[Symbol, Index, list[Term]]:
+    """The place that a local pointer with one value points to. Both must have the same elements."""
+    assert pointer.target is not None
+    symbol, done, offset = _pointer(pointer.target, find)
+    if symbol.type.base == pointer.type.base and symbol.type.derived:
+        rows = [d.size for d in pointer.type.derived[1:] if isinstance(d, Array)]
+        there = symbol.type.derived[len(done) + 1 :]
+        mine = [d.size for d in there if isinstance(d, Array)]
+        if len(there) == len(rows) and all(map(_same_size, rows, mine)):
+            return symbol, done, offset
+    help = f"use '{symbol.name}' itself"
+    reason = f"the local pointer '{pointer.name}' sees '{symbol.name}' with another type"
+    raise NotModelled("LX014", reason, help, node)
+
+
+def _same_size(a: c_ast.Node | None, b: c_ast.Node | None) -> bool:
+    """Whether two array sizes are the same expression of constants."""
+    match a, b:
+        case c_ast.Constant(value=one), c_ast.Constant(value=other):
+            return bool(one == other)
+        case c_ast.BinaryOp(op=one), c_ast.BinaryOp(op=other) if one == other:
+            return _same_size(a.left, b.left) and _same_size(a.right, b.right)
+        case _:
+            return False
 
 
 def _is_integer_first(left: c_ast.Node, right: c_ast.Node, find: Find) -> bool:
@@ -134,8 +163,14 @@ def _check(symbol: Symbol, node: c_ast.Node) -> None:
     if isinstance(t.derived[0], Array):
         help = "make it an array of the file or a parameter"
         raise NotModelled("LX015", f"'{name}' keeps its value between calls (static)", help, node)
-    help = f"use the array that '{name}' points into, or make '{name}' a parameter"
-    raise NotModelled(
+    raise unknown_target(symbol, node)
+
+
+def unknown_target(pointer: Symbol, node: c_ast.Node) -> NotModelled:
+    """The refusal of a local pointer that is not another name for one place."""
+    name = pointer.name
+    help = f"set '{name}' once, to a place in an array, or use the array itself"
+    return NotModelled(
         "LX014", f"what the local pointer '{name}' points to is not known", help, node
     )
 

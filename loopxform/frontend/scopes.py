@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from loopxform.frontend.ctype import CType, Func, ctype
+from loopxform.frontend.ctype import CType, Func, Pointer, ctype
 from loopxform.frontend.desugar.names import is_of_file, shown
-from loopxform.frontend.symbols import Kind, Span, Symbol, Table
+from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit
 from loopxform.frontend.tree import below
 from loopxform.ir import functions
 from loopxform.ir.nodes import Const
@@ -37,6 +37,7 @@ class Resolver:
         self._scopes: list[dict[str, Symbol]] = [{}]
         self._globals: dict[str, Symbol] = {}
         self._place = 0
+        self._units = [Unit()]
 
     # ------------------------------------------------------------ names
 
@@ -99,7 +100,14 @@ class Resolver:
         if node.init is not None:
             self.visit(node.init)
             (symbol.stores if t.derived else symbol.writes).append(self._next())
+            self._set(symbol, node.init)
         return symbol
+
+    def _set(self, symbol: Symbol, value: c_ast.Node | None) -> None:
+        """Records an assignment to a pointer."""
+        if symbol.type.derived and isinstance(symbol.type.derived[0], Pointer):
+            setting = Setting(self._place, value, self._units[-1])
+            self.table.settings.setdefault(symbol, []).append(setting)
 
     def _sizes(self, node: c_ast.Node | None) -> None:
         """Reads of the scalars in array sizes."""
@@ -132,7 +140,12 @@ class Resolver:
                 self._touch(node, "reads")
             case c_ast.Assignment():
                 self.visit(node.rvalue)
-                self._written(node.lvalue, also_read=node.op != "=")
+                plain = node.op == "="
+                self._written(node.lvalue, node.rvalue if plain else None, also_read=not plain)
+            case c_ast.If():
+                self.visit(node.cond)
+                for branch in (node.iftrue, node.iffalse):
+                    self._unit(branch)
             case c_ast.UnaryOp():
                 self._unary(node)
             case c_ast.FuncCall():
@@ -153,15 +166,27 @@ class Resolver:
                 self.visit(node.expr)
             case c_ast.Goto():
                 self.table.jumps = True
+            case c_ast.Switch():
+                self.table.jumps = True
+                self.visit(node.cond)
+                self.visit(node.stmt)
             case _:
                 for child in below(node):
                     self.visit(child)
 
     def _scoped(self, items: Iterable[c_ast.Node]) -> None:
         self._scopes.append({})
+        self._units.append(Unit())
         for item in items:
             self.visit(item)
+        self._units.pop().end = self._next()
         self._scopes.pop()
+
+    def _unit(self, node: c_ast.Node | None) -> None:
+        """A branch or a loop body."""
+        self._units.append(Unit())
+        self.visit(node)
+        self._units.pop().end = self._next()
 
     def _touch(self, node: c_ast.ID, how: str) -> Symbol | None:
         symbol = self._lookup(node.name)
@@ -170,11 +195,13 @@ class Resolver:
             getattr(symbol, how).append(self._next())
         return symbol
 
-    def _written(self, target: c_ast.Node, *, also_read: bool) -> None:
+    def _written(self, target: c_ast.Node, value: c_ast.Node | None, *, also_read: bool) -> None:
         if isinstance(target, c_ast.ID):
             if also_read:
                 self._touch(target, "reads")
-            self._touch(target, "writes")
+            symbol = self._touch(target, "writes")
+            if symbol is not None:
+                self._set(symbol, value)
             return
         self.visit(target)
         symbol = base_symbol(target, self.table)
@@ -183,10 +210,13 @@ class Resolver:
 
     def _unary(self, node: c_ast.UnaryOp) -> None:
         if node.op in ("++", "--", "p++", "p--"):
-            self._written(node.expr, also_read=True)
+            self._written(node.expr, None, also_read=True)
         elif node.op == "&":
             self.visit(node.expr)
             self._escape(node.expr)
+            if isinstance(node.expr, c_ast.ID) and (own := self.table.of(node.expr)) is not None:
+                self.table.exposed.add(own)
+                self._set(own, None)
         elif node.op not in ("sizeof", "_Alignof") or not isinstance(node.expr, c_ast.Typename):
             self.visit(node.expr)
 
@@ -220,8 +250,9 @@ class Resolver:
         else:
             self.visit(node.init)
         header = self._next()
-        for part in (node.cond, node.stmt, node.next):
-            self.visit(part)
+        self.visit(node.cond)
+        self._unit(node.stmt)
+        self.visit(node.next)
         self._scopes.pop()
         span = Span(start, header, self._next(), node)
         self.table.spans[id(node)] = span
@@ -231,7 +262,7 @@ class Resolver:
     def _while(self, node: c_ast.While | c_ast.DoWhile) -> None:
         start = self._next()
         self.visit(node.cond)
-        self.visit(node.stmt)
+        self._unit(node.stmt)
         self.table.spans[id(node)] = Span(start, start, self._next(), node)
 
 

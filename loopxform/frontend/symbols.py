@@ -15,6 +15,23 @@ from pycparser import c_ast
 from loopxform.frontend.ctype import Array, CType, Pointer
 from loopxform.ir.nodes import Const, Expr
 
+
+@dataclass(eq=False)
+class Unit:
+    """A block, a branch or a loop body: what is in it runs in text order, jumps aside."""
+
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An assignment to a pointer: its place, the value (None for `p++` and the like), the unit."""
+
+    place: int
+    value: c_ast.Node | None
+    unit: Unit
+
+
 Kind = Literal["param", "local", "loop", "global", "enum", "function", "type"]
 
 
@@ -24,7 +41,8 @@ class Symbol:
 
     `reads`, `writes` (of the object itself), `stores` (into an element) and `escapes` (its address
     is taken, or an array is handed to a function) are places; an initialiser counts as a write.
-    `shape` is filled in for globals, whose sizes are constants.
+    `shape` is filled in for globals, whose sizes are constants. `target` is the place in an array
+    that a local pointer is another name for (see `bindings`).
     """
 
     name: str
@@ -37,6 +55,7 @@ class Symbol:
     ir: str = ""
     at: int = 0
     span: Span | None = None
+    target: c_ast.Node | None = None
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)
@@ -85,8 +104,12 @@ class Table:
     symbols: list[Symbol] = field(default_factory=list)
     spans: dict[int, Span] = field(default_factory=dict)
     calls: list[int] = field(default_factory=list)
+    settings: dict[Symbol, list[Setting]] = field(default_factory=dict)
+    """Every assignment to a pointer, its initialiser included."""
+    exposed: set[Symbol] = field(default_factory=set)
+    """Pointers whose own address is taken."""
     jumps: bool = False
-    """A goto occurs: text order is not the order of execution."""
+    """A goto or a switch occurs: text order is not the order of execution."""
 
     def of(self, node: c_ast.Node) -> Symbol | None:
         return self.uses.get(id(node))
