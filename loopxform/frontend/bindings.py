@@ -55,7 +55,9 @@ def _is_plain(node: c_ast.Node) -> bool:
     """No effects, no conditions; what an array holds is asked about elsewhere."""
     if isinstance(node, c_ast.UnaryOp):
         return node.op in ("&", "*", "-", "+")
-    return isinstance(node, c_ast.ID | c_ast.Constant | c_ast.BinaryOp | c_ast.ArrayRef)
+    types = c_ast.Typename | c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl
+    kinds = c_ast.ID | c_ast.Constant | c_ast.BinaryOp | c_ast.ArrayRef | c_ast.Cast
+    return isinstance(node, kinds | types | c_ast.IdentifierType)
 
 
 def _sources(value: c_ast.Node, table: Table) -> Iterator[Symbol]:

@@ -27,7 +27,7 @@ class Expressions:
     def __init__(self, table: Table, places: Places, typedef: Lookup, own: frozenset[str]) -> None:
         self.table = table
         self.places = places
-        self.typedef = typedef
+        self._typedef = typedef
         self.own = own
         self.types: dict[str, Scalar] = {
             s.ir: s.type.base for s in table.symbols if s.is_variable and s.type.base is not None
@@ -75,6 +75,9 @@ class Expressions:
 
     # ------------------------------------------------------------ names and elements
 
+    def typedef(self, name: str) -> CType | None:
+        return self._typedef(name)
+
     def symbol(self, node: c_ast.ID) -> Symbol:
         found = self.table.of(node)
         if found is None:
@@ -92,9 +95,12 @@ class Expressions:
         check_scalar(found, node)
         return Var(found.ir, origin=self.places.origin(node))
 
-    def load(self, node: c_ast.Node) -> Load:
-        """The array element an ArrayRef or a dereference names."""
-        symbol, parts = element(node, self.symbol)
+    def load(self, node: c_ast.Node) -> Load | Var:
+        """The array element an ArrayRef or a dereference names, or the `x` of `*&x`."""
+        symbol, parts = element(node, self)
+        if not parts:
+            check_scalar(symbol, node)
+            return Var(symbol.ir, origin=self.places.origin(node))
         if symbol.kind == "global" and symbol.is_pointer and self.exposed is not None:
             reason = f"'{symbol.name}' may point to '{self.exposed}', whose address is taken"
             raise NotModelled("LX014", reason, "make the pointer a parameter", node)
@@ -214,6 +220,8 @@ def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
 
 
 def _is_zero(node: c_ast.Node) -> bool:
+    while isinstance(node, c_ast.Cast):
+        node = node.expr
     return isinstance(node, c_ast.Constant) and node.value == "0"
 
 

@@ -9,6 +9,8 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.desugar.callee import callees
+from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.fold import fold
@@ -54,13 +56,21 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
 
 
 def _plainer(ast: c_ast.FileAST) -> None:
-    """Control flow as if and for wherever that says the same."""
+    """Control flow as if and for, calls as what they do, wherever that says the same."""
     names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
-    for node in ast.ext:
-        if isinstance(node, c_ast.FuncDef):
-            # Where a function is nested too deeply, lowering says so.
-            with suppress(RecursionError):
-                structure(node, names, Fresh())
+    declared = (n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
+    arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
+    functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
+    fresh = {id(n): Fresh() for n in functions}
+    for node in functions:
+        # Where a function is nested too deeply, lowering says so.
+        with suppress(RecursionError):
+            structure(node, names, fresh[id(node)])
+    known = callees(ast)
+    file = FileNames(frozenset(n.decl.name for n in functions), arrays)
+    for node in functions:
+        with suppress(RecursionError):
+            inline(node, known, file, fresh[id(node)])
 
 
 def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered) -> None:

@@ -251,7 +251,7 @@ class Statements:
         where it is set. Raises NotModelled where there is no such place."""
         if symbol.target is not value:
             return False
-        bound(symbol, value, self.x.symbol)
+        bound(symbol, value, self.x)
         return True
 
     def _is_constant(self, symbol: Symbol, node: c_ast.Decl) -> bool:

@@ -7,14 +7,30 @@ is placed at its operand: the raw text decides.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from pycparser import c_ast
+from pycparser.c_parser import Coord
 
 from loopxform.frontend.desugar.counted import CountedWhile
 from loopxform.frontend.desugar.names import shown
 from loopxform.source import NOWHERE, Loc, Origin, Sources
 
 _PREFIX = frozenset(["*", "&", "-", "+", "!", "~", "++", "--"])
+
+
+INLINE = "inline"
+
+
+@dataclass(slots=True)
+class Inlined(Coord):
+    """A place inside a function whose body stands where it is called."""
+
+    function: str = ""
+
+    @classmethod
+    def at(cls, coord: Coord | None, function: str) -> Inlined | None:
+        return None if coord is None else cls(coord.file, coord.line, coord.column, function)
 
 
 class Places:
@@ -51,7 +67,11 @@ class Places:
 
     def origin(self, node: c_ast.Node) -> Origin:
         loc = self.node(node)
-        return Origin(loc) if loc else NOWHERE
+        if loc is None:
+            return NOWHERE
+        if isinstance(node.coord, Inlined):
+            return Origin(loc, (f"{INLINE} {node.coord.function}",))
+        return Origin(loc)
 
     def text(self, loc: Loc | None) -> str:
         """The raw line at `loc`, without blanks around it."""

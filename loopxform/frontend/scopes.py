@@ -10,7 +10,7 @@ from pycparser import c_ast
 from loopxform.frontend.ctype import CType, Func, Pointer, ctype
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit
-from loopxform.frontend.tree import below
+from loopxform.frontend.tree import behind_address, below
 from loopxform.ir import functions
 from loopxform.ir.nodes import Const
 from loopxform.ir.types import INT
@@ -138,6 +138,8 @@ class Resolver:
                 return
             case c_ast.ID():
                 self._touch(node, "reads")
+            case c_ast.ArrayRef() if (x := self._meant(node)) is not node:
+                self.visit(x)
             case c_ast.Assignment():
                 self.visit(node.rvalue)
                 plain = node.op == "="
@@ -163,6 +165,7 @@ class Resolver:
             case c_ast.While() | c_ast.DoWhile():
                 self._while(node)
             case c_ast.Cast():
+                self._sizes(node.to_type)
                 self.visit(node.expr)
             case c_ast.Goto():
                 self.table.jumps = True
@@ -196,6 +199,7 @@ class Resolver:
         return symbol
 
     def _written(self, target: c_ast.Node, value: c_ast.Node | None, *, also_read: bool) -> None:
+        target = self._meant(target)
         if isinstance(target, c_ast.ID):
             if also_read:
                 self._touch(target, "reads")
@@ -208,7 +212,16 @@ class Resolver:
         if symbol is not None:
             symbol.stores.append(self._next())
 
+    def _meant(self, node: c_ast.Node) -> c_ast.Node:
+        """The scalar `x` where the node is `*&x`, else the node."""
+        name = behind_address(node)
+        symbol = None if name is None else self._lookup(name.name)
+        return name if name is not None and symbol is not None and symbol.type.is_scalar else node
+
     def _unary(self, node: c_ast.UnaryOp) -> None:
+        if node.op == "*" and (x := self._meant(node)) is not node:
+            self.visit(x)
+            return
         if node.op in ("++", "--", "p++", "p--"):
             self._written(node.expr, None, also_read=True)
         elif node.op == "&":

@@ -59,3 +59,19 @@ def statements(node: c_ast.Node | None) -> list[c_ast.Node]:
     if isinstance(node, c_ast.Compound):
         return list(node.block_items or ())
     return [] if isinstance(node, c_ast.EmptyStatement) else [node]
+
+
+def behind_address(node: c_ast.Node) -> c_ast.ID | None:
+    """`x` where `node` is `*&x` or `(&x)[0]`, casts of the pointer aside."""
+    match node:
+        case c_ast.UnaryOp(op="*", expr=pointer):
+            pass
+        case c_ast.ArrayRef(name=pointer, subscript=c_ast.Constant(value="0")):
+            pass
+        case _:
+            return None
+    while isinstance(pointer, c_ast.Cast):
+        pointer = pointer.expr
+    if isinstance(pointer, c_ast.UnaryOp) and pointer.op == "&":
+        return pointer.expr if isinstance(pointer.expr, c_ast.ID) else None
+    return None

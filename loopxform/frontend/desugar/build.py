@@ -37,6 +37,11 @@ def cast_to(type: c_ast.Node, value: c_ast.Node) -> c_ast.Node:
     return cast(c_ast.Node, _make.Cast(unnamed, value, coord=value.coord))
 
 
+def choice(cond: c_ast.Node, then: c_ast.Node, orelse: c_ast.Node) -> c_ast.Node:
+    """`cond ? then : orelse`."""
+    return cast(c_ast.Node, _make.TernaryOp(cond, then, orelse, coord=cond.coord))
+
+
 def assignment(target: str, value: c_ast.Node, at: c_ast.Node) -> c_ast.Assignment:
     """`target = value`."""
     return cast(c_ast.Assignment, _make.Assignment("=", name(target, at), value, coord=at.coord))
@@ -85,6 +90,11 @@ def integer(at: c_ast.Node) -> c_ast.Node:
     """The type node of an int."""
     plain = _make.IdentifierType(["int"], coord=at.coord)
     return cast(c_ast.Node, _make.TypeDecl(None, [], None, plain, coord=at.coord))
+
+
+def pointer_to(type: c_ast.Node) -> c_ast.Node:
+    """The type node of a pointer."""
+    return cast(c_ast.Node, _make.PtrDecl([], type, coord=type.coord))
 
 
 def typed(type: c_ast.Node, text: str | None) -> c_ast.Node:

@@ -95,9 +95,12 @@ class _Guards:
         if isinstance(s, c_ast.If):
             then, a = self.run(statements(s.iftrue))
             orelse, b = self.run(statements(s.iffalse))
-            if rest and ((a.always and b.never) or (a.never and b.always)):
-                made, left = self._moved(s, then, orelse, rest, after=a.always)
-                return [*before, made], left
+            if rest and a.always and not b.always:
+                orelse, b = self.run(_with(statements(s.iffalse), rest))
+                rest = []
+            elif rest and b.always and not a.always:
+                then, a = self.run(_with(statements(s.iftrue), rest))
+                rest = []
             here: list[c_ast.Node] = [_branch(s, then, orelse)]
             left = self._either(s.cond, a, b)
         else:
@@ -120,25 +123,6 @@ class _Guards:
             raise Stuck
         mark = [build.assignment(self.flag, build.number(1, s), s)] if self.flag else []
         return [*self.jump.left(s), *mark], _ALWAYS
-
-    def _moved(
-        self,
-        s: c_ast.If,
-        then: list[c_ast.Node],
-        orelse: list[c_ast.Node],
-        rest: list[c_ast.Node],
-        *,
-        after: bool,
-    ) -> tuple[c_ast.If, _Left]:
-        """The rest goes into the branch that did not leave: else where `after` is set."""
-        more, left = self.run(rest)
-        stays = orelse if after else then
-        if any(isinstance(x, c_ast.Decl) for x in stays):
-            stays = [build.block(stays, s)]
-        stays = [*stays, *more]
-        branch = (then, stays) if after else (stays, orelse)
-        both = (_ALWAYS, left) if after else (left, _ALWAYS)
-        return _branch(s, *branch), self._either(s.cond, *both)
 
     def _either(self, cond: c_ast.Node, a: _Left, b: _Left) -> _Left:
         """Left after `if (cond)` whose branches left as `a` and `b`."""
@@ -173,6 +157,13 @@ class _Guards:
         if self.flag is None:
             raise _Flag
         return build.name(self.flag, at)
+
+
+def _with(items: list[c_ast.Node], rest: list[c_ast.Node]) -> list[c_ast.Node]:
+    """A branch that goes on with what stood behind the if."""
+    if any(isinstance(x, c_ast.Decl) for x in items):
+        return [build.block(items, items[0]), *rest]
+    return [*items, *rest]
 
 
 def _is_plain(x: c_ast.Node) -> bool:

@@ -62,3 +62,9 @@ def changed(node: c_ast.Node) -> frozenset[str]:
         if isinstance(target, c_ast.ID):
             out.add(target.name)
     return frozenset(out)
+
+
+def exposed(node: c_ast.Node) -> frozenset[str]:
+    """The variables whose address is taken."""
+    found = (n.expr for n in every(node) if isinstance(n, c_ast.UnaryOp) and n.op == "&")
+    return frozenset(e.name for e in found if isinstance(e, c_ast.ID))

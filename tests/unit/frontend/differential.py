@@ -19,10 +19,11 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def compare(text: str, *calls: Mapping[str, Any]) -> tuple[int, list[str]]:
+def compare(text: str, *calls: Mapping[str, Any], only: str = "") -> tuple[int, list[str]]:
     """How many functions of `text` are modelled (each does what the compiler makes of it), and
-    why the others are not. Each of `calls` gives every parameter and global its value."""
-    functions = parsed(text).unit.functions
+    why the others are not. Each of `calls` gives every parameter and global its value. Functions
+    whose names do not start with `only` are left out."""
+    functions = [f for f in parsed(text).unit.functions if f.name.startswith(only)]
     library = Library(CSource(text=text), functions)
     compared, reasons = 0, []
     for fn in functions:
@@ -45,7 +46,7 @@ def _same(fn: Function, library: Library, call: Mapping[str, Any]) -> None:
         np.testing.assert_equal(mine[name], value, err_msg=f"{fn.name}: {name}")
 
 
-def assert_same(text: str, *calls: Mapping[str, Any]) -> None:
+def assert_same(text: str, *calls: Mapping[str, Any], only: str = "") -> None:
     """Every function of `text` is modelled, and does what the compiler makes of it."""
-    _, reasons = compare(text, *calls)
+    _, reasons = compare(text, *calls, only=only)
     assert not reasons

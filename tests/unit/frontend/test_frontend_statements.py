@@ -6,6 +6,7 @@ import pytest
 from lowering import body, first, lower, opaques, param, parsed, shape, text
 
 from loopxform.ir.nodes import Assign, Bin, Const, For, Return, Var
+from loopxform.ir.printer import listing
 from loopxform.ir.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import loops, walk
@@ -58,7 +59,7 @@ REFUSED = [
     ("float *p = 0; ", "LX014", "what the local pointer 'p' points to is not known"),
     ("float *p; p[0] = 1;", "LX014", "what the local pointer 'p' points to is not known"),
     ("n = a == b;", "LX014", "a pointer is computed or compared"),
-    ("((char *)a)[0] = 1;", "LX014", "this pointer does not name one array"),
+    ("((char *)a)[0] = 1;", "LX014", "the pointer sees 'a' with another type"),
     ("a[b[0]] = 1;", "LX014", "the subscript is not an integer"),
     ("a[0][1] = 1;", "LX014", "'a' has 1 dimensions"),
     ("n[0] = 1;", "LX014", "'n' is not an array"),
@@ -263,13 +264,16 @@ def test_sizes_that_change_are_refused() -> None:
 
 
 def test_functions_in_order_and_calls_of_them_are_refused() -> None:
-    out = parsed("int sq(int x) { return x * x; } int f(int x) { x = sq(x); return x; }")
+    out = parsed("int sq(int x) { return x < 2 ? x : sq(x - 1); } int f(int x) { return sq(x); }")
     assert [f.name for f in out.unit.functions] == ["sq", "f"]
     assert "inline the body of 'sq'" in opaques(out.unit.functions[1])[0].help
 
 
 def test_a_user_function_hides_the_one_of_the_library() -> None:
     out = parsed("double sqrt(double x) { return 1; } void f(double *a) { a[0] = sqrt(a[1]); }")
+    assert listing(out.unit.functions[1]) == "a[0] = (double)1;\n"
+    out = parsed("int n; double sqrt(double x) { static int k; return k++; } "
+                 "void f(double *a) { a[0] = sqrt(a[1]); }")  # fmt: skip
     assert opaques(out.unit.functions[1])[0].code == "LX012"
 
 
