@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pycparser import c_ast
 
 from loopxform.frontend.ctype import Pointer
+from loopxform.frontend.members import member
 from loopxform.frontend.symbols import Setting, Symbol, Table
 from loopxform.frontend.tree import every
 
@@ -23,14 +24,40 @@ def bind(table: Table) -> None:
         values = [] if table.jumps else table.settings.get(s, [])
         if len(values) == 1 and _is_candidate(s) and _keeps(s, values[0], table):
             s.target = values[0].value
+    _join_members(table)
     for s in reversed(table.symbols):
         for base in _bases(s, table):
             base.stores = sorted({*base.stores, *s.stores})
             base.escapes = sorted({*base.escapes, *s.escapes})
 
 
+def _join_members(table: Table) -> None:
+    """What is done to the members of structs through a bound pointer is done to those of the array
+    it points into; what happens to a whole struct happens to its members."""
+    for (s, name), m in list(table.members.items()):
+        base = s
+        while base.target is not None and (found := _base(base.target, table)) is not None:
+            base = found
+        if base is not s and m.member_type is not None:
+            if (base, name) not in table.members:
+                table.members[base, name] = member(base, name, m.member_type)
+                table.symbols.append(table.members[base, name])
+            other = table.members[base, name]
+            other.reads = sorted({*other.reads, *m.reads})
+            other.stores = sorted({*other.stores, *m.stores})
+        m.escapes = sorted({*m.escapes, *s.escapes})
+        m.stores = sorted({*m.stores, *s.stores})
+
+
+def _base(value: c_ast.Node, table: Table) -> Symbol | None:
+    """The array in a pointer expression."""
+    ids = (table.of(n) for n in every(value) if isinstance(n, c_ast.ID))
+    return next((s for s in ids if s is not None and s.type.derived), None)
+
+
 def _is_candidate(s: Symbol) -> bool:
-    pointer = s.type.is_array and isinstance(s.type.derived[0], Pointer)
+    elements = s.type.is_array or (s.type.record != "" and len(s.type.derived) == 1)
+    pointer = elements and isinstance(s.type.derived[0], Pointer)
     return pointer and s.kind == "local" and not s.storage and not s.type.is_any_volatile
 
 

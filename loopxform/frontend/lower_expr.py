@@ -6,6 +6,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.ctype import CType, Lookup, ctype
 from loopxform.frontend.literals import literal
+from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.places import Places
 from loopxform.frontend.pointers import element, rank_left
 from loopxform.frontend.refusal import NotModelled
@@ -61,7 +62,7 @@ class Expressions:
                 return self._binary(node)
             case c_ast.UnaryOp():
                 return self._unary(node)
-            case c_ast.ArrayRef():
+            case c_ast.ArrayRef() | c_ast.StructRef():
                 return self.load(node)
             case c_ast.TernaryOp():
                 parts = (self.lower(n) for n in (node.cond, node.iftrue, node.iffalse))
@@ -94,6 +95,26 @@ class Expressions:
             return Const(found.value.value, found.value.type, found.value.text)
         check_scalar(found, node)
         return Var(found.ir, origin=self.places.origin(node))
+
+    def member(self, owner: Symbol, node: c_ast.StructRef) -> Symbol:
+        """What stands for a member of a struct."""
+        found = self.table.members.get((owner, node.field.name))
+        if found is None:
+            help = "copy the member to a variable, or use separate arrays for the members"
+            raise NotModelled("LX015", "a struct or union member", help, node)
+        if found in self.table.settings or (
+            found.member_type and self._may_be_set(found.member_type)
+        ):
+            reason = f"the pointer '{found.name}' may be set in this function"
+            raise NotModelled("LX015", reason, "copy it to a parameter", node)
+        return found
+
+    def _may_be_set(self, t: CType) -> bool:
+        """Whether a member that is a pointer may change, through whatever name."""
+        if not is_pointer_member(t):
+            return False
+        fields = (s.member_type for s in self.table.settings if s.member_type is not None)
+        return bool(self.table.calls) or any(map(is_pointer_member, fields))
 
     def load(self, node: c_ast.Node) -> Load | Var:
         """The array element an ArrayRef or a dereference names, or the `x` of `*&x`."""

@@ -41,9 +41,11 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
     for node in ast.ext:
         match node:
             case c_ast.Typedef():
+                _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
                 scope.names[node.name] = Symbol(node.name, ctype(node.type, scope.typedef), "type")
             case c_ast.Decl():
+                _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
                 if node.name:
                     _declare(node, scope, places)
@@ -99,7 +101,7 @@ def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
         scope.names[node.name] = Symbol(node.name, t, "function", node)
         return
     symbol = Symbol(node.name, t, "global", node, tuple(node.storage or ()))
-    if t.is_array:
+    if t.is_array or (t.record and t.derived):
         symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
     elif t.is_scalar and t.const and not t.volatile and t.base and t.base.is_integer:
         value = None if node.init is None else constant(node.init, scope, places)
@@ -108,6 +110,11 @@ def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
     if known is not None and known.kind == "global" and "extern" in symbol.storage:
         return
     scope.names[node.name] = symbol
+
+
+def _structs(node: c_ast.Node, scope: FileScope, places: Places) -> None:
+    """The structs that a declaration defines."""
+    scope.records.define(node, scope.typedef, lambda size: constant(size, scope, places))
 
 
 def _size(d: object, node: c_ast.Decl, scope: FileScope, places: Places) -> Expr | None:

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 from pycparser import c_ast
 
 from loopxform.frontend.ctype import Array, CType, Pointer, ctype
+from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.symbols import Symbol
 from loopxform.frontend.tree import behind_address
@@ -23,6 +24,7 @@ class Names(Protocol):
     """What the names in a pointer expression stand for."""
 
     def symbol(self, node: c_ast.ID) -> Symbol: ...
+    def member(self, owner: Symbol, node: c_ast.StructRef) -> Symbol: ...
     def typedef(self, name: str) -> CType | None: ...
 
 
@@ -55,6 +57,11 @@ def rank_left(node: c_ast.Node, of: Of) -> int:
             return rank_left(node.iftrue, of)
         case c_ast.Assignment():
             return rank_left(node.lvalue, of)
+        case c_ast.StructRef():
+            symbol = of(node)
+            return (
+                len(symbol.member_type.derived) if symbol is not None and symbol.member_type else 0
+            )
         case _:
             return 0
 
@@ -62,7 +69,9 @@ def rank_left(node: c_ast.Node, of: Of) -> int:
 def element(node: c_ast.Node, names: Names) -> tuple[Symbol, Index]:
     """The array and the index of an ArrayRef or a dereference; a scalar has no index."""
     symbol, index = _place(node, names)
-    if symbol.type.is_scalar and symbol.is_variable and behind_address(node):
+    if symbol.type.is_scalar and symbol.is_variable and not index:
+        return symbol, []
+    if symbol.type.is_scalar and behind_address(node):
         return symbol, []
     _check(symbol, node)
     rank = len(symbol.type.derived)
@@ -86,6 +95,10 @@ def _place(node: c_ast.Node, names: Names) -> tuple[Symbol, Index]:
         case c_ast.UnaryOp(op="*"):
             symbol, done, offset = _pointer(node.expr, names)
             return symbol, [*done, offset]
+        case c_ast.StructRef():
+            return _member(node, names)
+        case c_ast.ID():
+            return names.symbol(node), []
         case _:
             raise _unknown(node)
 
@@ -100,12 +113,14 @@ def _pointer(node: c_ast.Node, names: Names) -> tuple[Symbol, Index, list[Term]]
             return bound(symbol, node, names)
         case c_ast.Cast():
             return _seen_as(ctype(node.to_type, names.typedef), "", node.expr, node, names)
-        case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
+        case c_ast.ArrayRef() | c_ast.UnaryOp(op="*") | c_ast.StructRef():
             symbol, index = _place(node, names)
             return symbol, index, []
         case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() | c_ast.UnaryOp()):
             symbol, index = _place(node.expr, names)
             return symbol, index[:-1], index[-1]
+        case c_ast.UnaryOp(op="&", expr=c_ast.ID() as struct) if names.symbol(struct).type.record:
+            return names.symbol(struct), [], []
         case c_ast.UnaryOp(op="&", expr=c_ast.ID() as scalar):
             symbol = names.symbol(scalar)
             if not symbol.type.is_scalar:
@@ -130,13 +145,39 @@ def bound(pointer: Symbol, node: c_ast.Node, names: Names) -> tuple[Symbol, Inde
     return _seen_as(pointer.type, f" '{pointer.name}'", pointer.target, node, names)
 
 
+def _member(node: c_ast.StructRef, names: Names) -> tuple[Symbol, Index]:
+    """A member of a struct. A pointer that is a member counts as an array of its own where there
+    is one struct."""
+    if node.type == "->":
+        owner, done, offset = _pointer(node.name, names)
+        index = [*done, offset] if owner.type.derived else []
+    else:
+        owner, index = _place(node.name, names)
+    if len(index) != len(owner.type.derived):
+        raise _unknown(node)
+    if owner.kind == "local" and any(isinstance(d, Pointer) for d in owner.type.derived):
+        raise unknown_target(owner, node)
+    found = names.member(owner, node)
+    if found.member_type is None or not is_pointer_member(found.member_type):
+        return found, index
+    if all(_is_zero_term(t) for terms in index for t in terms):
+        return found, []
+    help = "copy the pointer to a variable before the loop"
+    raise NotModelled("LX015", f"each struct has its own array '{found.name}'", help, node)
+
+
+def _is_zero_term(term: Term) -> bool:
+    return isinstance(term[1], c_ast.Constant) and term[1].value == "0"
+
+
 def _seen_as(
     t: CType, name: str, value: c_ast.Node, node: c_ast.Node, names: Names
 ) -> tuple[Symbol, Index, list[Term]]:
     """The place that `value` points to, where a pointer of type `t` steps through it alike."""
     symbol, done, offset = _pointer(value, names)
     pointer = bool(t.derived) and isinstance(t.derived[0], Pointer) and not t.is_any_volatile
-    if pointer and symbol.type.base == t.base and t.base is not None:
+    alike = symbol.type.base == t.base and symbol.type.record == t.record
+    if pointer and alike and (t.base is not None or t.record):
         rows = [d.size if isinstance(d, Array) else None for d in t.derived[1:]]
         there = symbol.type.derived[len(done) + 1 :]
         mine = [d.size if isinstance(d, Array) else None for d in there]

@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.ctype import CType, Func, Pointer, ctype
 from loopxform.frontend.desugar.names import is_of_file, shown
+from loopxform.frontend.members import Records, is_pointer_member, member, owner_of
 from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit
 from loopxform.frontend.tree import behind_address, below
 from loopxform.ir import functions
@@ -22,6 +23,7 @@ class FileScope:
     def __init__(self, own: frozenset[str] = frozenset()) -> None:
         self.names: dict[str, Symbol] = {}
         self.own = own
+        self.records = Records({})
 
     def typedef(self, name: str) -> CType | None:
         found = self.names.get(name)
@@ -38,6 +40,8 @@ class Resolver:
         self._globals: dict[str, Symbol] = {}
         self._place = 0
         self._units = [Unit()]
+        self.records = True
+        """Whether the structs of the file are those that the names of structs stand for."""
 
     # ------------------------------------------------------------ names
 
@@ -154,6 +158,7 @@ class Resolver:
                 self._call(node)
             case c_ast.StructRef():
                 self.visit(node.name)
+                self._member(node)
             case c_ast.Compound():
                 self._scoped(node.block_items or ())
             case c_ast.Decl():
@@ -198,6 +203,19 @@ class Resolver:
             getattr(symbol, how).append(self._next())
         return symbol
 
+    def _member(self, node: c_ast.StructRef) -> None:
+        """Records what happens to the array that stands for a member."""
+        name = node.field.name
+        owner = owner_of(node.name, self.table, self.typedef)
+        t = self._file.records.field(owner.type, name) if owner and self.records else None
+        if owner is None or t is None:
+            return
+        if (owner, name) not in self.table.members:
+            self.table.members[owner, name] = member(owner, name, t)
+            self.table.symbols.append(self.table.members[owner, name])
+        symbol = self.table.uses[id(node)] = self.table.members[owner, name]
+        symbol.reads.append(self._next())
+
     def _written(self, target: c_ast.Node, value: c_ast.Node | None, *, also_read: bool) -> None:
         target = self._meant(target)
         if isinstance(target, c_ast.ID):
@@ -208,7 +226,7 @@ class Resolver:
                 self._set(symbol, value)
             return
         self.visit(target)
-        symbol = base_symbol(target, self.table)
+        symbol = None if self._member_written(target) else base_symbol(target, self.table)
         if symbol is not None:
             symbol.stores.append(self._next())
 
@@ -217,6 +235,20 @@ class Resolver:
         name = behind_address(node)
         symbol = None if name is None else self._lookup(name.name)
         return name if name is not None and symbol is not None and symbol.type.is_scalar else node
+
+    def _member_written(self, target: c_ast.Node) -> bool:
+        """Records a store to a member, or to an element of one (which leaves a pointer as it is);
+        False where the target is something else."""
+        element = isinstance(target, c_ast.ArrayRef)
+        while isinstance(target, c_ast.ArrayRef):
+            target = target.name
+        symbol = self.table.of(target) if isinstance(target, c_ast.StructRef) else None
+        if symbol is None:
+            return False
+        (symbol.stores if symbol.type.derived else symbol.writes).append(self._next())
+        if not element and symbol.member_type and is_pointer_member(symbol.member_type):
+            self._set(symbol, None)
+        return True
 
     def _unary(self, node: c_ast.UnaryOp) -> None:
         if node.op == "*" and (x := self._meant(node)) is not node:

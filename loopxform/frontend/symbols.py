@@ -42,7 +42,8 @@ class Symbol:
     `reads`, `writes` (of the object itself), `stores` (into an element) and `escapes` (its address
     is taken, or an array is handed to a function) are places; an initialiser counts as a write.
     `shape` is filled in for globals, whose sizes are constants. `target` is the place in an array
-    that a local pointer is another name for (see `bindings`).
+    that a local pointer is another name for (see `bindings`), `owner` the structs of a member
+    and `member_type` the type it is declared with.
     """
 
     name: str
@@ -56,6 +57,8 @@ class Symbol:
     at: int = 0
     span: Span | None = None
     target: c_ast.Node | None = None
+    owner: Symbol | None = None
+    member_type: CType | None = None
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)
@@ -106,6 +109,8 @@ class Table:
     calls: list[int] = field(default_factory=list)
     settings: dict[Symbol, list[Setting]] = field(default_factory=dict)
     """Every assignment to a pointer, its initialiser included."""
+    members: dict[tuple[Symbol, str], Symbol] = field(default_factory=dict)
+    """What stands for the members of structs."""
     exposed: set[Symbol] = field(default_factory=set)
     """Pointers whose own address is taken."""
     jumps: bool = False
