@@ -20,7 +20,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.callee import Callee, calls, defines_type, is_pure, steps
 from loopxform.frontend.desugar.copying import Copier
-from loopxform.frontend.desugar.names import Fresh, declared, exposed, is_of_file, mentioned
+from loopxform.frontend.desugar.names import Fresh, declared, exposed, is_of_file, mentioned, shown
 from loopxform.frontend.tree import below, every, replace_children, statements
 
 DEEPEST = 8
@@ -37,7 +37,7 @@ def inline(node: c_ast.FuncDef, known: Mapping[str, Callee], file: FileNames, fr
     usable = {k: v for k, v in known.items() if k not in own and k != node.decl.name}
     if types or not names & usable.keys():
         return
-    _Inliner(usable, file, fresh).run(node)
+    _Inliner(usable, own, file, fresh).run(node)
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,12 @@ class _Inliner:
     def __init__(
         self,
         known: Mapping[str, Callee],
+        own: frozenset[str],
         file: FileNames,
         fresh: Fresh,
     ) -> None:
         self.known = known
+        self.own = own
         self.file = file
         self.fresh = fresh
         self.private: set[str] = set()
@@ -121,7 +123,9 @@ class _Inliner:
 
     def _is_apart(self, s: c_ast.Assignment) -> bool:
         """Whether the target of an assignment is the same before and after a call in its value."""
-        return isinstance(s.lvalue, c_ast.ID) and s.lvalue.name in self.private
+        if isinstance(s.lvalue, c_ast.ID):
+            return s.lvalue.name in self.private
+        return s.op == "=" and self._keeps_value(s.lvalue, pointer=True)
 
     # ------------------------------------------------------------ expressions
 
@@ -227,16 +231,17 @@ class _Inliner:
         """Whether an argument is a small expression that has one value all through the call."""
         if isinstance(a, c_ast.UnaryOp) and a.op == "&" and isinstance(a.expr, c_ast.ID):
             return True
-        nodes = list(every(a))
-        if len(nodes) > 16 or not all(
-            n in self.private
-            or n in self.file.arrays
-            or (is_of_file(n) and n[:-2] in self.file.arrays)
-            for n in mentioned(a)
-        ):
-            return False
-        pointer = isinstance(p.type, c_ast.PtrDecl)
-        return all(_is_arithmetic(n, pointer=pointer) for n in nodes) and not _reads(a)
+        small = sum(1 for _ in every(a)) <= 16
+        return small and self._keeps_value(a, pointer=isinstance(p.type, c_ast.PtrDecl))
+
+    def _keeps_value(self, a: c_ast.Node, *, pointer: bool) -> bool:
+        """Whether an expression (the place of an array element, with `pointer`) is computed from
+        what a call cannot change: variables of this function, arrays of the file."""
+        known = all(n in self.private or self._is_file_array(n) for n in mentioned(a))
+        return known and all(_is_arithmetic(n, pointer=pointer) for n in every(a)) and not _reads(a)
+
+    def _is_file_array(self, name: str) -> bool:
+        return shown(name) in self.file.arrays and (is_of_file(name) or name not in self.own)
 
 
 def arguments(call: c_ast.FuncCall) -> list[c_ast.Node]:

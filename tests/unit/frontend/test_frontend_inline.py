@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
-from differential import assert_same, needs_compiler
+from differential import assert_same, compare, needs_compiler
+from jumping import Generator
 from lowering import opaques, parsed
 
 from loopxform.analysis.verdict import judge
@@ -130,3 +133,50 @@ def test_calls_mean_the_same() -> None:
     call = {"n": 4, "a": values, "b": -values, "m": np.arange(16).reshape(4, 4), "x": [3, 2, 1, 0],
             "g": 1, "table": [0.5, 1.5, 2.5, 3.5]}  # fmt: skip
     assert_same(source, call, only="f_")
+
+
+CALLS = [
+    "x = {h}({v}, a, x);",
+    "x = {h}(x & 3, a + {v}, {v});",
+    "{{ int y = {h}({v}, b + x % 3, {v}); a[y & 7]++; }}",
+    "a[{v}] = {h}({v}, &a[2], a[{v}]);",
+    "{h}(4, a + 1, x);",
+    "if (x > 2) a[0]++; else {h}(1, a, 1);",
+    "{{ int n = i; int y = {h}(n + 1, a, n); int *a = b; a[y & 7] = {h}(n, a, y); }}",
+    "{k}(&x, a, {v}); a[0] = {k}(&g, b, x); x = {k}(&x, a, x);",
+    "x = x > 3 ? s({v}) : s(x) + g;",
+]
+
+
+def caller(seed: int) -> str:
+    """A function that calls random ones, and those: some modify what they are given."""
+    rng = random.Random(seed)
+    helpers = []
+    for n in range(2):
+        g = Generator(10 * seed + n)
+        inner = " ".join(g.statement(2, loop=False) for _ in range(2))
+        last = rng.choice(["return x;", "g += n; return g + x;", "{ int b = a[n]; return b; }"])
+        name = f"h{seed}_{n}"
+        helpers.append(f"static int {name}(int n, int *a, int x) {{ {inner} {last} }}")
+        body = f"int a = b[x & 3]; *p = (*p + {name}(x & 3, b, a)) & 63; return *p;"
+        helpers.append(f"static int k{seed}_{n}(int *p, int *b, int x) {{ {body} }}")
+    calls = " ".join(
+        rng.choice(CALLS).format(
+            h=f"h{seed}_{rng.randint(0, 1)}", k=f"k{seed}_{rng.randint(0, 1)}", v=rng.choice("in2")
+        )
+        for _ in range(3)
+    )
+    loop = f"for (int i = 0; i < n; i++) {{ {calls} }}"
+    return "\n".join(
+        [*helpers, f"int f{seed}(int n, int *a, int *b, int x) {{ {loop} return x; }}"]
+    )
+
+
+@needs_compiler
+def test_random_calls_mean_the_same() -> None:
+    source = "int g; static int s(int n) { return n * n & 63; }\n" + "\n".join(
+        map(caller, range(60))
+    )
+    calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1], "g": n} for n in (1, 4)]
+    compared, reasons = compare(source, *calls, only="f")
+    assert compared >= 20, reasons
