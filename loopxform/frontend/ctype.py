@@ -158,7 +158,8 @@ def ctype(node: c_ast.Node, typedef: Lookup) -> CType:
             key = record_key(node) if isinstance(node, c_ast.Struct) else ""
             return CType(None, f"{word} {node.name or '{...}'}", record=key)
         case c_ast.Enum():
-            return CType(None, f"enum {node.name or '{...}'}")
+            typeof = node.name == "_"
+            return CType(None, "typeof(...)" if typeof else f"enum {node.name or '{...}'}")
         case _:
             return CType(None, type(node).__name__)
 

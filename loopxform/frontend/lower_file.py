@@ -9,7 +9,9 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.desugar.builtins import without_builtins
 from loopxform.frontend.desugar.callee import callees
+from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.structured import structure
@@ -64,12 +66,15 @@ def _plainer(ast: c_ast.FileAST) -> None:
     arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     fresh = {id(n): Fresh() for n in functions}
+    defined = frozenset(n.decl.name for n in functions)
     for node in functions:
+        prototyped(node)
         # Where a function is nested too deeply, lowering says so.
         with suppress(RecursionError):
+            without_builtins(node, defined)
             structure(node, names, fresh[id(node)])
     known = callees(ast)
-    file = FileNames(frozenset(n.decl.name for n in functions), arrays)
+    file = FileNames(defined, arrays)
     for node in functions:
         with suppress(RecursionError):
             inline(node, known, file, fresh[id(node)])

@@ -37,7 +37,8 @@ def lower_function(
 
 class _Lowering:
     def __init__(self, node: c_ast.FuncDef, scope: FileScope, places: Places) -> None:
-        if node.param_decls:
+        given = node.decl.type.args.params if node.decl.type.args is not None else []
+        if node.param_decls or any(isinstance(p, c_ast.ID) for p in given):
             help = "declare the parameters inside the parentheses"
             raise NotModelled("LX010", "an old-style (K&R) definition", help, node.decl)
         self.node = node

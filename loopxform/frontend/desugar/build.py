@@ -86,9 +86,9 @@ def without_value(d: c_ast.Decl) -> c_ast.Decl:
 _DECL = ("name", "quals", "align", "storage", "funcspec", "type", "init", "bitsize")
 
 
-def integer(at: c_ast.Node) -> c_ast.Node:
-    """The type node of an int."""
-    plain = _make.IdentifierType(["int"], coord=at.coord)
+def integer(at: c_ast.Node, name: str = "int") -> c_ast.Node:
+    """The type node of an integer type."""
+    plain = _make.IdentifierType([name], coord=at.coord)
     return cast(c_ast.Node, _make.TypeDecl(None, [], None, plain, coord=at.coord))
 
 
