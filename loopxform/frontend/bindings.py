@@ -47,6 +47,7 @@ def _join_members(table: Table) -> None:
             other.stores = sorted({*other.stores, *m.stores})
         m.escapes = sorted({*m.escapes, *s.escapes})
         m.stores = sorted({*m.stores, *s.stores})
+        m.writes = sorted({*m.writes, *s.writes})
 
 
 def _base(value: c_ast.Node, table: Table) -> Symbol | None:
@@ -84,13 +85,13 @@ def _is_plain(node: c_ast.Node) -> bool:
         return node.op in ("&", "*", "-", "+")
     types = c_ast.Typename | c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl
     kinds = c_ast.ID | c_ast.Constant | c_ast.BinaryOp | c_ast.ArrayRef | c_ast.Cast
-    return isinstance(node, kinds | types | c_ast.IdentifierType)
+    return isinstance(node, kinds | types | c_ast.IdentifierType | c_ast.StructRef)
 
 
 def _sources(value: c_ast.Node, table: Table) -> Iterator[Symbol]:
     """The objects a value is computed from, those of other bound pointers included."""
     for node in every(value):
-        symbol = table.of(node) if isinstance(node, c_ast.ID) else None
+        symbol = table.of(node) if isinstance(node, c_ast.ID | c_ast.StructRef) else None
         if symbol is None or not symbol.is_variable:
             continue
         yield symbol
@@ -119,7 +120,10 @@ def _is_kept(x: Symbol, first: int, last: int, table: Table) -> bool:
 def _bases(s: Symbol, table: Table) -> Iterator[Symbol]:
     """The arrays that a local pointer may point into, as far as its values name one."""
     for setting in table.settings.get(s, ()) if s.kind == "local" else ():
-        for node in every(setting.value):
-            base = table.of(node) if isinstance(node, c_ast.ID) else None
+        nodes = list(every(setting.value))
+        members = any(isinstance(n, c_ast.StructRef) for n in nodes)
+        named = c_ast.StructRef if members else c_ast.ID
+        for node in (n for n in nodes if isinstance(n, named)):
+            base = table.of(node)
             if base is not None and base is not s and base.is_variable and base.type.derived:
                 yield base

@@ -159,6 +159,13 @@ class Resolver:
             case c_ast.StructRef():
                 self.visit(node.name)
                 self._member(node)
+            case c_ast.TernaryOp():
+                self.visit(node.cond)
+                self._unit(node.iftrue)
+                self._unit(node.iffalse)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                self.visit(node.left)
+                self._unit(node.right)
             case c_ast.Compound():
                 self._scoped(node.block_items or ())
             case c_ast.Decl():
