@@ -11,8 +11,10 @@ from jumping import Generator
 from lowering import opaques, parsed
 
 from loopxform.analysis.verdict import judge
+from loopxform.codegen import c_program
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
+from loopxform.verify.cref import CSource, Library
 
 FUNCTIONS = """
 typedef float real;
@@ -180,3 +182,27 @@ def test_random_calls_mean_the_same() -> None:
     calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1], "g": n} for n in (1, 4)]
     compared, reasons = compare(source, *calls, only="f")
     assert compared >= 20, reasons
+
+
+@needs_compiler
+def test_what_is_written_as_c_does_the_same() -> None:
+    """The text made of a function no longer calls the functions of its file."""
+    values = np.random.default_rng(1).random(32).astype(np.float32)
+    statements = "x[i] = larger(tick(), half(i)); put(a + i, 0, total(n, m[i]) + lookup(i));"
+    source = f"{FUNCTIONS} void f({PARAMS}) {{ for (int i = 0; i < n; i++) {{ {statements} }} }}"
+    fn = parsed(source).unit.functions[-1]
+    written = c_program.file_text(fn, define_globals=True)
+    assert "tick(" not in written
+    results = []
+    for text in (source, written):
+        call = {"n": 4, "a": values.copy(), "b": values, "x": np.zeros(4, np.int32), "g": 1,
+                "m": np.arange(16, dtype=np.float32).reshape(4, 4),
+                "table": np.arange(4, dtype=np.float32)}  # fmt: skip
+        args = {
+            p.name: np.array(call[p.name], p.type.numpy) if p.is_global else call[p.name]
+            for p in fn.objects
+        }
+        Library(CSource(text=text), [fn]).run("f", args)
+        results.append((call["a"].tolist(), call["x"].tolist(), int(args["g"])))
+    assert results[0] == results[1]
+    assert results[0][2] == 5
