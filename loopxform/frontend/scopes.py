@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from loopxform.frontend.bases import base_symbol
 from loopxform.frontend.ctype import CType, Func, Pointer, ctype
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.members import Records, is_pointer_member, member, owner_of
@@ -316,32 +317,6 @@ class Resolver:
         self.visit(node.cond)
         self._unit(node.stmt)
         self.table.spans[id(node)] = Span(start, start, self._next(), node)
-
-
-def base_symbol(node: c_ast.Node, table: Table) -> Symbol | None:
-    """The object an lvalue or a pointer expression starts from: A of `*(A + i)`, `A[i].x`."""
-    match node:
-        case c_ast.ID():
-            return table.of(node)
-        case c_ast.ArrayRef():
-            return _pointer_of((node.name, node.subscript), table)
-        case c_ast.StructRef():
-            return base_symbol(node.name, table)
-        case c_ast.UnaryOp() if node.op in ("*", "&"):
-            return base_symbol(node.expr, table)
-        case c_ast.BinaryOp() if node.op in ("+", "-"):
-            return _pointer_of((node.left, node.right), table)
-        case c_ast.Cast():
-            return base_symbol(node.expr, table)
-        case _:
-            return None
-
-
-def _pointer_of(sides: tuple[c_ast.Node, c_ast.Node], table: Table) -> Symbol | None:
-    """The pointer among a base and an offset, in whatever order."""
-    found = [base_symbol(side, table) for side in sides]
-    pointers = [s for s in found if s is not None and s.type.derived]
-    return pointers[0] if pointers else found[0]
 
 
 def _enum_value(item: c_ast.Enumerator, before: int | None) -> int | None:
