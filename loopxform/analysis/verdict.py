@@ -21,7 +21,7 @@ from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import OPAQUE
 from loopxform.analysis.scope import below
-from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.source import Loc
 
@@ -75,12 +75,15 @@ class LoopVerdict:
 
 
 def judge(fn: Function) -> tuple[LoopVerdict, ...]:
-    """One verdict per loop, in text order, those of unmodelled headers included."""
+    """One verdict per loop, in text order, those of unmodelled headers included. A loop of a
+    function whose body stands in the place of a call is judged where the function is defined."""
     out: list[LoopVerdict] = []
     around: list[Path] = []
     for path, s in walk(fn.body):
         while around and path[: len(around[-1])] != around[-1]:
             around.pop()
+        if is_inlined(s):
+            continue
         if isinstance(s, For):
             out.append(_loop(fn, path, s, len(around)))
         elif isinstance(s, Opaque) and s.loop:
@@ -93,6 +96,11 @@ def judge(fn: Function) -> tuple[LoopVerdict, ...]:
             continue
         around.append(path)
     return tuple(out)
+
+
+def is_inlined(s: Stmt) -> bool:
+    """Whether a statement is another function's, put in the place of a call."""
+    return any(step.startswith("inline ") for step in s.origin.steps)
 
 
 def _opaque_var(s: Opaque) -> str:

@@ -16,6 +16,7 @@ from loopxform.codegen import cexpr
 from loopxform.codegen.c_copy import copy_lines
 from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
 from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.whole import require_whole
 from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.names import used_names
@@ -75,6 +76,7 @@ def function_text(fn: Function, *, name: str | None = None, openmp: bool = True)
 
     Raises EmitError where the function holds statements that are not modelled.
     """
+    require_whole(fn)
     scopes = scopes_of(fn)
     printer = _Printer(fn, scopes, openmp)
     lines = [prototype(fn, name), "{"]

@@ -17,6 +17,7 @@ from loopxform.codegen.dialect import KernelDialect, free_name
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.mapping import Mapping, mapping_of
+from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import used_names
@@ -82,6 +83,7 @@ def kernel_plan(
 
     Raises EmitError where the program cannot run as one kernel, or an array has no known extent.
     """
+    require_whole(start)
     mapping = mapping_of(fn)
     used = reads(fn.body) | writes(fn.body)
     needed = [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]

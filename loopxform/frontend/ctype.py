@@ -64,6 +64,8 @@ class CType:
     derived: tuple[Derived, ...] = ()
     const: bool = False
     volatile: bool = False
+    record: str = ""
+    """The key of the struct that the elements are, see `record_key`."""
 
     @property
     def is_scalar(self) -> bool:
@@ -153,11 +155,18 @@ def ctype(node: c_ast.Node, typedef: Lookup) -> CType:
             return named or simple(node.names)
         case c_ast.Struct() | c_ast.Union():
             word = "struct" if isinstance(node, c_ast.Struct) else "union"
-            return CType(None, f"{word} {node.name or '{...}'}")
+            key = record_key(node) if isinstance(node, c_ast.Struct) else ""
+            return CType(None, f"{word} {node.name or '{...}'}", record=key)
         case c_ast.Enum():
-            return CType(None, f"enum {node.name or '{...}'}")
+            typeof = node.name == "_"
+            return CType(None, "typeof(...)" if typeof else f"enum {node.name or '{...}'}")
         case _:
             return CType(None, type(node).__name__)
+
+
+def record_key(node: c_ast.Struct) -> str:
+    """What tells a struct from others: its tag, or the place of its definition."""
+    return str(node.name or f"at {node.coord}")
 
 
 def _derive(outer: Derived, inner: CType) -> CType:

@@ -1,7 +1,8 @@
 """GNU spellings turned into standard C of the same extent, so that lines and columns survive.
 
 Attributes that cannot change what a loop computes are blanked; the others stay, and the
-declaration they are in is refused. `asm` becomes a call of `asm`, which lowering refuses.
+declaration they are in is refused. `typeof(x)` becomes a type that is not modelled, `asm` a call
+of `asm`, which lowering refuses.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ _WORDS = {
 }
 _ATTRIBUTE = frozenset(["__attribute__", "__attribute"])
 _ASM = frozenset(["asm", "__asm", "__asm__"])
+_TYPEOF = frozenset(["typeof", "__typeof", "__typeof__"])
+_NO_TYPE = "enum _"
+"""A type that lowering does not know, so that what is declared with it is refused."""
 _HARMLESS_TEXT = """aligned alloc_size always_inline artificial assume_aligned cold const deprecated
     fallthrough flatten format gnu_inline hot leaf malloc no_sanitize noclone noinline nonnull
     noreturn nothrow optimize packed pure returns_nonnull section target target_clones unused used
     visibility warn_unused_result"""
 _HARMLESS = frozenset(_HARMLESS_TEXT.split())
 _QUICK = re.compile(
-    r"\b__(?:restrict|inline|const|volatile|signed|extension|attribute)|\basm\b|__asm"
+    r"\b__(?:restrict|inline|const|volatile|signed|extension|attribute|typeof)"
+    r"|\btypeof\b|\basm\b|__asm"
 )
 _TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*""")
 _PAREN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()]""")
@@ -56,6 +61,9 @@ def normalise(text: str) -> str:
             end = _closing(text, at)
             skipped = text[m.start() : end]
             out.append(blank(skipped) if harmless(skipped) else skipped)
+            at = end
+        elif word in _TYPEOF and (end := _closing(text, at)) > at:
+            out.append(_NO_TYPE + blank(text[m.start() + len(_NO_TYPE) : end]))
             at = end
         elif word in _ASM:
             end = _closing(text, _after(_ASM_WORDS, text, at))

@@ -6,6 +6,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.ctype import CType, Lookup, ctype
 from loopxform.frontend.literals import literal
+from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.places import Places
 from loopxform.frontend.pointers import element, rank_left
 from loopxform.frontend.refusal import NotModelled
@@ -27,7 +28,7 @@ class Expressions:
     def __init__(self, table: Table, places: Places, typedef: Lookup, own: frozenset[str]) -> None:
         self.table = table
         self.places = places
-        self.typedef = typedef
+        self._typedef = typedef
         self.own = own
         self.types: dict[str, Scalar] = {
             s.ir: s.type.base for s in table.symbols if s.is_variable and s.type.base is not None
@@ -61,7 +62,7 @@ class Expressions:
                 return self._binary(node)
             case c_ast.UnaryOp():
                 return self._unary(node)
-            case c_ast.ArrayRef():
+            case c_ast.ArrayRef() | c_ast.StructRef():
                 return self.load(node)
             case c_ast.TernaryOp():
                 parts = (self.lower(n) for n in (node.cond, node.iftrue, node.iffalse))
@@ -74,6 +75,9 @@ class Expressions:
                 raise _outside(node)
 
     # ------------------------------------------------------------ names and elements
+
+    def typedef(self, name: str) -> CType | None:
+        return self._typedef(name)
 
     def symbol(self, node: c_ast.ID) -> Symbol:
         found = self.table.of(node)
@@ -92,15 +96,39 @@ class Expressions:
         check_scalar(found, node)
         return Var(found.ir, origin=self.places.origin(node))
 
-    def load(self, node: c_ast.Node) -> Load:
-        """The array element an ArrayRef or a dereference names."""
-        symbol, parts = element(node, self.symbol)
+    def member(self, owner: Symbol, node: c_ast.StructRef) -> Symbol:
+        """What stands for a member of a struct."""
+        found = self.table.members.get((owner, node.field.name))
+        if found is None:
+            help = "copy the member to a variable, or use separate arrays for the members"
+            raise NotModelled("LX015", "a struct or union member", help, node)
+        if found in self.table.settings or (
+            found.member_type and self._may_be_set(found.member_type)
+        ):
+            reason = f"the pointer '{found.name}' may be set in this function"
+            raise NotModelled("LX015", reason, "copy it to a parameter", node)
+        return found
+
+    def _may_be_set(self, t: CType) -> bool:
+        """Whether a member that is a pointer may change, through whatever name."""
+        if not is_pointer_member(t):
+            return False
+        fields = (s.member_type for s in self.table.settings if s.member_type is not None)
+        return bool(self.table.calls) or any(map(is_pointer_member, fields))
+
+    def load(self, node: c_ast.Node) -> Load | Var:
+        """The array element an ArrayRef or a dereference names, or the `x` of `*&x`."""
+        symbol, parts = element(node, self)
+        if not parts:
+            check_scalar(symbol, node)
+            return Var(symbol.ir, origin=self.places.origin(node))
         if symbol.kind == "global" and symbol.is_pointer and self.exposed is not None:
             reason = f"'{symbol.name}' may point to '{self.exposed}', whose address is taken"
             raise NotModelled("LX014", reason, "make the pointer a parameter", node)
         index: list[Expr] = []
         for part in parts:
-            terms = [(sign, self._integer(n), n) for sign, n in part]
+            counted = [term for term in part if not _is_zero(term[1])] or part[:1]
+            terms = [(sign, self._integer(n), n) for sign, n in counted]
             index.append(subscript(terms, self.types))
         return Load(symbol.ir, tuple(index), origin=self.places.origin(node))
 
@@ -210,6 +238,12 @@ def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
         raise NotModelled("LX014", f"the address of '{name}' is used as a value", help, node)
     if not t.is_scalar:
         raise NotModelled("LX015", f"'{name}' has type {t}, which is not modelled", _help(t), node)
+
+
+def _is_zero(node: c_ast.Node) -> bool:
+    while isinstance(node, c_ast.Cast):
+        node = node.expr
+    return isinstance(node, c_ast.Constant) and node.value == "0"
 
 
 def _help(t: CType) -> str:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.desugar.builtins import without_builtins
+from loopxform.frontend.desugar.callee import callees
+from loopxform.frontend.desugar.definitions import prototyped
+from loopxform.frontend.desugar.inline import FileNames, inline
+from loopxform.frontend.desugar.names import Fresh
+from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.directives import directive_of
 from loopxform.frontend.fold import fold
 from loopxform.frontend.lower_expr import Expressions
@@ -36,15 +43,18 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
     out = Lowered()
     own = frozenset(n.decl.name for n in ast.ext if isinstance(n, c_ast.FuncDef))
     scope = FileScope(own)
+    _plainer(ast)
     for node in ast.ext:
         match node:
             case c_ast.Pragma():
                 found = directive_of(node, places, {})
                 out.file_directives += [found] if found else []
             case c_ast.Typedef():
+                _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
                 scope.names[node.name] = Symbol(node.name, ctype(node.type, scope.typedef), "type")
             case c_ast.Decl():
+                _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
                 if node.name:
                     _declare(node, scope, places)
@@ -54,6 +64,27 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
                 if places.file(node.decl.coord) == 1:
                     _function(node, scope, places, out)
     return out
+
+
+def _plainer(ast: c_ast.FileAST) -> None:
+    """Control flow as if and for, calls as what they do, wherever that says the same."""
+    names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
+    declared = (n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
+    arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
+    functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
+    fresh = {id(n): Fresh() for n in functions}
+    defined = frozenset(n.decl.name for n in functions)
+    for node in functions:
+        prototyped(node)
+        # Where a function is nested too deeply, lowering says so.
+        with suppress(RecursionError):
+            without_builtins(node, defined)
+            structure(node, names, fresh[id(node)])
+    known = callees(ast)
+    file = FileNames(defined, arrays)
+    for node in functions:
+        with suppress(RecursionError):
+            inline(node, known, file, fresh[id(node)])
 
 
 def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered) -> None:
@@ -83,7 +114,7 @@ def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
         scope.names[node.name] = Symbol(node.name, t, "function", node)
         return
     symbol = Symbol(node.name, t, "global", node, tuple(node.storage or ()))
-    if t.is_array:
+    if t.is_array or (t.record and t.derived):
         symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
     elif t.is_scalar and t.const and not t.volatile and t.base and t.base.is_integer:
         value = None if node.init is None else constant(node.init, scope, places)
@@ -92,6 +123,11 @@ def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
     if known is not None and known.kind == "global" and "extern" in symbol.storage:
         return
     scope.names[node.name] = symbol
+
+
+def _structs(node: c_ast.Node, scope: FileScope, places: Places) -> None:
+    """The structs that a declaration defines."""
+    scope.records.define(node, scope.typedef, lambda size: constant(size, scope, places))
 
 
 def _size(d: object, node: c_ast.Decl, scope: FileScope, places: Places) -> Expr | None:

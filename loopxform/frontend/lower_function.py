@@ -7,18 +7,21 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from loopxform.frontend.bindings import bind
 from loopxform.frontend.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.delinearise import delinearise
+from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_stmt import Statements
+from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
 from loopxform.frontend.prototype import declaration, parameters
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.scopes import FileScope, Resolver
 from loopxform.frontend.symbols import Symbol, Table
-from loopxform.frontend.tree import below
+from loopxform.frontend.tree import below, every
 from loopxform.frontend.wraparound import mark_wraparound
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Param, Return, Stmt
@@ -36,7 +39,8 @@ def lower_function(
 
 class _Lowering:
     def __init__(self, node: c_ast.FuncDef, scope: FileScope, places: Places) -> None:
-        if node.param_decls:
+        given = node.decl.type.args.params if node.decl.type.args is not None else []
+        if node.param_decls or any(isinstance(p, c_ast.ID) for p in given):
             help = "declare the parameters inside the parentheses"
             raise NotModelled("LX010", "an old-style (K&R) definition", help, node.decl)
         self.node = node
@@ -49,8 +53,10 @@ class _Lowering:
         self.params = [
             self.resolver.param(p) for p in nodes if isinstance(p, c_ast.Decl) and p.name
         ]
+        self.resolver.records = not any(map(defines_type, every(node.body)))
         self.resolver.visit(node.body)
         self.table = self.resolver.table
+        bind(self.table)
         self.table.name_symbols()
         self.x = Expressions(self.table, places, self.resolver.typedef, scope.own)
         self.facts = Facts(self.x.types, stable(self.table))
@@ -61,9 +67,11 @@ class _Lowering:
         t = ctype(self.node.decl.type, self.resolver.typedef)
         returns = replace(t, derived=t.derived[1:])
         body = self._body(returns)
-        params = tuple(self._param(s) for s in self.params if _modelled(s))
+        params = tuple(self._param(s) for p in self.params for s in self._parts(p))
         used = {s.name: s for s in self.table.symbols if _used_global(s)}
-        globals = tuple(self._global(used[n]) for n in self.scope.names if n in used)
+        order = [n for n in self.scope.names if n in used]
+        order += [n for n, s in used.items() if s.owner is not None]
+        globals = tuple(self._global(used[n]) for n in order)
         body = _labelled((*self._unmodelled(), *body))
         function = Function(
             name,
@@ -100,7 +108,7 @@ class _Lowering:
             why = NotModelled("LX015", "a variable number of arguments", help, self.ellipsis)
             yield self.statements.opaque(why)
         for s in self.params:
-            if not _modelled(s) and s.decl is not None:
+            if not _modelled(s) and s.decl is not None and not self._parts(s):
                 yield self.statements.opaque(_why_unmodelled(s, s.decl))
 
     def _sizes_kept(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -119,6 +127,13 @@ class _Lowering:
 
     # ------------------------------------------------------------ parameters and globals
 
+    def _parts(self, s: Symbol) -> list[Symbol]:
+        """A parameter, or what stands for the members of its structs."""
+        if _modelled(s):
+            return [s]
+        members = (m for m in self.table.symbols if m.owner is s)
+        return [part for m in members for part in self._parts(m)]
+
     def _param(self, s: Symbol) -> Param:
         assert s.type.base is not None
         assert s.decl is not None
@@ -135,6 +150,7 @@ class _Lowering:
             static="static" in quals,
             flat=len(s.type.derived) == 1 and self._dimension(s.type.derived[0]) is None,
             array=bool(s.type.derived),
+            part_of=_whole(s),
             origin=origin,
         )
 
@@ -161,6 +177,7 @@ class _Lowering:
             is_global=True,
             pointer=bool(s.type.derived) and isinstance(s.type.derived[0], Pointer),
             array=bool(s.type.derived),
+            part_of=_whole(s),
             restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
             origin=self.places.origin(s.decl),
         )
@@ -215,6 +232,15 @@ def _why_unmodelled(s: Symbol, node: c_ast.Node) -> NotModelled:
 def _used_global(s: Symbol) -> bool:
     used = s.reads or s.writes or s.stores or s.escapes
     return s.kind == "global" and bool(used) and s.value is None and _modelled(s)
+
+
+def _whole(s: Symbol) -> str:
+    """The object that a member is inside of; a pointer that is a member points elsewhere."""
+    if s.member_type is None or is_pointer_member(s.member_type):
+        return ""
+    while s.owner is not None:
+        s = s.owner
+    return s.ir
 
 
 def _names(node: c_ast.Node | None) -> Iterator[c_ast.ID]:

@@ -168,7 +168,7 @@ class Headers:
 
     def _symbols(self, node: c_ast.Node) -> list[Symbol]:
         """The objects an expression reads."""
-        found = [self.table.of(node)] if isinstance(node, c_ast.ID) else []
+        found = [self.table.of(node)] if isinstance(node, c_ast.ID | c_ast.StructRef) else []
         for child in below(node):
             found += self._symbols(child)
         return [s for s in found if s is not None]

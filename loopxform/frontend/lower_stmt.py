@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from loopxform.frontend.ctype import Array, ctype
+from loopxform.frontend.ctype import Array, Pointer, ctype
 from loopxform.frontend.directives import Directives
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.fold import fold
 from loopxform.frontend.initialisers import elements
 from loopxform.frontend.lower_expr import Expressions, check_scalar
 from loopxform.frontend.lower_loop import Headers
+from loopxform.frontend.members import is_pointer_member
+from loopxform.frontend.pointers import bound, unknown_target
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.subscripts import check_condition
 from loopxform.frontend.symbols import Span, Symbol, outside
@@ -38,6 +40,7 @@ class Statements:
         self.facts = facts
         self.headers = Headers(expressions, facts)
         self.directives = Directives(self.table, self.places, self._reads_outside_loops)
+        self.owners = {m.owner for m in self.table.symbols if m.owner is not None}
         self._reads: dict[Symbol, list[int]] = {}
 
     def block(self, items: Iterable[c_ast.Node] | None) -> tuple[Stmt, ...]:
@@ -193,6 +196,10 @@ class Statements:
         origin = self.places.origin(node)
         if node.op == "=" and isinstance(node.rvalue, c_ast.Assignment):
             return self._chain(node, node.rvalue)
+        if isinstance(node.lvalue, c_ast.ID):
+            pointer = self.table.of(node.lvalue)
+            if pointer is not None and pointer.target and self._is_bound(pointer, node.rvalue):
+                return []
         target = self._target(node.lvalue)
         return [Assign(target, self.x.lower(node.rvalue), node.op[:-1], origin=origin)]
 
@@ -225,7 +232,7 @@ class Statements:
                 raise NotModelled("LX014", f"the pointer '{symbol.name}' is changed", help, node)
             check_scalar(symbol, node)
             return Var(symbol.ir, origin=self.places.origin(node))
-        if isinstance(node, c_ast.ArrayRef | c_ast.UnaryOp):
+        if isinstance(node, c_ast.ArrayRef | c_ast.UnaryOp | c_ast.StructRef):
             return self.x.load(node)
         help = "use a variable or an array element"
         raise NotModelled("LX015", "the target is not a variable or an array element", help, node)
@@ -247,10 +254,25 @@ class Statements:
             raise NotModelled("LX015", reason, help, node)
         if t.base is not None and (t.is_scalar or symbol.is_modelled_array):
             return self._object(node, symbol, t.base)
-        if node.init is None:
+        if symbol in self.owners and not any(isinstance(d, Pointer) for d in t.derived):
+            parts = self._structs(node, symbol)
+            help = "set its members one by one"
+            why = NotModelled("LX015", f"the initialiser of a {t.spelling}", help, node)
+            return parts if node.init is None else [*parts, self.opaque(why)]
+        if node.init is None or self._is_bound(symbol, node.init):
             return []
+        if t.is_array:
+            raise unknown_target(symbol, node)
         help = "use the array it points to, or make it a parameter"
         raise NotModelled("LX015", f"'{symbol.name}' has type {t}", help, node)
+
+    def _is_bound(self, symbol: Symbol, value: c_ast.Node) -> bool:
+        """Whether a pointer is only another name for the place `value`, so that nothing is done
+        where it is set. Raises NotModelled where there is no such place."""
+        if symbol.target is not value:
+            return False
+        bound(symbol, value, self.x)
+        return True
 
     def _is_constant(self, symbol: Symbol, node: c_ast.Decl) -> bool:
         """Whether a static is `static const int K = 4`: then its name stands for the number."""
@@ -283,6 +305,22 @@ class Statements:
         if not shape:
             return [((), self.x.lower(node.init))]
         return [(i, e or Const(0)) for i, e in elements(node, shape, self.x.lower)]
+
+    def _structs(self, node: c_ast.Decl, symbol: Symbol) -> list[Stmt]:
+        """One array for each member of a struct, or of an array of structs, that is used."""
+        out: list[Stmt] = []
+        for m in self.table.symbols:
+            if (
+                m.owner is symbol
+                and m.member_type is not None
+                and not is_pointer_member(m.member_type)
+            ):
+                if m.type.base is None:
+                    out += self._structs(node, m)
+                else:
+                    shape = self._shape(node, m)
+                    out.append(Decl(m.ir, m.type.base, shape, origin=self.places.origin(node)))
+        return out
 
     def _shape(self, node: c_ast.Decl, symbol: Symbol) -> tuple[Expr, ...]:
         out: list[Expr] = []

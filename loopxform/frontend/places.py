@@ -7,12 +7,30 @@ is placed at its operand: the raw text decides.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from pycparser import c_ast
+from pycparser.c_parser import Coord
 
+from loopxform.frontend.desugar.counted import CountedWhile
+from loopxform.frontend.desugar.names import shown
 from loopxform.source import NOWHERE, Loc, Origin, Sources
 
 _PREFIX = frozenset(["*", "&", "-", "+", "!", "~", "++", "--"])
+
+
+INLINE = "inline"
+
+
+@dataclass(slots=True)
+class Inlined(Coord):
+    """A place inside a function whose body stands where it is called."""
+
+    function: str = ""
+
+    @classmethod
+    def at(cls, coord: Coord | None, function: str) -> Inlined | None:
+        return None if coord is None else cls(coord.file, coord.line, coord.column, function)
 
 
 class Places:
@@ -49,7 +67,11 @@ class Places:
 
     def origin(self, node: c_ast.Node) -> Origin:
         loc = self.node(node)
-        return Origin(loc) if loc else NOWHERE
+        if loc is None:
+            return NOWHERE
+        if isinstance(node.coord, Inlined):
+            return Origin(loc, (f"{INLINE} {node.coord.function}",))
+        return Origin(loc)
 
     def text(self, loc: Loc | None) -> str:
         """The raw line at `loc`, without blanks around it."""
@@ -69,6 +91,7 @@ def _column(raw: str, column: int, word: str) -> int:
 
 _KEYWORDS = {
     c_ast.For: "for",
+    CountedWhile: "while",
     c_ast.If: "if",
     c_ast.While: "while",
     c_ast.DoWhile: "do",
@@ -84,9 +107,9 @@ def head(node: c_ast.Node) -> str:
     """The first word of a construct, as far as the parser's coordinate points to it."""
     match node:
         case c_ast.ID() | c_ast.Label():
-            return str(node.name)
+            return shown(node.name)
         case c_ast.Decl():
-            return str(node.name or "")
+            return shown(node.name or "")
         case c_ast.Constant():
             return str(node.value)
         case c_ast.ArrayRef() | c_ast.FuncCall() | c_ast.StructRef():

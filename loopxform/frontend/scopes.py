@@ -7,11 +7,14 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from loopxform.frontend.ctype import CType, Func, ctype
+from loopxform.frontend.bases import base_symbol
+from loopxform.frontend.ctype import CType, Func, Pointer, ctype
+from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.directives import pragma_text
+from loopxform.frontend.members import Records, is_pointer_member, member, owner_of
 from loopxform.frontend.openmp import identifiers
-from loopxform.frontend.symbols import Kind, Span, Symbol, Table
-from loopxform.frontend.tree import below
+from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit
+from loopxform.frontend.tree import behind_address, below
 from loopxform.ir import functions
 from loopxform.ir.nodes import Const
 from loopxform.ir.types import INT
@@ -23,6 +26,7 @@ class FileScope:
     def __init__(self, own: frozenset[str] = frozenset()) -> None:
         self.names: dict[str, Symbol] = {}
         self.own = own
+        self.records = Records({})
 
     def typedef(self, name: str) -> CType | None:
         found = self.names.get(name)
@@ -38,6 +42,9 @@ class Resolver:
         self._scopes: list[dict[str, Symbol]] = [{}]
         self._globals: dict[str, Symbol] = {}
         self._place = 0
+        self._units = [Unit()]
+        self.records = True
+        """Whether the structs of the file are those that the names of structs stand for."""
 
     # ------------------------------------------------------------ names
 
@@ -48,7 +55,7 @@ class Resolver:
         return self._file.typedef(name)
 
     def define(self, name: str, t: CType, kind: Kind, node: c_ast.Node) -> Symbol:
-        symbol = Symbol(name, t, kind, node, tuple(getattr(node, "storage", None) or ()))
+        symbol = Symbol(shown(name), t, kind, node, tuple(getattr(node, "storage", None) or ()))
         symbol.at = self._next()
         self._scopes[-1][name] = symbol
         self.table.uses[id(node)] = symbol
@@ -56,6 +63,8 @@ class Resolver:
         return symbol
 
     def _lookup(self, name: str) -> Symbol | None:
+        if is_of_file(name):
+            return self._global(shown(name))
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
@@ -98,7 +107,14 @@ class Resolver:
         if node.init is not None:
             self.visit(node.init)
             (symbol.stores if t.derived else symbol.writes).append(self._next())
+            self._set(symbol, node.init)
         return symbol
+
+    def _set(self, symbol: Symbol, value: c_ast.Node | None) -> None:
+        """Records an assignment to a pointer."""
+        if symbol.type.derived and isinstance(symbol.type.derived[0], Pointer):
+            setting = Setting(self._place, value, self._units[-1])
+            self.table.settings.setdefault(symbol, []).append(setting)
 
     def _sizes(self, node: c_ast.Node | None) -> None:
         """Reads of the scalars in array sizes."""
@@ -129,15 +145,30 @@ class Resolver:
                 return
             case c_ast.ID():
                 self._touch(node, "reads")
+            case c_ast.ArrayRef() if (x := self._meant(node)) is not node:
+                self.visit(x)
             case c_ast.Assignment():
                 self.visit(node.rvalue)
-                self._written(node.lvalue, also_read=node.op != "=")
+                plain = node.op == "="
+                self._written(node.lvalue, node.rvalue if plain else None, also_read=not plain)
+            case c_ast.If():
+                self.visit(node.cond)
+                for branch in (node.iftrue, node.iffalse):
+                    self._unit(branch)
             case c_ast.UnaryOp():
                 self._unary(node)
             case c_ast.FuncCall():
                 self._call(node)
             case c_ast.StructRef():
                 self.visit(node.name)
+                self._member(node)
+            case c_ast.TernaryOp():
+                self.visit(node.cond)
+                self._unit(node.iftrue)
+                self._unit(node.iffalse)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                self.visit(node.left)
+                self._unit(node.right)
             case c_ast.Compound():
                 self._scoped(node.block_items or ())
             case c_ast.Decl():
@@ -149,11 +180,16 @@ class Resolver:
             case c_ast.While() | c_ast.DoWhile():
                 self._while(node)
             case c_ast.Cast():
+                self._sizes(node.to_type)
                 self.visit(node.expr)
             case c_ast.Goto():
                 self.table.jumps = True
             case c_ast.Pragma():
                 self._pragma(node)
+            case c_ast.Switch():
+                self.table.jumps = True
+                self.visit(node.cond)
+                self.visit(node.stmt)
             case _:
                 for child in below(node):
                     self.visit(child)
@@ -165,9 +201,17 @@ class Resolver:
 
     def _scoped(self, items: Iterable[c_ast.Node]) -> None:
         self._scopes.append({})
+        self._units.append(Unit())
         for item in items:
             self.visit(item)
+        self._units.pop().end = self._next()
         self._scopes.pop()
+
+    def _unit(self, node: c_ast.Node | None) -> None:
+        """A branch or a loop body."""
+        self._units.append(Unit())
+        self.visit(node)
+        self._units.pop().end = self._next()
 
     def _touch(self, node: c_ast.ID, how: str) -> Symbol | None:
         symbol = self._lookup(node.name)
@@ -176,23 +220,65 @@ class Resolver:
             getattr(symbol, how).append(self._next())
         return symbol
 
-    def _written(self, target: c_ast.Node, *, also_read: bool) -> None:
+    def _member(self, node: c_ast.StructRef) -> None:
+        """Records what happens to the array that stands for a member."""
+        name = node.field.name
+        owner = owner_of(node.name, self.table, self.typedef)
+        t = self._file.records.field(owner.type, name) if owner and self.records else None
+        if owner is None or t is None:
+            return
+        if (owner, name) not in self.table.members:
+            self.table.members[owner, name] = member(owner, name, t)
+            self.table.symbols.append(self.table.members[owner, name])
+        symbol = self.table.uses[id(node)] = self.table.members[owner, name]
+        symbol.reads.append(self._next())
+
+    def _written(self, target: c_ast.Node, value: c_ast.Node | None, *, also_read: bool) -> None:
+        target = self._meant(target)
         if isinstance(target, c_ast.ID):
             if also_read:
                 self._touch(target, "reads")
-            self._touch(target, "writes")
+            symbol = self._touch(target, "writes")
+            if symbol is not None:
+                self._set(symbol, value)
             return
         self.visit(target)
-        symbol = base_symbol(target, self.table)
+        symbol = None if self._member_written(target) else base_symbol(target, self.table)
         if symbol is not None:
             symbol.stores.append(self._next())
 
+    def _meant(self, node: c_ast.Node) -> c_ast.Node:
+        """The scalar `x` where the node is `*&x`, else the node."""
+        name = behind_address(node)
+        symbol = None if name is None else self._lookup(name.name)
+        return name if name is not None and symbol is not None and symbol.type.is_scalar else node
+
+    def _member_written(self, target: c_ast.Node) -> bool:
+        """Records a store to a member, or to an element of one (which leaves a pointer as it is);
+        False where the target is something else."""
+        element = isinstance(target, c_ast.ArrayRef)
+        while isinstance(target, c_ast.ArrayRef):
+            target = target.name
+        symbol = self.table.of(target) if isinstance(target, c_ast.StructRef) else None
+        if symbol is None:
+            return False
+        (symbol.stores if symbol.type.derived else symbol.writes).append(self._next())
+        if not element and symbol.member_type and is_pointer_member(symbol.member_type):
+            self._set(symbol, None)
+        return True
+
     def _unary(self, node: c_ast.UnaryOp) -> None:
+        if node.op == "*" and (x := self._meant(node)) is not node:
+            self.visit(x)
+            return
         if node.op in ("++", "--", "p++", "p--"):
-            self._written(node.expr, also_read=True)
+            self._written(node.expr, None, also_read=True)
         elif node.op == "&":
             self.visit(node.expr)
             self._escape(node.expr)
+            if isinstance(node.expr, c_ast.ID) and (own := self.table.of(node.expr)) is not None:
+                self.table.exposed.add(own)
+                self._set(own, None)
         elif node.op not in ("sizeof", "_Alignof") or not isinstance(node.expr, c_ast.Typename):
             self.visit(node.expr)
 
@@ -226,8 +312,9 @@ class Resolver:
         else:
             self.visit(node.init)
         header = self._next()
-        for part in (node.cond, node.stmt, node.next):
-            self.visit(part)
+        self.visit(node.cond)
+        self._unit(node.stmt)
+        self.visit(node.next)
         self._scopes.pop()
         span = Span(start, header, self._next(), node)
         self.table.spans[id(node)] = span
@@ -237,34 +324,8 @@ class Resolver:
     def _while(self, node: c_ast.While | c_ast.DoWhile) -> None:
         start = self._next()
         self.visit(node.cond)
-        self.visit(node.stmt)
+        self._unit(node.stmt)
         self.table.spans[id(node)] = Span(start, start, self._next(), node)
-
-
-def base_symbol(node: c_ast.Node, table: Table) -> Symbol | None:
-    """The object an lvalue or a pointer expression starts from: A of `*(A + i)`, `A[i].x`."""
-    match node:
-        case c_ast.ID():
-            return table.of(node)
-        case c_ast.ArrayRef():
-            return _pointer_of((node.name, node.subscript), table)
-        case c_ast.StructRef():
-            return base_symbol(node.name, table)
-        case c_ast.UnaryOp() if node.op in ("*", "&"):
-            return base_symbol(node.expr, table)
-        case c_ast.BinaryOp() if node.op in ("+", "-"):
-            return _pointer_of((node.left, node.right), table)
-        case c_ast.Cast():
-            return base_symbol(node.expr, table)
-        case _:
-            return None
-
-
-def _pointer_of(sides: tuple[c_ast.Node, c_ast.Node], table: Table) -> Symbol | None:
-    """The pointer among a base and an offset, in whatever order."""
-    found = [base_symbol(side, table) for side in sides]
-    pointers = [s for s in found if s is not None and s.type.derived]
-    return pointers[0] if pointers else found[0]
 
 
 def _enum_value(item: c_ast.Enumerator, before: int | None) -> int | None:

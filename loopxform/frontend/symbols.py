@@ -15,6 +15,23 @@ from pycparser import c_ast
 from loopxform.frontend.ctype import Array, CType, Pointer
 from loopxform.ir.nodes import Const, Expr
 
+
+@dataclass(eq=False)
+class Unit:
+    """A block, a branch or a loop body: what is in it runs in text order, jumps aside."""
+
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An assignment to a pointer: its place, the value (None for `p++` and the like), the unit."""
+
+    place: int
+    value: c_ast.Node | None
+    unit: Unit
+
+
 Kind = Literal["param", "local", "loop", "global", "enum", "function", "type"]
 
 
@@ -24,7 +41,9 @@ class Symbol:
 
     `reads`, `writes` (of the object itself), `stores` (into an element) and `escapes` (its address
     is taken, or an array is handed to a function) are places; an initialiser counts as a write.
-    `shape` is filled in for globals, whose sizes are constants.
+    `shape` is filled in for globals, whose sizes are constants. `target` is the place in an array
+    that a local pointer is another name for (see `bindings`), `owner` the structs of a member
+    and `member_type` the type it is declared with.
     """
 
     name: str
@@ -37,6 +56,9 @@ class Symbol:
     ir: str = ""
     at: int = 0
     span: Span | None = None
+    target: c_ast.Node | None = None
+    owner: Symbol | None = None
+    member_type: CType | None = None
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)
@@ -87,8 +109,14 @@ class Table:
     calls: list[int] = field(default_factory=list)
     pragmas: dict[int, dict[str, Symbol]] = field(default_factory=dict)
     """What the names in a pragma stand for where it stands, by the id of its node."""
+    settings: dict[Symbol, list[Setting]] = field(default_factory=dict)
+    """Every assignment to a pointer, its initialiser included."""
+    members: dict[tuple[Symbol, str], Symbol] = field(default_factory=dict)
+    """What stands for the members of structs."""
+    exposed: set[Symbol] = field(default_factory=set)
+    """Pointers whose own address is taken."""
     jumps: bool = False
-    """A goto occurs: text order is not the order of execution."""
+    """A goto or a switch occurs: text order is not the order of execution."""
 
     def of(self, node: c_ast.Node) -> Symbol | None:
         return self.uses.get(id(node))

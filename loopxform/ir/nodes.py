@@ -218,7 +218,8 @@ class Param(Node):
     `shape` is () for a scalar. The first dimension of an array parameter is None where C does not
     state it (`float *a`, `float a[][N]`); inner dimensions are always known. `flat` marks a plain
     pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
-    marks a global that is a pointer to elements, not the elements.
+    marks a global that is a pointer to elements, not the elements. `p.x` is the member `x` of the
+    structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer).
     """
 
     name: str
@@ -231,6 +232,12 @@ class Param(Node):
     is_global: bool = False
     pointer: bool = False
     array: bool = False
+    part_of: str = ""
+
+    @property
+    def is_member(self) -> bool:
+        """Whether this is not an object of its own in C."""
+        return "." in self.name
 
 
 @dataclass(frozen=True, slots=True)

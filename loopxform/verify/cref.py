@@ -131,6 +131,8 @@ def wrapper_text(source: CSource, functions: Sequence[Function]) -> str:
 
 
 def _entry(fn: Function, n: int) -> str:
+    if any(p.is_member for p in fn.objects):
+        raise InputError(f"'{fn.name}' takes structs, which cannot be given here", code="LX058")
     arguments = ", ".join(
         f"{_ARGS}[{k}]" if p.shape else f"*({p.type.c} *){_ARGS}[{k}]"
         for k, p in enumerate(fn.params)

@@ -87,7 +87,7 @@ class Translation:
 
     def _identifier(self, name: str) -> str:
         self._count += 1
-        return f"v{self._count}_{name}"
+        return f"v{self._count}_{name.replace('.', '_')}"
 
     def _accessors(self, depth: int, python: str, rank: int, origin: Origin) -> None:
         which = str(rank) if rank <= 2 else ""

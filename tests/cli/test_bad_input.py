@@ -55,9 +55,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "do": (loop("do a[i] -= 1; while (a[i] > 0);"), ["tile"]),
     "goto": (loop("if (a[i] > 3) goto out;"), ["tile"]),
     "break": (loop("if (a[i] > 3) break;"), ["tile"]),
-    "continue": (loop("if (a[i] > 3) continue;"), ["tile"]),
     "return": (loop("if (a[i] > 3) return;"), ["tile"]),
-    "switch": (loop("switch ((int)a[i]) { case 1: a[i] = 0; }"), ["tile"]),
+    "switch": (loop("switch (n) { case 1: a[i] = 0; case 2: a[i] = 1; }"), ["tile"]),
     "unknown-call": (loop("a[i] = f1(b[i]);", "float f1(float);\n"), ["tile"]),
     "undeclared-call": (loop("a[i] = f1(b[i]);"), ["tile"]),
     "bound-not-affine": (

@@ -28,7 +28,7 @@ BAD = [
     ('#include "no.h"\n', "include file 'no.h' not found", "1:10"),
     ("#define F(a) a\nint x = F(1, 2);", "macro F requires 1 arguments but was passed 2", "2:1"),
     ("int x = ??(;", "trigraphs are not read", "1:9"),
-    ("int f(a) int a; { return a; }", "f: an old-style (K&R) definition", "1:5"),
+    ("int f(a) float a; { return a; }", "f: an old-style (K&R) definition", "1:5"),
     ("int x = 09;", "syntax error: invalid octal constant", "1:9"),
     ("int x = 1 $ 2;", "syntax error before '$'", "1:11"),
     ("void f(int n) { n = n ?: 1; }", "syntax error: invalid expression", "1:24"),
@@ -80,7 +80,7 @@ BROKEN = [
         "syntax error before 'n'",
     ),
     ("void bad(int n) { n = ; }\n", "syntax error: invalid expression"),
-    ("int bad(a) int a; { return a; }\n", "bad: an old-style (K&R) definition"),
+    ("int bad(a) float a; { return a; }\n", "bad: an old-style (K&R) definition"),
     ("void bad(int n) { n = " + "(" * 900 + "1" + ")" * 900 + "; }\n", "nested too deeply"),
     ("void bad(int n) { n = " + "+".join("n" * 3000) + "; }\n", "'bad' is nested too deeply"),
 ]

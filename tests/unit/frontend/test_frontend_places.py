@@ -55,7 +55,7 @@ REFUSALS = [
     ("n = &a == 0;", 5, "LX014"),
     ("while (n) n--;", 1, "LX011"),
     ("do n--; while (n);", 1, "LX011"),
-    ("if (n) { return; } n = 1;", 10, "LX011"),
+    ("switch (n) { case 1: n = 2; default: n = 1; }", 1, "LX011"),
     ("for (int i = 0; i < n; i *= 2) ;", 1, "LX013"),
     ("out: n = 1;", 1, "LX011"),
     ('asm ("nop");', 1, "LX016"),

@@ -1,0 +1,1 @@
+"""C written as plainer C, before its names are resolved."""

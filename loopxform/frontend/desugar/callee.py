@@ -1,0 +1,187 @@
+"""Functions of the file whose body can stand in the place of a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pycparser import c_ast
+
+from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.names import changed, declared, exposed
+from loopxform.frontend.tree import clone, every, statements
+from loopxform.ir import functions
+
+MOST_NODES = 3000
+_NEVER = (
+    c_ast.Goto,
+    c_ast.Label,
+    c_ast.NamedInitializer,
+    c_ast.CompoundLiteral,
+)
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A function that may be inlined. `body` has no return; `value` is what the one at its end
+    gives. `sets` are the variables that it modifies (by name), parameters included, `exposed` those
+    whose address it takes, `own` those it declares."""
+
+    name: str
+    params: tuple[c_ast.Decl, ...]
+    returns: c_ast.Node
+    body: tuple[c_ast.Node, ...]
+    value: c_ast.Node | None
+    sets: frozenset[str]
+    own: frozenset[str]
+    exposed: frozenset[str]
+    loops: bool
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether a call is the value of an expression of the arguments, and nothing else."""
+        if self.body or self.value is None:
+            return False
+        return not any(map(steps, every(self.value))) and not self.sets
+
+
+def callees(ast: c_ast.FileAST) -> dict[str, Callee]:
+    """The functions of a file that may be inlined, by name."""
+    found: dict[str, Callee] = {}
+    for node in ast.ext:
+        callee = _callee(node) if isinstance(node, c_ast.FuncDef) else None
+        if callee is not None:
+            found[callee.name] = callee
+    return found
+
+
+def _callee(node: c_ast.FuncDef) -> Callee | None:
+    if node.param_decls or not isinstance(node.decl.type, c_ast.FuncDecl):
+        return None
+    params = _params(node.decl.type)
+    returns = node.decl.type.type
+    if params is None or not isinstance(returns, c_ast.TypeDecl):
+        return None
+    inside = list(every(node.body))
+    if len(inside) > MOST_NODES or any(isinstance(n, _NEVER) for n in inside):
+        return None
+    if any(map(defines_type, inside)):
+        return None
+    if any(isinstance(n, c_ast.Decl) and "static" in n.storage for n in inside):
+        return None
+    items = statements(node.body)
+    last = items.pop() if items and isinstance(items[-1], c_ast.Return) else None
+    if any(isinstance(n, c_ast.Return) for s in items for n in every(s)):
+        return None
+    value = last.expr if isinstance(last, c_ast.Return) else None
+    sets = changed(node.body)
+    if value is not None and (chosen := _chosen(items, value, returns)) is not None:
+        items, value, sets = [], chosen, changed(chosen)
+    if (value is None) != build.is_void(returns):
+        return None
+    if {p.name for p in params} & declared(node.body):
+        return None
+    loops = any(isinstance(n, c_ast.For | c_ast.While | c_ast.DoWhile) for n in inside)
+    own = declared(node)
+    return Callee(
+        node.decl.name,
+        params,
+        returns,
+        tuple(map(clone, items)),
+        None if value is None else clone(value),
+        sets,
+        own - {node.decl.name},
+        exposed(node.body),
+        loops,
+    )
+
+
+def _chosen(items: list[c_ast.Node], value: c_ast.Node, returns: c_ast.Node) -> c_ast.Node | None:
+    """`c ? x : y` where the body is `T r; if (c) r = x; else r = y; return r;`."""
+    match items, value:
+        case [c_ast.Decl(name=name, init=None), c_ast.If() as s], c_ast.ID(name=result) if (
+            name == result
+        ):
+            return _choice(s, name, returns)
+        case _:
+            return None
+
+
+def _choice(s: c_ast.Node | None, name: str, returns: c_ast.Node) -> c_ast.Node | None:
+    match s:
+        case c_ast.Compound(block_items=[only]):
+            return _choice(only, name, returns)
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target)) if target == name:
+            return build.cast_to(returns, s.rvalue)
+        case c_ast.If():
+            then = _choice(s.iftrue, name, returns)
+            orelse = _choice(s.iffalse, name, returns)
+            if then is None or orelse is None:
+                return None
+            return build.choice(s.cond, then, orelse)
+        case _:
+            return None
+
+
+def _params(t: c_ast.FuncDecl) -> tuple[c_ast.Decl, ...] | None:
+    """The parameters, each with the type it has inside the function; None where one is not a
+    number or a pointer with a name."""
+    out = []
+    for p in t.args.params if t.args else ():
+        if isinstance(p, c_ast.Typename) and build.is_void(p.type):
+            continue
+        if not isinstance(p, c_ast.Decl) or not p.name:
+            return None
+        if isinstance(p.type, c_ast.ArrayDecl):
+            out.append(build.local(p.name, build.pointer_to(p.type.type), p))
+        elif isinstance(p.type, c_ast.TypeDecl | c_ast.PtrDecl):
+            out.append(build.local(p.name, p.type, p))
+        else:
+            return None
+    return tuple(out)
+
+
+def defines_type(n: c_ast.Node) -> bool:
+    """Whether a node gives a type, a tag or enumerators a meaning."""
+    if isinstance(n, c_ast.Struct | c_ast.Union):
+        return n.decls is not None
+    return isinstance(n, c_ast.Typedef | c_ast.Enum)
+
+
+def steps(n: c_ast.Node) -> bool:
+    """Whether a node itself modifies something."""
+    if isinstance(n, c_ast.UnaryOp):
+        return n.op in ("++", "p++", "--", "p--")
+    return isinstance(n, c_ast.Assignment)
+
+
+def calls(n: c_ast.Node, defined: frozenset[str]) -> bool:
+    """Whether a node is a call of something that may have effects: `defined` are the functions of
+    the file, which may hide those of the library."""
+    if not isinstance(n, c_ast.FuncCall):
+        return False
+    if not isinstance(n.name, c_ast.ID) or n.name.name in defined:
+        return True
+    return functions.parameters(n.name.name) is None
+
+
+def is_pure(body: c_ast.Node, defined: frozenset[str]) -> bool:
+    """Whether statements modify nothing but what they declare, and call nothing that might."""
+    own = [n for n in every(body) if isinstance(n, c_ast.Decl)]
+    pointers = {n.name for n in own if isinstance(n.type, c_ast.PtrDecl)}
+    names = {n.name for n in own}
+    for n in every(body):
+        if calls(n, defined):
+            return False
+        if not steps(n):
+            continue
+        target = cast(Any, n).lvalue if isinstance(n, c_ast.Assignment) else cast(Any, n).expr
+        if isinstance(target, c_ast.ArrayRef):
+            while isinstance(target, c_ast.ArrayRef):
+                target = target.name
+            names_here = names - pointers
+        else:
+            names_here = names
+        if not isinstance(target, c_ast.ID) or target.name not in names_here:
+            return False
+    return True

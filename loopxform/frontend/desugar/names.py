@@ -1,0 +1,70 @@
+"""Names that the user's text cannot hold: `skip@2` is the second new variable, `g@0` the global.
+
+The part before the mark is what a reader sees.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from pycparser import c_ast
+
+from loopxform.frontend.tree import every
+
+_MARK = "@"
+_GLOBAL = "@0"
+
+
+class Fresh:
+    """New names of one function."""
+
+    def __init__(self) -> None:
+        self._count = count(1)
+
+    def name(self, wanted: str) -> str:
+        return f"{shown(wanted)}{_MARK}{next(self._count)}"
+
+
+def shown(name: str) -> str:
+    """A name as the user wrote it."""
+    return name.partition(_MARK)[0]
+
+
+def of_file(name: str) -> str:
+    """The name of an object of the file, whatever the function declares under the same name."""
+    return name if name.endswith(_GLOBAL) else name + _GLOBAL
+
+
+def is_of_file(name: str) -> bool:
+    return name.endswith(_GLOBAL)
+
+
+def declared(node: c_ast.Node) -> frozenset[str]:
+    """Every name that a function or a statement declares for itself."""
+    kinds = (c_ast.Decl, c_ast.Typedef, c_ast.Enumerator)
+    return frozenset(n.name for n in every(node) if isinstance(n, kinds) and n.name)
+
+
+def mentioned(node: c_ast.Node) -> frozenset[str]:
+    """Every name that an expression or a statement refers to."""
+    return frozenset(n.name for n in every(node) if isinstance(n, c_ast.ID))
+
+
+def changed(node: c_ast.Node) -> frozenset[str]:
+    """Every variable that is assigned or stepped, or whose address is taken."""
+    out = set()
+    for n in every(node):
+        target = None
+        if isinstance(n, c_ast.Assignment):
+            target = n.lvalue
+        elif isinstance(n, c_ast.UnaryOp) and n.op in ("++", "--", "p++", "p--", "&"):
+            target = n.expr
+        if isinstance(target, c_ast.ID):
+            out.add(target.name)
+    return frozenset(out)
+
+
+def exposed(node: c_ast.Node) -> frozenset[str]:
+    """The variables whose address is taken."""
+    found = (n.expr for n in every(node) if isinstance(n, c_ast.UnaryOp) and n.op == "&")
+    return frozenset(e.name for e in found if isinstance(e, c_ast.ID))

@@ -1,0 +1,140 @@
+"""Structured control flow: a function whose jumps, switches and counting while loops are written
+as if and for, as far as that says the same.
+
+The tree of the function is changed in place. What cannot be rewritten stays as it is and is
+refused where it is lowered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import cast
+
+from pycparser import c_ast
+
+from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.counted import counted
+from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
+from loopxform.frontend.desugar.names import Fresh, declared, mentioned
+from loopxform.frontend.desugar.switches import chain
+from loopxform.frontend.tree import every, replace_children, statements
+
+_KINDS = (*LOOPS, c_ast.Switch, c_ast.Goto, c_ast.Return)
+_CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
+
+
+def structure(node: c_ast.FuncDef, file_names: frozenset[str], fresh: Fresh) -> None:
+    """Rewrites the body of `node`."""
+    if not any(isinstance(n, _KINDS) for n in every(node.body)):
+        return
+    taken = {
+        x.name
+        for n in every(node.body)
+        if isinstance(n, c_ast.UnaryOp) and n.op == "&"
+        for x in every(n.expr)
+        if isinstance(x, c_ast.ID)
+    }
+    private = declared(node) - taken - file_names
+    _Structure(node, fresh, private).run()
+
+
+class _Structure:
+    def __init__(self, node: c_ast.FuncDef, fresh: Fresh, private: frozenset[str]) -> None:
+        self.node = node
+        self.fresh = fresh
+        self.private = private
+        self.gotos = Counter(n.name for n in every(node.body) if isinstance(n, c_ast.Goto))
+
+    def run(self) -> None:
+        self.node.body = self.visit(self.node.body)
+        self._returns()
+
+    def visit(self, node: c_ast.Node) -> c_ast.Node:
+        """`node` rewritten, what is inside it first."""
+        if isinstance(node, c_ast.Decl | c_ast.Assignment | c_ast.FuncCall | c_ast.UnaryOp):
+            return node
+        replace_children(node, self.visit)
+        match node:
+            case c_ast.For() | c_ast.While() | c_ast.DoWhile():
+                self._continues(node)
+            case c_ast.Switch():
+                return chain(node, self.fresh, self.private) or node
+            case c_ast.Compound() if node.block_items:
+                node.block_items = counted(self._labels(node.block_items))
+        return node
+
+    def _continues(self, loop: c_ast.For | c_ast.While | c_ast.DoWhile) -> None:
+        items = statements(loop.stmt)
+        if not any(map(_CONTINUE.held, items)):
+            return
+        try:
+            made = guarded(items, _CONTINUE, self.fresh, self.private)
+        except Stuck:
+            return
+        loop.stmt = build.block(made, loop.stmt)
+
+    def _labels(self, items: list[c_ast.Node]) -> list[c_ast.Node]:
+        """Forward jumps to a label of the same list become guards; the label goes."""
+        for n, s in enumerate(items):
+            if not isinstance(s, c_ast.Label):
+                continue
+            jump = Jump(partial(_goes_to, s.name))
+            before, after = items[:n], [s.stmt, *items[n + 1 :]]
+            found = sum(jump.is_jump(x) for b in before for x in every(b))
+            if found != self.gotos[s.name] or _hides(before, jump, after):
+                continue
+            try:
+                made = guarded(before, jump, self.fresh, self.private) if before else []
+            except Stuck:
+                continue
+            return self._labels([*made, *after])
+        return items
+
+    def _returns(self) -> None:
+        """Early returns outside of loops; the value is kept in a variable."""
+        items = statements(self.node.body)
+        jump = Jump(lambda n: isinstance(n, c_ast.Return))
+        early = items[:-1] if items and isinstance(items[-1], c_ast.Return) else items
+        if not any(map(jump.held, early)):
+            return
+        type = self.node.decl.type.type
+        if not isinstance(type, c_ast.TypeDecl):
+            return
+        result = self.fresh.name("result")
+        if not build.is_void(type):
+            jump = Jump(jump.is_jump, left=lambda n: [build.assignment(result, _value(n), n)])
+        try:
+            made = guarded(items, jump, self.fresh, self.private)
+        except Stuck:
+            return
+        if not build.is_void(type):
+            last = items[-1]
+            end = build.returned(build.name(result, last), last)
+            made = [build.local(result, type, self.node.decl), *made, end]
+        self.node.body = build.block(made, self.node.body)
+
+
+def _value(node: c_ast.Node) -> c_ast.Node:
+    if not isinstance(node, c_ast.Return) or node.expr is None:
+        raise Stuck
+    return cast(c_ast.Node, node.expr)
+
+
+def is_void(type: c_ast.Node) -> bool:
+    return (
+        isinstance(type, c_ast.TypeDecl)
+        and isinstance(type.type, c_ast.IdentifierType)
+        and type.type.names == ["void"]
+    )
+
+
+def _goes_to(label: str, node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Goto) and node.name == label
+
+
+def _hides(before: list[c_ast.Node], jump: Jump, after: list[c_ast.Node]) -> bool:
+    """Whether a variable that is declared behind the first jump is used after the label."""
+    first = next((n for n, s in enumerate(before) if jump.held(s)), len(before))
+    names = frozenset[str]().union(*map(declared, before[first:]))
+    return any(names & mentioned(s) for s in after)

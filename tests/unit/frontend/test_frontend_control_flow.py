@@ -1,0 +1,121 @@
+"""continue, goto, switch, early returns and counting while loops: what they become."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential import compare, needs_compiler
+from jumping import Generator
+from lowering import body, opaques, text
+
+from loopxform.ir.nodes import For
+from loopxform.ir.visit import walk
+
+LOOP = "for (i = 0; i < n; i++)"
+
+MEANS = [
+    # continue
+    ("{ if (a[i] < 0) continue; b[i] = 1; }", "if (!(a[i] < 0)) b[i] = 1;"),
+    ("{ if (!n) continue; b[i] = 1; }", "if (n) b[i] = 1;"),
+    (
+        "{ if (n) { a[i] = 1; continue; } else a[i] = 2; b[i] = 3; }",
+        "if (n) a[i] = 1; else a[i] = 2; b[i] = 3;",
+    ),
+    ("{ if (n) a[i] = 1; else continue; b[i] = 3; }", "if (n) a[i] = 1; b[i] = 3;"),
+    (
+        "{ if (n) { if (i) continue; a[i] = 1; } b[i] = 3; }",
+        "if (n) if (!i) a[i] = 1; if (!(n && i)) b[i] = 3;",
+    ),
+    (
+        "{ if (n) { if (a[i] > 0) continue; a[i] = 1; } b[i] = 3; }",
+        "skip = 0; if (n) if (a[i] > 0) skip = 1; else a[i] = 1; if (!skip) b[i] = 3;",
+    ),
+    ("{ b[i] = 1; continue; b[i] = 2; }", "b[i] = 1;"),
+    # goto
+    ("{ if (n) goto end; b[i] = 1; end: a[i] = 2; }", "if (!n) b[i] = 1; a[i] = 2;"),
+    ("{ if (n) goto end; b[i] = 1; end:; }", "if (!n) b[i] = 1;"),
+    # switch
+    (
+        "switch (n) { case 1: a[i] = 1; break; case 2: case 3: a[i] = 2; break; default: b[0]++; }",
+        "if (n == 1) a[i] = 1; else if (n == 2 || n == 3) a[i] = 2; else b[0] += 1;",
+    ),
+    (
+        "switch (n) { default: a[i] = 1; break; case 'x': a[i] = 2; }",
+        "if (n == 'x') a[i] = 2; else a[i] = 1;",
+    ),
+    (
+        "switch (n) { case 1: if (i) break; a[i] = 1; break; case 2: continue; } ",
+        "if (n == 1) if (!i) a[i] = 1; else if (n == 2)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("statement", "expected"), MEANS)
+def test_means(statement: str, expected: str) -> None:
+    assert text(f"for (int i = 0; i < n; i++) {statement}") == f"{LOOP} {expected}"
+
+
+WHOLE = [
+    ("if (n < 0) return; a[0] = 1;", "if (!(n < 0)) a[0] = 1;"),
+    ("int i = 0; while (i < n) { a[i] = 1; i++; } b[0] = i;", f"{LOOP} a[i] = 1; b[0] = i;"),
+    (
+        "int i, k; i = 0; k = 2; while (i < n) { a[i] = k; i += 2; }",
+        "k = 2; for (i = 0; i < n; i += 2) a[i] = k;",
+    ),
+    ("int i = 0; for (; i < n; i++) a[i] = 1;", f"{LOOP} a[i] = 1;"),
+]
+
+
+@pytest.mark.parametrize(("statements", "expected"), WHOLE)
+def test_functions(statements: str, expected: str) -> None:
+    assert text(statements) == expected
+
+
+REFUSED = [
+    # The step would be skipped.
+    ("int i = 0; while (i < n) { if (a[i] > 0) continue; a[i] = 1; i++; }", "a while loop"),
+    # The start is not known to be the one the loop sees.
+    ("int i = 0; if (n) i = 2; while (i < n) { a[i] = 1; i++; }", "a while loop"),
+    ("int k = n, i = k; k = 2; while (i < n) { a[i] = 1; i++; } a[0] = k;", "a while loop"),
+    # Another variable is stepped.
+    ("int i = 0; while (i < n) { int i = 0; a[i] = 1; i++; }", "a while loop"),
+    ("switch (n) { case 1: a[0] = 1; case 2: a[0] = 2; break; }", "a switch"),
+    ("switch (n) { case 1: if (a[0] > 1) break; case 2: a[0] = 2; break; }", "a switch"),
+    ("switch (n) { case 4294967295: a[0] = 1; break; }", "a switch"),
+    ("switch (n++) { case 1: a[0] = 1; break; }", "a switch"),
+    ("again: a[0] = 1; if (n) goto again;", "the label 'again'"),
+    ("if (n) goto in; for (int i = 0; i < n; i++) { in: a[i] = 1; }", "a goto"),
+    ("for (int i = 0; i < n; i++) if (a[i] > 0) goto end; end: a[0] = 1;", "a goto"),
+    ("if (n) goto end; int t = 2; a[0] = t; end: t = 1;", "a goto"),
+    ("for (int i = 0; i < n; i++) if (a[i] > 0) break;", "a break"),
+    ("for (int i = 0; i < n; i++) if (a[i] > 0) return;", "a return that is not the last"),
+    ("{ a[0] = 1; return; for (int i = 0; i < n; i++) a[i] = 1; }", "a return that is not"),
+]
+
+
+@pytest.mark.parametrize(("statements", "reason"), REFUSED)
+def test_stays_as_it_is(statements: str, reason: str) -> None:
+    assert opaques(body(statements))[0].reason.startswith(reason)
+
+
+def test_a_while_loop_is_placed_at_its_word() -> None:
+    fn = body("int i = 0;\n  while (i < n) { a[i] = 1; i++; }")
+    (loop,) = (s for _, s in walk(fn.body) if isinstance(s, For))
+    assert loop.origin.loc is not None
+    assert (loop.origin.loc.line, loop.origin.loc.column) == (2, 3)
+
+
+def program(seed: int) -> str:
+    g = Generator(seed)
+    body = "\n  ".join(g.statement(4, loop=False) for _ in range(3))
+    return f"int f{seed}(int n, int *a, int x)\n{{\n  {body}\n  return x;\n}}\n"
+
+
+@needs_compiler
+@pytest.mark.parametrize("batch", range(2))
+def test_random_jumps_mean_the_same(batch: int) -> None:
+    source = "".join(program(100 * batch + n) for n in range(50))
+    calls = [{"n": n, "x": n + 1, "a": np.arange(10)} for n in (0, 3, 5)]
+    compared, reasons = compare(source, *calls)
+    # The others have loops or labels that no path reaches.
+    assert compared >= 25, reasons

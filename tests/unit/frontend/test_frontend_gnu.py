@@ -1,0 +1,71 @@
+"""GNU builtins, typeof and old-style definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential import assert_same, needs_compiler
+from lowering import body, lower, opaques, parsed, text
+
+from loopxform.ir.printer import listing
+
+MEANS = [
+    ("if (__builtin_expect(a[0] > 0, 1)) a[0] = 1;", "if (a[0] > 0) a[0] = 1;"),
+    ("if (__builtin_expect(!!(n), 0) && b[0]) a[0] = 1;", "if (!(!n) && b[0]) a[0] = 1;"),
+    # 0.5 is true, but (long)0.5 is not.
+    ("if (__builtin_expect(a[0], 1)) a[0] = 1;", "if ((long)a[0]) a[0] = 1;"),
+    ("float *p = __builtin_assume_aligned(a, 64); p[0] = 1;", "a[0] = 1;"),
+    ("a = __builtin_assume_aligned(a, 64); a[0] = 1;", "a[0] = 1;"),
+    ("a[0] = __builtin_fabsf(b[0]);", "a[0] = fabsf(b[0]);"),
+    ("if (n < 0) __builtin_unreachable(); a[0] = 1;", "if (n < 0) a[0] = 1;"),
+    ("__builtin_prefetch(&a[n]); a[0] = 1;", "a[0] = 1;"),
+]
+
+
+@pytest.mark.parametrize(("statements", "expected"), MEANS)
+def test_means(statements: str, expected: str) -> None:
+    assert text(statements) == expected
+
+
+UNKNOWN = [
+    ("a[0] = __builtin_popcount(n);", "'__builtin_popcount'"),
+    ("__builtin_prefetch(&a[n++]);", "'__builtin_prefetch'"),
+    ("__builtin_trap();", "'__builtin_trap'"),
+    ("typeof(n) t = 1; a[0] = t;", "'t' has type typeof(...)"),
+    ("__typeof__(a[0]) t; a[0] = t;", "'t' has type typeof(...)"),
+    ("a[0] = ({ n; });", "a statement expression"),
+]
+
+
+@pytest.mark.parametrize(("statements", "reason"), UNKNOWN)
+def test_stays_unknown(statements: str, reason: str) -> None:
+    assert reason in opaques(body(statements))[0].reason
+
+
+def test_a_function_of_the_file_is_not_the_builtin() -> None:
+    out = parsed("double sqrt(double x) { return 1; } "
+                 "void f(double *a) { a[0] = __builtin_sqrt(a[1]); }")  # fmt: skip
+    assert "'__builtin_sqrt'" in opaques(out.unit.functions[1])[0].reason
+
+
+def test_old_style_definitions() -> None:
+    fn = lower("int f(n, a) int n; double a[]; { a[n] = 1; return n; }")
+    assert listing(fn) == "a[n] = 1;\nreturn n;\n"
+    assert fn.signature == "int f(int n, double a[])"
+
+
+@pytest.mark.parametrize("declared", ["float x;", "char x;", "", "real x;"])
+def test_old_style_definitions_that_are_called_in_another_way(declared: str) -> None:
+    out = parsed(
+        f"typedef float real; int g; int f(x) {declared} {{ return 1; }} void h(void) {{ g = 1; }}"
+    )
+    assert [fn.name for fn in out.unit.functions] == ["h"]
+    assert "K&R" in str(out.failed["f"])
+
+
+@needs_compiler
+def test_builtins_mean_the_same() -> None:
+    source = "\n".join(f"void f{k}(int n, float *a, float *b) {{ {statements} }}"
+                       for k, (statements, _) in enumerate(MEANS))  # fmt: skip
+    call = {"n": 1, "a": np.full(4, 0.5), "b": np.full(4, -2.5)}
+    assert_same(source, call)

@@ -1,0 +1,208 @@
+"""Calls of functions of the same file: what stands in their place."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from differential import assert_same, compare, needs_compiler
+from jumping import Generator
+from lowering import opaques, parsed
+
+from loopxform.analysis.verdict import judge
+from loopxform.codegen import c_program
+from loopxform.ir.nodes import Function
+from loopxform.ir.printer import listing
+from loopxform.verify.cref import CSource, Library
+
+FUNCTIONS = """
+typedef float real;
+int g; real table[4]; enum { TWO = 2 };
+static real sq(real x) { return x * x; }
+static int at(int i, int j, int n) { return i * n + j; }
+static inline int larger(int x, int y) { if (x > y) return x; return y; }
+static real get(const real *p, int i) { return p[i + TWO]; }
+static void put(real *p, int i, real v) { p[i] = v; }
+static real total(int n, const real *x) { real s = 0; for (int k = 0; k < n; k++) s += x[k]; return s; }
+static void clear(int n, real m[n][n], int i) { for (int j = 0; j < n; j++) m[i][j] = 0; }
+static void step(int *p) { *p += 1; }
+static int tick(void) { g++; return g; }
+static int half(int n) { n = n / 2; return n; }
+static int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); }
+static int odd(int n);
+static int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+static int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+static int first(const int *x, int n) { for (int i = 0; i < n; i++) if (x[i]) return i; return n; }
+static int count(void) { static int c; return c++; }
+static int skip(int n) { if (n > 2) n = 2; return n; }
+static real lookup(int i) { return table[i & 3]; }
+"""  # noqa: E501
+
+PARAMS = "int n, real *a, real *b, real m[n][n], int *x"
+
+
+def function(statements: str) -> Function:
+    return parsed(f"{FUNCTIONS} void f({PARAMS}) {{ {statements} }}").unit.functions[-1]
+
+
+def text(statements: str) -> str:
+    return " ".join(listing(function(statements)).split())
+
+
+LOOP = "for (i = 0; i < n; i++)"
+MEANS = [
+    ("a[i] = sq(b[i]);", "a[i] = b[i] * b[i];"),
+    ("a[i] = sq(i);", "a[i] = (float)i * (float)i;"),
+    ("a[i] = sq(sq(2));", "a[i] = (float)2 * (float)2 * ((float)2 * (float)2);"),
+    ("a[i] = larger(i, 3);", "a[i] = i > 3 ? i : 3;"),
+    ("if (n > 2 && larger(i, 3)) a[i] = 1;", "if (n > 2 && (i > 3 ? i : 3)) a[i] = 1;"),
+    ("a[i] = get(b + i, 1);", "a[i] = b[i+(1+2)];"),
+    ("a[i] = get(m[i], 1);", "a[i] = m[i, 1+2];"),
+    ("put(a, i, 1);", "a[i] = (float)1;"),
+    ("put(&a[i], 0, b[i]);", "v = b[i]; a[i] = v;"),
+    ("a[i] = total(n, m[i]);",
+     "s = 0; for (k = 0; k < n; k++) s += m[i, k]; total_value = s; a[i] = total_value;"),
+    ("clear(n, m, i);", "for (j = 0; j < n; j++) m[i, j] = 0;"),
+    ("step(&x[i]);", "x[i] += 1;"),
+    ("int k = 2; step(&k); x[i] = k;", "k = 2; k += 1; x[i] = k;"),
+    ("int g = tick(); x[i] = g;", "g += 1; tick_value = g; g_2 = tick_value; x[i] = g_2;"),
+    ("x[i] = half(i);", "n_2 = i; n_2 = n_2/2; half_value = n_2; x[i] = half_value;"),
+    ("float table = 1; a[i] = lookup(i) + table;", "table_2 = 1; a[i] = table[i&3] + table_2;"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statements", "expected"), MEANS)
+def test_means(statements: str, expected: str) -> None:
+    assert text(f"for (int i = 0; i < n; i++) {{ {statements} }}") == f"{LOOP} {expected}"
+
+
+def test_a_subscript_that_is_computed_by_a_function_gets_its_shape_back() -> None:
+    found = text("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[at(i, j, n)] = 0;")
+    assert found == f"{LOOP} for (j = 0; j < n; j++) a[i, j] = 0;"
+
+
+UNKNOWN = [
+    "x[i] = fact(i);",
+    "x[i] = even(i);",
+    "x[i] = first(x, n);",
+    "x[i] = count();",
+    # The call may not be evaluated, and its body is no expression.
+    "x[i] = n > 2 && half(i);",
+    # Whether x is read before or after the call is not said by C.
+    "a[i] = a[g] + tick();",
+    "x[g] = tick();",
+    "g += tick();",
+    # More arguments than parameters, a function that the function itself declares.
+    "x[i] = half(i, 2);",
+    "int (*half)(int) = 0; x[i] = half(i);",
+    # Another type of element.
+    "put((float *)x, i, 1);",
+]
+
+
+@pytest.mark.parametrize("statements", UNKNOWN)
+def test_stays_unknown(statements: str) -> None:
+    assert opaques(function(f"for (int i = 0; i < n; i++) {{ {statements} }}"))
+
+
+def test_a_loop_is_judged_where_it_is_defined() -> None:
+    fn = function("for (int i = 0; i < n; i++) {\n a[i] = total(n, m[i]);\n clear(n, m, i); }")
+    (loop,) = judge(fn)
+    assert (loop.var, loop.parallel) == ("i", "yes")
+
+
+def test_a_call_outside_of_loops_leaves_the_loops_where_they_are() -> None:
+    fn = function("clear(n, m, 0); for (int i = 0; i < n; i++) a[i] = 1;")
+    assert [o.reason for o in opaques(fn)] == ["the effects of calling 'clear' are not known"]
+
+
+def test_what_an_unknown_statement_holds_is_at_the_place_of_the_definition() -> None:
+    fn = parsed("extern int u(int);\nstatic int w(int k)\n{\n  return u(k);\n}\n"
+                "void f(int n, int *x)\n{\n  for (int i = 0; i < n; i++)\n    x[i] = w(i);\n}\n"
+                ).unit.functions[-1]  # fmt: skip
+    (found,) = opaques(fn)
+    assert "'u'" in found.reason
+
+
+@needs_compiler
+def test_calls_mean_the_same() -> None:
+    source = FUNCTIONS + "\n".join(
+        f"void f_{k}({PARAMS}) {{ for (int i = 0; i < n; i++) {{ {statements} }} }}"
+        for k, (statements, _) in enumerate(MEANS)
+    )
+    values = np.random.default_rng(1).random(32)
+    call = {"n": 4, "a": values, "b": -values, "m": np.arange(16).reshape(4, 4), "x": [3, 2, 1, 0],
+            "g": 1, "table": [0.5, 1.5, 2.5, 3.5]}  # fmt: skip
+    assert_same(source, call, only="f_")
+
+
+CALLS = [
+    "x = {h}({v}, a, x);",
+    "x = {h}(x & 3, a + {v}, {v});",
+    "{{ int y = {h}({v}, b + x % 3, {v}); a[y & 7]++; }}",
+    "a[{v}] = {h}({v}, &a[2], a[{v}]);",
+    "{h}(4, a + 1, x);",
+    "if (x > 2) a[0]++; else {h}(1, a, 1);",
+    "{{ int n = i; int y = {h}(n + 1, a, n); int *a = b; a[y & 7] = {h}(n, a, y); }}",
+    "{k}(&x, a, {v}); a[0] = {k}(&g, b, x); x = {k}(&x, a, x);",
+    "x = x > 3 ? s({v}) : s(x) + g;",
+]
+
+
+def caller(seed: int) -> str:
+    """A function that calls random ones, and those: some modify what they are given."""
+    rng = random.Random(seed)
+    helpers = []
+    for n in range(2):
+        g = Generator(10 * seed + n)
+        inner = " ".join(g.statement(2, loop=False) for _ in range(2))
+        last = rng.choice(["return x;", "g += n; return g + x;", "{ int b = a[n]; return b; }"])
+        name = f"h{seed}_{n}"
+        helpers.append(f"static int {name}(int n, int *a, int x) {{ {inner} {last} }}")
+        body = f"int a = b[x & 3]; *p = (*p + {name}(x & 3, b, a)) & 63; return *p;"
+        helpers.append(f"static int k{seed}_{n}(int *p, int *b, int x) {{ {body} }}")
+    calls = " ".join(
+        rng.choice(CALLS).format(
+            h=f"h{seed}_{rng.randint(0, 1)}", k=f"k{seed}_{rng.randint(0, 1)}", v=rng.choice("in2")
+        )
+        for _ in range(3)
+    )
+    loop = f"for (int i = 0; i < n; i++) {{ {calls} }}"
+    return "\n".join(
+        [*helpers, f"int f{seed}(int n, int *a, int *b, int x) {{ {loop} return x; }}"]
+    )
+
+
+@needs_compiler
+def test_random_calls_mean_the_same() -> None:
+    source = "int g; static int s(int n) { return n * n & 63; }\n" + "\n".join(
+        map(caller, range(60))
+    )
+    calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1], "g": n} for n in (1, 4)]
+    compared, reasons = compare(source, *calls, only="f")
+    assert compared >= 20, reasons
+
+
+@needs_compiler
+def test_what_is_written_as_c_does_the_same() -> None:
+    """The text made of a function no longer calls the functions of its file."""
+    values = np.random.default_rng(1).random(32).astype(np.float32)
+    statements = "x[i] = larger(tick(), half(i)); put(a + i, 0, total(n, m[i]) + lookup(i));"
+    source = f"{FUNCTIONS} void f({PARAMS}) {{ for (int i = 0; i < n; i++) {{ {statements} }} }}"
+    fn = parsed(source).unit.functions[-1]
+    written = c_program.file_text(fn, define_globals=True)
+    assert "tick(" not in written
+    results = []
+    for text in (source, written):
+        call = {"n": 4, "a": values.copy(), "b": values, "x": np.zeros(4, np.int32), "g": 1,
+                "m": np.arange(16, dtype=np.float32).reshape(4, 4),
+                "table": np.arange(4, dtype=np.float32)}  # fmt: skip
+        args = {
+            p.name: np.array(call[p.name], p.type.numpy) if p.is_global else call[p.name]
+            for p in fn.objects
+        }
+        Library(CSource(text=text), [fn]).run("f", args)
+        results.append((call["a"].tolist(), call["x"].tolist(), int(args["g"])))
+    assert results[0] == results[1]
+    assert results[0][2] == 5
