@@ -9,7 +9,6 @@ unknown       a carried dependence could not be excluded, or a statement is not 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -89,7 +88,7 @@ def judge(fn: Function) -> tuple[LoopVerdict, ...]:
         elif isinstance(s, Opaque) and s.loop:
             reason = Reason(s.code, s.reason, s.origin.loc)
             found = LoopVerdict(
-                path, s.origin.loc, _opaque_var(s), len(around), "unknown", reasons=(reason,)
+                path, s.origin.loc, s.var, len(around), "unknown", reasons=(reason,)
             )
             out.append(found)
         else:
@@ -101,19 +100,6 @@ def judge(fn: Function) -> tuple[LoopVerdict, ...]:
 def is_inlined(s: Stmt) -> bool:
     """Whether a statement is another function's, put in the place of a call."""
     return any(step.startswith("inline ") for step in s.origin.steps)
-
-
-def _opaque_var(s: Opaque) -> str:
-    """The variable of a `for` that is not modelled, as far as its text shows one: what the header
-    sets first, else what it changes last."""
-    found = _SET.match(s.text) or _CHANGED.match(s.text)
-    return found.group(1) if found else ""
-
-
-_SET = re.compile(r"for\s*\(\s*(?:[A-Za-z_][\w\s]*[\s*]+)?([A-Za-z_]\w*)\s*(?:=|$)")
-_CHANGED = re.compile(
-    r"for\s*\([^;]*;[^;]*;\s*(?:\+\+|--)?\s*([A-Za-z_]\w*)\s*(?:\+\+|--|[-+*/%&|^<>]*=|\))"
-)
 
 
 def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:

@@ -196,7 +196,8 @@ class Return(Node):
 class Opaque(Node):
     """A statement that is not modelled. `reason` says why, `help` what to write instead; `body`
     holds the statements inside it, so that the loops in there can still be judged. `loop` marks a
-    `for` whose header is not modelled; `text` is the C text (one line)."""
+    `for` whose header is not modelled, `var` the variable it sets or changes; `text` is the C text
+    (one line)."""
 
     code: str
     reason: str
@@ -204,6 +205,7 @@ class Opaque(Node):
     body: tuple[Stmt, ...] = ()
     loop: bool = False
     text: str = ""
+    var: str = ""
 
 
 Stmt: TypeAlias = For | If | Assign | Decl | Copy | Return | Opaque
