@@ -38,7 +38,7 @@ def test_main(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ("header", "name"),
     [
         ("i = 0, j = 1; i < n; i++, j++", "i"),
-        ("; i < n; i++", "i"),
+        ("; a[0] < n; i++", "i"),
         ("; i < n; --j", "j"),
         ("; i < n; i *= 2", "i"),
         ("; n == i; i = i * 3", "i"),

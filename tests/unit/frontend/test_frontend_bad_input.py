@@ -179,7 +179,7 @@ def test_every_refusal_says_what_to_do(text: str) -> None:
         ["void bad(int n) { for (int i = 0; i < n; i++ { } }"],
         ["void bad(int n) { n = (1; }", "void worse(int n) { n = 1); }"],
         ["void old(a, n) float *a; int n; { a[n] = ; }"],
-        ["void old(a, n) float *a; int n; { a[n] = 1; }", "void bad(int n) { n = ; }"],
+        ["void old(a, n) float *a; int n; { a[n] = (1; }", "void bad(int n) { n = ; }"],
         ["int old(n)\n int n;\n{\n return (n; }", "void bad(int n) {\n n = ; }"],
         ["int x[] = { 1, (2 };", "void bad(int n) { n = ; }"],
     ],
