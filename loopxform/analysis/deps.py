@@ -47,7 +47,7 @@ class Dependence:
     where they are; `level` is the index of the loop that carries it (None: within an iteration).
     `distance` counts iterations, None where it is not constant; a reduction goes from each
     iteration to the next. While `exact`, the dependence exists at `point`; otherwise it could not
-    be excluded."""
+    be excluded. While `tight`, every direction that the vector names occurs."""
 
     kind: Kind
     array: str
@@ -61,6 +61,7 @@ class Dependence:
     point: Witness | None = field(default=None, compare=False)
     reduction: str | None = None
     declared: Path | None = None
+    tight: bool = True
 
     @property
     def level(self) -> int | None:
@@ -158,10 +159,11 @@ class _Search:
                     tuple(x.path for x in loops),
                     row.pattern,
                     row.distance if reduction is None else self._chained(row, source, sink),
-                    exact and row.exact and point is not None,
+                    exact and point is not None,
                     point if exact else None,
                     reduction,
                     a.storage.decl,
+                    row.tight,
                 )
             )
         return out
@@ -212,13 +214,17 @@ class _Search:
             refined = Refinement(conj, pair.steps)
             rows = refined.carried() + (refined.independent() if forward else [])
             for row in rows:
-                old = found.get(row.pattern)
-                if old is None:
-                    found[row.pattern] = (row, pair.witness(conj, row.pattern))
-                elif old[0].distance != row.distance:
-                    same = (x if x == y else None for x, y in zip(old[0].distance, row.distance))
-                    found[row.pattern] = (Row(row.pattern, tuple(same), old[0].exact), old[1])
+                old, known = found.get(row.pattern, (None, None))
+                occurs, point = (True, known) if known else pair.witness(refined, row.pattern)
+                if occurs:
+                    found[row.pattern] = (_joined(old or row, row), point)
         return list(found.values())
+
+
+def _joined(a: Row, b: Row) -> Row:
+    """One row for the same pattern of two systems."""
+    same = (x if x == y else None for x, y in zip(a.distance, b.distance))
+    return Row(a.pattern, tuple(same), a.tight or b.tight)
 
 
 def _anything(n: int, *, forward: bool) -> list[Row]:
