@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access
+from loopxform.analysis.deadline import limited, time_is_up
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
 from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
@@ -95,21 +96,22 @@ class Dependence:
         }
 
 
-MAX_SYSTEMS = 64
+MAX_SYSTEMS = 256
 """Combinations of cases per pair of accesses; beyond it every direction is assumed."""
 
-_recent: list[tuple[Region, tuple[Dependence, ...]]] = []
+_recent: list[tuple[Region, tuple[Dependence, ...], bool]] = []
 
 
 def dependences(fn: Function, scope: Path | None = None) -> tuple[Dependence, ...]:
     """All memory-based dependences among the statements below `scope` (default: the function), one
-    row per kind, pair of accesses and direction vector; loops outside the scope stand still."""
+    row per kind, pair of accesses and direction vector; loops outside the scope stand still. Where
+    time is up (`deadline`), rows that stand for every direction take the place of exact ones."""
     where = region(fn, scope)
-    for known, found in _recent:
-        if known is where:
+    for known, found, early in reversed(_recent):
+        if known is where and (limited() or not early):
             return found
     made = _Search(where).rows()
-    _recent.append((where, made))
+    _recent.append((where, made, time_is_up()))
     del _recent[:-24]
     return made
 
@@ -208,7 +210,7 @@ class _Search:
         forward = n < m and not exclusive(pair.source.path, pair.sink.path)
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
         systems = pair.systems()
-        if len(systems) > MAX_SYSTEMS:
+        if len(systems) > MAX_SYSTEMS or time_is_up():
             return [(row, None) for row in _anything(len(loops), forward=forward)]
         for conj in systems:
             refined = Refinement(conj, pair.steps)

@@ -14,14 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, conj_names
 from loopxform.analysis.system import Elimination, Point, eliminate, feasible
 
 Sign: TypeAlias = Literal["<", "=", ">", "*"]
 Pattern: TypeAlias = tuple[Sign, ...]
 
-MAX_TESTS = 250
-"""Feasibility tests per pair of accesses; beyond it the remaining signs are left open."""
+MAX_TESTS = 1200
+"""Feasibility tests per pair of accesses, each level having its share; a level that needs more is
+one row with open signs."""
+
+MIN_TESTS = 20
+"""The least share of a level."""
 
 SIGNS: tuple[Sign, ...] = ("<", "=", ">")
 SAME: Pattern = ("=",)
@@ -62,6 +67,7 @@ class Refinement:
     def __init__(self, system: Conj, steps: Sequence[str]) -> None:
         self.steps = tuple(steps)
         self.keep = frozenset(steps)
+        self.share = max(MIN_TESTS, MAX_TESTS // max(1, len(self.steps)))
         self.tests = 0
         self.elimination = Elimination(system, self.keep)
         self.system = self.elimination.rest
@@ -95,6 +101,7 @@ class Refinement:
         return [Row(SAME * n, (0,) * n)]
 
     def _level(self, system: Conj, level: int) -> list[Row]:
+        self.tests = 0
         try:
             return self._rows(system, level)
         except _TooMany:
@@ -130,7 +137,7 @@ class Refinement:
     def _patterns(self, system: Conj, members: tuple[str, ...]) -> list[Pattern]:
         """The sign patterns of `members` that `system` allows, merged into `*` from the inside."""
         self.tests += 1
-        if self.tests > MAX_TESTS:
+        if self.tests > self.share or time_is_up():
             raise _TooMany
         if not members:
             return [()] if feasible(system) else []

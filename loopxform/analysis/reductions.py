@@ -59,8 +59,22 @@ class _Update:
     paths: tuple[Path, ...]
 
 
+_recent: dict[tuple[int, Path], tuple[Function, tuple[Reduction, ...]]] = {}
+
+
 def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
-    """The reductions of the loop at `path`, in text order."""
+    """The reductions of the loop at `path`, in text order; remembered."""
+    known = _recent.get((id(fn), path))
+    if known and known[0] is fn:
+        return known[1]
+    if len(_recent) > 256:
+        _recent.clear()
+    found = _reductions(fn, path)
+    _recent[id(fn), path] = (fn, found)
+    return found
+
+
+def _reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     loop = enclosing(fn, path)[-1]
     assert isinstance(loop, For)
     statements = list(below(loop, path))

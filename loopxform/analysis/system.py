@@ -16,6 +16,7 @@ from itertools import count
 from math import gcd
 
 from loopxform.analysis import sets
+from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, Lin, plus, replaced, times
 
 Key = tuple[tuple[str, int], ...]
@@ -187,7 +188,7 @@ class _System:
 
     def eliminate(self, keep: frozenset[str]) -> None:
         """Removes variables outside `keep` while an exact rule applies."""
-        while True:
+        while not time_is_up():
             self.solve_equalities(keep)
             best = self._cheapest(keep)
             if best is None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.deadline import Deadline, time_is_up, within
 from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.legality import describe, worst
 from loopxform.analysis.privatise import privacy
@@ -72,15 +73,20 @@ class LoopVerdict:
         }
 
 
-def judge(fn: Function) -> tuple[LoopVerdict, ...]:
-    """One verdict per loop, in text order, those of unmodelled headers included."""
+def judge(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
+    """One verdict per loop, in text order, those of unmodelled headers included. A nest that takes
+    longer than `seconds` has loops that are unknown for that reason."""
+    limit = Deadline()
     out: list[LoopVerdict] = []
     around: list[Path] = []
     for path, s in walk(fn.body):
         while around and path[: len(around[-1])] != around[-1]:
             around.pop()
         if isinstance(s, For):
-            out.append(_loop(fn, path, s, len(around)))
+            if _nest(fn, path) == path:
+                limit = Deadline.after(seconds)
+            with within(limit):
+                out.append(_loop(fn, path, s, len(around)))
         elif isinstance(s, Opaque) and s.loop:
             reason = Reason(s.code, s.reason, s.origin.loc)
             found = LoopVerdict(
@@ -108,6 +114,9 @@ def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
         return LoopVerdict(path, place, loop.var, depth, "unknown", reasons=reasons)
     carried = [] if loop.parallel else _carried(fn, path)
     found = _Sorted(fn, path, loop, carried)
+    reasons = found.reasons
+    if found.answer == "unknown" and time_is_up():
+        reasons = (Reason("LX104", "time limit: the nest is too hard to analyse in time", place),)
     return LoopVerdict(
         path,
         place,
@@ -118,7 +127,7 @@ def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
         found.copies,
         found.reductions,
         assumed(fn, loop),
-        found.reasons,
+        reasons,
     )
 
 
@@ -126,7 +135,7 @@ def _carried(fn: Function, path: Path) -> list[Dependence]:
     """The rows the loop carries: those of the outermost loop's matrix, or of the loop's own where
     the larger region could not be exact."""
     rows = [d for d in dependences(fn, _nest(fn, path)) if d.carrier == path]
-    if all(d.exact for d in rows):
+    if all(d.exact for d in rows) or time_is_up():
         return rows
     return [d for d in dependences(fn, path) if d.carrier == path]
 
@@ -206,14 +215,16 @@ class Matrix:
         return d.direction[d.loop_paths.index(path)]
 
 
-def matrix(fn: Function) -> tuple[Matrix, ...]:
-    """One matrix per outermost loop, in text order."""
+def matrix(fn: Function, seconds: float | None = None) -> tuple[Matrix, ...]:
+    """One matrix per outermost loop, in text order; a nest that takes longer than `seconds` has
+    rows for every direction, none of them proven."""
     out = []
     for path, s in walk(fn.body):
         if not isinstance(s, For) or _nest(fn, path) != path:
             continue
         inner = [(path, s.var), *((p, x.var) for p, x in below(s, path) if isinstance(x, For))]
-        rows = dependences(fn, path)
+        with within(Deadline.after(seconds)):
+            rows = dependences(fn, path)
         out.append(Matrix(path, tuple(v for _, v in inner), tuple(p for p, _ in inner), rows))
     return tuple(out)
 
