@@ -160,10 +160,12 @@ class _Search:
                     tuple(x.var for x in loops),
                     tuple(x.path for x in loops),
                     row.pattern,
-                    row.distance if reduction is None else self._chained(row, source, sink),
+                    self._chained(row, source, sink)
+                    if reduction and reduction.fixed
+                    else row.distance,
                     exact and point is not None,
                     point if exact else None,
-                    reduction,
+                    None if reduction is None else reduction.op,
                     a.storage.decl,
                     row.tight,
                 )
@@ -172,7 +174,7 @@ class _Search:
 
     def _reduction(
         self, name: str, source: Instance, sink: Instance, loops: tuple[Loop, ...], p: Pattern
-    ) -> str | None:
+    ) -> Reduction | None:
         level = next((n for n, d in enumerate(p) if d != "="), None)
         if level is None:
             return None
@@ -181,7 +183,7 @@ class _Search:
             self.reductions[path] = reductions(self.region.fn, path)
         for r in self.reductions[path]:
             if r.array == name and {source.path, sink.path} <= set(r.paths):
-                return r.op
+                return r
         return None
 
     def _chained(self, row: Row, *ends: Instance) -> tuple[int | None, ...]:

@@ -72,8 +72,14 @@ def test_unknown_is_not_no() -> None:
     (v,) = judge(f)
     assert v.parallel == "unknown"
     assert v.reasons[0].code == "LX102"
-    histogram = fn("n, a[], p[]:int", loop("i", 0, "n", s("a[p[i]] += 1")))
-    assert answers(histogram) == [("i", "unknown")]
+
+
+def test_histogram() -> None:
+    f = fn("n, a[], p[]:int", loop("i", 0, "n", s("a[p[i]] += 1")))
+    (v,) = judge(f)
+    assert v.parallel == "reduction"
+    assert v.json()["reductions"] == [{"var": "a", "op": "+"}]
+    assert {d.distance for m in matrix(f) for d in m.rows} == {(None,)}
 
 
 def test_an_inner_region_may_know_more() -> None:
