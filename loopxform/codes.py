@@ -92,6 +92,8 @@ CODES: dict[str, str] = {
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",
+    "LX190": "Not an induction variable: it must be an integer that one statement of the loop's "
+    "body changes, by an amount that stays the same.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
 }

@@ -16,12 +16,14 @@ from typing import Literal, TypeAlias
 from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.deadline import Deadline, time_is_up, within
 from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.induction import induction, wraps_around
 from loopxform.analysis.legality import describe, worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.scope import below
 from loopxform.ir.nodes import For, Function, Opaque
-from loopxform.ir.visit import Path, enclosing, walk
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import Path, enclosing, loops, walk
 from loopxform.source import Loc
 
 Answer: TypeAlias = Literal["yes", "reduction", "privatizable", "no", "unknown"]
@@ -174,7 +176,7 @@ class _Sorted:
         self.copies = tuple(name for name, copy in private.items() if copy)
         self.reductions = tuple(reduced)
         self.left = left
-        self.reasons = tuple(_reason(d, loop) for d in left)
+        self.reasons = tuple(_reason(d, loop, _remedy(fn, path, loop, d)) for d in left)
 
     @property
     def answer(self) -> Answer:
@@ -187,11 +189,34 @@ class _Sorted:
         return "privatizable" if self.private else "yes"
 
 
-def _reason(d: Dependence, loop: For) -> Reason:
+def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
+    """What would take the dependence of a scalar away, where its values are known in advance."""
+    grows = induction(fn, path, d.array)
+    if grows is not None:
+        return (
+            f"; {d.array} is an induction variable, {grows} in iteration q from 0: "
+            f"'substitute {d.array} {_reference(fn, path, loop)}' takes the dependence away"
+        )
+    last = wraps_around(fn, path, d.array)
+    if last is not None:
+        return (
+            f"; {d.array} is a wrap-around variable, {expr_text(last)} of the iteration before "
+            "from the second one on: peel the first iteration"
+        )
+    return ""
+
+
+def _reference(fn: Function, path: Path, loop: For) -> str:
+    """What a step calls the loop: `i`, or `i#2` where it is the second over i."""
+    same = [site.path for site in loops(fn) if site.loop.var == loop.var]
+    return loop.var if len(same) == 1 else f"{loop.var}#{same.index(path) + 1}"
+
+
+def _reason(d: Dependence, loop: For, remedy: str) -> Reason:
     text = f"{describe(d)} is carried by the loop over '{loop.var}'"
     if d.exact:
         message = f"{text}: {d.witness}" if d.witness else text
-        return Reason("LX101", message, d.sink.loc, d.witness)
+        return Reason("LX101", message + remedy, d.sink.loc, d.witness)
     return Reason("LX102", f"{text}, as far as can be told: it could not be excluded", d.sink.loc)
 
 
