@@ -31,6 +31,8 @@ class Writer:
     kind: str
     lines: list[str] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)
+    signed: list[str] = field(default_factory=list)
+    """Those of the loops that count an int."""
 
     def text(self) -> str:
         one = ("*a", "*b") if self.kind == "overlap" else (f"a[{EXTENT}]", f"b[{EXTENT}]")
@@ -39,7 +41,9 @@ class Writer:
         self.lines = [f"void f({params})", "{", "  int t = 0, u = 1, j0 = 3, w0 = 2, m = 0;"]
         for _ in range(self.rng.choice([1, 1, 1, 2])):
             self.loop(1)
-        if self.rng.random() < 0.3:
+        if self.kind == "extremum":
+            self.emit(1, "a[0] = t; a[1] = m;")
+        elif self.rng.random() < 0.3:
             self.emit(1, f"a[0] = {self.rng.choice('tum')};")
         return "\n".join([*self.lines, "}", ""])
 
@@ -49,11 +53,13 @@ class Writer:
     def loop(self, depth: int) -> None:
         var = "ijk"[len(self.loops)]
         var = {"k": "l"}.get(var, var)
-        type = "unsigned" if self.kind == "unsigned" else "int"
+        type = "unsigned" if self.kind == "unsigned" and self.rng.random() < 0.5 else "int"
         self.emit(depth, f"for ({type} {var} = {self.header(var)}) {{")
         self.loops.append(var)
+        self.signed += [var] * (type == "int")
         self.body(depth + 1)
         self.loops.pop()
+        self.signed = [v for v in self.signed if v != var]
         self.emit(depth, "}")
 
     def header(self, var: str) -> str:
@@ -101,6 +107,7 @@ class Writer:
             e = self.element("b")
             return rng.choice(
                 [f"if ({e} > m) {{ m = {e}; u = {self.loops[-1]}; }}", f"if ({e} < m) m = {e};",
+                 f"t += {e}; t *= {self.element('b')};", f"t += {e}; u += t;",
                  f"a[{MIDDLE} + b[{self.affine()}] % 4] += 1;", f"m = {e} > m ? {e} : m;"]
             )  # fmt: skip
         form = rng.random()
@@ -133,10 +140,15 @@ class Writer:
         if self.kind == "induction" and rng.random() < 0.4:
             return f"{MIDDLE} + {rng.choice(['j0', 'w0'])}"
         if self.kind == "unsigned" and rng.random() < 0.5:
-            v, c = rng.choice(self.loops), rng.randint(1, 2)
+            v, c = rng.choice(self.signed or self.loops), rng.randint(1, 2)
+            if self.signed and rng.random() < 0.6:
+                return f"(unsigned)({v} - {c}) % 7u + {MIDDLE}"
             return rng.choice([f"{v} - {c} + {MIDDLE}", f"{v} / {c + 1}", f"{v} % {c + 1} + {v}"])
         used = rng.sample(self.loops, min(len(self.loops), rng.choice([0, 1, 1, 1, 2])))
         terms = [rng.choice(["", "", "", "-", "2*", "-2*"]) + v for v in used]
+        if terms and rng.random() < 0.12:
+            cut = rng.choice([" / 2", " / 3", " % 2", " % 3"])
+            return f"({' + '.join([*terms, str(rng.randint(-3, 1))])}){cut} + {MIDDLE}"
         if rng.random() < 0.1:
             terms.append(rng.choice("MN"))
         return " + ".join([*terms, str(MIDDLE + rng.choice([-1, 0, 0, 0, 1, 2]))])
@@ -147,6 +159,8 @@ class Writer:
         right = rng.choice(["2", "N", "M - 1", *self.loops])
         if self.kind == "unsigned" and rng.random() < 0.2:
             return f"{left} - {rng.randint(1, 2)} {rng.choice(['<', '>'])} {rng.randint(1, 3)}"
+        if self.kind == "unsigned" and left in self.signed and rng.random() < 0.3:
+            return f"(unsigned)({left} - 2) {rng.choice(['<', '>'])} {rng.randint(1, 3)}u"
         out = f"{left} {rng.choice(['<', '>', '<=', '>=', '==', '!='])} {right}"
         if rng.random() < 0.2:
             out = f"{out} {rng.choice(['&&', '||'])} {rng.choice(self.loops)} > 1"

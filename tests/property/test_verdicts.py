@@ -88,9 +88,9 @@ def check(kind: str, seed: int, count: int) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_c(kind: str) -> None:
-    seen = check(kind, 1, 60)
-    assert min(seen["no"], seen["dependences"] // 100, seen["witnesses"] // 50) > 0, seen
-    assert seen["yes"] + seen["privatizable"] + seen["reduction"] > 10, seen
+    seen = check(kind, 1, 25)
+    assert min(seen["no"], seen["dependences"] // 100, seen["witnesses"] // 20) > 0, seen
+    assert seen["yes"] + seen["privatizable"] + seen["reduction"] > 4, seen
 
 
 @pytest.mark.slow
