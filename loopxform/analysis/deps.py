@@ -20,7 +20,7 @@ from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
 from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
-from loopxform.ir.nodes import Expr, Function, If
+from loopxform.ir.nodes import Function, If
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
@@ -116,7 +116,7 @@ def dependences(fn: Function, scope: Path | None = None) -> tuple[Dependence, ..
     return made
 
 
-Key: TypeAlias = tuple[int, int, Expr | None, Expr | None, object, object]
+Key: TypeAlias = tuple[object, ...]
 
 
 class _Search:
@@ -200,16 +200,19 @@ class _Search:
     def _solved(
         self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
     ) -> list[tuple[Row, Witness | None]]:
-        key: Key = (n, m, a.expr, b.expr, a.guards, b.guards)
-        if a.expr is None or b.expr is None or key not in self.known:
-            self.known[key] = list(self._solve(n, a, m, b, loops))
+        source, sink = self.region.instances[n], self.region.instances[m]
+        forward = n < m and not exclusive(source.path, sink.path)
+        key: Key = (
+            *(id(x.domain) for x in (source, sink)),
+            *(tuple(loop.path for loop in x.loops) for x in (source, sink)),
+            a.storage.loops, a.meaning, b.meaning, forward,
+        )  # fmt: skip
+        if key not in self.known:
+            self.known[key] = self._solve(Pair(source, a, sink, b, loops), forward=forward)
         return self.known[key]
 
-    def _solve(
-        self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
-    ) -> list[tuple[Row, Witness | None]]:
-        pair = Pair(self.region.instances[n], a, self.region.instances[m], b, loops)
-        forward = n < m and not exclusive(pair.source.path, pair.sink.path)
+    def _solve(self, pair: Pair, *, forward: bool) -> list[tuple[Row, Witness | None]]:
+        loops = pair.loops
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
         systems = pair.systems()
         if len(systems) > MAX_SYSTEMS or time_is_up():

@@ -255,7 +255,7 @@ def what_cannot_be_excluded_is_taken_for_proven(m: pytest.MonkeyPatch) -> None:
         replace(d, exact=True) for d in real(*args)])  # fmt: skip
 
 
-@mutant("extremum")
+@mutant()
 def scalars_read_before_they_are_written_are_private(m: pytest.MonkeyPatch) -> None:
     altered(m, verdict, "privacy", lambda real, *args: replace(real(*args), exposed=None))
 
