@@ -38,16 +38,18 @@ class Mutant:
     name: str
     kind: str
     plant: Planted
+    slow: bool
+    """It takes many programs to show it."""
 
 
 MUTANTS: list[Mutant] = []
 
 
-def mutant(kind: str = "affine") -> Callable[[Planted], Planted]:
+def mutant(kind: str = "affine", *, slow: bool = False) -> Callable[[Planted], Planted]:
     """Lists the decorated function as a mutant."""
 
     def listed(plant: Planted) -> Planted:
-        MUTANTS.append(Mutant(plant.__name__, kind, plant))
+        MUTANTS.append(Mutant(plant.__name__, kind, plant, slow))
         return plant
 
     return listed
@@ -108,7 +110,7 @@ def loops_that_count_down_are_taken_for_up(m: pytest.MonkeyPatch) -> None:
     altered(m, Pair, "__init__", change)
 
 
-@mutant()
+@mutant(slow=True)
 def branches_of_one_if_never_meet(m: pytest.MonkeyPatch) -> None:
     """Neither in one iteration nor in two."""
 
@@ -131,7 +133,7 @@ def less_is_less_or_equal(m: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
 
 
-@mutant()
+@mutant(slow=True)
 def less_or_equal_is_less(m: pytest.MonkeyPatch) -> None:
     altered(
         m, Translator, "compare",
@@ -255,7 +257,7 @@ def what_cannot_be_excluded_is_taken_for_proven(m: pytest.MonkeyPatch) -> None:
         replace(d, exact=True) for d in real(*args)])  # fmt: skip
 
 
-@mutant()
+@mutant(slow=True)
 def scalars_read_before_they_are_written_are_private(m: pytest.MonkeyPatch) -> None:
     altered(m, verdict, "privacy", lambda real, *args: replace(real(*args), exposed=None))
 
@@ -268,7 +270,7 @@ def the_last_value_is_not_copied_out(m: pytest.MonkeyPatch) -> None:
     altered(m, verdict, "privacy", change)
 
 
-@mutant()
+@mutant(slow=True)
 def a_write_under_a_condition_counts(m: pytest.MonkeyPatch) -> None:
     def change(real: Any, fn: Any, body: Any, path: Any, name: str, start: int = 0) -> Any:
         flat = tuple(x for s in body for x in (s.then if isinstance(s, If) else (s,)))
@@ -277,7 +279,7 @@ def a_write_under_a_condition_counts(m: pytest.MonkeyPatch) -> None:
     altered(m, privatise.liveness, "first_use", change)
 
 
-@mutant("extremum")
+@mutant("extremum", slow=True)
 def a_sum_may_be_read_on_the_way(m: pytest.MonkeyPatch) -> None:
     m.setattr(reductions, "_touched", lambda _: frozenset())
 

@@ -25,7 +25,10 @@ def caught(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> bool:
     return False
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name)
+CASES = [pytest.param(m, id=m.name, marks=[pytest.mark.slow] if m.slow else []) for m in MUTANTS]
+
+
+@pytest.mark.parametrize("mutant", CASES)
 def test_a_planted_bug_is_caught(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught(mutant, monkeypatch), f"{mutant.name} survived"
 
