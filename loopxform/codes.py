@@ -59,6 +59,7 @@ CODES: dict[str, str] = {
     "touch the same element, at least one of them writing it.",
     "LX102": "A dependence could not be excluded, nor proven.",
     "LX103": "Something in the loop is not modelled, so nothing can be proven about it.",
+    "LX104": "The nest is too hard to analyse in the time given, so nothing is proven about it.",
     "LX110": "The two loops are not perfectly nested: a statement stands between them.",
     "LX111": "The bounds of the inner loop depend on the outer loop's variable.",
     "LX112": "The body writes what the bounds are computed from.",
@@ -94,6 +95,8 @@ CODES: dict[str, str] = {
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",
+    "LX190": "Not an induction variable: it must be an integer that one statement of the loop's "
+    "body changes, by an amount that stays the same.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     # OpenMP: what a pragma claims is wrong

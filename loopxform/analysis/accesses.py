@@ -69,6 +69,11 @@ class Access:
     def exact(self) -> bool:
         return self._translated[1]
 
+    @cached_property
+    def meaning(self) -> str:
+        """The cases as text: accesses of one meaning at places of one domain depend alike."""
+        return repr(self.cases)
+
 
 def _box(box: tuple[Slice, ...], translator: Translator) -> tuple[tuple[Subscripts, Conj], ...]:
     """The source elements of a copy: one auxiliary index per dimension, `lo <= x < lo + size`."""

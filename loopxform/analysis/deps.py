@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access
+from loopxform.analysis.deadline import limited, time_is_up
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
 from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
-from loopxform.ir.nodes import Expr, Function, If
+from loopxform.ir.nodes import Function, If
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
@@ -47,7 +48,7 @@ class Dependence:
     where they are; `level` is the index of the loop that carries it (None: within an iteration).
     `distance` counts iterations, None where it is not constant; a reduction goes from each
     iteration to the next. While `exact`, the dependence exists at `point`; otherwise it could not
-    be excluded."""
+    be excluded. While `tight`, every direction that the vector names occurs."""
 
     kind: Kind
     array: str
@@ -61,6 +62,7 @@ class Dependence:
     point: Witness | None = field(default=None, compare=False)
     reduction: str | None = None
     declared: Path | None = None
+    tight: bool = True
 
     @property
     def level(self) -> int | None:
@@ -94,26 +96,27 @@ class Dependence:
         }
 
 
-MAX_SYSTEMS = 64
+MAX_SYSTEMS = 256
 """Combinations of cases per pair of accesses; beyond it every direction is assumed."""
 
-_recent: list[tuple[Region, tuple[Dependence, ...]]] = []
+_recent: list[tuple[Region, tuple[Dependence, ...], bool]] = []
 
 
 def dependences(fn: Function, scope: Path | None = None) -> tuple[Dependence, ...]:
     """All memory-based dependences among the statements below `scope` (default: the function), one
-    row per kind, pair of accesses and direction vector; loops outside the scope stand still."""
+    row per kind, pair of accesses and direction vector; loops outside the scope stand still. Where
+    time is up (`deadline`), rows that stand for every direction take the place of exact ones."""
     where = region(fn, scope)
-    for known, found in _recent:
-        if known is where:
+    for known, found, early in reversed(_recent):
+        if known is where and (limited() or not early):
             return found
     made = _Search(where).rows()
-    _recent.append((where, made))
+    _recent.append((where, made, time_is_up()))
     del _recent[:-24]
     return made
 
 
-Key: TypeAlias = tuple[int, int, Expr | None, Expr | None, object, object]
+Key: TypeAlias = tuple[object, ...]
 
 
 class _Search:
@@ -157,18 +160,21 @@ class _Search:
                     tuple(x.var for x in loops),
                     tuple(x.path for x in loops),
                     row.pattern,
-                    row.distance if reduction is None else self._chained(row, source, sink),
-                    exact and row.exact and point is not None,
+                    self._chained(row, source, sink)
+                    if reduction and reduction.fixed
+                    else row.distance,
+                    exact and point is not None,
                     point if exact else None,
-                    reduction,
+                    None if reduction is None else reduction.op,
                     a.storage.decl,
+                    row.tight,
                 )
             )
         return out
 
     def _reduction(
         self, name: str, source: Instance, sink: Instance, loops: tuple[Loop, ...], p: Pattern
-    ) -> str | None:
+    ) -> Reduction | None:
         level = next((n for n, d in enumerate(p) if d != "="), None)
         if level is None:
             return None
@@ -177,7 +183,7 @@ class _Search:
             self.reductions[path] = reductions(self.region.fn, path)
         for r in self.reductions[path]:
             if r.array == name and {source.path, sink.path} <= set(r.paths):
-                return r.op
+                return r
         return None
 
     def _chained(self, row: Row, *ends: Instance) -> tuple[int | None, ...]:
@@ -194,31 +200,38 @@ class _Search:
     def _solved(
         self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
     ) -> list[tuple[Row, Witness | None]]:
-        key: Key = (n, m, a.expr, b.expr, a.guards, b.guards)
-        if a.expr is None or b.expr is None or key not in self.known:
-            self.known[key] = list(self._solve(n, a, m, b, loops))
+        source, sink = self.region.instances[n], self.region.instances[m]
+        forward = n < m and not exclusive(source.path, sink.path)
+        key: Key = (
+            *(id(x.domain) for x in (source, sink)),
+            *(tuple(loop.path for loop in x.loops) for x in (source, sink)),
+            a.storage.loops, a.meaning, b.meaning, forward,
+        )  # fmt: skip
+        if key not in self.known:
+            self.known[key] = self._solve(Pair(source, a, sink, b, loops), forward=forward)
         return self.known[key]
 
-    def _solve(
-        self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
-    ) -> list[tuple[Row, Witness | None]]:
-        pair = Pair(self.region.instances[n], a, self.region.instances[m], b, loops)
-        forward = n < m and not exclusive(pair.source.path, pair.sink.path)
+    def _solve(self, pair: Pair, *, forward: bool) -> list[tuple[Row, Witness | None]]:
+        loops = pair.loops
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
         systems = pair.systems()
-        if len(systems) > MAX_SYSTEMS:
+        if len(systems) > MAX_SYSTEMS or time_is_up():
             return [(row, None) for row in _anything(len(loops), forward=forward)]
         for conj in systems:
             refined = Refinement(conj, pair.steps)
             rows = refined.carried() + (refined.independent() if forward else [])
             for row in rows:
-                old = found.get(row.pattern)
-                if old is None:
-                    found[row.pattern] = (row, pair.witness(conj, row.pattern))
-                elif old[0].distance != row.distance:
-                    same = (x if x == y else None for x, y in zip(old[0].distance, row.distance))
-                    found[row.pattern] = (Row(row.pattern, tuple(same), old[0].exact), old[1])
+                old, known = found.get(row.pattern, (None, None))
+                occurs, point = (True, known) if known else pair.witness(refined, row.pattern)
+                if occurs:
+                    found[row.pattern] = (_joined(old or row, row), point)
         return list(found.values())
+
+
+def _joined(a: Row, b: Row) -> Row:
+    """One row for the same pattern of two systems."""
+    same = (x if x == y else None for x, y in zip(a.distance, b.distance))
+    return Row(a.pattern, tuple(same), a.tight or b.tight)
 
 
 def _anything(n: int, *, forward: bool) -> list[Row]:

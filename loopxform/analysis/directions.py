@@ -4,7 +4,8 @@ The step of a dependence over the common loops is a vector of integers `i~`, cou
 the loop runs. After everything else is eliminated a small system over the steps is left; its sign
 patterns are found level by level (the first nonzero step is positive: time moves forward), for
 independent groups of loops apart, and three rows that differ in one sign only are merged into `*`.
-Every pattern of a row occurs (as long as the system is exact), so `*` never hides an empty case.
+Every pattern of a `tight` row occurs (as long as the system is exact), so its `*` hides no empty
+case; where the patterns of a level are too many, one row that is not tight stands for them all.
 """
 
 from __future__ import annotations
@@ -13,14 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, conj_names
-from loopxform.analysis.system import eliminate, feasible
+from loopxform.analysis.system import Elimination, Point, eliminate, feasible
 
 Sign: TypeAlias = Literal["<", "=", ">", "*"]
 Pattern: TypeAlias = tuple[Sign, ...]
 
-MAX_TESTS = 400
-"""Feasibility tests per pair of accesses; beyond it the remaining signs are left open."""
+MAX_TESTS = 1200
+"""Feasibility tests per pair of accesses, each level having its share; a level that needs more is
+one row with open signs."""
+
+MIN_TESTS = 20
+"""The least share of a level."""
 
 SIGNS: tuple[Sign, ...] = ("<", "=", ">")
 SAME: Pattern = ("=",)
@@ -31,7 +37,7 @@ OPEN: Pattern = ("*",)
 class Row:
     pattern: Pattern
     distance: tuple[int | None, ...]
-    exact: bool
+    tight: bool = True
 
 
 def signed(step: str, sign: Sign) -> Conj:
@@ -51,15 +57,25 @@ def pattern_conj(steps: Sequence[str], pattern: Pattern) -> Conj:
     return tuple(c for step, sign in zip(steps, pattern) for c in signed(step, sign))
 
 
+class _TooMany(Exception):
+    """The sign patterns of a level took more tests than they may."""
+
+
 class Refinement:
     """The rows of one system over `steps`."""
 
     def __init__(self, system: Conj, steps: Sequence[str]) -> None:
         self.steps = tuple(steps)
         self.keep = frozenset(steps)
+        self.share = max(MIN_TESTS, MAX_TESTS // max(1, len(self.steps)))
         self.tests = 0
-        self.exact = True
-        self.system = eliminate(system, self.keep)
+        self.elimination = Elimination(system, self.keep)
+        self.system = self.elimination.rest
+
+    def point(self, pattern: Pattern) -> Point | None:
+        """Values of all names for one pattern, or None where it does not occur. Raises
+        `sets.TooHard` where that is not known."""
+        return self.elimination.point(pattern_conj(self.steps, pattern))
 
     def carried(self) -> list[Row]:
         """The rows of dependences carried by one of the loops."""
@@ -70,7 +86,7 @@ class Refinement:
                 break
             ahead = eliminate((*system, *signed(step, "<")), self.keep)
             if ahead is not None:
-                out += self._rows(ahead, level)
+                out += self._level(ahead, level)
             system = eliminate((*system, *signed(step, "=")), self.keep)
         return out
 
@@ -82,7 +98,15 @@ class Refinement:
         zero = pattern_conj(self.steps, SAME * n)
         if not feasible((*self.system, *zero)):
             return []
-        return [Row(SAME * n, (0,) * n, True)]
+        return [Row(SAME * n, (0,) * n)]
+
+    def _level(self, system: Conj, level: int) -> list[Row]:
+        self.tests = 0
+        try:
+            return self._rows(system, level)
+        except _TooMany:
+            pattern: Pattern = (*SAME * level, "<", *OPEN * (len(self.steps) - level - 1))
+            return [Row(pattern, self._distance(system, pattern), tight=False)]
 
     def _rows(self, system: Conj, level: int) -> list[Row]:
         inner = self.steps[level + 1 :]
@@ -108,14 +132,13 @@ class Refinement:
             rows = [row | dict(zip(members, p)) for row in rows for p in patterns]
         head: Pattern = (*SAME * level, "<")
         whole: list[Pattern] = [(*head, *(row.get(s, "*") for s in inner)) for row in rows]
-        return [Row(p, self._distance(system, p), self.exact) for p in whole]
+        return [Row(p, self._distance(system, p)) for p in whole]
 
     def _patterns(self, system: Conj, members: tuple[str, ...]) -> list[Pattern]:
         """The sign patterns of `members` that `system` allows, merged into `*` from the inside."""
-        if self.tests > MAX_TESTS:
-            self.exact = False
-            return [OPEN * len(members)]
         self.tests += 1
+        if self.tests > self.share or time_is_up():
+            raise _TooMany
         if not members:
             return [()] if feasible(system) else []
         found: list[list[Pattern]] = []

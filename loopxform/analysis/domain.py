@@ -66,8 +66,8 @@ def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
             found = iterations(s, translator)
         else:
             found = translator.condition(s.cond, holds=path[n + 1] >= 0)
-        exact = exact and translator.exact
-        out = possible(conjoin(out, found))
+        out, few = restricted(out, found)
+        exact = exact and translator.exact and few
     return out, exact
 
 
@@ -97,8 +97,19 @@ def iterations(loop: For, translator: Translator) -> Dnf:
     return conjoin(tuple(out), end)
 
 
+MAX_DOMAIN = 64
+"""Cases of a domain; a condition that would split it further is left out."""
+
+
 def possible(dnf: Dnf) -> Dnf:
     """Without the cases that contradict themselves."""
     if len(dnf) < 2:
         return dnf
     return tuple(conj for conj in dnf if feasible(conj))
+
+
+def restricted(domain: Dnf, formula: Dnf) -> tuple[Dnf, bool]:
+    """The part of `domain` where `formula` holds; False with the whole where the cases become too
+    many."""
+    found = possible(conjoin(domain, formula))
+    return (found, True) if len(found) <= MAX_DOMAIN else (domain, False)

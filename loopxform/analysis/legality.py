@@ -225,7 +225,8 @@ def _carried(loop: For, d: Dependence, verb: str, remedy: str | None) -> Obstacl
 
 
 def _reversed(d: Dependence) -> Obstacle:
-    return _obstacle(d, f"{describe(d)} would be reversed", "skew the inner loop first")
+    proven = replace(d, exact=d.exact and d.tight)
+    return _obstacle(proven, f"{describe(d)} would be reversed", "skew the inner loop first")
 
 
 def _fused(d: Dependence) -> Obstacle:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.analysis.accesses import Access, Subscripts
-from loopxform.analysis.directions import Pattern, pattern_conj
+from loopxform.analysis.directions import Pattern, Refinement
 from loopxform.analysis.linear import Conj, Constraint, Lin, equal, plus
 from loopxform.analysis.region import Instance, Loop
 from loopxform.analysis.sets import TooHard
-from loopxform.analysis.system import solve
+from loopxform.analysis.system import Point
 from loopxform.ir.visit import Path
 
 
@@ -89,22 +89,22 @@ class Pair:
     def _conj(self, conj: Conj) -> Conj:
         return tuple(Constraint(c.eq, self._at_sink(c.lin)) for c in conj)
 
-    def witness(self, system: Conj, pattern: Pattern) -> Witness | None:
-        """Numbers for one pattern; of the open signs the first is taken as `>`, the one that
-        forbids most."""
+    def witness(self, found: Refinement, pattern: Pattern) -> tuple[bool, Witness | None]:
+        """Whether one pattern of the pair's refined system may occur, and numbers for it; of the
+        open signs the first is taken as `>` where it can be, the one that forbids most."""
         first = pattern.index("*") if "*" in pattern else len(pattern)
         rest: Pattern = tuple("=" if p == "*" else p for p in pattern[first + 1 :])
         closed: Pattern = (*pattern[:first], ">", *rest)
-        try:
-            for chosen in (closed, pattern) if first < len(pattern) else (pattern,):
-                point = solve((*pattern_conj(self.steps, chosen), *system))
-                if point is not None:
-                    return self._read(point)
-        except TooHard:
-            pass
-        return None
+        for chosen in (closed, pattern) if first < len(pattern) else (pattern,):
+            try:
+                point = found.point(chosen)
+            except TooHard:
+                return True, None
+            if point is not None:
+                return True, self._read(point)
+        return False, None
 
-    def _read(self, point: dict[str, int]) -> Witness:
+    def _read(self, point: Point) -> Witness:
         source = {x.var: point.get(x.var, 0) for x in self.source.loops}
         sink = {}
         for x in self.sink.loops:

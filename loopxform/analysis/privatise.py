@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from loopxform.analysis import liveness, sets
 from loopxform.analysis.accesses import Access
+from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.directions import SAME, pattern_conj, signed
 from loopxform.analysis.linear import Conj, Constraint, conj_names, plus, times
 from loopxform.analysis.pairs import Pair, common_loops, exclusive
@@ -67,7 +68,10 @@ class _Question:
 
 def privacy(fn: Function, path: Path, name: str) -> Privacy:
     """Everything about `name` as a private variable of the loop at `path`."""
-    return _privacy(_Question(fn, path, name))
+    found = _privacy(_Question(fn, path, name))
+    if time_is_up():
+        _privacy.cache_clear()
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -2,8 +2,10 @@
 
     recognised: s += e, s -= e, s *= e, s = s op e, s = e op s   (op: + * & | ^ && ||)
                 s = fmin(s, e), s = e < s ? e : s (each orientation), if (e < s) s = e
+                if (e < s) { s = e; k = f; }: k goes with s (`extrema`)
     where e does not read s, and every other access of s in the loop is such an update with the
-    same op; s is a scalar or an array element whose subscripts do not change with the loop.
+    same op; s is a scalar or an element of an array. Where the subscripts change with the loop
+(`h[b[i]] += 1`) the array is reduced element by element, and every access of it counts.
 
 An integer s with a floating e is not one: the conversion back rounds at each step.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.analysis.domain import names_of
+from loopxform.analysis.extrema import extremum, located, opposite
 from loopxform.analysis.scope import below, gather
 from loopxform.ir.nodes import (
     Assign,
@@ -40,7 +43,8 @@ OPERATORS = frozenset(["+", "*", "&", "|", "^", "&&", "||"])
 @dataclass(frozen=True, slots=True)
 class Reduction:
     """An update that may be applied in any order; `var` is the text of the target, `array` its
-    name, `paths` its statements (the guard of a conditional min/max included)."""
+    name, `paths` its statements (the guard of a conditional min/max included). `fixed`: it is the
+    same element in every iteration; otherwise `var` is the name of the array."""
 
     var: str
     array: str
@@ -48,6 +52,7 @@ class Reduction:
     labels: tuple[str, ...]
     loc: Loc | None
     paths: tuple[Path, ...]
+    fixed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +62,26 @@ class _Update:
     value: Expr
     stmt: Assign
     paths: tuple[Path, ...]
+    extremum: str = ""
+    """The name of the extremum whose place this update keeps."""
+
+
+_recent: dict[tuple[int, Path], tuple[Function, tuple[Reduction, ...]]] = {}
 
 
 def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
-    """The reductions of the loop at `path`, in text order."""
+    """The reductions of the loop at `path`, in text order; remembered."""
+    known = _recent.get((id(fn), path))
+    if known and known[0] is fn:
+        return known[1]
+    if len(_recent) > 256:
+        _recent.clear()
+    found = _reductions(fn, path)
+    _recent[id(fn), path] = (fn, found)
+    return found
+
+
+def _reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     loop = enclosing(fn, path)[-1]
     assert isinstance(loop, For)
     statements = list(below(loop, path))
@@ -72,20 +93,35 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     for place, s in statements:
         if place in inside:
             continue
-        found = _update(place, s)
-        if found is None:
+        found = _updates(place, s)
+        if not found:
             used |= _touched(s)
-            continue
-        inside.update(found.paths[1:])
-        used |= _other_names(found)
-        updates.setdefault(_name(found.target), []).append(found)
+        for update in found:
+            inside.update(update.paths[1:])
+            used |= _other_names(update)
+            updates.setdefault(_name(update.target), []).append(update)
     local = {s.name for _, s in statements if isinstance(s, Decl)}
     moving = _moving(loop, path)
-    return tuple(
-        _reduction(group)
+    fit = {
+        name: group
         for name, group in updates.items()
-        if name not in used | local and _agree(fn, group, moving)
-    )
+        if name not in used | local and _agree(fn, group)
+    }
+    return tuple(_reduction(g, moving) for g in fit.values() if _goes_with(fn, g, fit))
+
+
+def _goes_with(fn: Function, group: list[_Update], fit: dict[str, list[_Update]]) -> bool:
+    """Whether an index has an extremum that is itself a reduction, each updated in one place only;
+    the extremum must hold every value exactly, else two values may be equal in one order of the
+    iterations and not in another."""
+    first = group[0]
+    if not first.extremum:
+        return True
+    pair = fit.get(first.extremum, [])
+    if len(group) != 1 or len(pair) != 1:
+        return False
+    types = names_of(fn)
+    return types.type_of(pair[0].target) == types.type_of(pair[0].value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,24 +158,23 @@ def _moving(loop: For, path: Path) -> frozenset[str]:
     return frozenset(facts.assigned) | frozenset(facts.declared) | {loop.var}
 
 
-def _reduction(group: list[_Update]) -> Reduction:
+def _reduction(group: list[_Update], moving: frozenset[str]) -> Reduction:
     first = group[0]
+    name, text = _name(first.target), expr_text(first.target)
+    fixed = all(u.target == first.target and not _index_names(u) & moving for u in group)
     labels = tuple(u.stmt.label for u in group)
     paths = tuple(p for u in group for p in u.paths)
     loc = first.stmt.origin.loc
-    return Reduction(expr_text(first.target), _name(first.target), first.op, labels, loc, paths)
+    return Reduction(text if fixed else name, name, first.op, labels, loc, paths, fixed)
 
 
-def _agree(fn: Function, group: list[_Update], moving: frozenset[str]) -> bool:
+def _agree(fn: Function, group: list[_Update]) -> bool:
     types = names_of(fn)
     for u in group:
         target, value = types.type_of(u.target), types.type_of(u.value)
         if target is None or value is None or (target.is_integer and value.is_float):
             return False
         if target.kind == "bool" and u.op in ("+", "*"):
-            return False
-        index = u.target.index if isinstance(u.target, Load) else ()
-        if any(names(e) & moving for e in index):
             return False
     return len({u.op for u in group}) == 1
 
@@ -150,6 +185,21 @@ def _agree(fn: Function, group: list[_Update], moving: frozenset[str]) -> bool:
 def _name(target: Expr) -> str:
     assert isinstance(target, Var | Load)
     return target.name if isinstance(target, Var) else target.array
+
+
+def _updates(path: Path, s: Stmt) -> tuple[_Update, ...]:
+    """The updates a statement consists of; () where it is anything else."""
+    found = located(s) if isinstance(s, If) else None
+    if found is None or not isinstance(s, If):
+        update = _update(path, s)
+        return () if update is None else (update,)
+    parts = [x for x in s.then if isinstance(x, Assign)]
+    best = parts[found.value]
+    out = [_Update(best.target, found.op, best.value, best, (path, (*path, found.value)))]
+    for n in found.indices:
+        x, both = parts[n], (path, (*path, n))
+        out.append(_Update(x.target, f"arg{found.op}", x.value, x, both, _name(best.target)))
+    return tuple(out)
 
 
 def _update(path: Path, s: Stmt) -> _Update | None:
@@ -163,7 +213,7 @@ def _update(path: Path, s: Stmt) -> _Update | None:
             found = _operand(target, value)
             return found and _checked(target, found[0], found[1], s, (path,))
         case If(cond, (Assign(target, value, "") as inner,), ()):
-            which = _extremum(cond, value, target)
+            which = extremum(cond, value, target)
             both = (path, (*path, 0))
             return None if which is None else _checked(target, which, value, inner, both)
         case _:
@@ -192,10 +242,10 @@ def _operand(target: Expr, value: Expr) -> tuple[str, Expr] | None:
             return None
         case Select(cond, then, orelse) if target in (then, orelse):
             e = orelse if then == target else then
-            which = _extremum(cond, e, target)
+            which = extremum(cond, e, target)
             if which is None:
                 return None
-            return (which if orelse == target else _opposite(which)), e
+            return (which if orelse == target else opposite(which)), e
         case _:
             return None
 
@@ -212,25 +262,6 @@ def _without(target: Expr, value: Expr, op: str) -> Expr | None:
             return None if rest is None else Bin(op, rest, right)
         case _:
             return None
-
-
-def _extremum(cond: Expr, e: Expr, s: Expr) -> str | None:
-    """ "min" where `cond` says that e is below s, max where it says above."""
-    match cond:
-        case Bin("<" | "<=", left, right) if (left, right) == (e, s):
-            return "min"
-        case Bin(">" | ">=", left, right) if (left, right) == (e, s):
-            return "max"
-        case Bin("<" | "<=", left, right) if (left, right) == (s, e):
-            return "max"
-        case Bin(">" | ">=", left, right) if (left, right) == (s, e):
-            return "min"
-        case _:
-            return None
-
-
-def _opposite(op: str) -> str:
-    return "max" if op == "min" else "min"
 
 
 # ---------------------------------------------------------------- other uses
@@ -251,8 +282,9 @@ def _touched(s: Stmt) -> frozenset[str]:
 
 
 def _other_names(u: _Update) -> frozenset[str]:
+    return names(u.value) | _index_names(u)
+
+
+def _index_names(u: _Update) -> frozenset[str]:
     index = u.target.index if isinstance(u.target, Load) else ()
-    found = names(u.value)
-    for e in index:
-        found |= names(e)
-    return found
+    return frozenset().union(*(names(e) for e in index))

@@ -16,9 +16,9 @@ from itertools import chain
 from typing import assert_never
 
 from loopxform.analysis.accesses import Access, Recorder, Storage
-from loopxform.analysis.domain import assumptions_of, context, iterations, names_of, possible
+from loopxform.analysis.domain import assumptions_of, context, iterations, names_of, restricted
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import Dnf, conjoin
+from loopxform.analysis.linear import Dnf
 from loopxform.analysis.scope import Facts, Names, below, gather
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
@@ -177,8 +177,8 @@ class _Builder:
         for orelse, inner in ((False, s.then), (True, s.orelse)):
             translator = Translator(names)
             guard = translator.condition(s.cond, holds=not orelse)
-            domain = possible(conjoin(at.domain, guard))
-            inside = replace(at, domain=domain, exact=at.exact and translator.exact)
+            domain, few = restricted(at.domain, guard)
+            inside = replace(at, domain=domain, exact=at.exact and translator.exact and few)
             self._body(inner, path, inside, orelse=orelse)
 
     def _loop(self, s: For, path: Path, at: _Place) -> None:
@@ -189,9 +189,9 @@ class _Builder:
         again = Recorder(names, at.storages).reads(s.hi)
         self._emit(s, f"for {s.var}", path, replace(inner, exact=False), again)
         translator = Translator(names)
-        within = possible(conjoin(at.domain, iterations(s, translator)))
+        within, few = restricted(at.domain, iterations(s, translator))
         storages = {k: v for k, v in at.storages.items() if k != s.var}
-        exact = at.exact and translator.exact
+        exact = at.exact and translator.exact and few
         self._body(s.body, path, replace(inner, domain=within, exact=exact, storages=storages))
 
 

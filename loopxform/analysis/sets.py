@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
+from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, Dnf, conj_names
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ MAX_OPERATIONS = 2_000_000
 
 
 class TooHard(Exception):
-    """isl exceeded the number of operations a question may cost."""
+    """isl exceeded the number of operations a question may cost, or time was up before it."""
 
 
 @cache
@@ -37,6 +38,8 @@ def context() -> islpy.Context:
 
 def bounded(question: Callable[[], T]) -> T:
     """Asks isl within the limit on operations."""
+    if time_is_up():
+        raise TooHard("time is up")
     import islpy
 
     ctx = context()

@@ -16,13 +16,14 @@ from itertools import count
 from math import gcd
 
 from loopxform.analysis import sets
+from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, Lin, plus, replaced, times
 
 Key = tuple[tuple[str, int], ...]
 Point = dict[str, int]
 
 LIMIT = 120
-"""Inequalities beyond which elimination is left to isl."""
+"""Inequalities beyond which a step that adds to them is left to isl."""
 
 
 _fresh = count(1)
@@ -50,11 +51,14 @@ class _Set:
 
 
 class _System:
-    """Equalities, and inequalities with the tightest constant for every left-hand side."""
+    """Equalities, and inequalities with the tightest constant for every left-hand side. `uses` and
+    `bounds` index the inequalities by the names in them."""
 
     def __init__(self, conj: Iterable[Constraint]) -> None:
         self.eqs: list[Lin] = []
         self.ineqs: dict[Key, int] = {}
+        self.uses: dict[str, dict[Key, None]] = {}
+        self.bounds: dict[str, list[int]] = {}
         self.trail: list[_Drop | _Set] = []
         self.fixed: set[str] = set()
         for c in conj:
@@ -62,6 +66,35 @@ class _System:
                 self.add_eq(c.lin)
             else:
                 self.add_ineq(c.lin)
+
+    def _put(self, key: Key, c: int) -> None:
+        if key not in self.ineqs:
+            for name, a in key:
+                uses = self.uses.get(name)
+                if uses is None:
+                    self.uses[name] = {key: None}
+                    self.bounds[name] = [0, 0, 0, 0]
+                else:
+                    uses[key] = None
+                self._count(name, a, 1)
+        self.ineqs[key] = c
+
+    def _take(self, key: Key) -> Lin:
+        c = self.ineqs.pop(key)
+        for name, a in key:
+            del self.uses[name][key]
+            self._count(name, a, -1)
+        return _lin(key, c)
+
+    def _count(self, name: str, a: int, n: int) -> None:
+        """Lower bounds, upper bounds, and those of each with a coefficient beyond 1."""
+        bounds, side = self.bounds[name], 0 if a > 0 else 1
+        bounds[side] += n
+        if a > 1 or a < -1:
+            bounds[side + 2] += n
+
+    def _take_all(self, name: str) -> list[Lin]:
+        return [self._take(key) for key in tuple(self.uses.get(name, ()))]
 
     def add_eq(self, lin: Lin) -> None:
         c = lin.get("", 0)
@@ -96,11 +129,12 @@ class _System:
         if other is not None and other + c <= 0:
             if other + c < 0:
                 raise _Infeasible
-            del self.ineqs[opposite]
-            self.ineqs.pop(key, None)
+            self._take(opposite)
+            if old is not None:
+                self._take(key)
             self.eqs.append(_lin(key, c))
             return
-        self.ineqs[key] = c
+        self._put(key, c)
 
     def substitute(self, name: str, value: Lin) -> None:
         """Replaces `name` everywhere; the caller has removed the equality it came from."""
@@ -108,9 +142,7 @@ class _System:
         eqs, self.eqs = self.eqs, []
         for lin in eqs:
             self.add_eq(replaced(lin, name, value) if name in lin else lin)
-        touched = [k for k in self.ineqs if any(n == name for n, _ in k)]
-        moved = [_lin(k, self.ineqs.pop(k)) for k in touched]
-        for lin in moved:
+        for lin in self._take_all(name):
             self.add_ineq(replaced(lin, name, value))
 
     # ------------------------------------------------------------ equalities
@@ -156,7 +188,7 @@ class _System:
 
     def eliminate(self, keep: frozenset[str]) -> None:
         """Removes variables outside `keep` while an exact rule applies."""
-        while len(self.ineqs) <= LIMIT:
+        while not time_is_up():
             self.solve_equalities(keep)
             best = self._cheapest(keep)
             if best is None:
@@ -164,33 +196,22 @@ class _System:
             self._fourier_motzkin(best)
 
     def _cheapest(self, keep: frozenset[str]) -> str | None:
-        lower: dict[str, int] = {}
-        upper: dict[str, int] = {}
-        rough: dict[str, int] = {}
-        for key in self.ineqs:
-            for name, c in key:
-                side = lower if c > 0 else upper
-                side[name] = side.get(name, 0) + 1
-                if c > 1:
-                    rough[name] = rough.get(name, 0) | 1
-                elif c < -1:
-                    rough[name] = rough.get(name, 0) | 2
+        """The removable name that leaves the fewest inequalities; None where there is none, or
+        where a large system would grow."""
         fixed = {k for lin in self.eqs for k in lin}
-        best, cost = None, 1 << 30
-        for name in {**lower, **upper}:
-            if name in keep or name in fixed:
-                continue
-            low, high = lower.get(name, 0), upper.get(name, 0)
-            if low and high and rough.get(name) == 3:
-                continue
+        best, cost = None, 1 << 30 if len(self.ineqs) <= LIMIT else 1
+        for name, (low, high, rough_low, rough_high) in self.bounds.items():
             price = low * high - low - high
-            if price < cost:
-                best, cost = name, price
+            if price >= cost or name in keep or name in fixed or not (low or high):
+                continue
+            if low and high and rough_low and rough_high:
+                continue
+            best, cost = name, price
         return best
 
     def _fourier_motzkin(self, name: str) -> None:
-        keys = [k for k in self.ineqs if any(n == name for n, _ in k)]
-        lins = [_lin(k, self.ineqs.pop(k)) for k in keys]
+        lins = self._take_all(name)
+        del self.uses[name], self.bounds[name]
         self.trail.append(_Drop(name, tuple(lins)))
         lowers = [x for x in lins if x[name] > 0]
         uppers = [x for x in lins if x[name] < 0]
@@ -231,7 +252,9 @@ def _nearest(step: _Drop, point: Point) -> int:
     high: int | None = None
     for lin in step.bounds:
         a = lin[step.name]
-        rest = _value({k: v for k, v in lin.items() if k != step.name}, point)
+        rest = sum(
+            c * (point.setdefault(k, 0) if k else 1) for k, c in lin.items() if k != step.name
+        )
         if a > 0:
             bound = -(rest // a)
             low = bound if low is None else max(low, bound)
@@ -245,17 +268,34 @@ def _nearest(step: _Drop, point: Point) -> int:
 NOTHING: frozenset[str] = frozenset()
 
 
+class Elimination:
+    """A conjunction reduced to `rest`, whose projection on `keep` is the same, with as few other
+    variables as the exact rules leave; `rest` is None where it is certainly infeasible."""
+
+    def __init__(self, conj: Sequence[Constraint], keep: frozenset[str] = NOTHING) -> None:
+        self.rest: Conj | None = None
+        self._system: _System | None = None
+        try:
+            system = _System(conj)
+            system.eliminate(keep)
+        except _Infeasible:
+            return
+        self.rest, self._system = system.rest(), system
+
+    def point(self, also: Conj = ()) -> Point | None:
+        """An integer point of the conjunction that satisfies `also` (over names that were kept), or
+        None where there is none. Raises `sets.TooHard` where isl gives up."""
+        if self.rest is None or self._system is None:
+            return None
+        rest = (*self.rest, *also)
+        known = Elimination(rest).point() if also else sets.sample(rest) if rest else {}
+        return None if known is None else self._system.unwind(known)
+
+
 def solve(conj: Sequence[Constraint]) -> Point | None:
     """An integer point of the conjunction (names it does not mention are absent), or None where
     there is none. Raises `sets.TooHard` where isl gives up."""
-    try:
-        system = _System(conj)
-        system.eliminate(NOTHING)
-    except _Infeasible:
-        return None
-    rest = system.rest()
-    point: Point | None = {} if not rest else sets.sample(rest)
-    return None if point is None else system.unwind(point)
+    return Elimination(conj).point()
 
 
 def feasible(conj: Sequence[Constraint]) -> bool:
@@ -267,11 +307,5 @@ def feasible(conj: Sequence[Constraint]) -> bool:
 
 
 def eliminate(conj: Sequence[Constraint], keep: frozenset[str]) -> Conj | None:
-    """A conjunction whose projection on `keep` is that of `conj`, with as few other variables as
-    the exact rules leave; None where it is certainly infeasible."""
-    try:
-        system = _System(conj)
-        system.eliminate(keep)
-    except _Infeasible:
-        return None
-    return system.rest()
+    """See `Elimination`."""
+    return Elimination(conj, keep).rest

@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.deadline import Deadline, time_is_up, within
 from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.induction import induction, wraps_around
 from loopxform.analysis.legality import describe, worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import OPAQUE
 from loopxform.analysis.scope import below
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
-from loopxform.ir.visit import Path, enclosing, walk
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import Path, enclosing, loops, walk
 from loopxform.source import Loc
 
 Answer: TypeAlias = Literal["yes", "reduction", "privatizable", "no", "unknown"]
@@ -73,9 +76,11 @@ class LoopVerdict:
         }
 
 
-def judge(fn: Function) -> tuple[LoopVerdict, ...]:
+def judge(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
     """One verdict per loop, in text order, those of unmodelled headers included. A loop of a
-    function whose body stands in the place of a call is judged where the function is defined."""
+    function whose body stands in the place of a call is judged where the function is defined. A
+    nest that takes longer than `seconds` has loops that are unknown for that reason."""
+    limit = Deadline()
     out: list[LoopVerdict] = []
     around: list[Path] = []
     for path, s in walk(fn.body):
@@ -84,7 +89,10 @@ def judge(fn: Function) -> tuple[LoopVerdict, ...]:
         if is_inlined(s):
             continue
         if isinstance(s, For):
-            out.append(_loop(fn, path, s, len(around)))
+            if _nest(fn, path) == path:
+                limit = Deadline.after(seconds)
+            with within(limit):
+                out.append(_loop(fn, path, s, len(around)))
         elif isinstance(s, Opaque) and s.loop:
             reason = Reason(s.code, s.reason, s.origin.loc)
             found = LoopVerdict(
@@ -110,6 +118,9 @@ def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
         return LoopVerdict(path, place, loop.var, depth, "unknown", reasons=reasons)
     carried = [] if loop.parallel else _carried(fn, path)
     found = _Sorted(fn, path, loop, carried)
+    reasons = found.reasons
+    if found.answer == "unknown" and time_is_up():
+        reasons = (Reason("LX104", "time limit: the nest is too hard to analyse in time", place),)
     return LoopVerdict(
         path,
         place,
@@ -120,7 +131,7 @@ def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
         found.copies,
         found.reductions,
         assumed(fn, loop),
-        found.reasons,
+        reasons,
     )
 
 
@@ -128,7 +139,7 @@ def _carried(fn: Function, path: Path) -> list[Dependence]:
     """The rows the loop carries: those of the outermost loop's matrix, or of the loop's own where
     the larger region could not be exact."""
     rows = [d for d in dependences(fn, _nest(fn, path)) if d.carrier == path]
-    if all(d.exact for d in rows):
+    if all(d.exact for d in rows) or time_is_up():
         return rows
     return [d for d in dependences(fn, path) if d.carrier == path]
 
@@ -167,7 +178,7 @@ class _Sorted:
         self.copies = tuple(name for name, copy in private.items() if copy)
         self.reductions = tuple(reduced)
         self.left = left
-        self.reasons = tuple(_reason(d, loop) for d in left)
+        self.reasons = tuple(_reason(d, loop, _remedy(fn, path, loop, d)) for d in left)
 
     @property
     def answer(self) -> Answer:
@@ -180,11 +191,34 @@ class _Sorted:
         return "privatizable" if self.private else "yes"
 
 
-def _reason(d: Dependence, loop: For) -> Reason:
+def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
+    """What would take the dependence of a scalar away, where its values are known in advance."""
+    grows = induction(fn, path, d.array)
+    if grows is not None:
+        return (
+            f"; {d.array} is an induction variable, {grows} in iteration q from 0: "
+            f"'substitute {d.array} {_reference(fn, path, loop)}' takes the dependence away"
+        )
+    last = wraps_around(fn, path, d.array)
+    if last is not None:
+        return (
+            f"; {d.array} is a wrap-around variable, {expr_text(last)} of the iteration before "
+            "from the second one on: peel the first iteration"
+        )
+    return ""
+
+
+def _reference(fn: Function, path: Path, loop: For) -> str:
+    """What a step calls the loop: `i`, or `i#2` where it is the second over i."""
+    same = [site.path for site in loops(fn) if site.loop.var == loop.var]
+    return loop.var if len(same) == 1 else f"{loop.var}#{same.index(path) + 1}"
+
+
+def _reason(d: Dependence, loop: For, remedy: str) -> Reason:
     text = f"{describe(d)} is carried by the loop over '{loop.var}'"
     if d.exact:
         message = f"{text}: {d.witness}" if d.witness else text
-        return Reason("LX101", message, d.sink.loc, d.witness)
+        return Reason("LX101", message + remedy, d.sink.loc, d.witness)
     return Reason("LX102", f"{text}, as far as can be told: it could not be excluded", d.sink.loc)
 
 
@@ -208,14 +242,16 @@ class Matrix:
         return d.direction[d.loop_paths.index(path)]
 
 
-def matrix(fn: Function) -> tuple[Matrix, ...]:
-    """One matrix per outermost loop, in text order."""
+def matrix(fn: Function, seconds: float | None = None) -> tuple[Matrix, ...]:
+    """One matrix per outermost loop, in text order; a nest that takes longer than `seconds` has
+    rows for every direction, none of them proven."""
     out = []
     for path, s in walk(fn.body):
         if not isinstance(s, For) or _nest(fn, path) != path:
             continue
         inner = [(path, s.var), *((p, x.var) for p, x in below(s, path) if isinstance(x, For))]
-        rows = dependences(fn, path)
+        with within(Deadline.after(seconds)):
+            rows = dependences(fn, path)
         out.append(Matrix(path, tuple(v for _, v in inner), tuple(p for p, _ in inner), rows))
     return tuple(out)
 

@@ -21,6 +21,7 @@ from loopxform.transforms.reverse import Reverse
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
 from loopxform.transforms.stripmine import Stripmine
+from loopxform.transforms.substitute import Substitute
 from loopxform.transforms.unguard import Unguard
 from loopxform.transforms.unroll import Unroll
 
@@ -30,6 +31,7 @@ STEPS: dict[str, type[Step]] = {
         Parallelise,
         Privatise,
         Scalarise,
+        Substitute,
         Stripmine,
         Interchange,
         Reverse,
@@ -77,6 +79,7 @@ __all__ = [
     "Sequentialise",
     "Step",
     "Stripmine",
+    "Substitute",
     "Unguard",
     "Unroll",
     "from_json",

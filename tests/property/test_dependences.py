@@ -9,22 +9,18 @@ when done (iterations shuffled, private variables poisoned). Seeds are in the te
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from checks import check_parallel, check_rows, check_verdicts, check_witnesses, same
 
-from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.legality import (
     distribute_obstacles,
     fuse_obstacles,
     interchange_obstacles,
-    parallel_obstacles,
     reverse_obstacles,
 )
-from loopxform.analysis.privatise import private_obstacles
-from loopxform.analysis.verdict import LoopVerdict, judge
-from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -42,175 +38,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT
-from loopxform.ir.visit import Path, enclosing, loops, replace_at, walk
-
-# ---------------------------------------------------------------- running a program
-
-Place = tuple[str, int, tuple[int, ...]]
-"""Name, which instance of a local declaration, element."""
-
-
-@dataclass
-class Event:
-    path: Path
-    iteration: tuple[tuple[Path, int, int], ...]
-    """Per loop around: where it is, its value, its sign."""
-    place: Place
-    write: bool
-
-
-@dataclass
-class Machine:
-    """Runs a function on integers; `order` chooses the order of a loop's iterations, `poison` names
-    private to a loop are spoilt at the start of each of its iterations."""
-
-    memory: dict[Place, int]
-    params: dict[str, int]
-    order: dict[Path, Callable[[list[int]], list[int]]] = field(default_factory=dict)
-    poison: dict[Path, tuple[str, ...]] = field(default_factory=dict)
-    copies: frozenset[str] = frozenset()
-    events: list[Event] = field(default_factory=list)
-    around: list[tuple[Path, int, int]] = field(default_factory=list)
-    vars: dict[str, int] = field(default_factory=dict)
-    locals: dict[str, int] = field(default_factory=dict)
-    instances: int = 0
-    limit: int = 30_000
-
-    def touch(self, path: Path, name: str, index: tuple[int, ...], write: bool) -> Place:
-        place = (name, self.locals.get(name, 0), index)
-        self.events.append(Event(path, tuple(self.around), place, write))
-        if len(self.events) > self.limit:
-            raise OverflowError
-        return place
-
-    def load(self, path: Path, name: str, index: tuple[int, ...] = ()) -> int:
-        place = self.touch(path, name, index, False)
-        return self.memory.get(place, (hash(place[0]) % 7 + sum(index) * 3 + 1) % 11)
-
-    def value(self, e: Expr, path: Path) -> int:
-        match e:
-            case Const(v):
-                return int(v)
-            case Var(name):
-                if name in self.vars:
-                    return self.vars[name]
-                if name in self.params:
-                    return self.params[name]
-                return self.load(path, name)
-            case Load(array, index):
-                return self.load(path, array, tuple(self.value(i, path) for i in index))
-            case Un("-", x):
-                return -self.value(x, path)
-            case Un("!", x):
-                return int(not self.value(x, path))
-            case Bin("&&", a, b):
-                return int(bool(self.value(a, path)) and bool(self.value(b, path)))
-            case Bin("||", a, b):
-                return int(bool(self.value(a, path)) or bool(self.value(b, path)))
-            case Bin(op, a, b):
-                return _binary(op, self.value(a, path), self.value(b, path))
-            case Select(c, a, b):
-                return self.value(a if self.value(c, path) else b, path)
-            case _:
-                raise AssertionError(e)
-
-    def body(self, body: tuple[Stmt, ...], path: Path, *, orelse: bool = False) -> None:
-        hidden = dict(self.locals)
-        for n, s in enumerate(body):
-            self.stmt(s, (*path, -1 - n if orelse else n))
-        self.locals = hidden
-
-    def stmt(self, s: Stmt, path: Path) -> None:
-        match s:
-            case Decl(name):
-                self.instances += 1
-                self.locals[name] = self.instances
-            case Assign(target, value, op):
-                new = self.value(value, path)
-                index = ()
-                if isinstance(target, Load):
-                    index = tuple(self.value(i, path) for i in target.index)
-                name = target.array if isinstance(target, Load) else target.name
-                if op:
-                    new = _binary(op, self.load(path, name, index), new)
-                small = new if abs(new) < 1 << 40 else new % 10007
-                self.memory[self.touch(path, name, index, True)] = small
-            case If(cond, then, other):
-                if self.value(cond, path):
-                    self.body(then, path)
-                else:
-                    self.body(other, path, orelse=True)
-            case For():
-                self.loop(s, path)
-            case _:
-                raise AssertionError(s)
-
-    def loop(self, s: For, path: Path) -> None:
-        step = value_of(s.step)
-        assert step is not None
-        values, v = [], self.value(s.lo, path)
-        while v < self.value(s.hi, path) if step > 0 else v > self.value(s.hi, path):
-            values.append(v)
-            v += step
-        chosen = self.order.get(path, lambda x: x)(values)
-        spoilt = [(n, self.locals.get(n, 0)) for n in self.poison.get(path, ())]
-        for n, v in enumerate(chosen):
-            for name, instance in spoilt:
-                for place in [p for p in self.memory if p[:2] == (name, instance)]:
-                    self.memory[place] = 9000 + n
-                self.memory[(name, instance, ())] = 9000 + n
-            self.vars[s.var] = v
-            self.around.append((path, v, step))
-            self.body(s.body, path)
-            self.around.pop()
-            if v == (values[-1] if values else None):
-                last = {i: self.memory.get((i[0], i[1], ())) for i in spoilt}
-        for name, instance in spoilt if chosen else ():
-            for place in [p for p in self.memory if p[:2] == (name, instance)]:
-                self.memory[place] = 8000
-            if name in self.copies:
-                kept = last[(name, instance)]
-                assert kept is not None
-                self.memory[(name, instance, ())] = kept
-        self.vars.pop(s.var, None)
-
-
-def _binary(op: str, a: int, b: int) -> int:
-    match op:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "/":
-            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0
-        case "%":
-            return a - b * _binary("/", a, b) if b else 0
-        case "<":
-            return int(a < b)
-        case "<=":
-            return int(a <= b)
-        case ">":
-            return int(a > b)
-        case ">=":
-            return int(a >= b)
-        case "==":
-            return int(a == b)
-        case "!=":
-            return int(a != b)
-        case "min":
-            return min(a, b)
-        case _:
-            assert op == "max"
-            return max(a, b)
-
-
-def run(fn: Function, params: dict[str, int], **how: object) -> Machine:
-    machine = Machine({}, params, **how)  # type: ignore[arg-type]
-    machine.body(fn.body, ())
-    return machine
-
+from loopxform.ir.visit import enclosing, loops, replace_at, walk
 
 # ---------------------------------------------------------------- generating programs
 
@@ -355,166 +183,12 @@ class Gen:
         return Function("f", (*scalars, *arrays), tuple(body))
 
 
-# ---------------------------------------------------------------- what is observed
-
-
-def observed(events: list[Event]) -> Iterator[tuple[Event, Event]]:
-    """Pairs of conflicting accesses by different statement instances, in order."""
-    by_place: dict[Place, list[Event]] = {}
-    for e in events:
-        by_place.setdefault(e.place, []).append(e)
-    for group in by_place.values():
-        if len(group) > 60:
-            group = group[:30] + group[-30:]
-        for n, first in enumerate(group):
-            for second in group[n + 1 :]:
-                same = first.path == second.path and first.iteration == second.iteration
-                if (first.write or second.write) and not same:
-                    yield first, second
-
-
-def direction(first: Event, second: Event) -> tuple[str, ...]:
-    out = []
-    for (p, v, step), (q, w, _) in zip(first.iteration, second.iteration):
-        if p != q:
-            break
-        gap = (w - v) * (1 if step > 0 else -1)
-        out.append("<" if gap > 0 else ">" if gap < 0 else "=")
-    return tuple(out)
-
-
-def kind(first: Event, second: Event) -> str:
-    return "output" if first.write and second.write else "flow" if first.write else "anti"
-
-
-def covers(d: Dependence, signs: tuple[str, ...]) -> bool:
-    return len(d.direction) == len(signs) and all(p in ("*", s) for p, s in zip(d.direction, signs))
-
-
-def carrier(first: Event, second: Event) -> Path | None:
-    signs = direction(first, second)
-    level = next((n for n, s in enumerate(signs) if s != "="), None)
-    return None if level is None else first.iteration[level][0]
-
-
-SIZES = ({"M": 3, "N": 4}, {"M": 5, "N": 2}, {"M": 0, "N": 3})
+# ---------------------------------------------------------------- what is checked
 
 
 def programs(seed: int, count: int) -> Iterator[tuple[str, Function]]:
     for n in range(count):
         yield f"seed {seed * 100_000 + n}", Gen(seed * 100_000 + n).function()
-
-
-def runs(fn: Function) -> Iterator[Machine]:
-    for size in SIZES:
-        try:
-            yield run(fn, size)
-        except OverflowError:
-            continue
-
-
-def check_rows(name: str, fn: Function) -> int:
-    """Every observed dependence is in the list."""
-    rows: dict[tuple[object, ...], list[Dependence]] = {}
-    for d in dependences(fn):
-        rows.setdefault((d.kind, d.array, d.source.path, d.sink.path), []).append(d)
-    seen = set()
-    for machine in runs(fn):
-        for first, second in observed(machine.events):
-            key = (kind(first, second), first.place[0], first.path, second.path)
-            seen.add((key, direction(first, second)))
-    for key, signs in seen:
-        assert any(covers(d, signs) for d in rows.get(key, [])), (name, key, signs)
-    return len(seen)
-
-
-def check_witnesses(name: str, fn: Function) -> int:
-    """Every exact row happens at the sizes and iterations of its witness."""
-    done = 0
-    for d in dependences(fn):
-        if not d.exact:
-            continue
-        assert d.point is not None, (name, d)
-        params = {"M": 0, "N": 0} | d.point.params
-        if max(params.values()) > 12:
-            continue
-        try:
-            machine = run(fn, params)
-        except OverflowError:
-            continue
-        found = any(
-            kind(a, b) == d.kind
-            and a.place[0] == d.array
-            and (a.path, b.path) == (d.source.path, d.sink.path)
-            and [v for _, v, _ in a.iteration] == list(d.point.source.values())
-            and [v for _, v, _ in b.iteration] == list(d.point.sink.values())
-            and covers(d, direction(a, b))
-            for a, b in _all_pairs(machine.events, d)
-        )
-        assert found, (name, d)
-        done += 1
-    return done
-
-
-def _all_pairs(events: list[Event], d: Dependence) -> Iterator[tuple[Event, Event]]:
-    mine = [e for e in events if e.place[0] == d.array and e.path in (d.source.path, d.sink.path)]
-    for n, a in enumerate(mine):
-        if a.path == d.source.path:
-            yield from ((a, b) for b in mine[n + 1 :] if b.place == a.place)
-
-
-def check_parallel(name: str, fn: Function) -> int:
-    """A loop without obstacles carries nothing."""
-    free = {s.path for s in loops(fn) if not parallel_obstacles(fn, s.path)}
-    for machine in runs(fn):
-        for first, second in observed(machine.events):
-            at = carrier(first, second)
-            assert at not in free, (name, at, first, second)
-    return len(free)
-
-
-def final(machine: Machine) -> dict[Place, int]:
-    """What the caller sees."""
-    return {p: v for p, v in machine.memory.items() if p[0] in "ABabk"}
-
-
-def same(name: str, what: object, before: Function, after: Function, **how: object) -> None:
-    for size in SIZES:
-        try:
-            one = run(before, size)
-        except OverflowError:
-            continue
-        two = run(after, size, **how)
-        assert final(one) == final(two), (name, what, size)
-
-
-def check_verdicts(name: str, fn: Function) -> dict[str, int]:
-    """A loop judged parallel gives the same result in any order, its private variables spoilt."""
-    count: dict[str, int] = {}
-    for v in judge(fn):
-        count[v.parallel] = count.get(v.parallel, 0) + 1
-        if v.parallel in ("no", "unknown"):
-            continue
-        shuffled = _shuffle(name)
-        copies = frozenset(v.copies)
-        same(name, v, fn, fn, order={v.path: shuffled}, poison={v.path: v.private}, copies=copies)
-        _private(name, fn, v)
-    return count
-
-
-def _shuffle(name: str) -> Callable[[list[int]], list[int]]:
-    def order(values: list[int]) -> list[int]:
-        out = list(values)
-        random.Random(name).shuffle(out)
-        return out
-
-    return order
-
-
-def _private(name: str, fn: Function, v: LoopVerdict) -> None:
-    for local in ("t", "u", "w"):
-        if not private_obstacles(fn, v.path, local):
-            same(name, (local, v), fn, fn, poison={v.path: (local,)})
 
 
 def check_rewrites(name: str, fn: Function) -> dict[str, int]:

@@ -45,10 +45,8 @@ REFUSED = {
     "e reads s": s("t = t + x[i] * t"),
     "the other way round": s("t = x[i] - t"),
     "division": s("t = x[i] / t"),
-    "element of the iteration": s("x[i] += 1"),
-    "histogram": s("x[k[i]] += 1"),
+    "histogram of its own values": s("k[k[i]] += 1"),
     "rounded at each step": s("c += x[i]"),
-    "index that moves": s("C[d, i] += 1"),
     "guard reads s": when("t > 0", s("t += x[i]")),
     "wrong comparison": s("t = x[i] if x[i] < y[i] else t"),
     "an else": when("x[i] > t", s("t = x[i]"), orelse=(s("u = 0"),)),
@@ -85,9 +83,55 @@ def test_an_element_that_does_not_change_with_the_loop() -> None:
         loop("i", 0, "n", loop("j", 0, "n", loop("k", 0, "n", s("C[i, j] += x[k]", "S0")))),
     )
     assert [(r.var, r.array) for r in reductions(f, (0, 0, 0))] == [("C[i, j]", "C")]
-    assert reductions(f, (0, 0)) == ()
+    assert [(r.var, r.fixed) for r in reductions(f, (0, 0))] == [("C", False)]
     outer = fn(PARAMS, loop("k", 0, "n", loop("j", 0, "n", s("C[0, j] += x[k]"))))
     assert [r.op for r in reductions(outer, (0,))] == ["+"]
+
+
+def test_elements_chosen_by_the_iteration() -> None:
+    (found,) = reductions(nest(s("x[k[i]] += 1")), (0,))
+    assert (found.var, found.array, found.op, found.fixed) == ("x", "x", "+", False)
+    assert reductions(nest(s("x[k[i]] += 1"), s("x[0] = 1")), (0,)) == ()
+    assert reductions(nest(s("x[k[i]] += 1"), s("y[i] = x[i]")), (0,)) == ()
+    assert reductions(nest(s("x[k[i]] += 1"), s("x[i] *= 2")), (0,)) == ()
+
+
+LOCATED = {
+    "first of the largest": ("x[i] > t", "t = x[i]", "c = i", "max", "argmax"),
+    "last of the largest": ("x[i] >= t", "t = x[i]", "c = i", "max", "argmax"),
+    "the other way round": ("t > x[i]", "t = x[i]", "c = i + d", "min", "argmin"),
+}
+
+
+@pytest.mark.parametrize("case", LOCATED)
+def test_extremum_with_its_place(case: str) -> None:
+    cond, value, place, op, arg = LOCATED[case]
+    found = reductions(nest(when(cond, s(value), s(place))), (0,))
+    assert [(r.var, r.op) for r in found] == [("t", op), ("c", arg)]
+    swapped = reductions(nest(when(cond, s(place), s(value))), (0,))
+    assert [(r.var, r.op) for r in swapped] == [("t", op), ("c", arg)]
+
+
+def test_extremum_with_two_indices() -> None:
+    body = when("C[i, j] > t", s("t = C[i, j]"), s("c = i"), s("d = j"))
+    f = fn(PARAMS, loop("i", 0, "n", loop("j", 0, "n", body)))
+    for path in ((0,), (0, 0)):
+        found = [(r.var, r.op) for r in reductions(f, path)]
+        assert found == [("t", "max"), ("c", "argmax"), ("d", "argmax")]
+
+
+def test_what_only_looks_like_an_extremum_with_its_place() -> None:
+    keep = when("x[i] > t", s("t = x[i]"), s("c = i"))
+    assert reductions(nest(keep, s("y[i] = t")), (0,)) == ()
+    assert [r.op for r in reductions(nest(keep, s("y[i] = c")), (0,))] == ["max"]
+    assert [r.op for r in reductions(nest(keep, s("t = fmax(t, y[i])")), (0,))] == ["max"]
+    counted = when("x[i] > t", s("t = x[i]"), s("c = c + 1"))
+    assert [(r.var, r.op) for r in reductions(nest(counted), (0,))] == [("c", "+")]
+    chained = when("x[i] > t", s("u = t"), s("t = x[i]"))
+    assert reductions(nest(chained), (0,)) == ()
+    rounded = fn("n, c, t:float, k[]:int", loop("i", 0, "n",
+        when("k[i] > t", s("t = k[i]"), s("c = i"))))  # fmt: skip
+    assert [r.op for r in reductions(rounded, (0,))] == ["max"]
 
 
 def test_storage_of_the_iteration_is_no_reduction() -> None:

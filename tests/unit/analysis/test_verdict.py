@@ -72,8 +72,14 @@ def test_unknown_is_not_no() -> None:
     (v,) = judge(f)
     assert v.parallel == "unknown"
     assert v.reasons[0].code == "LX102"
-    histogram = fn("n, a[], p[]:int", loop("i", 0, "n", s("a[p[i]] += 1")))
-    assert answers(histogram) == [("i", "unknown")]
+
+
+def test_histogram() -> None:
+    f = fn("n, a[], p[]:int", loop("i", 0, "n", s("a[p[i]] += 1")))
+    (v,) = judge(f)
+    assert v.parallel == "reduction"
+    assert v.json()["reductions"] == [{"var": "a", "op": "+"}]
+    assert {d.distance for m in matrix(f) for d in m.rows} == {(None,)}
 
 
 def test_an_inner_region_may_know_more() -> None:
@@ -134,3 +140,30 @@ def test_a_matrix_product_does_not_load_isl() -> None:
         ).returncode
         == 0
     )
+
+
+def test_values_known_in_advance_are_named_with_their_remedy() -> None:
+    packed = loop("i", 0, "n", s("a[j] = b[i]", "S0"), s("j += 2", "S1"))
+    f = fn("n, a[], b[]", integer("j"), s("j = 0"), packed, loop("i", 0, "n", s("a[i] = 1")))
+    message = judge(f)[0].reasons[0].message
+    assert message.endswith(
+        "; j is an induction variable, j + 2*q in iteration q from 0: "
+        "'substitute j i#1' takes the dependence away"
+    )
+    around = loop("i", 0, "n", s("a[i] = b[i] + b[w]", "S0"), s("w = i", "S1"))
+    (v,) = judge(fn("n, a[], b[]", integer("w"), s("w = n - 1"), around))
+    assert v.parallel == "no"
+    assert "w is a wrap-around variable, i of the iteration before" in v.reasons[0].message
+
+
+def test_what_is_not_known_in_advance() -> None:
+    counted = loop("i", 0, "n", when("a[i] > 0", s("a[j] = a[i]"), s("j += 1")))
+    for body in (
+        counted,
+        loop("i", 0, "n", s("a[i] = j"), s("j += i")),
+        loop("i", 0, "n", s("a[i] = j"), s("j += 1"), s("j += 1")),
+        loop("i", 0, "n", s("j = i - j"), s("a[i] = j")),
+    ):
+        (v,) = judge(fn("n, a[]", integer("j"), s("j = 0"), body))
+        assert v.parallel in ("no", "unknown")
+        assert not any("variable," in r.message for r in v.reasons)

@@ -1,0 +1,108 @@
+"""Scalars whose value in iteration q is known in closed form, though the program carries it along.
+
+    induction    for i: { ... j = j + e; ... }   j is j0 + e*q, after the update j0 + e*(q+1)
+    wrap-around  for i: { ... x ...; x = f(i); } x is f(i - step) from the second iteration on
+
+j0 is the value on entry, q = 0, 1, 2, ... the number of the iteration, and nothing in the loop
+changes e. The dependence is real as the program stands; `substitute j i` removes the first,
+peeling an iteration the second. (Allen and Kennedy, section 4.5.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopxform.analysis.domain import names_of
+from loopxform.analysis.scope import below, inside
+from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, Load, Opaque, Return, Un, Var
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """`name` grows by `increment` once per iteration, in statement `place` of the loop's body."""
+
+    name: str
+    increment: Expr
+    place: int
+
+    def __str__(self) -> str:
+        """The closed form, q counting the iterations from 0."""
+        return f"{self.name} + {_factor(self.increment)}q"
+
+
+def _factor(e: Expr) -> str:
+    text = expr_text(e)
+    if text == "1":
+        return ""
+    return f"{text}*" if text.isalnum() else f"({text})*"
+
+
+def induction(fn: Function, path: Path, name: str) -> Induction | None:
+    """What `name` is an induction variable of the loop at `path` by, or None."""
+    found = _only_assignment(fn, path, name)
+    if found is None:
+        return None
+    place, s = found
+    increment = _increment(s)
+    if increment is None or _moves(fn, path, increment):
+        return None
+    return Induction(name, increment, place)
+
+
+def wraps_around(fn: Function, path: Path, name: str) -> Expr | None:
+    """The value that a wrap-around variable of the loop at `path` has at the end of an iteration,
+    or None: it depends on the loop variable only, and every read comes before the assignment."""
+    found = _only_assignment(fn, path, name)
+    loop = enclosing(fn, path)[-1]
+    if found is None or not isinstance(loop, For):
+        return None
+    place, s = found
+    if s.op or loop.var not in names(s.value) or _moves(fn, path, s.value, besides=loop.var):
+        return None
+    later = (x for p, x in below(loop, path) if p[len(path)] > place)
+    return None if any(name in names(e) for x in later for e in stmt_exprs(x)) else s.value
+
+
+def _only_assignment(fn: Function, path: Path, name: str) -> tuple[int, Assign] | None:
+    """The one statement of the loop that changes an integer scalar, if every iteration runs it."""
+    loop = enclosing(fn, path)[-1]
+    assert isinstance(loop, For)
+    facts, type = inside(loop, path), names_of(fn).types.get(name)
+    if type is None or not type.is_integer or type.bytes < 4 or facts.assigned[name] != 1:
+        return None
+    if name in facts.declared or name in facts.loop_vars or name == loop.var:
+        return None
+    if any(isinstance(s, Opaque | Return) for _, s in below(loop, path)):
+        return None
+    for n, s in enumerate(loop.body):
+        if isinstance(s, Assign) and s.target == Var(name):
+            return n, s
+    return None
+
+
+def _increment(s: Assign) -> Expr | None:
+    """e of `j = j + e` in any form."""
+    match s:
+        case Assign(_, value, "+"):
+            return value
+        case Assign(_, value, "-"):
+            return Un("-", value)
+        case Assign(target, Bin("+", left, right), "") if target in (left, right):
+            return right if left == target else left
+        case Assign(target, Bin("-", left, right), "") if left == target:
+            return Un("-", right)
+        case _:
+            return None
+
+
+def _moves(fn: Function, path: Path, e: Expr, besides: str = "") -> bool:
+    """Whether the value of `e`, an integer made of scalars, may change while the loop runs."""
+    loop = enclosing(fn, path)[-1]
+    assert isinstance(loop, For)
+    facts, type = inside(loop, path), names_of(fn).type_of(e)
+    if type is None or not type.is_integer or any(isinstance(x, Load) for x in walk_expr(e)):
+        return True
+    moving = {x for x in names(e) if facts.may_change(x)} | ({loop.var} & names(e))
+    return bool(moving - {besides})
