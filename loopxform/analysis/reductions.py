@@ -147,7 +147,7 @@ def updates(fn: Function, path: Path, name: str) -> Updates | None:
             inside.update(u.paths[1:])
         elif place not in inside and name in _touched(s):
             return None
-    rounds = not all(_agree(fn, [u], frozenset()) for u in found)
+    rounds = not all(_agree(fn, [u]) for u in found)
     return Updates(frozenset(u.op for u in found), rounds)
 
 
