@@ -47,7 +47,16 @@ class NestWriter:
         self.lines = [f"void f(int M, int N, {arrays})", "{", f"  {t} t = 1, u = 2;"]
         for _ in range(self.rng.choice([1, 1, 1, 2])):
             self.loop(1)
+        if self.rng.random() < 0.4:
+            self.counted()
         return "\n".join([*self.lines, "}", ""])
+
+    def counted(self) -> None:
+        """A loop with a scalar that grows in each of its iterations."""
+        uses = f"b[q + {OFFSET_1D}] = t;", f"a[{OFFSET_1D} - q] += q;"
+        body = self.rng.choice(["{0} q++;", "q += 2; {0} {1}", "{1} q = q + 1; {0}"]).format(*uses)
+        self.emit(1, "int q = 0;")
+        self.emit(1, f"for (int i = 0; i < {self.rng.choice('MN')}; i++) {{ {body} }}")
 
     def emit(self, depth: int, line: str) -> None:
         self.lines.append("  " * depth + line)
