@@ -136,9 +136,10 @@ class Routine:
         """The function as the seed prints programs."""
         return listing(self.function)
 
-    def check(self) -> tuple[LoopVerdict, ...]:
-        """A verdict for every loop, in text order."""
-        return judge(self.function)
+    def check(self, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
+        """A verdict for every loop, in text order. The loops of a nest that takes longer than
+        `seconds` are unknown for that reason."""
+        return judge(self.function, seconds)
 
     def audit(self) -> tuple[Claim, ...]:
         """What is true of every OpenMP loop, in text order."""

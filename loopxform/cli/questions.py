@@ -1,0 +1,74 @@
+"""What `check` is asked: `--can STEP` and `--require VERDICT:LINE`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loopxform.analysis.verdict import LoopVerdict
+from loopxform.api import Routine
+from loopxform.errors import TransformError, UsageError
+from loopxform.transforms import step
+from loopxform.transforms.base import with_tiles
+
+ENOUGH = {
+    "parallel": ("yes",),
+    "privatizable": ("yes", "privatizable"),
+    "reduction": ("yes", "privatizable", "reduction"),
+}
+"""The verdicts that satisfy a requirement."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether something holds; `lines` say why, or what stands in the way."""
+
+    question: str
+    holds: bool
+    lines: tuple[str, ...]
+
+    def json(self) -> dict[str, object]:
+        return {"question": self.question, "holds": self.holds, "reasons": list(self.lines)}
+
+
+def can(routine: Routine, text: str) -> Answer:
+    """Whether a step is legal, asked of the function as it is written. Raises UsageError for a
+    step that says nothing meaningful."""
+    try:
+        made = step(text)
+    except UsageError as e:
+        e.subject = text
+        raise
+    fn = with_tiles(routine.function, {})
+    obstacles = made.check(fn)
+    if not obstacles:
+        return Answer(str(made), True, (made.reason(fn),))
+    why = TransformError(str(made), obstacles)
+    if why.status == 2:
+        raise why
+    lines = why.render(routine.file.parsed.sources).split("\n")
+    return Answer(str(made), False, tuple(lines))
+
+
+def require(text: str, verdicts: Sequence[LoopVerdict]) -> Answer:
+    """Whether the loops that begin on a line have at least a verdict: `parallel:12`. Raises
+    UsageError."""
+    kind, _, number = text.partition(":")
+    if kind not in ENOUGH or not (number.isascii() and number.isdigit()):
+        help = "parallel:LINE, privatizable:LINE or reduction:LINE"
+        raise UsageError(f"'{text}' is not a requirement", help=help, subject=text)
+    found = at_line(verdicts, int(number), text)
+    wrong = [v for v in found if v.parallel not in ENOUGH[kind]]
+    lines = [f"the verdict on the loop over '{v.var}' is {v.parallel}" for v in wrong or found]
+    lines += [r.message for v in wrong for r in v.reasons]
+    return Answer(text, not wrong, tuple(lines))
+
+
+def at_line(verdicts: Sequence[LoopVerdict], line: int, subject: str) -> list[LoopVerdict]:
+    """The loops that begin on a line of the file. Raises UsageError where there is none."""
+    found = [v for v in verdicts if v.loc and v.loc.line == line]
+    if not found:
+        known = ", ".join(str(n) for n in sorted({v.loc.line for v in verdicts if v.loc}))
+        help = f"loops begin on line {known}" if known else "no loop was found"
+        raise UsageError(f"no loop begins on line {line}", help=help, subject=subject)
+    return found

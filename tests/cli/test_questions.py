@@ -1,0 +1,79 @@
+"""check: questions about steps and requirements, one line of the file, a limit of time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from loopxform.cli import main
+
+MM = str(Path(__file__).parents[2] / "corpus" / "mm.c")
+Capture = pytest.CaptureFixture[str]
+
+
+def check(*options: str) -> int:
+    return main(["check", MM, *options])
+
+
+def test_a_step_that_is_legal(capsys: Capture) -> None:
+    assert check("--can", "interchange i j", "--can", "stripmine k 32") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "interchange i j: yes; no direction vector has '<' for i and '>' for j"
+    assert second.startswith("stripmine k 32: yes; the same iterations in the same order")
+
+
+def test_a_step_that_is_not_legal(capsys: Capture) -> None:
+    assert check("--can", "parallelise k") == 1
+    out = capsys.readouterr().out
+    assert out.startswith("parallelise k: no; ")
+    assert "is carried by the loop over 'k' [LX101]" in out
+    assert "witness: k=0 and k=1" in out
+
+
+def test_a_step_that_says_nothing_meaningful(capsys: Capture) -> None:
+    for text, reason in (("frob i", "'frob' is not a step"), ("unroll x", "no loop over 'x'")):
+        assert check("--can", text) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert reason in err
+
+
+def test_requirements(capsys: Capture) -> None:
+    assert check("--require", "parallel:5", "--require", "reduction:8") == 0
+    assert check("--require", "parallel:5", "--require", "parallel:8") == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "parallel:8: no; the verdict on the loop over 'k' is reduction"
+    for bad in ("parallel", "fast:5", "parallel:x", "parallel:99"):
+        assert check("--require", bad) == 2
+        assert "error: " in capsys.readouterr().err
+
+
+def test_answers_as_json(capsys: Capture) -> None:
+    assert check("--can", "parallelise k", "--require", "parallel:6", "--format", "json") == 1
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    assert [(a["question"], a["holds"]) for a in answers] == [
+        ("parallelise k", False),
+        ("parallel:6", True),
+    ]
+
+
+def test_the_loops_of_one_line(capsys: Capture) -> None:
+    assert check("--line", "8", "--format", "json") == 0
+    (fn,) = json.loads(capsys.readouterr().out)["functions"]
+    assert [loop["var"] for loop in fn["loops"]] == ["k"]
+    assert check("--line", "7") == 2
+    assert "loops begin on line 5, 6, 8" in capsys.readouterr().err
+
+
+def test_a_limit_of_time(tmp_path: Path, capsys: Capture) -> None:
+    assert check("--time-limit", "60") == 0
+    head = "".join(f"for (int i{n} = 0; i{n} < n; i{n}++) " for n in range(12))
+    total = " + ".join(f"{3 + n}*i{n}" for n in range(12))
+    file = tmp_path / "hard.c"
+    file.write_text(f"void f(int n, float *a) {{ {head} a[({total}) % 977] = a[({total}) / 7]; }}")
+    capsys.readouterr()
+    assert main(["check", str(file), "--time-limit", "0.01", "--format", "json"]) == 0
+    (fn,) = json.loads(capsys.readouterr().out)["functions"]
+    assert "LX104" in {r["code"] for loop in fn["loops"] for r in loop["reasons"]}
