@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,20 @@ def block(text: str, kind: str) -> str:
     return found[1]
 
 
+def test_the_questions_are_real(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "check.md").read_text().partition("## OpenMP")[0]
+    monkeypatch.chdir(DOCS.parent / "corpus")
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(shlex.split(command)[2:]) == 1
+    assert capsys.readouterr().out == shown
+
+
 def test_the_openmp_example_is_real(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (DOCS / "check.md").read_text()
+    page = (DOCS / "check.md").read_text().partition("## OpenMP")[2]
     monkeypatch.chdir(tmp_path)
     Path("smooth.c").write_text(block(page, "c"))
     command, _, shown = block(page, "console").partition("\n")

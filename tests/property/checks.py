@@ -107,14 +107,14 @@ def check_verdicts(name: str, fn: Function) -> dict[str, int]:
         count[v.parallel] = count.get(v.parallel, 0) + 1
         if v.parallel in ("no", "unknown"):
             continue
-        shuffled = _shuffle(name)
+        shuffled = shuffle(name)
         copies = frozenset(v.copies)
         same(name, v, fn, fn, order={v.path: shuffled}, poison={v.path: v.private}, copies=copies)
         _private(name, fn, v)
     return count
 
 
-def _shuffle(name: str) -> Callable[[list[int]], list[int]]:
+def shuffle(name: str) -> Callable[[list[int]], list[int]]:
     def order(values: list[int]) -> list[int]:
         out = list(values)
         random.Random(name).shuffle(out)

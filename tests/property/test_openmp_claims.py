@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from test_dependences import Event, Machine, _shuffle, carrier, observed, programs, run, runs, same
+from checks import runs, same, shuffle
+from machine import Event, Machine, carrier, observed, run
+from test_dependences import programs
 
 from loopxform.analysis.openmp import Claim, Finding, audit
 from loopxform.ir.directives import Clause, Directive
@@ -88,7 +90,7 @@ def any_order(name: str, fn: Function, d: Directive, claim: Claim) -> None:
     written = writes((at(fn, claim.path),))
     spoilt = tuple(sorted(d.variables("private", "lastprivate") & written))
     copies = frozenset(d.variables("lastprivate"))
-    order = dict.fromkeys(carriers(d, claim.path), _shuffle(name))
+    order = dict.fromkeys(carriers(d, claim.path), shuffle(name))
     same(name, d, fn, fn, order=order, poison={claim.path: spoilt}, copies=copies)
 
 

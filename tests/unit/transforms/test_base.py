@@ -22,6 +22,7 @@ EXAMPLES = (
     "stripmine i 64 iii",
     "interchange i j",
     "reverse i",
+    "substitute s i",
     "expand acc ii,jj",
     "distribute i",
     "sequentialise i*",
@@ -70,7 +71,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
     ("text", "message", "help"),
     [
         ("", "'' is not a step", "steps: copy-to-local, "),
-        ("tile i", "'tile' is not a step", "stripmine, unguard, unroll"),
+        ("tile i", "'tile' is not a step", "substitute, unguard, unroll"),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
         ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),
         ("interchange i", "has the wrong number of words", "usage: interchange OUTER INNER"),
