@@ -70,6 +70,15 @@ def interchange_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
     return tuple(_reversed(d) for d in worst(rows))
 
 
+def stays_parallel(fn: Function, path: Path) -> bool:
+    """Whether the forall directly inside the loop at `path` still carries nothing once it stands
+    outside of it: no row reads (<, ...) with anything but `=` for it."""
+    if loop_at(fn, path).parallel:
+        return True
+    rows = [d for d in dependences(fn, path) if len(d.direction) > 1 and d.direction[0] == "<"]
+    return all(d.direction[1] == "=" for d in rows)
+
+
 def _not_swappable(outer: For) -> tuple[Obstacle, ...]:
     place = outer.origin.loc
     if len(outer.body) != 1 or not isinstance(outer.body[0], For):

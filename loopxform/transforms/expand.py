@@ -131,11 +131,12 @@ class Expand(Step):
         index = tuple(iteration_number(x) for x in chosen if x.var in self.loops)
         sizes = tuple(_extent(x, inside) for x in chosen if x.var in self.loops)
         outer_path = path[: parents.index(chosen[0]) + 1]
-        extents = tuple(_positive(fn, outer_path, s) for s in sizes if s is not None)
+        found = [s for s in sizes if s is not None]
+        shape = tuple(_positive(fn, outer_path, s) for s in (*found, *decl.shape))
         outermost = parents[len(outer_path) - 1]
         assert isinstance(outermost, For)
         body = map_exprs(_without(outermost.body, self.name), self._renamed(index))
-        wide = replace(decl, shape=(*extents, *decl.shape), origin=decl.origin.then(str(self)))
+        wide = replace(decl, shape=shape, origin=decl.origin.then(str(self)))
         return replace_at(fn, outer_path, (wide, replace(outermost, body=body)))
 
     def _renamed(self, index: tuple[Expr, ...]):  # type: ignore[no-untyped-def]

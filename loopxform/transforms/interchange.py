@@ -2,7 +2,9 @@
 
 Legal where no direction vector of the nest becomes lexicographically negative: no dependence has
 `<` for i and `>` for j with only `=` further out. A forall moves inwards always: it carries
-nothing. The bounds of j must not depend on i. (Seed 000, steps 2 and 4, listings 4 and 7.)
+nothing. A forall that moves outwards stays one where no dependence that the outer loop carried
+has anything but `=` for it. The bounds of j must not depend on i. (Seed 000, steps 2 and 4,
+listings 4 and 7.)
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from loopxform.analysis.legality import interchange_obstacles, loop_at
+from loopxform.analysis.legality import interchange_obstacles, loop_at, stays_parallel
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, replace_at, resolve
@@ -42,7 +44,9 @@ class Interchange(Step):
         outer, inner = site.loop, site.loop.body[0]
         assert isinstance(inner, For)
         new_inner = replace(outer, body=inner.body, origin=outer.origin.then(str(self)))
-        new_outer = replace(inner, body=(new_inner,), origin=inner.origin.then(str(self)))
+        parallel = inner.parallel and stays_parallel(fn, site.path)
+        origin = inner.origin.then(str(self))
+        new_outer = replace(inner, body=(new_inner,), parallel=parallel, origin=origin)
         return replace_at(fn, site.path, (new_outer,))
 
     def reason(self, fn: Function) -> str:

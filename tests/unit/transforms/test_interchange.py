@@ -19,6 +19,19 @@ LISTINGS = {
         DIAGONAL,
         "interchange i j",
     ),
+    "a-forall-that-cannot-stay-one": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i - j + n] = b[j];",
+            "int n, float a[2*n], float b[n]",
+        ),
+        "parallelise j",
+        "interchange i j",
+    ),
+    "a-forall-that-stays-one": (
+        c("for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[j] += b[i];"),
+        "parallelise j",
+        "interchange i j",
+    ),
     "ikj": (
         corpus("mm_ikj"),
         "interchange k j",
