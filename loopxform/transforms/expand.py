@@ -70,7 +70,25 @@ class Expand(Step):
             )
             for loop in skipped
         )
-        return shared or (*self._moved(fn, found, chosen), *self._counts(chosen))
+        return (
+            shared
+            or self._copied(chosen[0])
+            or (*self._moved(fn, found, chosen), *self._counts(chosen))
+        )
+
+    def _copied(self, outermost: For) -> tuple[Obstacle, ...]:
+        """One declaration is expanded: a copied loop (an epilogue) has one of its own."""
+        places = [s for _, s in walk(outermost.body) if isinstance(s, Decl) and s.name == self.name]
+        if len(places) == 1:
+            return ()
+        return (
+            Obstacle(
+                "LX140",
+                f"'{self.name}' is declared {len(places)} times in the loop over '{outermost.var}'",
+                places[-1].origin.loc,
+                remedy="expand before loops are copied",
+            ),
+        )
 
     def _moved(self, fn: Function, path: Path, chosen: list[For]) -> tuple[Obstacle, ...]:
         """The declaration moves out of the loops: what it mentions must not change in there, nor

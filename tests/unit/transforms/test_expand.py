@@ -44,6 +44,14 @@ LISTINGS = {
 }
 
 REFUSALS = {
+    "in-two-copies": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < n; j += 2)"
+            " { float t = a[i]; b[j] = t; }"
+        ),
+        "epilogue j",
+        "expand t i,j",
+    ),
     "shared": (
         MM,
         "parallelise i",
