@@ -58,7 +58,7 @@ from loopxform.transforms.bounds import (
 )
 from loopxform.transforms.clamping import Guard, clamp_body
 
-_asked: list[tuple[Function, Unguard, list[Obstacle | None]]] = []
+_asked: list[tuple[Function, Unguard, tuple[list[_Site], Obstacle | None]]] = []
 """The last program that was checked, and what was found."""
 
 
@@ -77,23 +77,32 @@ class Unguard(Step):
             decl = declared(fn.body).get(name)
             if decl is None or not decl.shape:
                 return (self._no(fn, f"'{name}' is not expanded storage", f"expand {name} first"),)
-        sites = _alike(_sites(fn, self.names))
-        if not sites:
+        sites = _sites(fn, self.names)
+        if not any(s.key for s in sites):
             return (self._no(fn, "the writes do not stand under a bounds check", None),)
-        problem = self._readers(fn, sites) or self._all_stay(fn, sites)
-        return (problem,) if problem else ()
+        free, problem = self._found(fn)
+        return () if free or problem is None else (problem,)
 
-    def _all_stay(self, fn: Function, sites: list[_Site]) -> Obstacle | None:
-        """None where some site can do without the check; what is left guarded reads nothing that
-        an iteration past the edge computed."""
-        problems = self._problems(fn, sites)
-        return None if None in problems else problems[0]
-
-    def _problems(self, fn: Function, sites: list[_Site]) -> list[Obstacle | None]:
-        """Why the bounds check of each site must stay; what was found is kept for the rewriting."""
+    def _found(self, fn: Function) -> tuple[list[_Site], Obstacle | None]:
+        """The sites that can do without the check; what was found is kept for the rewriting."""
         if not (_asked and _asked[0][0] is fn and _asked[0][1] == self):
-            _asked[:] = [(fn, self, [self._stays(fn, site, sites) for site in sites])]
+            _asked[:] = [(fn, self, self._free(fn))]
         return _asked[0][2]
+
+    def _free(self, fn: Function) -> tuple[list[_Site], Obstacle | None]:
+        """All sites, where they share one check that none needs; else those that only set the
+        storage to numbers, and why the others must keep theirs."""
+        sites = _sites(fn, self.names)
+        problem = None
+        if len({s.key for s in sites}) != 1:
+            problem = self._no(fn, "the writes do not stand under one bounds check", None)
+        problem = problem or self._readers(fn, sites)
+        for site in sites:
+            problem = problem or self._stays(fn, site, sites)
+        if problem is None:
+            return sites, None
+        plain = (s for s in sites if s.key and _sets_numbers(s.body))
+        return [s for s in plain if self._stays(fn, s, [s]) is None], problem
 
     def _stays(self, fn: Function, site: _Site, sites: list[_Site]) -> Obstacle | None:
         """Why the bounds check of one site must stay."""
@@ -162,9 +171,8 @@ class Unguard(Step):
         return Obstacle("LX170", f"the bounds check must stay: {what}", loc, remedy=remedy)
 
     def rewrite(self, fn: Function) -> Function:
-        before, sites = fn, _alike(_sites(fn, self.names))
-        problems = self._problems(before, sites)
-        for site in reversed([s for s, problem in zip(sites, problems) if problem is None]):
+        before = fn
+        for site in reversed(self._found(before)[0]):
             body = self._clamped(before, site)
             if isinstance(body, str):
                 check = conjunction([Bin("<", g.index, g.limit) for g in site.guard])
@@ -207,9 +215,8 @@ def _sites(fn: Function, storage: tuple[str, ...]) -> list[_Site]:
     return out
 
 
-def _alike(sites: list[_Site]) -> list[_Site]:
-    """The sites under the guard of the first; others keep theirs."""
-    return [s for s in sites if s.key and s.key == sites[0].key]
+def _sets_numbers(body: tuple[Stmt, ...]) -> bool:
+    return all(isinstance(s, Assign) and not s.op and isinstance(s.value, Const) for s in body)
 
 
 def _under_if(fn: Function, path: Path, inner: list[For], elements: frozenset[str]) -> _Site | None:
