@@ -33,6 +33,7 @@ make_venv() {
     return 1
   fi
   pip install --quiet --disable-pip-version-check --editable "$root[$extras]"
+  "$venv/bin/python" -m compileall -q "$root/loopxform" >/dev/null || true # as pip does for a wheel
 }
 
 stamp=$(cksum < "$root/pyproject.toml"; printf '%s %s\n' "$extras" "$root")

@@ -122,7 +122,21 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     return Facts(assigned, declared, frozenset(loop_vars), out, opaque, first_read, assignments)
 
 
+_read: dict[int, tuple[Stmt, frozenset[str]]] = {}
+
+
 def _reads(s: Stmt) -> frozenset[str]:
+    known = _read.get(id(s))
+    if known and known[0] is s:
+        return known[1]
+    if len(_read) > 4096:
+        _read.clear()
+    found = _names_read(s)
+    _read[id(s)] = (s, found)
+    return found
+
+
+def _names_read(s: Stmt) -> frozenset[str]:
     exprs: Iterable[Expr] = stmt_exprs(s)
     if isinstance(s, Assign):
         target = s.target

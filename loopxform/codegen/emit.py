@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopxform.codegen import c_guarded, host, render
+from loopxform.codegen import host, render
 from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import KernelPlan, kernel_plan
 from loopxform.errors import EmitError
@@ -50,6 +50,8 @@ def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> E
     """`stem_openmp.c`: the transformed program as C with OpenMP pragmas, behind a guard where its
     meaning rests on what only a run can tell. Raises EmitError where that cannot be asked, or a
     name of the user's is taken."""
+    from loopxform.codegen import c_guarded
+
     _reachable(derivation.start)
     require_names(derivation.start)
     head = [f"/* {render.comment(line)} */" for line in _header(derivation, origin, version)]

@@ -90,9 +90,11 @@ def map_expr(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
 
 def walk_expr(e: Expr) -> Iterator[Expr]:
     """`e` and everything below it, outermost first."""
-    yield e
-    for child in children(e):
-        yield from walk_expr(child)
+    waiting = [e]
+    while waiting:
+        x = waiting.pop()
+        yield x
+        waiting.extend(reversed(children(x)))
 
 
 def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
@@ -241,19 +243,17 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
 
 def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]:
     """Every statement below `body` in text order, with its path."""
-    for n, s in enumerate(body):
-        yield from _walk_one((*path, n), s)
-
-
-def _walk_one(path: Path, s: Stmt) -> Iterator[tuple[Path, Stmt]]:
-    yield path, s
-    if isinstance(s, If):
-        yield from walk(s.then, path)
-        for n, inner in enumerate(s.orelse):
-            yield from _walk_one((*path, -1 - n), inner)
-    else:
-        for body in bodies(s):
-            yield from walk(body, path)
+    waiting = [((*path, n), s) for n, s in enumerate(body)]
+    waiting.reverse()
+    while waiting:
+        place, s = waiting.pop()
+        yield place, s
+        if isinstance(s, If):
+            inner = [((*place, n), x) for n, x in enumerate(s.then)]
+            inner += [((*place, -1 - n), x) for n, x in enumerate(s.orelse)]
+        else:
+            inner = [((*place, n), x) for b in bodies(s) for n, x in enumerate(b)]
+        waiting.extend(reversed(inner))
 
 
 def at(fn: Function, path: Path) -> Stmt:
