@@ -4,6 +4,9 @@
     mm = lx.load("mm.c")["mm"].tile(Ty=16, Tx=16, Tk=16, Ry=8, Rx=4).compile()
     mm(M, U, N, A, B, C)        # numpy arrays, or pyopencl arrays
 
+check            a verdict for every loop of a C file: a CheckedFile
+CheckedFile      its loops, its functions, what could not be read
+CheckedFunction  its loops, dependence matrices and OpenMP claims
 load, loads      read a C file, or C text: a File
 File             file["mm"] is one of its functions, a Routine
 Routine          check, matrix, apply steps, tile
@@ -22,26 +25,33 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from loopxform.api import File, Routine, load, loads
+    from loopxform.checked import CheckedFile, CheckedFunction, check
     from loopxform.errors import ArgumentError, LoopxformError
     from loopxform.tiled import TiledRoutine
 
 _HOMES = {
     "ArgumentError": "errors",
+    "CheckedFile": "checked",
+    "CheckedFunction": "checked",
     "File": "api",
     "LoopxformError": "errors",
     "Routine": "api",
     "TiledRoutine": "tiled",
+    "check": "checked",
     "load": "api",
     "loads": "api",
 }
 
 __all__ = [
     "ArgumentError",
+    "CheckedFile",
+    "CheckedFunction",
     "File",
     "LoopxformError",
     "Routine",
     "TiledRoutine",
     "__version__",
+    "check",
     "load",
     "loads",
 ]

@@ -25,10 +25,10 @@ LAYERS: dict[str, set[str]] = {
     "runtime": BASE | {"ir", "recipes", "codegen"},
     "verify": BASE | {"ir", "analysis", "codegen", "runtime"},
 }
-"""What a package may import besides itself. `cli`, `api`, `tiled`, `tune` and `__init__` may import
-anything below them."""
+"""What a package may import besides itself. `cli`, `api`, `checked`, `tiled`, `tune` and `__init__`
+may import anything below them."""
 
-TOP = {"__init__", "__main__", "api", "tiled", "cli", "tune"}
+TOP = {"__init__", "__main__", "api", "checked", "tiled", "cli", "tune"}
 FENCED: dict[str, tuple[str, ...]] = {
     "pycparser": ("frontend",),
     "pcpp": ("frontend.macros",),
@@ -36,6 +36,7 @@ FENCED: dict[str, tuple[str, ...]] = {
     "jinja2": ("codegen.render",),
     "pyopencl": ("runtime",),
     "numpy": ("runtime", "verify", "cli", "tune"),
+    "tqdm": ("cli.inputs",),
 }
 
 

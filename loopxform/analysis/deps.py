@@ -11,6 +11,7 @@ of seed 000, step 0.)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -21,6 +22,7 @@ from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
 from loopxform.ir.nodes import Function, If
+from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
@@ -48,7 +50,8 @@ class Dependence:
     where they are; `level` is the index of the loop that carries it (None: within an iteration).
     `distance` counts iterations, None where it is not constant; a reduction goes from each
     iteration to the next. While `exact`, the dependence exists at `point`; otherwise it could not
-    be excluded. While `tight`, every direction that the vector names occurs."""
+    be excluded, and `doubt` says why. While `tight`, every direction that the vector names
+    occurs."""
 
     kind: Kind
     array: str
@@ -63,6 +66,7 @@ class Dependence:
     reduction: str | None = None
     declared: Path | None = None
     tight: bool = True
+    doubt: str | None = field(default=None, compare=False)
 
     @property
     def level(self) -> int | None:
@@ -112,7 +116,7 @@ def dependences(fn: Function, scope: Path | None = None) -> tuple[Dependence, ..
             return found
     made = _Search(where).rows()
     _recent.append((where, made, time_is_up()))
-    del _recent[:-24]
+    del _recent[:-64]
     return made
 
 
@@ -168,6 +172,7 @@ class _Search:
                     None if reduction is None else reduction.op,
                     a.storage.decl,
                     row.tight,
+                    None if exact else _doubt(((source, a), (sink, b))),
                 )
             )
         return out
@@ -226,6 +231,22 @@ class _Search:
                 if occurs:
                     found[row.pattern] = (_joined(old or row, row), point)
         return list(found.values())
+
+
+def _doubt(ends: Iterable[tuple[Instance, Access]]) -> str | None:
+    """What about the two statements is not known exactly."""
+    for instance, access in ends:
+        line = f" (line {instance.loc.line})" if instance.loc else ""
+        if access.unknown:
+            return f"which elements of {access.storage.name} are meant{line} is not known"
+        if any(x is None for subscripts, _ in access.cases for x in subscripts):
+            text = expr_text(access.expr) if access.expr else access.storage.name
+            return f"a subscript of {text}{line} is not an affine function of the loop variables"
+    for instance, access in ends:
+        if not (instance.exact and access.exact):
+            line = f"line {instance.loc.line}" if instance.loc else "a statement"
+            return f"whether {line} runs depends on data, or on a condition that is not affine"
+    return None
 
 
 def _joined(a: Row, b: Row) -> Row:

@@ -25,6 +25,16 @@ class Witness:
     source: dict[str, int]
     sink: dict[str, int]
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The two iterations: `i=3` and `i=6`."""
+        return _values(self.source), _values(self.sink)
+
+    @property
+    def sizes(self) -> str:
+        """The sizes for which they meet: ` (n=7)`."""
+        return f" ({_values(self.params)})" if self.params else ""
+
     def __str__(self) -> str:
         both = f"{_values(self.source)} and {_values(self.sink)}".strip()
         sizes = f"({_values(self.params)})" if self.params else ""

@@ -17,7 +17,7 @@ from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.deadline import Deadline, time_is_up, within
 from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.induction import induction, wraps_around
-from loopxform.analysis.legality import describe, worst
+from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import OPAQUE
@@ -53,11 +53,21 @@ class LoopVerdict:
     assumes: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
 
+    @property
+    def line(self) -> int:
+        """The line of the `for` in the user's file; 0 where it has none."""
+        return self.loc.line if self.loc else 0
+
+    @property
+    def column(self) -> int:
+        """The column of the `for`."""
+        return self.loc.column if self.loc else 0
+
     def json(self) -> dict[str, object]:
         """The loop as the contract of `check --format json` has it (DESIGN.md, section 7)."""
         return {
-            "line": self.loc.line if self.loc else 0,
-            "column": self.loc.column if self.loc else 0,
+            "line": self.line,
+            "column": self.column,
             "var": self.var,
             "depth": self.depth,
             "parallel": self.parallel,
@@ -178,7 +188,7 @@ class _Sorted:
         self.copies = tuple(name for name, copy in private.items() if copy)
         self.reductions = tuple(reduced)
         self.left = left
-        self.reasons = tuple(_reason(d, loop, _remedy(fn, path, loop, d)) for d in left)
+        self.reasons = tuple(_reason(d, _remedy(fn, path, loop, d)) for d in left)
 
     @property
     def answer(self) -> Answer:
@@ -214,12 +224,28 @@ def _reference(fn: Function, path: Path, loop: For) -> str:
     return loop.var if len(same) == 1 else f"{loop.var}#{same.index(path) + 1}"
 
 
-def _reason(d: Dependence, loop: For, remedy: str) -> Reason:
-    text = f"{describe(d)} is carried by the loop over '{loop.var}'"
-    if d.exact:
-        message = f"{text}: {d.witness}" if d.witness else text
-        return Reason("LX101", message + remedy, d.sink.loc, d.witness)
-    return Reason("LX102", f"{text}, as far as can be told: it could not be excluded", d.sink.loc)
+VERBS = {"flow": ("write", "read"), "anti": ("read", "write"), "output": ("write", "write")}
+
+
+def _reason(d: Dependence, remedy: str) -> Reason:
+    """`flow dependence of t, direction (<): line 9 writes it at i=3 and reads it at i=6 (n=7)`."""
+    name = f"{d.kind} dependence of {d.array}, direction {d.vector}"
+    if not d.exact:
+        why = f": {d.doubt}" if d.doubt else ""
+        return Reason("LX102", f"{name}, could not be excluded{why}", d.sink.loc)
+    at, then, sizes = " in one iteration", " in a later one", ""
+    if d.point and all(d.point.ends):
+        at, then = (f" at {end}" for end in d.point.ends)
+        sizes = d.point.sizes
+    first, second = (f"{verb}s it" for verb in VERBS[d.kind])
+    if d.source.loc and d.sink.loc and d.source.loc.line == d.sink.loc.line:
+        again = "again" if first == second else second
+        text = f"line {d.source.loc.line} {first}{at} and {again}{then}{sizes}"
+    else:
+        lines = (f"line {x.loc.line}" if x.loc else x.label for x in (d.source, d.sink))
+        before, after = lines
+        text = f"{before} {first}{at}, {after} {second}{then}{sizes}"
+    return Reason("LX101", f"{name}: {text}{remedy}", d.sink.loc, d.witness)
 
 
 # ---------------------------------------------------------------- the matrix
@@ -235,11 +261,13 @@ class Matrix:
     rows: tuple[Dependence, ...]
 
     def entry(self, d: Dependence, column: int) -> str:
-        """The sign of a row in a column; blank where the loop is not around both statements."""
+        """The direction of a row in a column, with the distance where it is known and not 0; blank
+        where the loop is not around both statements."""
         path = self.loop_paths[column]
         if path not in d.loop_paths:
             return ""
-        return d.direction[d.loop_paths.index(path)]
+        n = d.loop_paths.index(path)
+        return f"{d.direction[n]} {d.distance[n]}" if d.distance[n] else d.direction[n]
 
 
 def matrix(fn: Function, seconds: float | None = None) -> tuple[Matrix, ...]:
@@ -268,8 +296,12 @@ def matrix_text(m: Matrix) -> str:
         where = f"{d.source} -> {d.sink}"
         signs = [m.entry(d, n) for n in range(len(m.loops))]
         table.append([d.kind + ("" if d.exact else "?"), name, where, *signs])
+    if len(table) == 1:
+        return "\n".join(["no dependences", *_unmodelled(m)]) + "\n"
     widths = [max(len(row[n]) for row in table) for n in range(len(head))]
     lines = [_line(row, widths) for row in table]
+    if any(row[0].endswith("?") for row in table):
+        lines.append("?  not proven, but it could not be excluded")
     return "\n".join([*lines, *_unmodelled(m)]) + "\n"
 
 

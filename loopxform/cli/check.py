@@ -1,25 +1,25 @@
-"""`loopxform check FILE.c`: a verdict for every loop, and the dependence matrix of every nest."""
+"""`loopxform check FILE.c ...`: a verdict for every loop, the dependence matrix of every nest."""
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from loopxform.analysis.verdict import LoopVerdict, matrix, matrix_text
-from loopxform.api import Routine
-from loopxform.cli import openmp, questions
+from loopxform.checked import CheckedFile, checked
+from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.options import chosen, parser, read
 from loopxform.cli.parser import Parser
-
-if TYPE_CHECKING:
-    from loopxform.analysis.openmp import Claim
+from loopxform.cli.place import put_on_command_line
+from loopxform.errors import LoopxformError, UsageError
 
 
 def options() -> Parser:
-    p = parser("check", "Judges every loop: yes, reduction, privatizable, no, or unknown.")
-    p.add_argument("--format", choices=("text", "json"), default="text")
+    p = parser(
+        "check", "Judges every loop: yes, reduction, privatizable, no, or unknown.", many=True
+    )
+    p.add_argument("--format", choices=("text", "json", "sarif"), default="text")
     p.add_argument("--line", type=int, metavar="N", help="only the loops that begin on this line")
     p.add_argument(
         "--can",
@@ -43,83 +43,90 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    file = read(args)
-    routines = [chosen(file, args)] if args.function or args.can else list(file)
-    judged = [_Judged(r, r.check(args.time_limit), r.audit()) for r in routines]
-    every = [v for j in judged for v in j.verdicts]
-    if args.line is not None:
-        shown = {id(v) for v in questions.at_line(every, args.line, str(args.line))}
-        judged = [j.only(shown) for j in judged if any(id(v) in shown for v in j.verdicts)]
-    answers = [questions.can(routines[0], text) for text in args.can]
-    answers += [questions.require(text, every) for text in args.require]
-    if args.format == "json":
-        functions = [_function_json(j, args.time_limit) for j in judged]
-        data: dict[str, Any] = {"schema_version": 1, "file": file.name, "functions": functions}
-        if answers:
-            data["answers"] = [a.json() for a in answers]
-        print(json.dumps(data, indent=2))
-    elif answers:
-        print("\n".join(line for a in answers for line in _answer(a)))
-    else:
-        for j in judged:
-            print("\n".join(_function_text(j, args.time_limit)))
-    if file.parsed.problems and not args.function:
-        first, *others = file.parsed.problems
-        first.notes += tuple(f"also: {e.loc}: {e.message}" for e in others)
-        raise first
-    refuted = any(c.proven is False for j in judged for c in j.claims)
+    files = inputs.c_files(args.files)
+    many = len(files) > 1
+    asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
+    if many and asked:
+        message = f"--{asked} is asked of one file, and there are {len(files)}"
+        raise UsageError(message, help="name one C file", subject=f"--{asked}")
+    reports: list[CheckedFile] = []
+    answers: list[questions.Answer] = []
+    failed: list[LoopxformError] = []
+    for path in inputs.progress(files, "judging"):
+        try:
+            file = read(args, path)
+            name = chosen(file, args).name if args.function else None
+            reports.append(checked(file, function=name, time_limit=args.time_limit))
+        except LoopxformError as error:
+            failed.append(error)
+    if args.function and many and reports:
+        failed = [e for e in failed if e.code != "LX052"]  # it is in another file
+    if not many and not failed:
+        reports[0], answers = _asked(args, reports[0])
+    if reports:
+        _show(args.format, reports, answers, failed, many=many)
+    failed += [e for r in reports for e in _problems(r)]
+    for e in failed[:-1]:
+        if e.loc is None:
+            put_on_command_line(e, ["check", *argv])
+        streams.complain(e.render())
+    if failed:
+        raise failed[-1]
+    refuted = any(c.proven is False for r in reports for c in r.claims)
     return int(refuted or any(not a.holds for a in answers))
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """A function, the verdicts on its loops, and what is true of its OpenMP claims."""
-
-    routine: Routine
-    verdicts: tuple[LoopVerdict, ...]
-    claims: tuple[Claim, ...]
-
-    def only(self, shown: set[int]) -> _Judged:
-        return replace(self, verdicts=tuple(v for v in self.verdicts if id(v) in shown))
-
-
-def _answer(a: questions.Answer) -> list[str]:
-    first, *rest = a.lines or ("",)
-    return [f"{a.question}: {'yes' if a.holds else 'no'}; {first}", *rest]
+def _asked(
+    args: argparse.Namespace, report: CheckedFile
+) -> tuple[CheckedFile, list[questions.Answer]]:
+    """The part of a report that the command line is about, and its questions answered."""
+    shown = report
+    if args.line is not None:
+        questions.at_line(report, args.line, str(args.line))
+        shown = report.only(args.line)
+    answers = [questions.can(chosen(report.file, args), text) for text in args.can]
+    return shown, answers + [questions.require(text, report) for text in args.require]
 
 
-def _function_json(j: _Judged, seconds: float | None) -> dict[str, Any]:
-    audited = {c.path: {"openmp": c.json()} for c in j.claims}
-    fn = j.routine.function
-    return {
-        "name": fn.name,
-        "line": fn.origin.loc.line if fn.origin.loc else 0,
-        "loops": [v.json() | audited.get(v.path, {}) for v in j.verdicts],
-        "dependences": [row.json() for m in matrix(fn, seconds) for row in m.rows],
-    }
+def _show(
+    format: str,
+    reports: Sequence[CheckedFile],
+    answers: Sequence[questions.Answer],
+    failed: Sequence[LoopxformError],
+    *,
+    many: bool,
+) -> None:
+    if format == "sarif":
+        from loopxform.cli import sarif  # loads what only SARIF needs
+
+        print(json.dumps(sarif.log(reports, answers, failed), indent=2))
+    elif format == "json":
+        print(json.dumps(_json(reports, answers, many=many), indent=2))
+    elif answers:
+        print("\n".join(line for a in answers for line in a.text()))
+    else:
+        for r in reports:
+            for f in r.functions:
+                print("\n".join(check_text.function(f, r.name if many else None)))
+        if many:
+            print(check_text.total(reports))
 
 
-def _function_text(j: _Judged, seconds: float | None) -> list[str]:
-    routine = j.routine
-    out = [f"{routine.name}:"]
-    sources = routine.file.parsed.sources
-    shared = Counter(v.loc.line for v in j.verdicts if v.loc)
-    audited = {c.path: c for c in j.claims}
-    for v in j.verdicts:
-        source = sources.line(v.loc) if v.loc else None
-        number = f"{v.loc.line:>5}" if v.loc else "    ?"
-        which = f"{v.var} at column {v.loc.column}: " if v.loc and shared[v.loc.line] > 1 else ""
-        out.append(f"{number} | {(source or v.var).rstrip():<48}  {which}{_words(v)}")
-        out += [f"        {r.message}" for r in v.reasons]
-        claim = audited.get(v.path)
-        out += [f"        {line}" for line in openmp.lines(claim)] if claim else []
-    for m in matrix(routine.function, seconds):
-        out += ["", *matrix_text(m).rstrip("\n").split("\n")]
-    return [*out, ""]
+def _json(
+    reports: Sequence[CheckedFile], answers: Sequence[questions.Answer], *, many: bool
+) -> dict[str, Any]:
+    """The contract; several files are a list of it."""
+    if many:
+        return {"schema_version": 1, "files": [r.json() for r in reports]}
+    data: dict[str, Any] = reports[0].json()
+    if answers:
+        data["answers"] = [a.json() for a in answers]
+    return data
 
 
-def _words(v: LoopVerdict) -> str:
-    extra = [f"private {', '.join(v.private)}"] if v.private else []
-    extra += [f"{r.op} of {r.var}" for r in v.reductions]
-    extra += [f"if {', '.join(v.assumes)}"] if v.assumes else []
-    return v.parallel + (f" ({'; '.join(extra)})" if extra else "")
+def _problems(report: CheckedFile) -> Iterator[LoopxformError]:
+    """What could not be read of a file: one diagnostic, with a note for each of the others."""
+    if report.problems:
+        first, *others = report.problems
+        first.notes += tuple(f"also: {e.loc}: {e.message}" for e in others)
+        yield first

@@ -13,10 +13,14 @@ from loopxform.frontend.rawtext import decode
 from loopxform.transforms.base import LARGEST_TILE
 
 
-def parser(name: str, about: str) -> Parser:
-    """The parser of a command that reads one C file."""
+def parser(name: str, about: str, *, many: bool = False) -> Parser:
+    """The parser of a command that reads one C file, or several."""
     p = Parser(prog=f"loopxform {name}", description=about, allow_abbrev=False)
-    p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
+    if many:
+        help = "C files, folders with C files below, or - for standard input"
+        p.add_argument("files", nargs="+", metavar="FILE.c", help=help)
+    else:
+        p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
     p.add_argument(
         "--function", metavar="NAME", help="the function to use, where there are several"
     )
@@ -33,13 +37,14 @@ def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
     group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
 
 
-def read(args: argparse.Namespace) -> File:
-    """Reads the file of the command line. Raises InputError with the place."""
+def read(args: argparse.Namespace, path: str | None = None) -> File:
+    """Reads the file of the command line, or `path`. Raises InputError with the place."""
     _macros(args)
-    if args.file == "-":
+    path = args.file if path is None else path
+    if path == "-":
         return loads(_standard_input(), "<stdin>", **_cpp(args))
-    with about(args.file):
-        return load(args.file, **_cpp(args))
+    with about(path):
+        return load(path, **_cpp(args))
 
 
 def _standard_input() -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api import Routine
+from loopxform.checked import CheckedFile
 from loopxform.errors import TransformError, UsageError
+from loopxform.source import Loc
 from loopxform.transforms import step
 from loopxform.transforms.base import with_tiles
 
@@ -21,11 +22,17 @@ ENOUGH = {
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether something holds; `lines` say why, or what stands in the way."""
+    """Whether something holds; `lines` say why, or what stands in the way. `loc` is the place that
+    the question is about."""
 
     question: str
     holds: bool
     lines: tuple[str, ...]
+    loc: Loc | None
+
+    def text(self) -> list[str]:
+        first, *rest = self.lines or ("",)
+        return [f"{self.question}: {'yes' if self.holds else 'no'}; {first}", *rest]
 
     def json(self) -> dict[str, object]:
         return {"question": self.question, "holds": self.holds, "reasons": list(self.lines)}
@@ -42,33 +49,33 @@ def can(routine: Routine, text: str) -> Answer:
     fn = with_tiles(routine.function, {})
     obstacles = made.check(fn)
     if not obstacles:
-        return Answer(str(made), True, (made.reason(fn),))
+        return Answer(str(made), True, (made.reason(fn),), fn.origin.loc)
     why = TransformError(str(made), obstacles)
     if why.status == 2:
         raise why
     lines = why.render(routine.file.parsed.sources).split("\n")
-    return Answer(str(made), False, tuple(lines))
+    return Answer(str(made), False, tuple(lines), why.loc or fn.origin.loc)
 
 
-def require(text: str, verdicts: Sequence[LoopVerdict]) -> Answer:
+def require(text: str, report: CheckedFile) -> Answer:
     """Whether the loops that begin on a line have at least a verdict: `parallel:12`. Raises
     UsageError."""
     kind, _, number = text.partition(":")
     if kind not in ENOUGH or not (number.isascii() and number.isdigit()):
         help = "parallel:LINE, privatizable:LINE or reduction:LINE"
         raise UsageError(f"'{text}' is not a requirement", help=help, subject=text)
-    found = at_line(verdicts, int(number), text)
+    found = at_line(report, int(number), text)
     wrong = [v for v in found if v.parallel not in ENOUGH[kind]]
     lines = [f"the verdict on the loop over '{v.var}' is {v.parallel}" for v in wrong or found]
     lines += [r.message for v in wrong for r in v.reasons]
-    return Answer(text, not wrong, tuple(lines))
+    return Answer(text, not wrong, tuple(lines), (wrong or found)[0].loc)
 
 
-def at_line(verdicts: Sequence[LoopVerdict], line: int, subject: str) -> list[LoopVerdict]:
+def at_line(report: CheckedFile, line: int, subject: str) -> tuple[LoopVerdict, ...]:
     """The loops that begin on a line of the file. Raises UsageError where there is none."""
-    found = [v for v in verdicts if v.loc and v.loc.line == line]
+    found = report.at_line(line)
     if not found:
-        known = ", ".join(str(n) for n in sorted({v.loc.line for v in verdicts if v.loc}))
+        known = ", ".join(str(n) for n in sorted({v.line for v in report.loops if v.loc}))
         help = f"loops begin on line {known}" if known else "no loop was found"
         raise UsageError(f"no loop begins on line {line}", help=help, subject=subject)
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from loopxform.frontend.refusal import NotModelled
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Un
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Un, Var
 from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import COMPARISONS, type_of
 from loopxform.ir.visit import children, walk_expr
@@ -57,6 +57,8 @@ def _changes(inner: Scalar, t: Scalar) -> bool:
 
 def _narrowed(e: Cast, inner: Scalar, node: c_ast.Node) -> Expr:
     """A cast that may change the value: kept whole, so that no arithmetic looks through it."""
+    if inner.is_float and isinstance(e.operand, Var | Load):
+        return e
     if inner.is_float:
         return Cast(e.type, Cast(inner, e.operand, origin=e.origin), origin=e.origin)
     help = "declare the variable with the narrower type"

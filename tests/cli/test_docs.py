@@ -22,11 +22,27 @@ def block(text: str, kind: str) -> str:
 def test_the_questions_are_real(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (DOCS / "check.md").read_text().partition("## OpenMP")[0]
+    page = (DOCS / "check.md").read_text().partition("## Questions")[2].partition("## OpenMP")[0]
     monkeypatch.chdir(DOCS.parent / "corpus")
     command, _, shown = block(page, "console").partition("\n")
     assert main(shlex.split(command)[2:]) == 1
     assert capsys.readouterr().out == shown
+
+
+def test_the_verdicts_are_real(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "verdicts.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("verdicts.c").write_text(block(page, "c"))
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(command.split()[2:]) == 0
+    assert capsys.readouterr().out == f"{shown}\n"
+    exec(block(page, "python"), {})
+    printed = page.split("```\n\n```\n")[1].split("```")[0]
+    assert capsys.readouterr().out == printed
+    named = re.findall(r"^\| `(\w+)`", page, re.MULTILINE)
+    assert named == ["yes", "reduction", "privatizable", "no", "unknown"]
 
 
 def test_the_openmp_example_is_real(

@@ -69,7 +69,10 @@ def test_pcpp_is_loaded_where_macros_are(tmp_path: Path) -> None:
     assert "pcpp" in json.loads(done.stderr)
 
 
-PUBLIC = ["ArgumentError", "File", "LoopxformError", "Routine", "TiledRoutine", "load", "loads"]
+PUBLIC = [
+    "ArgumentError", "CheckedFile", "CheckedFunction", "File", "LoopxformError", "Routine",
+    "TiledRoutine", "check", "load", "loads",
+]  # fmt: skip
 
 
 def in_python(code: str) -> str:

@@ -50,7 +50,7 @@ def test_json_has_the_keys_of_the_contract() -> None:
     assert found["parallel"] == "no"
     (reason,) = found["reasons"]  # type: ignore[misc]
     assert reason["code"] == "LX101"
-    assert "i=0, j=1 and i=1, j=0 (M=3, N=3)" in reason["message"]
+    assert reason["message"].endswith("writes it at i=0, j=1 and reads it at i=1, j=0 (M=3, N=3)")
     assert answers(skew()) == [("i", "no"), ("j", "yes")]
 
 
@@ -113,7 +113,27 @@ def test_matrix_text() -> None:
     (m,) = matrix(skew())
     where = f"{m.rows[0].source} -> {m.rows[0].sink}"
     head = "statements".ljust(len(where))
-    assert matrix_text(m) == f"kind  array  {head}  i  j\nflow  a      {where}  <  >\n"
+    assert matrix_text(m) == f"kind  array  {head}  i    j\nflow  a      {where}  < 1  > -1\n"
+
+
+def test_a_matrix_without_rows() -> None:
+    (m,) = matrix(fn("n, a[]", loop("i", 0, "n", s("a[i] = 1"))))
+    assert matrix_text(m) == "no dependences\n"
+
+
+def test_what_is_not_proven_is_marked_and_explained() -> None:
+    f = fn("n, a[], b[]:int", loop("i", 0, "n", s("a[b[i]] = 1")))
+    (m,) = matrix(f)
+    assert "output?" in matrix_text(m)
+    assert matrix_text(m).endswith("?  not proven, but it could not be excluded\n")
+    ((why,),) = [v.reasons for v in judge(f)]
+    assert why.message.startswith(
+        "output dependence of a, direction (<), could not be excluded: a subscript of a[b[i]] (line"
+    )
+    assert why.message.endswith(") is not an affine function of the loop variables")
+    g = fn("n, a[], b[]", loop("i", 1, "n", when("b[i] > 0", s("a[i] = a[i - 1]"))))
+    ((why,),) = [v.reasons for v in judge(g)]
+    assert why.message.endswith("runs depends on data, or on a condition that is not affine")
 
 
 def test_one_matrix_per_nest() -> None:

@@ -1,0 +1,141 @@
+"""What `check` finds out about a file, as objects; `json()` gives the contract of `--format json`.
+
+report = lx.check("mm.c")
+for loop in report.loops:
+    print(loop.line, loop.var, loop.parallel)        # 5 i yes
+report["mm"].dependences[0].direction                # ('=', '=')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from loopxform.analysis.deps import Dependence
+from loopxform.analysis.verdict import LoopVerdict, Matrix, matrix
+from loopxform.api import File, Routine, load
+from loopxform.errors import InputError
+from loopxform.source import Loc
+
+if TYPE_CHECKING:
+    from loopxform.analysis.openmp import Claim
+
+
+def check(
+    path: str | PathLike[str],
+    *,
+    function: str | None = None,
+    time_limit: float | None = None,
+    **options: Sequence[str],
+) -> CheckedFile:
+    """Judges every loop of a C file, or of one of its functions. A nest that takes longer than
+    `time_limit` seconds is unknown for that reason. `include`, `define` and `undefine` list what
+    -I, -D and -U of a C compiler take.
+
+    Raises InputError where nothing of the file can be read, or it has no such function.
+    """
+    return checked(load(path, **options), function=function, time_limit=time_limit)
+
+
+def checked(
+    file: File, *, function: str | None = None, time_limit: float | None = None
+) -> CheckedFile:
+    """`check` for a file that is read already. Raises InputError."""
+    routines = tuple(file) if function is None else (file.routine(function),)
+    functions = tuple(CheckedFunction.of(r, time_limit) for r in routines)
+    problems = file.parsed.problems if function is None else ()
+    return CheckedFile(file, functions, problems)
+
+
+@dataclass(frozen=True)
+class CheckedFunction:
+    """A function: a verdict for each of its loops in text order, and what is true of its OpenMP
+    claims, and the dependence matrix of every nest."""
+
+    routine: Routine
+    loops: tuple[LoopVerdict, ...]
+    claims: tuple[Claim, ...]
+    matrices: tuple[Matrix, ...]
+
+    @classmethod
+    def of(cls, routine: Routine, time_limit: float | None = None) -> CheckedFunction:
+        """Judges a function. A nest that takes longer than `time_limit` seconds is unknown."""
+        verdicts = routine.check(time_limit)
+        return cls(routine, verdicts, routine.audit(), matrix(routine.function, time_limit))
+
+    @property
+    def name(self) -> str:
+        return self.routine.name
+
+    @property
+    def loc(self) -> Loc | None:
+        """Where its name stands in its definition."""
+        return self.routine.function.origin.loc
+
+    @property
+    def dependences(self) -> tuple[Dependence, ...]:
+        """The rows of all its matrices."""
+        return tuple(row for m in self.matrices for row in m.rows)
+
+    def claim(self, loop: LoopVerdict) -> Claim | None:
+        """What is true of the OpenMP pragma over a loop; None where it has none."""
+        return next((c for c in self.claims if c.path == loop.path), None)
+
+    def json(self) -> dict[str, object]:
+        audited = {c.path: {"openmp": c.json()} for c in self.claims}
+        return {
+            "name": self.name,
+            "line": self.loc.line if self.loc else 0,
+            "loops": [v.json() | audited.get(v.path, {}) for v in self.loops],
+            "dependences": [row.json() for row in self.dependences],
+        }
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file: its functions, and the `problems` of those that could not be read."""
+
+    file: File
+    functions: tuple[CheckedFunction, ...]
+    problems: tuple[InputError, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+    @property
+    def loops(self) -> tuple[LoopVerdict, ...]:
+        """Every loop of the file, function by function."""
+        return tuple(v for f in self.functions for v in f.loops)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return tuple(c for f in self.functions for c in f.claims)
+
+    def __getitem__(self, name: str) -> CheckedFunction:
+        for f in self.functions:
+            if f.name == name:
+                return f
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[CheckedFunction]:
+        return iter(self.functions)
+
+    def at_line(self, line: int) -> tuple[LoopVerdict, ...]:
+        """The loops whose `for` stands on a line of the file."""
+        return tuple(v for v in self.loops if v.line == line)
+
+    def only(self, line: int) -> CheckedFile:
+        """What was found about the loops that begin on a line, and the functions they are in."""
+        found = [replace(f, loops=tuple(v for v in f.loops if v.line == line)) for f in self]
+        return replace(self, functions=tuple(f for f in found if f.loops))
+
+    def json(self) -> dict[str, object]:
+        """The contract of `check --format json`."""
+        return {
+            "schema_version": 1,
+            "file": self.name,
+            "functions": [f.json() for f in self.functions],
+        }

@@ -1,0 +1,45 @@
+"""The C files that a command line means: files, folders with everything below, standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from loopxform.errors import InputError
+
+
+def c_files(names: Sequence[str]) -> list[str]:
+    """The files in the order given, each once; a folder stands for the `.c` files below it in the
+    order of their names, hidden folders left out. Raises InputError."""
+    found: dict[str, str] = {}
+    for name in names:
+        for path in _below(name) if os.path.isdir(name) else [name]:
+            found.setdefault(path if path == "-" else os.path.realpath(path), path)
+    return list(found.values())
+
+
+def _below(folder: str) -> list[str]:
+    def refuse(e: OSError) -> None:
+        message = f"cannot read the folder '{e.filename}': {e.strerror}"
+        raise InputError(message, help="name a folder that you may read", subject=folder) from e
+
+    out: list[str] = []
+    for where, inner, files in os.walk(folder, onerror=refuse):
+        inner[:] = sorted(d for d in inner if not d.startswith("."))
+        out += [os.path.normpath(os.path.join(where, f)) for f in sorted(files) if f.endswith(".c")]
+    if not out:
+        message = f"there is no C file in the folder '{folder}'"
+        raise InputError(message, help="name a C file, or a folder that has some", subject=folder)
+    return out
+
+
+def progress(files: Sequence[str], verb: str) -> Iterator[str]:
+    """The files one by one; where a person waits for several, with a line that says how far."""
+    if len(files) < 2 or not sys.stderr.isatty():
+        yield from files
+        return
+    from tqdm import tqdm  # loads what only a person at a terminal needs
+
+    bar: Iterable[str] = tqdm(files, desc=verb, unit="file", leave=False, file=sys.stderr)
+    yield from bar
