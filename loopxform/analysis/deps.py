@@ -12,7 +12,7 @@ of seed 000, step 0.)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access
@@ -137,15 +137,19 @@ class _Search:
             for access in instance.accesses:
                 key = (access.storage.name, access.storage.decl)
                 by_storage.setdefault(key, []).append((n, access))
-        out: dict[Dependence, None] = {}
+        out: dict[Dependence, Dependence] = {}
         for uses in by_storage.values():
             if not any(a.write for _, a in uses):
                 continue
             for n, a in uses:
                 for m, b in uses:
-                    if a.write or b.write:
-                        out |= dict.fromkeys(self._between(n, a, m, b))
-        return tuple(out)
+                    if not (a.write or b.write):
+                        continue
+                    for d in self._between(n, a, m, b):
+                        out.setdefault(replace(d, exact=True), d)
+                        if d.exact:
+                            out[d] = d
+        return tuple(out.values())
 
     def _between(self, n: int, a: Access, m: int, b: Access) -> list[Dependence]:
         source, sink = self.region.instances[n], self.region.instances[m]

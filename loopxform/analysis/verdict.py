@@ -297,7 +297,7 @@ def matrix_text(m: Matrix) -> str:
         signs = [m.entry(d, n) for n in range(len(m.loops))]
         table.append([d.kind + ("" if d.exact else "?"), name, where, *signs])
     if len(table) == 1:
-        return "\n".join(["no dependences", *_unmodelled(m)]) + "\n"
+        return "\n".join(_unmodelled(m) or ["no dependences"]) + "\n"
     widths = [max(len(row[n]) for row in table) for n in range(len(head))]
     lines = [_line(row, widths) for row in table]
     if any(row[0].endswith("?") for row in table):

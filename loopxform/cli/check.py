@@ -108,6 +108,8 @@ def _show(
         for r in reports:
             for f in r.functions:
                 print("\n".join(check_text.function(f, r.name if many else None)))
+        if any(m.rows for r in reports for f in r.functions for m in f.matrices):
+            print(check_text.LEGEND)
         if many:
             print(check_text.total(reports))
 

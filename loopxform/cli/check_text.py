@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from loopxform.analysis.verdict import Answer, LoopVerdict, matrix_text
@@ -12,6 +13,10 @@ from loopxform.source import Loc
 
 if TYPE_CHECKING:
     from loopxform.analysis.openmp import Claim
+
+
+LEGEND = "(= in one iteration, < to a later one, > to an earlier one; a number counts iterations)"
+"""The signs of the matrices, for who sees one for the first time."""
 
 
 def function(f: CheckedFunction, file: str | None = None) -> list[str]:
@@ -24,7 +29,7 @@ def function(f: CheckedFunction, file: str | None = None) -> list[str]:
         number = f"{v.line:>5}" if v.loc else "    ?"
         which = f"{v.var} at column {v.column}: " if v.loc and shared[v.line] > 1 else ""
         out.append(f"{number} | {(source or v.var).rstrip():<48}  {which}{words(v)}")
-        out += [f"        {r.message}" for r in v.reasons]
+        out += [f"        {line}" for line in _reasons(v)]
         claim = f.claim(v)
         out += [f"        {line}" for line in _claim(claim)] if claim else []
     lines = {v.path: v.line for v in f.loops}
@@ -38,10 +43,59 @@ def function(f: CheckedFunction, file: str | None = None) -> list[str]:
 
 def words(v: LoopVerdict) -> str:
     """A verdict with what it takes: `privatizable (private t)`."""
+    if v.parallel in ("no", "unknown"):
+        return v.parallel
     extra = [f"private {', '.join(v.private)}"] if v.private else []
     extra += [f"{r.op} of {r.var}" for r in v.reductions]
-    extra += [f"if {', '.join(v.assumes)}"] if v.assumes else []
+    extra += [f"if {', '.join(_together(v.assumes))}"] if v.assumes else []
     return v.parallel + (f" ({'; '.join(extra)})" if extra else "")
+
+
+PAIR = re.compile(r"(\S+) and (\S+) do not overlap")
+
+
+def _together(assumes: Sequence[str]) -> list[str]:
+    """Many pairs of arrays that do not overlap, in few words where they are all pairs of some
+    arrays, or all pairs of those written with the others."""
+    matches = [PAIR.fullmatch(a) for a in assumes]
+    pairs = {frozenset(m.groups()) for m in matches if m}
+    if len(pairs) < 3:
+        return list(assumes)
+    rest = [a for a, m in zip(assumes, matches) if not m]
+    names = list(dict.fromkeys(n for m in matches if m for n in m.groups()))
+    cover = _cover(pairs, names)
+    if pairs != {frozenset((w, n)) for w in cover for n in names if w != n}:
+        return list(assumes)
+    others = [n for n in names if n not in cover]
+    if len(others) < 2:
+        return [f"no two of {', '.join(names)} overlap", *rest]
+    if len(cover) == 1:
+        return [f"{cover[0]} overlaps none of {', '.join(others)}", *rest]
+    both = f"{', '.join(cover)} overlap neither each other nor {', '.join(others)}"
+    return [both, *rest]
+
+
+def _cover(pairs: Iterable[frozenset[str]], names: Sequence[str]) -> list[str]:
+    """Names so that each pair has one, those in most pairs first."""
+    left, out = set(pairs), []
+    while left:
+        counts = Counter(n for pair in left for n in pair)
+        best = max(names, key=lambda n: counts[n])
+        out.append(best)
+        left = {pair for pair in left if best not in pair}
+    return [n for n in names if n in out]
+
+
+def _reasons(v: LoopVerdict) -> Iterator[str]:
+    """What is said of several lines is said once."""
+    lines: dict[str, list[int]] = {}
+    for r in v.reasons:
+        lines.setdefault(r.message, []).append(r.loc.line if r.loc else 0)
+    for message, at in lines.items():
+        known = sorted({n for n in at if n and n != v.line})
+        said = "line " in message or "lines " in message or not known
+        word = "line" if len(known) == 1 else "lines"
+        yield message if said else f"{message} ({word} {', '.join(str(n) for n in known)})"
 
 
 def total(reports: Sequence[CheckedFile]) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from loopxform import loads
+from loopxform.analysis.verdict import LoopVerdict
 from loopxform.cli import main
+from loopxform.cli.check_text import LEGEND, words
 
 MAIN = """#include <stdio.h>
 int main(int argc, char **argv)
@@ -55,3 +57,47 @@ def test_variables_of_loops_that_are_not_modelled(header: str, name: str) -> Non
     text = f"void f(int n, float *a, int *p) {{ int i = 0, j = 0;\n for ({header}) a[i] = j; }}"
     (verdict,) = loads(text)["f"].check()
     assert (verdict.parallel, verdict.var) == ("unknown", name)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "text"),
+    [
+        ("ab ac", "a and b do not overlap, a and c do not overlap"),
+        ("ab ac bc", "no two of a, b, c overlap"),
+        ("ad bd cd", "d overlaps none of a, b, c"),
+        ("ac bc ad bd cd", "c, d overlap neither each other nor a, b"),
+        ("ab bc cd", "a and b do not overlap, b and c do not overlap, c and d do not overlap"),
+    ],
+)
+def test_many_arrays_that_do_not_overlap(pairs: str, text: str) -> None:
+    assumes = tuple(f"{a} and {b} do not overlap" for a, b in pairs.split())
+    verdict = LoopVerdict((), None, "i", 0, "yes", assumes=(*assumes, "n > 0"))
+    assert words(verdict) == f"yes (if {text}, n > 0)"
+
+
+def test_what_several_lines_have_in_common_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.c").write_text(
+        "void g(int);\nvoid f(int n)\n{\n  for (int i = 0; i < n; i++) {\n    g(i);\n"
+        "    g(n);\n  }\n}\n"
+    )
+    assert main(["check", str(tmp_path / "m.c")]) == 0
+    out = capsys.readouterr().out
+    assert out.count("the effects of calling 'g' are not known") == 1
+    assert "the effects of calling 'g' are not known (lines 5, 6)\n" in out
+
+
+def test_signs_are_explained_where_there_are_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.c").write_text(
+        "void f(int n, int *a)\n{ for (int i = 0; i < n; i++) a[i] = 0; }\n"
+    )
+    assert main(["check", str(tmp_path / "m.c")]) == 0
+    assert LEGEND not in capsys.readouterr().out
+    (tmp_path / "m.c").write_text(
+        "void f(int n, int *a)\n{ for (int i = 1; i < n; i++) a[i] = a[i - 1]; }\n"
+    )
+    assert main(["check", str(tmp_path / "m.c")]) == 0
+    assert capsys.readouterr().out.endswith(f"\n{LEGEND}\n")

@@ -37,7 +37,7 @@ def test_the_verdicts_are_real(
     Path("verdicts.c").write_text(block(page, "c"))
     command, _, shown = block(page, "console").partition("\n")
     assert main(command.split()[2:]) == 0
-    assert capsys.readouterr().out == f"{shown}\n"
+    assert capsys.readouterr().out == shown
     exec(block(page, "python"), {})
     printed = page.split("```\n\n```\n")[1].split("```")[0]
     assert capsys.readouterr().out == printed
