@@ -141,14 +141,28 @@ class Routine:
         `seconds` are unknown for that reason."""
         return judge(self.function, seconds)
 
-    def audit(self) -> tuple[Claim, ...]:
-        """What is true of every OpenMP loop, in text order."""
+    def audit(self, seconds: float | None = None) -> tuple[Claim, ...]:
+        """What is true of every OpenMP loop, in text order. A claim that takes longer than
+        `seconds` is not proven."""
         directives = self.file.parsed.directives.get(self.name, ())
         if not directives:
             return ()
         from loopxform.analysis.openmp import audit  # loads what only OpenMP needs
 
-        return audit(self.function, directives)
+        return audit(self.function, directives, seconds, unseen=self._openmp_only())
+
+    def _openmp_only(self) -> Loc | None:
+        """Where text of the function begins that only a compiler that heeds OpenMP would see."""
+        begin = self.function.origin.loc
+        if begin is None:
+            return None
+        functions = self.file.parsed.unit.functions
+        starts = sorted(f.origin.loc.line for f in functions if f.origin.loc)
+        end = next((n for n in starts if n > begin.line), None)
+        for n in self.file.parsed.openmp_only:
+            if begin.line < n and (end is None or n < end):
+                return Loc(begin.file, n, 1)
+        return None
 
     def matrix(self) -> str:
         """The dependence matrix of every nest, as text."""

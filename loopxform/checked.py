@@ -62,8 +62,8 @@ class CheckedFunction:
     @classmethod
     def of(cls, routine: Routine, time_limit: float | None = None) -> CheckedFunction:
         """Judges a function. A nest that takes longer than `time_limit` seconds is unknown."""
-        verdicts = routine.check(time_limit)
-        return cls(routine, verdicts, routine.audit(), matrix(routine.function, time_limit))
+        verdicts, claims = routine.check(time_limit), routine.audit(time_limit)
+        return cls(routine, verdicts, claims, matrix(routine.function, time_limit))
 
     @property
     def name(self) -> str:

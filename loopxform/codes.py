@@ -123,5 +123,7 @@ CODES: dict[str, str] = {
     "LX314": "An OpenMP construct or clause that is not modelled.",
     "LX315": "A subscript leaves its array whenever the loop runs, so nothing is known about what "
     "it touches.",
+    "LX316": "Text of the function depends on _OPENMP, which a compiler defines that heeds the "
+    "pragmas: check with -D_OPENMP, so that it is read, or -U_OPENMP where it does not matter.",
 }
 """Codes never change their meaning; tools match on them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from loopxform.errors import InputError
 from loopxform.frontend import gnu
 from loopxform.frontend.lower_file import lower_file
@@ -46,4 +48,15 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         dict((*tree.failed, *lowered.failed)),
         tuple(lowered.notes),
         lowered.directives,
+        _openmp_only(raw, options),
     )
+
+
+_ON_OPENMP = re.compile(r"^[ \t]*#[ \t]*(?:el)?if[^\n]*\b_OPENMP\b", re.MULTILINE)
+
+
+def _openmp_only(raw: str, options: CppOptions) -> tuple[int, ...]:
+    said = {re.split(r"\W", d, maxsplit=1)[0] for d in (*options.defines, *options.undefines)}
+    if "_OPENMP" in said or "_OPENMP" not in raw:
+        return ()
+    return tuple(raw.count("\n", 0, m.start()) + 1 for m in _ON_OPENMP.finditer(raw))

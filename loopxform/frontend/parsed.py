@@ -38,7 +38,8 @@ class Parsed:
     the declarations that could not be read at all; the other functions are in `unit`. `failed`
     gives the problem of a function by its name. `notes` explains what delinearisation left alone.
     `directives` are the OpenMP directives of each function in text order, those of the
-    file first.
+    file first. `openmp_only` are the lines of the file where text begins that depends on `_OPENMP`,
+    which a compiler defines that heeds them and the command line does not mention.
     """
 
     unit: Unit
@@ -48,3 +49,4 @@ class Parsed:
     failed: dict[str, InputError] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)
+    openmp_only: tuple[int, ...] = ()

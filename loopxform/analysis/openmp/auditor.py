@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.deadline import Deadline, within
 from loopxform.analysis.openmp.claim import Claim, Doubt, Finding
 from loopxform.analysis.openmp.clauses import clauses
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
@@ -18,9 +19,11 @@ from loopxform.analysis.openmp.linear import closed_form
 from loopxform.analysis.openmp.outside import outside
 from loopxform.analysis.openmp.races import races, thread_values
 from loopxform.analysis.openmp.team import team
+from loopxform.analysis.verdict import is_inlined
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import Path, at, walk
+from loopxform.source import Loc
 
 _UNDERSTOOD_TEXT = """private firstprivate lastprivate reduction shared default collapse linear
     safelen simdlen ordered nowait schedule num_threads if proc_bind map device aligned nontemporal
@@ -28,13 +31,28 @@ _UNDERSTOOD_TEXT = """private firstprivate lastprivate reduction shared default 
 _UNDERSTOOD = frozenset(_UNDERSTOOD_TEXT.split())
 
 
-def audit(fn: Function, directives: Sequence[Directive]) -> tuple[Claim, ...]:
-    """A claim for each OpenMP loop, in text order. `fn` is the function as it was read."""
+def audit(
+    fn: Function,
+    directives: Sequence[Directive],
+    seconds: float | None = None,
+    unseen: Loc | None = None,
+) -> tuple[Claim, ...]:
+    """A claim for each OpenMP loop, in text order. `fn` is the function as it was read. A loop of a
+    function whose body stands in the place of a call is audited where the function is defined. A
+    claim that takes longer than `seconds` is not proven; nothing is where text that only OpenMP
+    compilers see was left out (`unseen`)."""
     found = []
     for n, d in enumerate(directives):
         for path in d.paths[:1] if is_loop(d) else ():
-            found.append(_claim(fn, tuple(directives), n, path))
-    return tuple(found)
+            if not is_inlined(at(fn, path)):
+                with within(Deadline.after(seconds)):
+                    found.append(_claim(fn, tuple(directives), n, path))
+    return tuple(found if unseen is None else (_unsure(c, unseen) for c in found))
+
+
+def _unsure(c: Claim, unseen: Loc) -> Claim:
+    text = "what stands under _OPENMP was not read: check with -D_OPENMP"
+    return replace(c, findings=(), doubts=(Doubt("LX316", text, unseen),), assumes=())
 
 
 def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) -> Claim:

@@ -288,3 +288,55 @@ def test_the_same_names_in_json() -> None:
         "witness": "i=0 and i=1 (n=2)",
         "cure": "private(t)",
     }
+
+
+FLAGS = """void f(int n, double *a, volatile int *done) {
+#pragma omp parallel for
+for (int i = 1; i < n; i++) {
+#ifdef _OPENMP
+  while (!done[i - 1]) ;
+#endif
+  a[i] = a[i - 1];
+}
+}
+void g(int n, double *a) {
+#pragma omp parallel for
+for (int i = 1; i < n; i++) a[i] = a[i - 1];
+}
+"""
+
+
+def test_text_that_only_openmp_compilers_see() -> None:
+    (c,) = lx.loads(FLAGS)["f"].audit()
+    assert (c.proven, doubts(c)) == (None, ["LX316"])
+    assert c.doubts[0].loc is not None
+    assert c.doubts[0].loc.line == 4
+    (seen,) = lx.loads(FLAGS, define=["_OPENMP=201511"])["f"].audit()
+    assert doubts(seen) == ["LX103"]
+    (unwanted,) = lx.loads(FLAGS, undefine=["_OPENMP"])["f"].audit()
+    assert [f.code for f in unwanted.findings] == ["LX300"]
+    (other,) = lx.loads(FLAGS)["g"].audit()
+    assert [f.code for f in other.findings] == ["LX300"]
+
+
+CALLED = """static void g(int n, double *a) {
+#pragma omp parallel for
+for (int i = 1; i < n; i++) a[i] = a[i - 1];
+}
+void f(int n, double *a) { g(n, a); g(n, a + n); }
+"""
+
+
+def test_a_claim_is_made_where_the_function_is_defined() -> None:
+    file = lx.loads(CALLED)
+    assert file["f"].audit() == ()
+    assert [c.proven for c in file["g"].audit()] == [False]
+
+
+def test_a_limit_of_time() -> None:
+    text = "void f(int n, double *restrict a, double *restrict b) {\n#pragma omp parallel for\n"
+    text += "for (int i = 0; i < n; i++) a[i] = b[i]; }"
+    (now,) = lx.loads(text)["f"].audit(0)
+    assert now.proven is None
+    (later,) = lx.loads(text)["f"].audit(60)
+    assert later.proven
