@@ -86,12 +86,12 @@ void row_maxima(int n, int m, double out[n], double x[n][m])
   }
 }
 
-/* How often a new record was set depends on the order. */
+/* How often a new record was set depends on the order, unless there is none at all. */
 int records(int n, const double x[n])
 {
   double top = x[0];
   int count = 0;
-  for (int i = 1; i < n; i++) /* no (unknown): flow of top */
+  for (int i = 1; i < n; i++) /* unknown: flow of top */
     if (x[i] > top) {
       top = x[i];
       count++;

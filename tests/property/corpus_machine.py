@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 from machine import Event, Machine, Place, carrier, kind, observed
 
@@ -12,7 +13,8 @@ from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path, walk
 
-RUNS = 24
+SIZES, DATA = 14, 6
+"""How many choices there are of each; every combination is run."""
 
 
 class OutsideError(Exception):
@@ -24,7 +26,8 @@ class Run(Machine):
     """One run; integers in memory are places of small arrays, real numbers have both signs."""
 
     huge: int = 1 << 4000
-    seed: int = 0
+    data: int = 0
+    sizes: int = 0
     most: int = 1
     shapes: dict[str, tuple[int | None, ...]] = field(default_factory=dict)
     turns: dict[Path, int] = field(default_factory=dict)
@@ -32,12 +35,12 @@ class Run(Machine):
 
     def initial(self, name: str, index: tuple[int, ...]) -> int:
         type = self.types.get(name)
-        chosen = random.Random(f"{self.seed} {name} {index}")
+        chosen = random.Random(f"{self.sizes} {self.data} {name} {index}")
         if type is None or not type.is_integer:
-            return (7, -7, 0, sum(index), *[chosen.randint(-5, 9)] * 2)[self.seed % 6]
-        match self.seed % 3:
+            return (7, -7, 0, sum(index), *[chosen.randint(-5, 9)] * 2)[self.data]
+        match self.data % 3:
             case 0:
-                return sum(index)
+                return index[-1] if index else 0
             case 1:
                 return 0
             case _:
@@ -66,17 +69,22 @@ class Run(Machine):
         self.order[path] = before
 
 
-def start(fn: Function, seed: int, **how: object) -> Run:
+def start(fn: Function, size: int, data: int, **how: object) -> Run:
     """A machine that is ready to run `fn`; OutsideError where the sizes are none it is for."""
-    chosen = random.Random(f"{seed} {fn.name}")
+    chosen = random.Random(f"{size} {fn.name}")
     types = symbols(fn)
     written = {name for p in fn.objects for name in [p.name] if _is_written(fn, name)}
     scalars = [p for p in fn.objects if not p.shape and not p.array and p.type.is_integer]
-    top = 7 if seed % 4 else 20
-    sizes = {p.name: chosen.randint(0, top) for p in scalars if p.name not in written}
+    top = 6 if size else 24 // max(1, _depth(fn))
+    likely = [0, 0, top - 1, *range(top + 1)] if size else range(top - 3, top)
+    names = [p.name for p in scalars if p.name not in written]
+    sizes = {name: chosen.choice(likely) for name in names}
+    if 0 < size <= len(names):
+        sizes = {name: 0 if n == size else top for n, name in enumerate(names, 1)}
     most = max(1, min(sizes.values(), default=4))
     unsigned = any(t.is_unsigned for t in types.values())
-    run = Run({}, sizes, types=types, unsigned=unsigned, seed=seed, most=most, **how)  # type: ignore[arg-type]
+    run = Run({}, sizes, types=types, unsigned=unsigned, most=most, **how)  # type: ignore[arg-type]
+    run.sizes, run.data = size, data
     if not all(run.value(e, ()) for e in fn.assumes):
         raise OutsideError
     for p in fn.objects:
@@ -85,15 +93,21 @@ def start(fn: Function, seed: int, **how: object) -> Run:
     return run
 
 
+def _depth(fn: Function) -> int:
+    """The most loops around each other."""
+    loops = [path for path, s in walk(fn.body) if isinstance(s, For)]
+    return max((sum(p[: len(q)] == q for q in loops) for p in loops), default=0)
+
+
 def _is_written(fn: Function, name: str) -> bool:
     return any(getattr(getattr(s, "target", None), "name", "") == name for _, s in walk(fn.body))
 
 
 def runs(fn: Function, **how: object) -> Iterator[Run]:
     """All runs of `fn` that mean something."""
-    for seed in range(RUNS):
+    for size, data in product(range(SIZES), range(DATA)):
         try:
-            run = start(fn, seed, **how)
+            run = start(fn, size, data, **how)
             run.body(fn.body, ())
         except (OutsideError, OverflowError):
             continue
