@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from loopxform.analysis.verdict import judge
+from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.frontend import parse_file
 
 AHEAD = "for (int i = 0; i < n; i++) a[i] = a[i + m] + 1;"
 
 
 def verdicts(body: str) -> list[str]:
+    return [v.parallel for v in judged(body)]
+
+
+def judged(body: str) -> tuple[LoopVerdict, ...]:
     text = (
         f"void f(int n, int w, double a[9 * n + 9], const double b[n], const int k[n]) {{ {body} }}"
     )
     (fn,) = parse_file("f.c", text=text).unit.functions
-    return [v.parallel for v in judge(fn)]
+    return judge(fn)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,11 @@ def test_too_near_on_one_way(before: str) -> None:
 def test_a_value_that_is_not_known_proves_nothing(before: str) -> None:
     """Neither that iterations collide: not every number is one that the scalar ever has."""
     assert verdicts(f"{before} {AHEAD}")[-1] == "unknown"
+
+
+def test_the_reason_names_the_scalar() -> None:
+    (verdict,) = judged(f"int m = k[0]; {AHEAD}")
+    assert verdict.reasons[0].message.endswith("which values m may have is not known")
 
 
 def test_a_bound_that_the_loop_changes() -> None:
