@@ -11,7 +11,7 @@ of seed 000, step 0.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -27,6 +27,7 @@ from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
+Distance: TypeAlias = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Dependence:
     loops: tuple[str, ...]
     loop_paths: tuple[Path, ...]
     direction: Pattern
-    distance: tuple[int | None, ...]
+    distance: Distance
     exact: bool
     point: Witness | None = field(default=None, compare=False)
     reduction: str | None = None
@@ -159,6 +160,9 @@ class _Search:
         out = []
         for row, point in self._solved(n, a, m, b, loops):
             reduction = self._reduction(a.storage.name, source, sink, loops, row.pattern)
+            computed = point.params.keys() - self.region.inputs if point else ()
+            proven = exact and point is not None and not computed
+            distance = _iterations(row.distance, loops)
             out.append(
                 Dependence(
                     kind,
@@ -168,15 +172,15 @@ class _Search:
                     tuple(x.var for x in loops),
                     tuple(x.path for x in loops),
                     row.pattern,
-                    self._chained(row, source, sink)
+                    self._chained(row, distance, source, sink)
                     if reduction and reduction.fixed
-                    else row.distance,
-                    exact and point is not None,
-                    point if exact else None,
+                    else distance,
+                    proven,
+                    point if proven else None,
                     None if reduction is None else reduction.op,
                     a.storage.decl,
                     row.tight,
-                    None if exact else _doubt(((source, a), (sink, b))),
+                    None if proven else _doubt(((source, a), (sink, b)), sorted(computed)),
                 )
             )
         return out
@@ -195,16 +199,16 @@ class _Search:
                 return r
         return None
 
-    def _chained(self, row: Row, *ends: Instance) -> tuple[int | None, ...]:
+    def _chained(self, row: Row, distance: Distance, *ends: Instance) -> Distance:
         """A reduction goes from each iteration to the next, unless a condition may skip some."""
         level = next(n for n, d in enumerate(row.pattern) if d != "=")
         if any(d != "=" for d in row.pattern[level + 1 :]):
-            return row.distance
+            return distance
         for end in ends:
             inside = end.path[len(end.loops[level].path) :]
             if any(isinstance(s, If) for s in enclosing(self.region.fn, end.path)[-len(inside) :]):
-                return row.distance
-        return (*row.distance[:level], 1, *row.distance[level + 1 :])
+                return distance
+        return (*distance[:level], 1, *distance[level + 1 :])
 
     def _solved(
         self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
@@ -237,8 +241,8 @@ class _Search:
         return list(found.values())
 
 
-def _doubt(ends: Iterable[tuple[Instance, Access]]) -> str | None:
-    """What about the two statements is not known exactly."""
+def _doubt(ends: Iterable[tuple[Instance, Access]], computed: Sequence[str]) -> str | None:
+    """What about the two statements, or the numbers they depend on, is not known exactly."""
     for instance, access in ends:
         line = f" (line {instance.loc.line})" if instance.loc else ""
         if access.unknown:
@@ -250,7 +254,15 @@ def _doubt(ends: Iterable[tuple[Instance, Access]]) -> str | None:
         if not (instance.exact and access.exact):
             line = f"line {instance.loc.line}" if instance.loc else "a statement"
             return f"whether {line} runs depends on data, or on a condition that is not affine"
-    return None
+    return f"which values {', '.join(computed)} may have is not known" if computed else None
+
+
+def _iterations(distance: Distance, loops: tuple[Loop, ...]) -> Distance:
+    """How far the loop variables are apart, as a number of iterations."""
+    return tuple(
+        d if not d else d // x.step if x.sign and d % x.step == 0 else None
+        for d, x in zip(distance, loops)
+    )
 
 
 def _joined(a: Row, b: Row) -> Row:

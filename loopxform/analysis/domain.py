@@ -8,10 +8,12 @@ What encloses a region counts as far as nothing in it changes what it mentions.
 
 from __future__ import annotations
 
+import re
+
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import TRUE, Conj, Constraint, Dnf, at_least, conjoin, plus, times
 from loopxform.analysis.linear import variable as var
-from loopxform.analysis.scope import Names, gather, inside, scalar_types
+from loopxform.analysis.scope import Facts, Names, gather, inside, scalar_types
 from loopxform.analysis.system import feasible
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Bin, For, Function, If, Opaque, Var
@@ -27,10 +29,18 @@ def names_of(fn: Function) -> Names:
         if known is fn:
             return found
     facts = gather(walk(fn.body))
-    made = Names(facts, facts, scalar_types(fn))
+    made = Names(facts, facts, scalar_types(fn), fn.body, _inputs(fn, facts))
     _names.append((fn, made))
     del _names[:-8]
     return made
+
+
+def _inputs(fn: Function, facts: Facts) -> frozenset[str]:
+    """The scalars that nothing in the function changes."""
+    odd = [s.text for _, s in walk(fn.body) if isinstance(s, Opaque)]
+    words = {word for text in odd for word in re.findall(r"[\w.]+", text)}
+    own = {p.name for p in fn.objects if not p.shape}
+    return frozenset(own - facts.assigned.keys() - facts.loop_vars - facts.declared.keys() - words)
 
 
 def assumptions_of(fn: Function) -> Dnf:

@@ -4,7 +4,8 @@
                 s = fmin(s, e), s = e < s ? e : s (each orientation), if (e < s) s = e
                 if (e < s) { s = e; k = f; }: k goes with s (`extrema`)
     where e does not read s, and every other access of s in the loop is such an update with the
-    same op; s is a scalar or an element of an array. Where the subscripts change with the loop
+    same op; s is a scalar or an element of an array, whose other elements may be read as long as
+    they are never one of those updated (`apart`). Where the subscripts change with the loop
 (`h[b[i]] += 1`) the array is reduced element by element, and every access of it counts.
 
 An integer s with a floating e is not one: the conversion back rounds at each step.
@@ -14,6 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loopxform.analysis.apart import apart
+from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.extrema import extremum, located, opposite
 from loopxform.analysis.scope import below, gather
@@ -34,7 +37,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, enclosing, names, stmt_exprs
+from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
 from loopxform.source import Loc
 
 OPERATORS = frozenset(["+", "*", "&", "|", "^", "&&", "||"])
@@ -77,7 +80,8 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     if len(_recent) > 256:
         _recent.clear()
     found = _reductions(fn, path)
-    _recent[id(fn), path] = (fn, found)
+    if not time_is_up():
+        _recent[id(fn), path] = (fn, found)
     return found
 
 
@@ -98,16 +102,24 @@ def _reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
             used |= _touched(s)
         for update in found:
             inside.update(update.paths[1:])
-            used |= _other_names(update)
+            used |= _other_names(update) - {_name(update.target)}
             updates.setdefault(_name(update.target), []).append(update)
     local = {s.name for _, s in statements if isinstance(s, Decl)}
     moving = _moving(loop, path)
     fit = {
         name: group
         for name, group in updates.items()
-        if name not in used | local and _agree(fn, group)
+        if name not in local and _agree(fn, group) and _alone(fn, path, name, group, used)
     }
     return tuple(_reduction(g, moving) for g in fit.values() if _goes_with(fn, g, fit))
+
+
+def _alone(fn: Function, path: Path, name: str, group: list[_Update], used: set[str]) -> bool:
+    """Whether nothing else in the loop meets the elements that a group updates."""
+    if name not in used and not any(name in _other_names(u) for u in group):
+        return True
+    updated = frozenset((p, u.target) for u in group for p in u.paths)
+    return isinstance(group[0].target, Load) and apart(fn, path, name, updated)
 
 
 def _goes_with(fn: Function, group: list[_Update], fit: dict[str, list[_Update]]) -> bool:
@@ -223,7 +235,9 @@ def _update(path: Path, s: Stmt) -> _Update | None:
 def _checked(
     target: Var | Load, op: str, value: Expr, s: Assign, paths: tuple[Path, ...]
 ) -> _Update | None:
-    return None if _name(target) in names(value) else _Update(target, op, value, s, paths)
+    if target in walk_expr(value) or (isinstance(target, Var) and target.name in names(value)):
+        return None
+    return _Update(target, op, value, s, paths)
 
 
 def _operand(target: Expr, value: Expr) -> tuple[str, Expr] | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import assert_never
 
@@ -76,6 +77,12 @@ class Region:
     names: Names
     instances: tuple[Instance, ...]
     context: Dnf
+
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """Numbers that may have any value the context allows: sizes, and the loops around."""
+        around = enclosing(self.fn, self.scope)[:-1] if self.scope else ()
+        return self.names.inputs | {s.var for s in around if isinstance(s, For)}
 
 
 _recent: list[tuple[Function, Path, Region]] = []

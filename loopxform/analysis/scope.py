@@ -2,7 +2,7 @@
 
 A parameter of a region is an integer scalar that keeps one value while the region runs: nothing in
 the region writes it, or one assignment outside every loop precedes all its uses. A temporary
-(`int t = 2*i + 1;`) is replaced by its value where that is provably the one it holds.
+(`int t = 2*i + 1;`) is replaced by its value where that is provably the one it holds (`reaching`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from loopxform.analysis.formula import Cases, Translator
+from loopxform.analysis.formula import Cases
 from loopxform.analysis.linear import variable
+from loopxform.analysis.reaching import MAX_DEPTH, value_at
 from loopxform.ir.nodes import (
     Assign,
     Copy,
@@ -159,8 +160,14 @@ class Names:
     whole: Facts
     facts: Facts
     types: dict[str, Scalar]
+    body: tuple[Stmt, ...] = ()
+    """That of the function."""
+    inputs: frozenset[str] = frozenset()
+    """Scalars that hold what the caller gave: any value."""
     loops: tuple[str, ...] = ()
     place: Path = ()
+    depth: int = 0
+    values: dict[tuple[str, Path], Cases | None] = field(default_factory=dict)
     counter: count[int] = field(default_factory=lambda: count(1))
 
     def at(self, place: Path, loops: tuple[str, ...]) -> Names:
@@ -196,31 +203,30 @@ class Names:
         return (decl is None or order(decl) < path) and (read is None or path < order(read))
 
     def _value(self, name: str) -> Cases | None:
-        """The value of a scalar assigned once in the function, earlier in the same body or around:
-        that assignment is the one this use sees, in the same iteration of the loops around it."""
+        """The value of a scalar at this place in terms of what never changes, and of the loops
+        around; remembered."""
         whole = self.whole
-        found = whole.assignments.get(name)
-        if found is None or whole.opaque or whole.assigned[name] != 1 or name in whole.loop_vars:
+        if whole.opaque or self.depth > MAX_DEPTH or not whole.may_change(name):
             return None
-        path, assign, loops = found
-        decl = whole.declared.get(name)
-        if assign.op or not _same_body_after(path, self.place):
-            return None
-        if decl is not None and order(decl) > order(path):
-            return None
-        if not self._fits(name, assign.value):
-            return None
-        there = replace(self, facts=whole, loops=loops, place=path)
-        translator = Translator(there)
-        value = translator.cases(assign.value)
-        return value if translator.exact else None
+        key = (name, self.place)
+        if key not in self.values:
+            self.values[key] = value_at(self, self.body, name, self.place)
+        return self.values[key]
 
-    def _fits(self, name: str, value: Expr) -> bool:
+    def back_at(self, place: Path, loops: tuple[str, ...]) -> Names:
+        """The names as a statement at `place` means them, as far as that holds in the whole
+        function."""
+        return replace(self, facts=self.whole, loops=loops, place=place, depth=self.depth + 1)
+
+    def fits(self, name: str, value: Expr) -> bool:
         """Whether the C type of `name` holds every value of the expression assigned to it."""
         target, source = self.types[name], self.type_of(value)
         if source is None or not source.is_integer or target.is_unsigned != source.is_unsigned:
             return False
         return target.bytes >= source.bytes
+
+    def is_unsigned(self, name: str) -> bool:
+        return self.types[name].is_unsigned
 
     def symbol(self, e: Expr) -> str | None:
         """An unknown constant stands for an integer expression of things that never change."""
@@ -242,15 +248,6 @@ class Names:
             return type_of(e, self.types)
         except KeyError:
             return INT if isinstance(e, Tile) else None
-
-
-def _same_body_after(path: Path, place: Path) -> bool:
-    """Whether `place` stands after the statement at `path`, in the same body or inside a statement
-    of that body; then and else are different bodies."""
-    n = len(path) - 1
-    if len(place) <= n or place[:n] != path[:n]:
-        return False
-    return (place[n] < 0) == (path[n] < 0) and order(path) < order(place)
 
 
 def order(path: Path) -> tuple[tuple[int, int], ...]:

@@ -14,6 +14,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Call,
     Cast,
     Const,
     Decl,
@@ -22,6 +23,7 @@ from loopxform.ir.nodes import (
     Function,
     If,
     Load,
+    Return,
     Select,
     Stmt,
     Un,
@@ -62,6 +64,8 @@ class Machine:
     locals: dict[str, int] = field(default_factory=dict)
     instances: int = 0
     limit: int = 30_000
+    huge: int = 1 << 40
+    """Numbers from here on are cut."""
     types: dict[str, Scalar] = field(default_factory=dict)
     unsigned: bool = False
     """Whether the program has unsigned variables at all."""
@@ -81,7 +85,11 @@ class Machine:
 
     def load(self, path: Path, name: str, index: tuple[int, ...] = ()) -> int:
         place = self.touch(path, name, index, False)
-        return self.memory.get(place, (len(name) + ord(name[0]) % 7 + sum(index) * 3 + 1) % 11)
+        return self.memory[place] if place in self.memory else self.initial(name, index)
+
+    def initial(self, name: str, index: tuple[int, ...]) -> int:
+        """What an object holds before anything is written to it."""
+        return (len(name) + ord(name[0]) % 7 + sum(index) * 3 + 1) % 11
 
     def value(self, e: Expr, path: Path) -> int:
         match e:
@@ -97,6 +105,8 @@ class Machine:
                 return self.load(path, array, tuple(self.value(i, path) for i in index))
             case Un("-", x):
                 return -self.value(x, path)
+            case Un("+", x):
+                return self.value(x, path)
             case Un("!", x):
                 return int(not self.value(x, path))
             case Bin("&&", a, b):
@@ -111,6 +121,8 @@ class Machine:
                 return value % (1 << 8 * type.bytes) if type.is_unsigned else value
             case Select(c, a, b):
                 return self.value(a if self.value(c, path) else b, path)
+            case Call(name, args):
+                return _called(name, [self.value(x, path) for x in args])
             case _:
                 raise AssertionError(e)
 
@@ -151,7 +163,7 @@ class Machine:
                 type = self.types.get(name)
                 if type is not None and type.is_unsigned:
                     new %= 1 << 8 * type.bytes
-                small = new if abs(new) < 1 << 40 else new % 10007
+                small = new if abs(new) < self.huge else new % 10007
                 self.memory[self.touch(path, name, index, True)] = small
             case If(cond, then, other):
                 if self.value(cond, path):
@@ -160,6 +172,9 @@ class Machine:
                     self.body(other, path, orelse=True)
             case For():
                 self.loop(s, path)
+            case Return(value):
+                if value is not None:
+                    self.value(value, path)
             case _:
                 raise AssertionError(s)
 
@@ -170,6 +185,7 @@ class Machine:
         while v < self.value(s.hi, path) if step > 0 else v > self.value(s.hi, path):
             values.append(v)
             v += step
+        after = v
         chosen = self.order.get(path, lambda x: x)(values)
         spoilt = [(n, self.locals.get(n, 0)) for n in self.poison.get(path, ())]
         for n, v in enumerate(chosen):
@@ -191,6 +207,8 @@ class Machine:
                 assert kept is not None
                 self.memory[(name, instance, ())] = kept
         self.vars.pop(s.var, None)
+        if s.live_out:
+            self.memory[(s.var, self.locals.get(s.var, 0), ())] = after
 
 
 def _binary(op: str, a: int, b: int) -> int:
@@ -217,11 +235,36 @@ def _binary(op: str, a: int, b: int) -> int:
             return int(a == b)
         case "!=":
             return int(a != b)
+        case "&":
+            return a & b
+        case "|":
+            return a | b
+        case "^":
+            return a ^ b
+        case "<<":
+            return a << b
+        case ">>":
+            return a >> b
         case "min":
             return min(a, b)
         case _:
             assert op == "max"
             return max(a, b)
+
+
+def _called(name: str, args: list[int]) -> int:
+    """A function of the library: the right one where integers have it, else any that computes."""
+    match name:
+        case "fabs":
+            return abs(args[0])
+        case "fmin":
+            return min(args)
+        case "fmax":
+            return max(args)
+        case "floor":
+            return args[0]
+        case _:
+            return sum(n * x for n, x in enumerate(args, 2)) % 5
 
 
 def run(fn: Function, params: dict[str, int], **how: object) -> Machine:

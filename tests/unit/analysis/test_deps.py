@@ -66,6 +66,12 @@ def test_one_dimension_forwards_and_backwards() -> None:
     assert (only(backwards).kind, only(backwards).distance) == ("anti", (2,))
 
 
+@pytest.mark.parametrize(("lo", "hi", "step"), [(4, "n", 2), ("n - 1", 3, -2)])
+def test_distance_counts_iterations(lo: int | str, hi: int | str, step: int) -> None:
+    f = fn("n, a[]", loop("i", lo, hi, s("a[i] = a[i-4]", "S0"), step=step))
+    assert only(f).distance == (2,)
+
+
 def test_a_negative_step_turns_the_dependence_round() -> None:
     f = fn("n, a[]", loop("i", "n - 1", -1, s("a[i] = a[i-1]", "S0"), step=-1))
     assert (only(f).kind, only(f).vector, only(f).distance) == ("anti", "(<)", (1,))

@@ -108,6 +108,8 @@ REFUTED: list[tuple[str, Told]] = [
      ("LX300", "b", "#pragma omp atomic on the update")),
     ("#pragma omp simd safelen(5)\nfor (int i = 4; i < n; i++) a[i] = a[i - 4];",
      ("LX300", "a", "safelen(4)")),
+    ("#pragma omp simd safelen(3)\nfor (int i = 4; i < n; i += 2) a[i] = a[i - 4];",
+     ("LX300", "a", "safelen(2)")),
     ("#pragma omp parallel for simd safelen(4)\nfor (int i = 4; i < n; i++) a[i] = a[i - 4];",
      ("LX300", "a", None)),
     (f"double s = 0;\n#pragma omp parallel for\n{LOOP}\n{{\n#pragma omp critical(one)\ns += a[i];\n"

@@ -6,6 +6,8 @@ import pytest
 from nests import decl, fn, loop, opaque, s, when
 
 from loopxform.analysis.reductions import reductions
+from loopxform.analysis.verdict import judge
+from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function, Stmt
 
 PARAMS = "n, t:float, u:float, c, d, x[], y[], k[]:int, C[n][n]"
@@ -136,3 +138,30 @@ def test_what_only_looks_like_an_extremum_with_its_place() -> None:
 
 def test_storage_of_the_iteration_is_no_reduction() -> None:
     assert reductions(nest(decl("v"), s("v += x[i]")), (0,)) == ()
+
+
+def rows(body: str) -> list[str]:
+    text = f"void f(int n, double x[2 * n + 2], double w[n][n], const int p[n]) {{ {body} }}"
+    (f,) = parse_file("f.c", text=text).unit.functions
+    return [v.parallel for v in judge(f)]
+
+
+@pytest.mark.parametrize(
+    ("inner", "verdict"),
+    [
+        ("for (int k = 0; k < i; k++) x[i] -= w[i][k] * x[k];", "reduction"),
+        ("for (int k = i + 1; k < n; k++) x[i] = x[i] + x[k];", "reduction"),
+        ("for (int k = 0; k < i; k++) if (x[k] > x[i]) x[i] = x[k];", "reduction"),
+        ("for (int k = 0; k < i; k++) { x[i] += x[k]; w[i][k] = x[k]; }", "reduction"),
+        ("for (int k = 0; k < i; k++) { x[i] += x[k]; w[i][k] = x[i]; }", "no"),
+        ("for (int k = 0; k <= i; k++) x[i] -= w[i][k] * x[k];", "no"),
+        ("for (int k = 0; k < n; k++) x[i] += x[k];", "no"),
+        ("for (int k = 0; k < i; k++) x[i] += x[p[k]];", "no"),
+        ("for (int k = 0; k < i; k++) { x[i] += x[k]; x[k] = 0; }", "no"),
+        ("for (int k = 1; k < i; k++) { x[i] += x[k]; x[k] = x[k - 1]; }", "no"),
+    ],
+)
+def test_other_elements_may_be_read(inner: str, verdict: str) -> None:
+    outer, found = rows(f"for (int i = 0; i < n; i++) {inner}")
+    assert outer in ("no", "unknown")
+    assert found == verdict

@@ -1,0 +1,43 @@
+"""Whether the elements that updates change are ever met by anything else in a loop.
+
+    for (k = 0; k < i; k++) x[i] += w[k] * x[k];      x[k] is never x[i], so x[i] is a sum
+
+The outer loops stand still: the question is about one run of the loop.
+"""
+
+from __future__ import annotations
+
+from loopxform.analysis.accesses import Access
+from loopxform.analysis.deadline import time_is_up
+from loopxform.analysis.pairs import Pair, common_loops
+from loopxform.analysis.region import Instance, region
+from loopxform.analysis.system import feasible
+from loopxform.ir.nodes import Expr, Function
+from loopxform.ir.visit import Path
+
+MAX_SYSTEMS = 64
+"""Combinations of cases per pair of accesses; beyond it they may meet."""
+
+
+def apart(fn: Function, path: Path, name: str, updates: frozenset[tuple[Path, Expr]]) -> bool:
+    """Whether every other access of the array `name` in the loop at `path` is a read of elements
+    that are none of those updated; `updates` are the statements, with what each updates."""
+    mine: list[tuple[Instance, Access]] = []
+    others: list[tuple[Instance, Access]] = []
+    for instance in region(fn, path).instances:
+        for access in instance.accesses:
+            if access.storage.name == name:
+                own = (instance.path, access.expr) in updates
+                (mine if own else others).append((instance, access))
+    if any(access.write for _, access in others):
+        return False
+    return not any(_meet(one, other) for one in mine if one[1].write for other in others)
+
+
+def _meet(one: tuple[Instance, Access], other: tuple[Instance, Access]) -> bool:
+    """Whether two accesses may be of the same element, in any two iterations."""
+    (first, a), (second, b) = one, other
+    systems = Pair(first, a, second, b, common_loops(first, second)).systems()
+    if len(systems) > MAX_SYSTEMS or time_is_up():
+        return True
+    return any(feasible(system) for system in systems)
