@@ -130,7 +130,8 @@ class Translator:
 
     def _converted(self, type: Scalar, operand: Expr) -> Cases | None:
         """Widening keeps a value; a negative number that becomes unsigned counts from the top (C11
-        6.3.1.3). A cast to the same unsigned type marks arithmetic that may wrap around."""
+        6.3.1.3), and what a signed type cannot hold counts from below 0, as compilers have it. A
+        cast to the same unsigned type marks arithmetic that may wrap around."""
         source = self.scope.type_of(operand)
         if source is None or not (type.is_integer and source.is_integer):
             return None
@@ -138,12 +139,19 @@ class Translator:
             return None
         if type.bytes < source.bytes or (type.kind == "bool" and source.kind != "bool"):
             return None
-        if source.is_unsigned and not type.is_unsigned and type.bytes == source.bytes:
-            return None
         found = self.cases(operand)
-        if found is None or source.is_unsigned or not type.is_unsigned:
+        if found is None or source.is_unsigned == type.is_unsigned:
             return found
         out: list[Case] = []
+        if source.is_unsigned:
+            if type.bytes > source.bytes:
+                return found
+            most = const((1 << (8 * type.bytes - 1)) - 1)
+            for x, when in found:
+                out.append((x, (*when, at_least(most, x))))
+                wrapped = plus(x, const(-1 << (8 * type.bytes)))
+                out.append((wrapped, (*when, at_least(x, most, 1))))
+            return tuple(out)
         for x, when in found:
             out.append((x, (*when, at_least(x, {}))))
             wrapped = plus(x, const(1 << (8 * type.bytes)))

@@ -28,8 +28,13 @@ class Induction:
     place: int
 
     def __str__(self) -> str:
-        """The closed form, q counting the iterations from 0."""
-        return f"{self.name} + {_factor(self.increment)}q"
+        """The closed form, `counter` counting the iterations from 0."""
+        return f"{self.name} + {_factor(self.increment)}{self.counter}"
+
+    @property
+    def counter(self) -> str:
+        """q, or where that is the variable, t."""
+        return "t" if self.name == "q" else "q"
 
 
 def _factor(e: Expr) -> str:

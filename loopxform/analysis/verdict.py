@@ -206,7 +206,7 @@ def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
     grows = induction(fn, path, d.array)
     if grows is not None:
         return (
-            f"; {d.array} is an induction variable, {grows} in iteration q from 0: "
+            f"; {d.array} is an induction variable, {grows} in iteration {grows.counter} from 0: "
             f"'substitute {d.array} {_reference(fn, path, loop)}' takes the dependence away"
         )
     last = wraps_around(fn, path, d.array)

@@ -13,7 +13,9 @@ from loopxform.frontend.desugar.builtins import without_builtins
 from loopxform.frontend.desugar.callee import callees
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.inline import FileNames, inline
+from loopxform.frontend.desugar.moving import without_moves
 from loopxform.frontend.desugar.names import Fresh
+from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.directives import directive_of
 from loopxform.frontend.fold import fold
@@ -79,12 +81,14 @@ def _plainer(ast: c_ast.FileAST) -> None:
         # Where a function is nested too deeply, lowering says so.
         with suppress(RecursionError):
             without_builtins(node, defined)
+            without_steps(node)
             structure(node, names, fresh[id(node)])
     known = callees(ast)
     file = FileNames(defined, arrays)
     for node in functions:
         with suppress(RecursionError):
             inline(node, known, file, fresh[id(node)])
+            without_moves(node, arrays, fresh[id(node)])
 
 
 def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered) -> None:

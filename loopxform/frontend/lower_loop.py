@@ -14,7 +14,7 @@ from pycparser import c_ast
 from loopxform.frontend.counting import Counting
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.lower_expr import Expressions, check_scalar
-from loopxform.frontend.pointers import Of
+from loopxform.frontend.pointers import Of, rank_left
 from loopxform.frontend.refusal import NotModelled, refused
 from loopxform.frontend.subscripts import check_wrap, wraps
 from loopxform.frontend.symbols import Span, Symbol
@@ -133,6 +133,12 @@ class Headers:
                     return op, bound, shift
         if cond is None:
             raise refused(node, "the loop has no condition", _FORM)
+        sides = (cond.left, cond.right) if isinstance(cond, c_ast.BinaryOp) else ()
+        if any(rank_left(side, self.table.of) for side in sides):
+            reason = "how far apart two pointers are is not known"
+            raise refused(
+                cond, reason, "compare the pointer with its array and a number: p < a + n"
+            )
         raise refused(cond, f"the condition does not compare '{symbol.name}' with a bound", _FORM)
 
     def _shift(self, side: c_ast.Node, symbol: Symbol) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 from pycparser.c_parser import Coord
 
-from loopxform.frontend.desugar.counted import CountedWhile
+from loopxform.frontend.desugar.counted import CountedDo, CountedWhile
 from loopxform.frontend.desugar.names import shown
 from loopxform.source import NOWHERE, Loc, Origin, Sources
 
@@ -92,6 +92,7 @@ def _column(raw: str, column: int, word: str) -> int:
 _KEYWORDS = {
     c_ast.For: "for",
     CountedWhile: "while",
+    CountedDo: "do",
     c_ast.If: "if",
     c_ast.While: "while",
     c_ast.DoWhile: "do",

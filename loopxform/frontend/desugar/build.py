@@ -31,6 +31,21 @@ def negated(node: c_ast.Node) -> c_ast.Node:
     return cast(c_ast.Node, _make.UnaryOp("!", node, coord=node.coord))
 
 
+def minus(node: c_ast.Node) -> c_ast.Node:
+    """`-node`"""
+    return cast(c_ast.Node, _make.UnaryOp("-", node, coord=node.coord))
+
+
+def element(array: str, index: c_ast.Node, at: c_ast.Node) -> c_ast.Node:
+    """`array[index]`"""
+    return cast(c_ast.Node, _make.ArrayRef(name(array, at), index, coord=at.coord))
+
+
+def step(op: str, text: str, at: c_ast.Node) -> c_ast.Node:
+    """`text++` or `text--`."""
+    return cast(c_ast.Node, _make.UnaryOp(f"p{op}", name(text, at), coord=at.coord))
+
+
 def cast_to(type: c_ast.Node, value: c_ast.Node) -> c_ast.Node:
     """`(type) value`; `type` is the type node of a declaration."""
     unnamed = _make.Typename(None, [], None, typed(type, None), coord=value.coord)
@@ -74,6 +89,11 @@ def local(
     """The declaration of a local variable of the type of a type node."""
     made = _make.Decl(text, [], [], [], [], typed(type, text), init, None, coord=at.coord)
     return cast(c_ast.Decl, made)
+
+
+def declarations(d: c_ast.Decl) -> c_ast.Node:
+    """A declaration as the start of a for."""
+    return cast(c_ast.Node, _make.DeclList([d], coord=d.coord))
 
 
 def without_value(d: c_ast.Decl) -> c_ast.Decl:

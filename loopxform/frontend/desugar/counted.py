@@ -1,7 +1,8 @@
 """A while loop that counts is a for loop: its start stands before it, its step at its end.
 
-    i = 0; while (i < n) { S; i++; }   ->   for (i = 0; i < n; i++) { S }
-    i = 0; for (; i < n; i++) { S }    ->   for (i = 0; i < n; i++) { S }
+    i = 0; while (i < n) { S; i++; }     ->   for (i = 0; i < n; i++) { S }
+    i = 0; for (; i < n; i++) { S }      ->   for (i = 0; i < n; i++) { S }
+    i = 0; do { S; i++; } while (i < n)  ->   for (i = 0; i < (n > 0 ? n : 0 + 1); i++) { S }
 
 Whether the header really counts is asked of every `for` later on.
 """
@@ -13,11 +14,16 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.jumps import Jump
-from loopxform.frontend.desugar.names import declared, mentioned
-from loopxform.frontend.tree import every, statements
+from loopxform.frontend.desugar.jumps import LOOPS, Jump
+from loopxform.frontend.desugar.kinds import kind
+from loopxform.frontend.desugar.names import changed, declared, mentioned
+from loopxform.frontend.desugar.starts import Scope, take_start
+from loopxform.frontend.desugar.stepped import stepped
+from loopxform.frontend.tree import clone, every, statements
 
-_CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), (c_ast.For, c_ast.While, c_ast.DoWhile))
+_CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
+_LEAVES = (c_ast.Break, c_ast.Return, c_ast.Goto, c_ast.Label)
+_MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 class CountedWhile(c_ast.For):
@@ -26,94 +32,135 @@ class CountedWhile(c_ast.For):
     __slots__ = ()
 
 
-def counted(items: list[c_ast.Node]) -> list[c_ast.Node]:
-    """`items` with the counting loops in it as for loops that hold their start."""
-    out: list[c_ast.Node] = []
-    for s in items:
-        made = _loop(s)
-        if made is None:
-            out.append(s)
-            continue
-        name, loop = made
-        found = _start(out, name)
-        if found is None:
-            out.append(s)
-            continue
-        n, loop.init = found
-        start = out[n]
-        if isinstance(start, c_ast.Decl):
-            out[n] = build.without_value(start)
-        else:
-            del out[n]
-        out.append(loop)
-    return out
+class CountedDo(c_ast.For):
+    """A `for` that was written with `do`."""
+
+    __slots__ = ()
+
+
+def from_start(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> c_ast.Node | None:
+    """The for loop that a loop stands for whose start stands before it and whose step is in it."""
+    if isinstance(s, c_ast.DoWhile):
+        return _do(s, before, scope)
+    made = _loop(s)
+    if made is None:
+        return None
+    name, loop = made
+    loop.init = take_start(before, name, scope)
+    return loop if loop.init is not None or _is_pointer_order(name, loop.cond, scope) else None
+
+
+def _is_pointer_order(name: str, cond: c_ast.Node, scope: Scope) -> bool:
+    """Whether a condition is `p < end` of a pointer, which may well be the caller's."""
+    known = scope.types.get(name)
+    if known is None or not isinstance(known.type, c_ast.PtrDecl | c_ast.ArrayDecl):
+        return False
+    ends = (cond.left, cond.right) if isinstance(cond, c_ast.BinaryOp) else ()
+    order = isinstance(cond, c_ast.BinaryOp) and cond.op in (*_MIRROR, "!=")
+    return order and any(isinstance(x, c_ast.ID) and x.name == name for x in ends)
 
 
 def _loop(s: c_ast.Node) -> tuple[str, c_ast.For] | None:
     """The variable and the for loop, without start, that `s` stands for."""
     match s:
-        case c_ast.While(cond=cond):
-            items = statements(s.stmt)
-            name = stepped(items[-1]) if items else None
-            body, step = items[:-1], items[-1] if items else None
-        case c_ast.For(init=None, cond=cond, next=step) if step is not None:
+        case c_ast.For(init=None, cond=cond, next=step) if step is not None and cond is not None:
             name, body = stepped(step), statements(s.stmt)
-        case c_ast.For(init=None, cond=cond, next=None):
-            items = statements(s.stmt)
-            name = stepped(items[-1]) if items else None
-            body, step = items[:-1], items[-1] if items else None
+            if name is None or name not in mentioned(cond):
+                return None
+        case c_ast.While(cond=cond) | c_ast.For(init=None, cond=cond, next=None):
+            found = _last_step(statements(s.stmt), cond)
+            if found is None:
+                return None
+            name, body, step = found
         case _:
             return None
-    if name is None or cond is None or name not in mentioned(cond):
-        return None
-    own = s.next is not None if isinstance(s, c_ast.For) else False
-    if not own and any(map(_CONTINUE.held, body)):
-        return None
     if any(name in declared(x) for x in body):
         return None
     kind = c_ast.For if isinstance(s, c_ast.For) else CountedWhile
-    made = cast(Any, kind)(None, cond, step, build.block(body, s), coord=s.coord)
-    return name, cast(c_ast.For, made)
+    return name, _for(kind, None, (cond, step, body), s)
 
 
-def stepped(s: c_ast.Node) -> str | None:
-    """The variable that a statement steps: `i++`, `i += 2`, `i = i + 2`."""
-    match s:
-        case c_ast.UnaryOp(op="++" | "p++" | "--" | "p--", expr=c_ast.ID(name=name)):
-            return str(name)
-        case c_ast.Assignment(op="+=" | "-=", lvalue=c_ast.ID(name=name)):
-            return str(name)
-        case c_ast.Assignment(
-            op="=", lvalue=c_ast.ID(name=name), rvalue=c_ast.BinaryOp(op="+" | "-")
-        ) if name in mentioned(s.rvalue):
-            return str(name)
-        case _:
+def _for(
+    kind: type[c_ast.For],
+    init: c_ast.Node | None,
+    rest: tuple[c_ast.Node, c_ast.Node, list[c_ast.Node]],
+    at: c_ast.Node,
+) -> c_ast.For:
+    cond, step, body = rest
+    made = cast(Any, kind)(init, cond, step, build.block(body, at), coord=at.coord)
+    return cast(c_ast.For, made)
+
+
+def _last_step(
+    items: list[c_ast.Node], cond: c_ast.Node | None
+) -> tuple[str, list[c_ast.Node], c_ast.Node] | None:
+    """The variable of a condition that a body steps once it is done with it, the body without the
+    step, and the step."""
+    if cond is None or any(map(_CONTINUE.held, items)):
+        return None
+    for n in range(len(items) - 1, -1, -1):
+        name = stepped(items[n])
+        if name is None or name not in mentioned(cond):
+            continue
+        rest = items[n + 1 :]
+        left = any(isinstance(x, _LEAVES) for s in rest for x in every(s))
+        if left or any(name in mentioned(s) | declared(s) for s in rest):
             return None
-
-
-def _start(before: list[c_ast.Node], name: str) -> tuple[int, c_ast.Assignment] | None:
-    """The statement that gives `name` its start, as an index and an assignment. What stands
-    between it and the loop must not care."""
-    for n in range(len(before) - 1, -1, -1):
-        s = before[n]
-        near = n == len(before) - 1
-        match s:
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=found), rvalue=value) if (
-                found == name
-            ):
-                return (n, s) if near or _is_constant(value) else None
-            case c_ast.Decl(name=found, init=init) if found == name:
-                if init is None or s.storage or not (near or _is_constant(init)):
-                    return None
-                return n, build.assignment(name, init, s)
-        if any(isinstance(x, c_ast.Label | c_ast.Case | c_ast.Default) for x in every(s)):
-            return None
-        if name in mentioned(s) or name in declared(s):
-            return None
+        return name, [*items[:n], *rest], items[n]
     return None
 
 
-def _is_constant(node: c_ast.Node) -> bool:
-    if isinstance(node, c_ast.UnaryOp) and node.op == "-":
-        return _is_constant(node.expr)
-    return isinstance(node, c_ast.Constant)
+def _do(s: c_ast.DoWhile, before: list[c_ast.Node], scope: Scope) -> c_ast.Node | None:
+    items, cond = statements(s.stmt), s.cond
+    match cond:
+        case c_ast.BinaryOp(left=c_ast.UnaryOp(op="++" | "--", expr=c_ast.ID() as x) as step):
+            items.append(step)
+            cond = build.binary(cond.op, build.name(x.name, x), cond.right)
+    found = _last_step(items, cond)
+    if found is None:
+        return None
+    name, body, last = found
+    if any(name in changed(x) | declared(x) for x in body):
+        return None
+    limit = _least_once(name, last, cond, scope)
+    if limit is None or name not in scope.types:
+        return None
+    kept = list(before)
+    init = take_start(kept, name, scope)
+    if init is None or not _is_kept(init.rvalue, s, scope):
+        return None
+    op, bound = limit
+    more = {"<": "+", ">": "-"}.get(op)
+    once = clone(init.rvalue)
+    if more is not None:
+        once = build.binary(more, once, build.number(1, s))
+    strict = build.binary(_MIRROR[op[0]], clone(bound), clone(init.rvalue))
+    most = build.choice(strict, clone(bound), once)
+    before[:] = kept
+    return _for(CountedDo, init, (build.binary(op, build.name(name, s), most), last, body), s)
+
+
+def _least_once(
+    name: str, step: c_ast.Node, cond: c_ast.Node, scope: Scope
+) -> tuple[str, c_ast.Node] | None:
+    """`<` and `n` of a condition `i < n` towards which the step goes."""
+    if not isinstance(cond, c_ast.BinaryOp) or cond.op not in _MIRROR:
+        return None
+    op, side, bound = cond.op, cond.left, cond.right
+    if not isinstance(side, c_ast.ID) or side.name != name:
+        op, side, bound = _MIRROR[op], bound, side
+    if not isinstance(side, c_ast.ID) or side.name != name or name in mentioned(bound):
+        return None
+    up = isinstance(step, c_ast.UnaryOp) and "+" in step.op
+    up = up or (isinstance(step, c_ast.Assignment) and step.op == "+=")
+    known = scope.types.get(name)
+    signed = known is not None and kind(known) == "signed"
+    fits = all(isinstance(n, c_ast.ID | c_ast.Constant | c_ast.BinaryOp) for n in every(bound))
+    return (op, bound) if fits and signed and up == (op[0] == "<") else None
+
+
+def _is_kept(start: c_ast.Node, loop: c_ast.Node, scope: Scope) -> bool:
+    """Whether a start can be computed again while the loop runs."""
+    kinds = c_ast.ID | c_ast.Constant | c_ast.BinaryOp
+    plain = all(isinstance(n, kinds) for n in every(start))
+    return plain and mentioned(start) <= scope.private - changed(loop) - declared(loop)

@@ -14,11 +14,15 @@ from typing import cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.counted import counted
+from loopxform.frontend.desugar.commas import apart
+from loopxform.frontend.desugar.countdown import counted_down
+from loopxform.frontend.desugar.counted import from_start
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
+from loopxform.frontend.desugar.kinds import alike
 from loopxform.frontend.desugar.names import Fresh, declared, mentioned
+from loopxform.frontend.desugar.starts import Scope
 from loopxform.frontend.desugar.switches import chain
-from loopxform.frontend.tree import every, replace_children, statements
+from loopxform.frontend.tree import below, every, replace_children, statements
 
 _KINDS = (*LOOPS, c_ast.Switch, c_ast.Goto, c_ast.Return)
 _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
@@ -36,13 +40,37 @@ def structure(node: c_ast.FuncDef, file_names: frozenset[str], fresh: Fresh) -> 
         if isinstance(x, c_ast.ID)
     }
     private = declared(node) - taken - file_names
-    _Structure(node, fresh, private).run()
+    static = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl) and d.storage}
+    own = Scope(fresh, alike(node), private - static, _outside(node))
+    _Structure(node, own, private).run()
+
+
+def _outside(node: c_ast.FuncDef) -> frozenset[str]:
+    """The names that are mentioned outside of the for loops that set them first."""
+    found: set[str] = set()
+
+    def visit(n: c_ast.Node, inside: frozenset[str]) -> None:
+        if isinstance(n, c_ast.For):
+            match n.init:
+                case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name), rvalue=value):
+                    visit(value, inside)
+                    inside = inside | {name}
+                case c_ast.DeclList(decls=decls):
+                    inside = inside | {d.name for d in decls if isinstance(d, c_ast.Decl)}
+        if isinstance(n, c_ast.ID) and n.name not in inside:
+            found.add(n.name)
+        for child in below(n):
+            visit(child, inside)
+
+    visit(node.body, frozenset())
+    return frozenset(found)
 
 
 class _Structure:
-    def __init__(self, node: c_ast.FuncDef, fresh: Fresh, private: frozenset[str]) -> None:
+    def __init__(self, node: c_ast.FuncDef, scope: Scope, private: frozenset[str]) -> None:
         self.node = node
-        self.fresh = fresh
+        self.scope = scope
+        self.fresh = scope.fresh
         self.private = private
         self.gotos = Counter(n.name for n in every(node.body) if isinstance(n, c_ast.Goto))
 
@@ -58,11 +86,22 @@ class _Structure:
         match node:
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
                 self._continues(node)
+                if isinstance(node, c_ast.For):
+                    return apart(node, self.scope.types, self.scope.private)
             case c_ast.Switch():
                 return chain(node, self.fresh, self.private) or node
             case c_ast.Compound() if node.block_items:
-                node.block_items = counted(self._labels(node.block_items))
+                node.block_items = self._counted(self._labels(node.block_items))
         return node
+
+    def _counted(self, items: list[c_ast.Node]) -> list[c_ast.Node]:
+        """`items` with the counting loops in it as for loops that hold their start."""
+        out: list[c_ast.Node] = []
+        for s in items:
+            loop = from_start(s, out, self.scope)
+            made = counted_down(s, out, self.scope) if loop is None else [loop]
+            out += [s] if made is None else made
+        return out
 
     def _continues(self, loop: c_ast.For | c_ast.While | c_ast.DoWhile) -> None:
         items = statements(loop.stmt)

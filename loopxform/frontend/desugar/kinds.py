@@ -1,0 +1,57 @@
+"""What the text of a declaration says about a variable, before types are resolved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from pycparser import c_ast
+
+from loopxform.frontend.tree import every
+
+Kind: TypeAlias = Literal["signed", "unsigned", "pointer", "other"]
+
+_SIGNED = {"ptrdiff_t", "ssize_t", "intptr_t", "int32_t", "int64_t"}
+_UNSIGNED = {"size_t", "uintptr_t", "uint32_t", "uint64_t"}
+_WORDS = {"int", "long", "unsigned", "signed"}
+
+
+def kind(d: c_ast.Decl) -> Kind:
+    """An integer that is at least as wide as `int`, a pointer, or something else."""
+    if isinstance(d.type, c_ast.PtrDecl):
+        return "pointer"
+    t = d.type.type if isinstance(d.type, c_ast.TypeDecl) else None
+    if not isinstance(t, c_ast.IdentifierType) or "volatile" in d.quals or "_Atomic" in d.quals:
+        return "other"
+    names = set(t.names)
+    if len(names) == 1 and names <= _SIGNED | _UNSIGNED:
+        return "signed" if names <= _SIGNED else "unsigned"
+    if names <= _WORDS:
+        return "unsigned" if "unsigned" in names else "signed"
+    return "other"
+
+
+def once(node: c_ast.FuncDef) -> Mapping[str, c_ast.Decl]:
+    """The parameters and locals of a function whose names it declares once."""
+    found = [d for d in every(node) if isinstance(d, c_ast.Decl) and d.name]
+    count = Counter(d.name for d in found)
+    return {d.name: d for d in found if count[d.name] == 1 and d is not node.decl}
+
+
+def alike(node: c_ast.FuncDef) -> dict[str, c_ast.Decl]:
+    """As `once`, with the names that are declared several times with integers of one kind."""
+    out: dict[str, c_ast.Decl] = {}
+    mixed = set()
+    for d in every(node):
+        if isinstance(d, c_ast.Decl) and d.name and d is not node.decl:
+            known = out.setdefault(d.name, d)
+            if known is not d and _words(known) != _words(d):
+                mixed.add(d.name)
+    return {name: d for name, d in out.items() if name not in mixed}
+
+
+def _words(d: c_ast.Decl) -> tuple[Kind, tuple[str, ...]]:
+    t = d.type.type if isinstance(d.type, c_ast.TypeDecl) else None
+    names = tuple(t.names) if isinstance(t, c_ast.IdentifierType) else (str(id(d)),)
+    return kind(d), names

@@ -1,0 +1,99 @@
+"""Pointers that move are a fixed pointer and an offset that counts.
+
+    double *p = a + 3; for (...) { *p = 1; p += 2; }
+    ->  long p@ = 3; for (...) { a[p@] = 1; p@ += 2; }
+
+    for (p = a; p < a + n; p++) s += *p;   ->   for (p@ = 0; p@ < n; p@++) s += a[p@];
+
+A value that is no plain sum (`double *p = m[i];`) is kept in a pointer that is set once. Where not
+every use can be told which fixed pointer it is relative to, the pointer is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pycparser import c_ast
+
+from loopxform.frontend.desugar.kinds import once
+from loopxform.frontend.desugar.names import Fresh, changed, exposed
+from loopxform.frontend.desugar.offsets import Pointers, is_order, place_of
+from loopxform.frontend.desugar.pieces import Pieces, Stray
+from loopxform.frontend.desugar.stepped import stepped
+from loopxform.frontend.tree import clone, every, replace_children
+
+_JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Switch)
+
+
+def without_moves(node: c_ast.FuncDef, arrays: frozenset[str], fresh: Fresh) -> None:
+    """Rewrites the body of `node` in place; `arrays` are those of the file."""
+    inside = list(every(node.body))
+    if any(isinstance(n, _JUMPS) for n in inside):
+        return
+    own = once(node)
+    taken = exposed(node.body)
+    pointers = [n for n, d in own.items() if _is_plain_pointer(d) and n not in taken]
+    if not set(pointers) & changed(node.body):
+        return
+    moved = {n for n in map(stepped, inside) if n in pointers} | _set_again(inside, pointers)
+    ends = _compared(inside, moved, frozenset(pointers))
+    locals = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl)}
+    done = False
+    for name in pointers:
+        if name not in moved and not (name in ends and name in locals):
+            continue
+        known = Pointers(once(node), arrays, changed(node.body) | taken)
+        try:
+            body = Pieces(name, own[name], known, fresh).run(clone(node.body), local=name in locals)
+        except Stray:
+            continue
+        node.body, done = body, True
+    if done:
+        node.body = _Ordered(Pointers(once(node), arrays, changed(node.body) | taken)).visit(
+            node.body
+        )
+
+
+def _is_plain_pointer(d: c_ast.Decl) -> bool:
+    """Whether a declaration is that of a pointer to elements that are no arrays or pointers."""
+    outer = isinstance(d.type, c_ast.PtrDecl | c_ast.ArrayDecl)
+    return outer and isinstance(d.type.type, c_ast.TypeDecl) and not d.storage
+
+
+def _set_again(inside: list[c_ast.Node], pointers: list[str]) -> set[str]:
+    """The pointers that get a value in several places."""
+    found = [n.lvalue.name for n in inside
+             if isinstance(n, c_ast.Assignment) and isinstance(n.lvalue, c_ast.ID)]  # fmt: skip
+    found += [n.name for n in inside if isinstance(n, c_ast.Decl) and n.init is not None]
+    return {name for name, count in Counter(found).items() if count > 1 and name in pointers}
+
+
+def _compared(
+    inside: list[c_ast.Node], moved: set[str], pointers: frozenset[str]
+) -> frozenset[str]:
+    """The pointers that stand in a comparison with one that moves."""
+    out: set[str] = set()
+    for n in inside:
+        if is_order(n):
+            names = {x.name for x in every(n) if isinstance(x, c_ast.ID)}
+            if names & moved:
+                out |= names & pointers
+    return frozenset(out)
+
+
+class _Ordered:
+    """Comparisons and differences of pointers into one array are those of their offsets."""
+
+    def __init__(self, pointers: Pointers) -> None:
+        self.pointers = pointers
+
+    def visit(self, n: c_ast.Node) -> c_ast.Node:
+        replace_children(n, self.visit)
+        if not is_order(n):
+            return n
+        assert isinstance(n, c_ast.BinaryOp)
+        left, right = place_of(n.left, self.pointers), place_of(n.right, self.pointers)
+        if left is None or right is None or left.base != right.base:
+            return n
+        n.left, n.right = left.offset(n), right.offset(n)
+        return n

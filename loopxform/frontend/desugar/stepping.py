@@ -1,0 +1,151 @@
+"""Steps inside expressions become statements of their own.
+
+    a[k++] = *p++;         ->  a[k] = *p; k++; p++;
+    x = b[--k];            ->  --k; x = b[k];
+    if (*p++ > 0) S        ->  p++; if (*(p - 1) > 0) S
+    i++, j--;              ->  i++; j--;
+
+Only where the step happens for certain, and its variable belongs to the function and stands nowhere
+else in the statement: then nothing can tell when it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pycparser import c_ast
+
+from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.kinds import kind, once
+from loopxform.frontend.desugar.names import declared, exposed
+from loopxform.frontend.tree import below, every, replace_children, statements
+
+STEPS = ("++", "--", "p++", "p--")
+_BODIES = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Compound)
+
+
+def without_steps(node: c_ast.FuncDef) -> None:
+    """Rewrites the body of `node` in place."""
+    if not any(map(is_step, every(node.body))):
+        return
+    static = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl) and d.storage}
+    private = declared(node) - exposed(node.body) - static
+    wide = frozenset(n for n, d in once(node).items() if kind(d) != "other")
+    node.body = _Stepping(private, wide).block(node.body)
+
+
+def is_step(n: c_ast.Node) -> bool:
+    return isinstance(n, c_ast.UnaryOp) and n.op in STEPS
+
+
+class _Stepping:
+    """`private` are the variables that only the text of the function changes, `wide` those of them
+    whose value before a step can be computed from the one after it."""
+
+    def __init__(self, private: frozenset[str], wide: frozenset[str]) -> None:
+        self.private = private
+        self.wide = wide
+
+    def block(self, node: c_ast.Node) -> c_ast.Compound:
+        out: list[c_ast.Node] = []
+        for s in statements(node):
+            # What a pragma is about must stay one statement.
+            governed = bool(out) and isinstance(out[-1], c_ast.Pragma)
+            out += [s] if governed and not isinstance(s, _BODIES) else self.statement(s)
+        return build.block(out, node)
+
+    def body(self, node: c_ast.Node | None) -> c_ast.Node | None:
+        """A body or a branch; a block where it takes several statements."""
+        if node is None or isinstance(node, c_ast.EmptyStatement):
+            return node
+        if isinstance(node, c_ast.Compound):
+            return self.block(node)
+        items = self.statement(node)
+        return items[0] if len(items) == 1 else build.block(items, node)
+
+    def statement(self, s: c_ast.Node) -> list[c_ast.Node]:
+        """The statements that `s` becomes."""
+        match s:
+            case c_ast.Compound():
+                return [self.block(s)]
+            case c_ast.For() | c_ast.While() | c_ast.DoWhile() | c_ast.Switch():
+                s.stmt = self.body(s.stmt)
+                return [s]
+            case c_ast.Label():
+                s.stmt = self.body(s.stmt) or s.stmt
+                return [s]
+            case c_ast.Case() | c_ast.Default():
+                s.stmts = [x for i in s.stmts or () for x in self.statement(i)]
+                return [s]
+            case c_ast.If():
+                s.iftrue, s.iffalse = self.body(s.iftrue), self.body(s.iffalse)
+                return [*self._condition(s), s]
+            case c_ast.ExprList():
+                return [x for e in s.exprs for x in self.statement(e)]
+            case c_ast.UnaryOp() if is_step(s):
+                return [s] if isinstance(s.expr, c_ast.ID) else self._split(s)
+            case c_ast.Assignment() | c_ast.FuncCall() | c_ast.UnaryOp() | c_ast.Cast():
+                return self._split(s)
+            case c_ast.Decl(init=init) if init is not None and not s.storage:
+                return self._split(s)
+            case _:
+                return [s]
+
+    def _split(self, s: c_ast.Node) -> list[c_ast.Node]:
+        found = [n for n in certain(s) if n is not s and self._is_free(n, s)]
+        if not found:
+            return [s]
+        before = [n for n in found if n.op in ("++", "--")]
+        after = [n for n in found if n.op in ("p++", "p--")]
+        replace_children(s, lambda n: _without(n, found))
+        plain = s.expr if isinstance(s, c_ast.UnaryOp) and s.op == "*" else s
+        kept = [] if isinstance(plain, c_ast.ID) else [s]
+        return [*before, *kept, *after]
+
+    def _condition(self, s: c_ast.If) -> list[c_ast.Node]:
+        whole = build.block([s.cond], s)
+        found = [
+            n
+            for n in certain(s.cond)
+            if self._is_free(n, whole) and (n.op in ("++", "--") or n.expr.name in self.wide)
+        ]
+        if found:
+            replace_children(whole, lambda n: _without(n, found, stepped=True))
+            (s.cond,) = cast(Any, whole).block_items
+        return list(found)
+
+    def _is_free(self, n: c_ast.UnaryOp, s: c_ast.Node) -> bool:
+        """Whether a step concerns a private variable that stands nowhere else in the statement."""
+        if not isinstance(n.expr, c_ast.ID) or n.expr.name not in self.private:
+            return False
+        name = n.expr.name
+        uses = sum(isinstance(x, c_ast.ID) and x.name == name for x in every(s))
+        return uses == 1 and not (isinstance(s, c_ast.Decl) and s.name == name)
+
+
+def certain(n: c_ast.Node) -> Iterator[c_ast.UnaryOp]:
+    """The steps in an expression that are evaluated whatever its values are."""
+    match n:
+        case c_ast.TernaryOp() | c_ast.BinaryOp(op="&&" | "||"):
+            yield from certain(next(below(n)))
+        case c_ast.UnaryOp(op="sizeof" | "_Alignof") | c_ast.Compound():
+            return
+        case _:
+            if isinstance(n, c_ast.UnaryOp) and is_step(n):
+                yield n
+            for child in below(n):
+                if not isinstance(child, c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl):
+                    yield from certain(child)
+
+
+def _without(n: c_ast.Node, found: list[c_ast.UnaryOp], *, stepped: bool = False) -> c_ast.Node:
+    """`n` with variables in the place of their steps; `stepped` where these came before."""
+    if any(n is x for x in found):
+        step = cast(Any, n)
+        if stepped and step.op in ("p++", "p--"):
+            back = "-" if step.op == "p++" else "+"
+            return build.binary(back, build.name(step.expr.name, n), build.number(1, n))
+        return build.name(step.expr.name, n)
+    replace_children(n, lambda x: _without(x, found, stepped=stepped))
+    return n
