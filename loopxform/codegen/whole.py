@@ -8,7 +8,15 @@ from loopxform.ir.visit import walk
 
 
 def require_whole(fn: Function) -> None:
-    """Raises EmitError where a function uses members of structs: `p.x` is no array in C."""
+    """Raises EmitError where a function uses members of structs (`p.x` is no array in C) or
+    allocates memory."""
+    for _, s in walk(fn.body):
+        if isinstance(s, Decl) and s.heap:
+            raise EmitError(
+                f"'{s.name}' is allocated in the function, which only 'check' reads",
+                loc=s.origin.loc,
+                help="allocate it in the caller, and pass it as a parameter",
+            )
     found = [(p.name, p.origin) for p in fn.objects if p.is_member]
     found += [(s.name, s.origin) for _, s in walk(fn.body) if isinstance(s, Decl) and "." in s.name]
     for name, origin in found:

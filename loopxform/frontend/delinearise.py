@@ -21,12 +21,14 @@ from loopxform.frontend.strides import canonical, divide, quotient, stride_lists
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
     Bin,
+    Decl,
     Expr,
     Function,
     Param,
+    Stmt,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import map_exprs
+from loopxform.ir.visit import map_body, map_exprs, walk
 
 
 def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
@@ -36,7 +38,32 @@ def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
         if p.array and len(p.shape) == 1:
             fn, note = _recover(fn, p, facts)
             notes += [note] if note else []
+    for _, s in walk(fn.body):
+        if isinstance(s, Decl) and len(s.shape) == 1 and not is_number(s.shape[0]):
+            fn = _recover_local(fn, s, facts)
     return replace(fn, assumes=tuple(facts.assumes)), notes
+
+
+def is_number(e: Expr) -> bool:
+    return poly(e).constant is not None
+
+
+def _recover_local(fn: Function, d: Decl, facts: Facts) -> Function:
+    """The shape of an array that the function declares, `t[n*m]` as `t[n][m]`."""
+    p = Param(d.name, d.type, d.shape, array=True)
+    asked = list(facts.assumes)
+    changed, _ = _recover(replace(fn, params=(*fn.params, p)), p, facts)
+    new = next(x for x in changed.params if x.name == d.name)
+    if new.shape[0] is None or not all(is_stable(x, facts.stable) for x in new.shape if x):
+        facts.assumes[:] = asked
+        return fn
+
+    def shaped(s: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(s, Decl) and s.name == d.name:
+            return (replace(s, shape=tuple(x for x in new.shape if x)),)
+        return (s,)
+
+    return replace(changed, params=fn.params, body=map_body(changed.body, shaped))
 
 
 def _recover(fn: Function, p: Param, facts: Facts) -> tuple[Function, Note | None]:

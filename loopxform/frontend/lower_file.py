@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
 from loopxform.frontend.desugar.callee import callees
 from loopxform.frontend.desugar.definitions import prototyped
@@ -71,8 +72,9 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
 def _plainer(ast: c_ast.FileAST) -> None:
     """Control flow as if and for, calls as what they do, wherever that says the same."""
     names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
-    declared = (n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
+    declared = [n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name]
     arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
+    pointers = frozenset(n.name for n in declared if isinstance(n.type, c_ast.PtrDecl))
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     fresh = {id(n): Fresh() for n in functions}
     defined = frozenset(n.decl.name for n in functions)
@@ -81,6 +83,7 @@ def _plainer(ast: c_ast.FileAST) -> None:
         # Where a function is nested too deeply, lowering says so.
         with suppress(RecursionError):
             without_builtins(node, defined)
+            with_arrays(node, pointers, fresh[id(node)])
             without_steps(node)
             structure(node, names, fresh[id(node)])
     known = callees(ast)

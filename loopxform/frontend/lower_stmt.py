@@ -8,6 +8,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.ctype import Array, Pointer, ctype
+from loopxform.frontend.desugar.heap import HeapDecl
 from loopxform.frontend.desugar.names import shown
 from loopxform.frontend.directives import Directives
 from loopxform.frontend.facts import Facts
@@ -288,7 +289,8 @@ class Statements:
     def _object(self, node: c_ast.Decl, symbol: Symbol, t: Scalar) -> list[Stmt]:
         origin = self.places.origin(node)
         shape = self._shape(node, symbol)
-        out: list[Stmt] = [Decl(symbol.ir, t, shape, origin=origin)]
+        heap = isinstance(node, HeapDecl)
+        out: list[Stmt] = [Decl(symbol.ir, t, shape, heap=heap, origin=origin)]
         if node.init is None:
             return out
         try:

@@ -153,12 +153,14 @@ class Assign(Node):
 
 @dataclass(frozen=True, slots=True)
 class Decl(Node):
-    """Declares a scalar (shape ()) or an array for the rest of the enclosing body."""
+    """Declares a scalar (shape ()) or an array for the rest of the enclosing body. `heap` marks an
+    array that the C text allocates."""
 
     name: str
     type: Scalar
     shape: tuple[Expr, ...] = ()
     space: Space | None = None
+    heap: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from differential import compare, needs_compiler
 from walking import Walker
 

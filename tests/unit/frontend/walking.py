@@ -16,7 +16,9 @@ class Walker:
 
     def text(self, name: str) -> str:
         r = self.rng
-        start = r.choice(["int *p = a + 100, *q = &b[90];", "int *p, *q; p = a + 100; q = b + 100;"])
+        start = r.choice(
+            ["int *p = a + 100, *q = &b[90];", "int *p, *q; p = a + 100; q = b + 100;"]
+        )
         body = " ".join(self.loop() for _ in range(r.choice([1, 2, 2])))
         again = r.choice(["", "", "p = b + 60;", "q = a + 110;", "p = q + 3;"])
         more = self.loop() if again else ""
@@ -38,7 +40,9 @@ class Walker:
         while True:
             one, other = self.place(), self.place()
             shared = {*one} & {*other} & {*"pqkuc"}
-            if not shared or not ({"++", "--"} & {x[n : n + 2] for x in (one, other) for n in range(9)}):
+            if not shared or not (
+                {"++", "--"} & {x[n : n + 2] for x in (one, other) for n in range(9)}
+            ):
                 return one, other
 
     def statement(self) -> str:
@@ -48,7 +52,9 @@ class Walker:
         forms = [
             lambda: f"{one} = {other} + {r.randint(1, 9)};",
             lambda: f"{one} += {other};",
-            lambda: r.choice(["p++;", "q -= 2;", "k++, p++;", "k = k + 2;", "u += 3;", "p = p + 1;"]),
+            lambda: r.choice(
+                ["p++;", "q -= 2;", "k++, p++;", "k = k + 2;", "u += 3;", "p = p + 1;"]
+            ),
             lambda: f"if ({self.place()} > {r.randint(0, 9)}) {{ {self.statement()} }}",
             lambda: f"if (p < a + {r.randint(90, 110)}) {self.place()} = 7;",
             lambda: f"{{ int t{self.count} = {one}; {other} = t{self.count}; }}",
@@ -61,20 +67,25 @@ class Walker:
         self.count += 1
         i, x = f"i{self.count}", f"x{self.count}"
         items = " ".join(self.statement() for _ in range(r.randint(1, 3)))
-        if self.depth < 3 and r.random() < 0.3:
+        if self.depth < 2 and r.random() < 0.3:
             items += " " + self.loop()
         self.depth -= 1
-        return r.choice(
-            [f"for (int {i} = 0; {i} < n; {i}++) {{ {items} }}",
-             f"for (int {i} = 0, {x} = 9; {i} < n; {i}++, {x}--) {{ {items} b[{x}] = {i}; }}",
-             f"int {i}, {x}; for ({i} = 0, {x} = n; {i} < {x}; {i}++, {x}--) {{ {items} b[{x}] += 3; }}",
-             f"int {i}, {x}; for ({x} = n, {i} = 1; {x} >= {i}; {i}++, --{x}) {{ {items} b[{x}] += 3; }}",
-             f"int {i} = n; while ({i}-- > 0) {{ {items} b[{i}] += 2; }} a[1] += {i};",
-             f"size_t {i}; for ({i} = n; {i}-- > 0;) {{ {items} b[{i}] += 2; }} a[1] += {i} + 3 > 2;",
-             f"for (unsigned {i} = n; {i}--;) {{ {items} b[{i}] += {i}; }}",
-             f"int {i} = {r.randint(0, 3)}; do {{ {items} b[{i}] += 1; {i}++; }} while ({i} < n); a[1] += {i};",
-             f"int {i} = n; do {{ {items} }} while (--{i} >= 1); a[1] += {i};",
-             f"int *{x} = a + 20; for (; {x} < a + 20 + n; {x}++) {{ {items} *{x} += 1; }} b[2] += {x} - a;",
-             f"int *{x}; for ({x} = b + n; {x} > b; --{x}) {{ {items} *{x} = {x} - b; }}",
-             f"int *{x} = b, *e{x} = b + n; while ({x} != e{x}) {{ {items} *{x}++ = 3; }}"]
-        )  # fmt: skip
+        forms = [
+            f"for (int {i} = 0; {i} < n; {i}++) {{ {items} }}",
+            f"for (int {i} = 0, {x} = 9; {i} < n; {i}++, {x}--) {{ {items} b[{x}] = {i}; }}",
+            f"int {i}, {x}; for ({i} = 0, {x} = n; {i} < {x}; {i}++, {x}--)"
+            f" {{ {items} b[{x}] += 3; }}",
+            f"int {i}, {x}; for ({x} = n, {i} = 1; {x} >= {i}; {i}++, --{x})"
+            f" {{ {items} b[{x}] += 3; }}",
+            f"int {i} = n; while ({i}-- > 0) {{ {items} b[{i}] += 2; }} a[1] += {i};",
+            f"size_t {i}; for ({i} = n; {i}-- > 0;) {{ {items} b[{i}] += 2; }} a[1] += {i} > 9;",
+            f"for (unsigned {i} = n; {i}--;) {{ {items} b[{i}] += {i}; }}",
+            f"int {i} = {r.randint(0, 3)}; do {{ {items} b[{i}] += 1; {i}++; }} while ({i} < n);"
+            f" a[1] += {i};",
+            f"int {i} = n; do {{ {items} }} while (--{i} >= 1); a[1] += {i};",
+            f"int *{x} = a + 20; for (; {x} < a + 20 + n; {x}++) {{ {items} *{x} += 1; }}"
+            f" b[2] += {x} - a;",
+            f"int *{x}; for ({x} = b + n; {x} > b; --{x}) {{ {items} *{x} = {x} - b; }}",
+            f"int *{x} = b, *e{x} = b + n; while ({x} != e{x}) {{ {items} *{x}++ = 3; }}",
+        ]
+        return r.choice(forms)
