@@ -35,19 +35,34 @@ def _join_members(table: Table) -> None:
     """What is done to the members of structs through a bound pointer is done to those of the array
     it points into; what happens to a whole struct happens to its members."""
     for (s, name), m in list(table.members.items()):
-        base = s
-        while base.target is not None and (found := _base(base.target, table)) is not None:
-            base = found
-        if base is not s and m.member_type is not None:
-            if (base, name) not in table.members:
-                table.members[base, name] = member(base, name, m.member_type)
-                table.symbols.append(table.members[base, name])
-            other = table.members[base, name]
+        base = _image(s, table)
+        if base is not s:
+            other = _member_of(base, name, m, table)
             other.reads = sorted({*other.reads, *m.reads})
             other.stores = sorted({*other.stores, *m.stores})
         m.escapes = sorted({*m.escapes, *s.escapes})
         m.stores = sorted({*m.stores, *s.stores})
         m.writes = sorted({*m.writes, *s.writes})
+
+
+def _image(s: Symbol, table: Table) -> Symbol:
+    """What a bound pointer points into, or the member of that where `s` is one of the pointer's."""
+    while s.target is not None and (found := _base(s.target, table)) is not None:
+        s = found
+    name = next((n for (_, n), m in table.members.items() if m is s), "")
+    if s.owner is None or not name or s.member_type is None:
+        return s
+    owner = _image(s.owner, table)
+    return s if owner is s.owner else _member_of(owner, name, s, table)
+
+
+def _member_of(owner: Symbol, name: str, like: Symbol, table: Table) -> Symbol:
+    """The member of another struct that is called as `like` is."""
+    if (owner, name) not in table.members:
+        assert like.member_type is not None
+        table.members[owner, name] = member(owner, name, like.member_type)
+        table.symbols.append(table.members[owner, name])
+    return table.members[owner, name]
 
 
 def _base(value: c_ast.Node, table: Table) -> Symbol | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pycparser import c_ast
 
+from loopxform.frontend.calls import unknown_call
 from loopxform.frontend.ctype import CType, Lookup, ctype
 from loopxform.frontend.literals import literal
 from loopxform.frontend.members import is_pointer_member
@@ -25,7 +28,9 @@ _INLINE = "write out what it computes, or move the call out of the loops"
 class Expressions:
     """Lowers the expressions of one function."""
 
-    def __init__(self, table: Table, places: Places, typedef: Lookup, own: frozenset[str]) -> None:
+    def __init__(
+        self, table: Table, places: Places, typedef: Lookup, own: Mapping[str, str]
+    ) -> None:
         self.table = table
         self.places = places
         self._typedef = typedef
@@ -214,8 +219,8 @@ class Expressions:
         args = tuple(node.args.exprs) if node.args else ()
         types = None if name in self.own else functions.parameters(name)
         if types is None or len(args) != len(types):
-            help = f"inline the body of '{name}' into the loop" if name in self.own else _INLINE
-            raise NotModelled("LX012", f"the effects of calling '{name}' are not known", help, node)
+            reason, help = unknown_call(name, self.own)
+            raise NotModelled("LX012", reason, help, node)
         values = tuple(self.convert(self._operand(a), t) for a, t in zip(args, types))
         return Call(name, values, origin=self.places.origin(node))
 

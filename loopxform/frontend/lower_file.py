@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
+from loopxform.frontend.calls import obstacles
 from loopxform.frontend.ctype import Array, CType, Func, ctype
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
@@ -44,8 +45,7 @@ class Lowered:
 def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
     """The functions of the user's file; each refusal stays with its function."""
     out = Lowered()
-    own = frozenset(n.decl.name for n in ast.ext if isinstance(n, c_ast.FuncDef))
-    scope = FileScope(own)
+    scope = FileScope(obstacles(ast))
     _plainer(ast)
     for node in ast.ext:
         match node:
@@ -155,7 +155,7 @@ def constant(node: c_ast.Node, scope: FileScope, places: Places) -> int | None:
     resolver = Resolver(scope)
     resolver.visit(node)
     try:
-        e = Expressions(resolver.table, places, scope.typedef, frozenset()).lower(node)
+        e = Expressions(resolver.table, places, scope.typedef, {}).lower(node)
     except NotModelled:
         return None
     return fold(e)

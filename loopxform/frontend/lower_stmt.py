@@ -199,6 +199,8 @@ class Statements:
         origin = self.places.origin(node)
         if node.op == "=" and isinstance(node.rvalue, c_ast.Assignment):
             return self._chain(node, node.rvalue)
+        if id(node) in self.table.copies:
+            return [s for a in self.table.copies[id(node)] for s in self._assign(a)]
         if isinstance(node.lvalue, c_ast.ID):
             pointer = self.table.of(node.lvalue)
             if pointer is not None and pointer.target and self._is_bound(pointer, node.rvalue):
@@ -261,6 +263,8 @@ class Statements:
             parts = self._structs(node, symbol)
             help = "set its members one by one"
             why = NotModelled("LX015", f"the initialiser of a {t.spelling}", help, node)
+            if id(node) in self.table.copies:
+                return [*parts, *(s for a in self.table.copies[id(node)] for s in self._assign(a))]
             return parts if node.init is None else [*parts, self.opaque(why)]
         if node.init is None or self._is_bound(symbol, node.init):
             return []

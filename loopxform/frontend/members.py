@@ -9,7 +9,7 @@ of other types are not modelled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
@@ -28,12 +28,19 @@ class Records:
     """The structs of a file: the members of each that can be modelled."""
 
     fields: dict[str, Fields]
+    whole: set[str] = field(default_factory=set)
+    """Those whose members are all modelled, none of them a pointer."""
 
     def define(self, node: c_ast.Node | None, typedef: Lookup, size: Size) -> None:
         """Learns every struct that a declaration defines; `size` evaluates sizes of arrays."""
         for n in every(node):
             if isinstance(n, c_ast.Struct) and n.decls is not None:
-                self.fields[record_key(n)] = dict(_fields(n, typedef, size))
+                key = record_key(n)
+                self.fields[key] = dict(_fields(n, typedef, size))
+                types = list(self.fields[key].values())
+                inner = all(t.derived or not t.record or t.record in self.whole for t in types)
+                if inner and len(types) == len(n.decls) and not any(map(is_pointer_member, types)):
+                    self.whole.add(key)
 
     def field(self, t: CType, name: str) -> CType | None:
         """The type of a member of an object whose elements have type `t`."""

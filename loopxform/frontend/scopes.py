@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from loopxform.frontend.bases import base_symbol
+from loopxform.frontend.calls import leaves_variables
 from loopxform.frontend.ctype import CType, Func, Pointer, ctype
+from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.directives import pragma_text
 from loopxform.frontend.members import Records, is_pointer_member, member, owner_of
 from loopxform.frontend.openmp import identifiers
+from loopxform.frontend.pointers import rank_left
+from loopxform.frontend.structs import copies
 from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit
 from loopxform.frontend.tree import behind_address, below
 from loopxform.ir import functions
@@ -21,11 +25,12 @@ from loopxform.ir.types import INT
 
 
 class FileScope:
-    """What a translation unit declares outside functions; `own` are the functions it defines."""
+    """What a translation unit declares outside functions; `own` are the functions it defines,
+    each with what keeps its body from standing in the place of a call."""
 
-    def __init__(self, own: frozenset[str] = frozenset()) -> None:
+    def __init__(self, own: Mapping[str, str] | None = None) -> None:
         self.names: dict[str, Symbol] = {}
-        self.own = own
+        self.own = own or {}
         self.records = Records({})
 
     def typedef(self, name: str) -> CType | None:
@@ -108,6 +113,8 @@ class Resolver:
             self.visit(node.init)
             (symbol.stores if t.derived else symbol.writes).append(self._next())
             self._set(symbol, node.init)
+            if t.record and not t.derived and kind == "local":
+                self._copied(node, build.name(node.name, node), node.init)
         return symbol
 
     def _set(self, symbol: Symbol, value: c_ast.Node | None) -> None:
@@ -136,6 +143,23 @@ class Resolver:
                 symbol = self.define(item.name, CType(INT, "int"), "enum", item)
                 symbol.value = None if value is None else Const(value)
 
+    def _copied(self, node: c_ast.Node, target: c_ast.Node, value: c_ast.Node | None) -> None:
+        """Records what a copy of a struct does to each member."""
+        if value is None or not self.records:
+            return
+        if isinstance(node, c_ast.Decl):
+            self.visit(target)
+        owner = owner_of(target, self.table, self.typedef)
+        if owner is None or not owner.type.record or rank_left(target, self.table.of):
+            return
+        if isinstance(target, c_ast.ID) and owner.type.derived:
+            return
+        made = copies(self._file.records, owner.type.record, target, value)
+        if made is not None:
+            for a in made:
+                self.visit(a)
+            self.table.copies[id(node)] = made
+
     # ------------------------------------------------------------ the walk
 
     def visit(self, node: c_ast.Node | None) -> None:
@@ -151,6 +175,7 @@ class Resolver:
                 self.visit(node.rvalue)
                 plain = node.op == "="
                 self._written(node.lvalue, node.rvalue if plain else None, also_read=not plain)
+                self._copied(node, node.lvalue, node.rvalue if plain else None)
             case c_ast.If():
                 self.visit(node.cond)
                 for branch in (node.iftrue, node.iffalse):
@@ -298,7 +323,9 @@ class Resolver:
             symbol = base_symbol(arg, self.table)
             if symbol is not None and symbol.type.derived:
                 symbol.escapes.append(self._next())
-        if name is None or name in self._file.own or functions.parameters(name) is None:
+        pure = name is not None and functions.parameters(name) is not None
+        known = pure or (name is not None and leaves_variables(name))
+        if not known or name in self._file.own:
             self.table.calls.append(self._next())
 
     def _for(self, node: c_ast.For) -> None:

@@ -113,6 +113,8 @@ class Table:
     """Every assignment to a pointer, its initialiser included."""
     members: dict[tuple[Symbol, str], Symbol] = field(default_factory=dict)
     """What stands for the members of structs."""
+    copies: dict[int, list[c_ast.Assignment]] = field(default_factory=dict)
+    """The assignments of members that a copy of a struct stands for, by the id of its node."""
     exposed: set[Symbol] = field(default_factory=set)
     """Pointers whose own address is taken."""
     jumps: bool = False

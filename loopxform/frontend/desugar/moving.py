@@ -16,7 +16,7 @@ from collections import Counter
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.kinds import once
-from loopxform.frontend.desugar.names import Fresh, changed, exposed
+from loopxform.frontend.desugar.names import Fresh, changed, exposed, mentioned
 from loopxform.frontend.desugar.offsets import Pointers, is_order, place_of
 from loopxform.frontend.desugar.pieces import Pieces, Stray
 from loopxform.frontend.desugar.stepped import stepped
@@ -39,9 +39,7 @@ def without_moves(node: c_ast.FuncDef, arrays: frozenset[str], fresh: Fresh) -> 
     ends = _compared(inside, moved, frozenset(pointers))
     locals = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl)}
     done = False
-    for name in pointers:
-        if name not in moved and not (name in ends and name in locals):
-            continue
+    for name in _in_order([n for n in pointers if n in moved or n in ends & locals], inside):
         known = Pointers(once(node), arrays, changed(node.body) | taken)
         try:
             body = Pieces(name, own[name], known, fresh).run(clone(node.body), local=name in locals)
@@ -52,6 +50,26 @@ def without_moves(node: c_ast.FuncDef, arrays: frozenset[str], fresh: Fresh) -> 
         node.body = _Ordered(Pointers(once(node), arrays, changed(node.body) | taken)).visit(
             node.body
         )
+
+
+def _in_order(names: list[str], inside: list[c_ast.Node]) -> list[str]:
+    """The pointers, each after those that its values are computed from, where that can be."""
+    sources: dict[str, set[str]] = {name: set() for name in names}
+    for n in inside:
+        match n:
+            case c_ast.Assignment(lvalue=c_ast.ID(name=name), rvalue=value):
+                pass
+            case c_ast.Decl(name=name, init=value):
+                pass
+            case _:
+                continue
+        if name in sources and value is not None:
+            sources[name] |= mentioned(value) & sources.keys() - {name}
+    out: list[str] = []
+    while left := [n for n in names if n not in out]:
+        ready = [n for n in left if sources[n] <= set(out)]
+        out += ready or left[:1]
+    return out
 
 
 def _is_plain_pointer(d: c_ast.Decl) -> bool:
