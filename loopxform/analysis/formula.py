@@ -107,8 +107,18 @@ class Translator:
                 return self._select(Bin(less, left, right), left, right)
             case Select(cond, then, orelse):
                 return self._select(cond, *self._alike(e, then, orelse))
+            case Load(_, index) if all(isinstance(i, Const) for i in index):
+                return self._element(e)
             case _:
                 return None
+
+    def _element(self, e: Load) -> Cases | None:
+        """One element that never changes here is any number of its type, as a parameter is."""
+        element, t = self.scope.symbol(e), self.scope.type_of(e)
+        if element is None or t is None or t.bytes < 4:
+            return None
+        x = variable(element)
+        return ((x, (at_least(x, {}),) if t.is_unsigned else ()),)
 
     def _of_elements(self, e: Expr) -> bool:
         """Unsigned arithmetic on array elements, which may wrap around."""

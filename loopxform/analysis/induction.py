@@ -11,10 +11,12 @@ peeling an iteration the second. (Allen and Kennedy, section 4.5.)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.scope import below, inside
-from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, Load, Opaque, Return, Un, Var
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, If, Load, Opaque, Return, Un, Var
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
 
@@ -54,6 +56,36 @@ def induction(fn: Function, path: Path, name: str) -> Induction | None:
     if increment is None or _moves(fn, path, increment):
         return None
     return Induction(name, increment, place)
+
+
+def growth(fn: Function, path: Path, name: str) -> str:
+    """How a scalar grows in the loop at `path` that is no induction variable of its own: in several
+    places, in a loop inside, or under a condition; "" where it does anything else."""
+    loop = enclosing(fn, path)[-1]
+    found = [
+        (p, s) for p, s in below(loop, path) if isinstance(s, Assign) and s.target == Var(name)
+    ]
+    type = names_of(fn).types.get(name)
+    steps = [_increment(s) for _, s in found]
+    if not found or type is None or not type.is_integer:
+        return ""
+    if any(e is None or _moves(fn, path, e) for e in steps):
+        return ""
+    around = [s for p, _ in found for s in enclosing(fn, p)[len(path) : -1]]
+    if any(isinstance(s, If) for s in around):
+        return (
+            f"{name} grows only where a condition holds (packing): "
+            "what it is depends on all iterations before"
+        )
+    loops = list(dict.fromkeys(s.var for s in around if isinstance(s, For)))
+    if loops:
+        return f"{name} is an induction variable that grows in the loop over '{loops[0]}' too"
+    sums = reduce(lambda a, b: Bin("+", a, b), (e for e in steps if e is not None))
+    total = expr_text(simplify(sums))
+    return (
+        f"{name} is an induction variable that grows in {len(found)} places, by {total} in each "
+        "iteration: let it grow in one place only"
+    )
 
 
 def wraps_around(fn: Function, path: Path, name: str) -> Expr | None:

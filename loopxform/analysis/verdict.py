@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.deadline import Deadline, time_is_up, within
 from loopxform.analysis.deps import Dependence, dependences
-from loopxform.analysis.induction import induction, wraps_around
+from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
@@ -215,7 +215,8 @@ def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
             f"; {d.array} is a wrap-around variable, {expr_text(last)} of the iteration before "
             "from the second one on: peel the first iteration"
         )
-    return ""
+    how = growth(fn, path, d.array)
+    return f"; {how}" if how else ""
 
 
 def _reference(fn: Function, path: Path, loop: For) -> str:
@@ -232,7 +233,7 @@ def _reason(d: Dependence, remedy: str) -> Reason:
     name = f"{d.kind} dependence of {d.array}, direction {d.vector}"
     if not d.exact:
         why = f": {d.doubt}" if d.doubt else ""
-        return Reason("LX102", f"{name}, could not be excluded{why}", d.sink.loc)
+        return Reason("LX102", f"{name}, could not be excluded{why}{remedy}", d.sink.loc)
     at, then, sizes = " in one iteration", " in a later one", ""
     if d.point and all(d.point.ends):
         at, then = (f" at {end}" for end in d.point.ends)

@@ -67,7 +67,9 @@ def _member_of(owner: Symbol, name: str, like: Symbol, table: Table) -> Symbol:
 
 def _base(value: c_ast.Node, table: Table) -> Symbol | None:
     """The array in a pointer expression."""
-    ids = (table.of(n) for n in every(value) if isinstance(n, c_ast.ID))
+    inside = list(every(value))
+    kinds = c_ast.StructRef if any(isinstance(n, c_ast.StructRef) for n in inside) else c_ast.ID
+    ids = (table.of(n) for n in inside if isinstance(n, kinds))
     return next((s for s in ids if s is not None and s.type.derived), None)
 
 

@@ -238,9 +238,9 @@ def _whole(s: Symbol) -> str:
     """The object that a member is inside of; a pointer that is a member points elsewhere."""
     if s.member_type is None or is_pointer_member(s.member_type):
         return ""
-    while s.owner is not None:
+    while s.owner is not None and not (s.member_type and is_pointer_member(s.member_type)):
         s = s.owner
-    return s.ir
+    return s.ir or s.name
 
 
 def _names(node: c_ast.Node | None) -> Iterator[c_ast.ID]:

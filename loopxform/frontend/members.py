@@ -58,7 +58,9 @@ def _fields(node: c_ast.Struct, typedef: Lookup, size: Size) -> Iterator[tuple[s
         numbers = iter(build.number(v or 0, d) for v in values)
         derived = (replace(a, size=next(numbers)) if isinstance(a, Array) else a for a in t.derived)
         t = replace(t, derived=tuple(derived))
-        if t.is_scalar or t.is_array or (t.record and not t.derived):
+        others = t.record and t.record != record_key(node)
+        rows = len(t.derived) == 1 and isinstance(t.derived[0], Pointer)
+        if t.is_scalar or t.is_array or (t.record and not t.derived) or (others and rows):
             yield d.name, t
 
 
