@@ -13,7 +13,7 @@ from pycparser import c_ast
 from pycparser.c_parser import Coord
 
 from loopxform.frontend.desugar.counted import CountedDo, CountedWhile
-from loopxform.frontend.desugar.names import shown
+from loopxform.frontend.desugar.names import shown, written
 from loopxform.source import NOWHERE, Loc, Origin, Sources
 
 _PREFIX = frozenset(["*", "&", "-", "+", "!", "~", "++", "--"])
@@ -107,7 +107,9 @@ _KEYWORDS = {
 def head(node: c_ast.Node) -> str:
     """The first word of a construct, as far as the parser's coordinate points to it."""
     match node:
-        case c_ast.ID() | c_ast.Label():
+        case c_ast.ID():
+            return written(node.name)
+        case c_ast.Label():
             return shown(node.name)
         case c_ast.Decl():
             return shown(node.name or "")

@@ -39,7 +39,7 @@ def test_main(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("header", "name"),
     [
-        ("i = 0, j = 1; i < n; i++, j++", "i"),
+        ("i = 0, j = 1; i < n; i *= 3, j++", "i"),
         ("; a[0] < n; i++", "i"),
         ("; i < n; --j", "j"),
         ("; i < n; i *= 2", "i"),
@@ -49,7 +49,7 @@ def test_main(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (";;", ""),
         ("double y = 0; y < 1; y += 0.1", "y"),
         ("unsigned long int m = 0; m * m < 10; m++", "m"),
-        ("int *q = p; q < p + n; q++", "q"),
+        ("int *q = p; q < (int *)a; q++", "q"),
         ("i\n= 0; i < n; i = i * 3 + 1", "i"),
     ],
 )

@@ -6,6 +6,7 @@ induction  scalars that grow with the iterations, and ones that hold the value o
 unsigned   loops over unsigned variables, whose arithmetic may wrap around
 extremum   the largest element, with its place; histograms
 overlap    pointers that may be the same memory
+pointers   pointers that move through one array, counters that are stepped in expressions
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from random_nests import lowered
 
 from loopxform.ir.nodes import Function
 
-KINDS = ("affine", "induction", "unsigned", "extremum", "overlap")
+KINDS = ("affine", "induction", "unsigned", "extremum", "overlap", "pointers")
 MIDDLE, EXTENT = 40, 99
 """Subscripts stay inside the arrays: the values of an expression lie around the middle."""
 
@@ -39,6 +40,8 @@ class Writer:
         two = "" if self.kind == "overlap" else f", int A[{EXTENT}][{EXTENT}], int B[{EXTENT}][9]"
         params = f"int M, int N, int {one[0]}, int {one[1]}, int k[{EXTENT}]{two}"
         self.lines = [f"void f({params})", "{", "  int t = 0, u = 1, j0 = 3, w0 = 2, m = 0;"]
+        if self.kind == "pointers":
+            self.emit(1, f"int *p = a + {MIDDLE}, *q = b + {MIDDLE}, *r;")
         for _ in range(self.rng.choice([1, 1, 1, 2])):
             self.loop(1)
         if self.kind == "extremum":
@@ -80,7 +83,7 @@ class Writer:
 
     def body(self, depth: int) -> None:
         rng = self.rng
-        carried = self.carried() if self.kind == "induction" else ""
+        carried = self.carried() if self.kind in ("induction", "pointers") else ""
         if carried and rng.random() < 0.5:
             self.emit(depth, carried)
             carried = ""
@@ -94,11 +97,16 @@ class Writer:
                     self.emit(depth, f"else {{ {self.assignment()} }}")
             else:
                 self.emit(depth, self.assignment())
-        if carried:
-            self.emit(depth, carried)
+        if carried or (self.kind == "induction" and rng.random() < 0.3):
+            self.emit(depth, carried or self.carried())
 
     def carried(self) -> str:
         inner = self.loops[-1]
+        if self.kind == "pointers":
+            return self.rng.choice(
+                ["p++;", "p += 2;", "q--;", f"p = a + {inner};", f"p = a + {MIDDLE};",
+                 f"if (a[{inner}] > 5) p++;", f"q = b + 2*{inner};"]
+            )  # fmt: skip
         return self.rng.choice(["j0++;", "j0 = j0 + 2;", "j0 -= 1;", f"w0 = {inner};"])
 
     def assignment(self) -> str:
@@ -109,6 +117,14 @@ class Writer:
                 [f"if ({e} > m) {{ m = {e}; u = {self.loops[-1]}; }}", f"if ({e} < m) m = {e};",
                  f"t += {e}; t *= {self.element('b')};", f"t += {e}; u += t;",
                  f"a[{MIDDLE} + b[{self.affine()}] % 4] += 1;", f"m = {e} > m ? {e} : m;"]
+            )  # fmt: skip
+        if self.kind == "pointers" and rng.random() < 0.5:
+            e, at = self.element("b"), MIDDLE + rng.randint(-2, 1)
+            return rng.choice(
+                [f"*p++ = {e};", f"*--q += {e};", "t += *p++;", f"a[j0++] = {e};",
+                 f"p[{rng.randint(-2, 2)}] = *q;", f"*p = p[{rng.randint(-1, 1)}] + {e};",
+                 f"for (r = a + {MIDDLE}; r < a + {at} + N; r++) *r = r[1] + {e};",
+                 f"r = a + {MIDDLE} + N; while (r > a + {at}) {{ r--; *r += {e}; }}"]
             )  # fmt: skip
         form = rng.random()
         if form < 0.15:

@@ -13,6 +13,7 @@ from loopxform.frontend.tree import every
 
 _MARK = "@"
 _GLOBAL = "@0"
+OFFSET = "_offset"
 
 
 class Fresh:
@@ -28,6 +29,14 @@ class Fresh:
 def shown(name: str) -> str:
     """A name as the user wrote it."""
     return name.partition(_MARK)[0]
+
+
+def written(name: str) -> str:
+    """The word of the user's text that a name was made from."""
+    plain = shown(name)
+    for suffix in (OFFSET, "_start") if _MARK in name else ():
+        plain = plain.removesuffix(suffix)
+    return plain
 
 
 def of_file(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.names import Fresh, mentioned
+from loopxform.frontend.desugar.names import OFFSET, Fresh, mentioned
 from loopxform.frontend.desugar.offsets import PlaceIn, Pointers, elements, place_of
 from loopxform.frontend.desugar.stepped import stepped
 from loopxform.frontend.tree import clone, every, replace_children, statements
@@ -31,6 +31,12 @@ class _Piece:
     start: c_ast.Node | None
     depth: int
 
+    def here(self, at: c_ast.Node) -> c_ast.Node:
+        """The offset in an expression."""
+        if isinstance(self.start, c_ast.Constant):
+            return build.number(int(str(self.start.value)), at)
+        return build.name(self.offset, at)
+
 
 class Pieces:
     def __init__(self, name: str, decl: c_ast.Decl, pointers: Pointers, fresh: Fresh) -> None:
@@ -47,7 +53,7 @@ class Pieces:
             return build.block(self.items(items, None), body)
         zero = build.number(0, body)
         # The parameter itself stays, with the value that the caller gave it.
-        piece = _Piece(self.name, self.fresh.name(f"{self.name}_offset"), zero, 0)
+        piece = _Piece(self.name, self.fresh.name(f"{self.name}{OFFSET}"), zero, 0)
         out = self.items(items, piece)
         if self.name not in self.pointers.changed:
             return build.block(out, body)
@@ -91,6 +97,8 @@ class Pieces:
                 pass
             case c_ast.Decl(name=name, init=value) if value is not None:
                 pass
+            case c_ast.DeclList(decls=[c_ast.Decl(name=name, init=value)]) if value is not None:
+                pass
             case _:
                 return None
         return value if name == self.name and name not in mentioned(value) else None
@@ -116,8 +124,8 @@ class Pieces:
         if place is None:
             place = self._kept(value, out)
         start = place.offset(s)
-        plain = all(isinstance(n, c_ast.ID | c_ast.Constant | c_ast.BinaryOp) for n in every(start))
-        piece = _Piece(place.base, self.fresh.name(self.name), start if plain else None, self.depth)
+        known = isinstance(start, c_ast.Constant) and str(start.value).isdecimal()
+        piece = _Piece(place.base, self.fresh.name(self.name), start if known else None, self.depth)
         long = build.integer(s, "long")
         if not loop:
             return build.local(piece.offset, long, s, clone(start)), piece
@@ -179,8 +187,7 @@ class Pieces:
         if loop and current is not None and current.start is not None:
             own = current.base == self.name and self.depth == 1
             here = current.depth == self.depth or own
-            fixed = isinstance(current.start, c_ast.Constant)
-            if here and fixed and stepped(cast(Any, s).next) == self.name:
+            if here and stepped(cast(Any, s).next) == self.name:
                 cast(Any, s).init = build.assignment(current.offset, clone(current.start), s)
 
     # ------------------------------------------------------------ expressions
@@ -202,12 +209,14 @@ class Pieces:
             return self._moved(n, current)
         match n:
             case c_ast.ID():
-                return build.binary("+", build.name(current.base, n), build.name(current.offset, n))
+                base, here = build.name(current.base, n), current.here(n)
+                start = isinstance(here, c_ast.Constant) and here.value == "0"
+                return base if start else build.binary("+", base, here)
             case c_ast.UnaryOp(op="*") if self._is(n.expr):
-                return build.element(current.base, build.name(current.offset, n), n)
+                return build.element(current.base, current.here(n), n)
             case c_ast.ArrayRef() if self._is(n.name):
                 sub = self.expression(n.subscript, current, top=False)
-                total = build.binary("+", build.name(current.offset, n), sub)
+                total = build.binary("+", current.here(n), sub)
                 return build.element(current.base, total, n)
             case c_ast.StructRef():
                 n.name = self.expression(n.name, current, top=False)

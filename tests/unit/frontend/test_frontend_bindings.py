@@ -34,10 +34,8 @@ def test_means(statements: str, expected: str) -> None:
 
 
 UNKNOWN = [
-    "float *p = a; p = b; p[0] = 1;",
     "float *p = a; if (n) p = b; p[0] = 1;",
     "float *p = n ? a : b; p[0] = 1;",
-    "float *p = a; p++; p[0] = 1;",
     # What the place is computed from changes.
     "float *p = a + n; n = 2; p[0] = 1;",
     "int k = 0; float *p = a + k; for (int i = 0; i < n; i++) { p[0] = 1; k++; }",
