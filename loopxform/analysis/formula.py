@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
+from loopxform.analysis.cases import Case, Cases, with_sign
 from loopxform.analysis.linear import (
     FALSE,
     TRUE,
@@ -30,9 +31,6 @@ from loopxform.analysis.linear import (
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select, Tile, Un, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
-
-Case: TypeAlias = tuple[Lin, Conj]
-Cases: TypeAlias = tuple[Case, ...]
 
 MAX_CASES = 16
 
@@ -152,21 +150,9 @@ class Translator:
         found = self.cases(operand)
         if found is None or source.is_unsigned == type.is_unsigned:
             return found
-        out: list[Case] = []
-        if source.is_unsigned:
-            if type.bytes > source.bytes:
-                return found
-            most = const((1 << (8 * type.bytes - 1)) - 1)
-            for x, when in found:
-                out.append((x, (*when, at_least(most, x))))
-                wrapped = plus(x, const(-1 << (8 * type.bytes)))
-                out.append((wrapped, (*when, at_least(x, most, 1))))
-            return tuple(out)
-        for x, when in found:
-            out.append((x, (*when, at_least(x, {}))))
-            wrapped = plus(x, const(1 << (8 * type.bytes)))
-            out.append((wrapped, (*when, at_least({}, x, 1))))
-        return tuple(out)
+        if source.is_unsigned and type.bytes > source.bytes:
+            return found
+        return with_sign(found, type)
 
     def _product(self, left: Expr, right: Expr) -> Cases | None:
         a, b = self.cases(left), self.cases(right)

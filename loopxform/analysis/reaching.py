@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loopxform.analysis.formula import MAX_CASES, Cases, Translator
+from loopxform.analysis.cases import Cases
+from loopxform.analysis.formula import MAX_CASES, Translator
 from loopxform.analysis.linear import plus
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Select, Stmt, Var

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from loopxform.analysis.formula import Cases
+from loopxform.analysis.cases import Cases
 from loopxform.analysis.linear import variable
 from loopxform.analysis.reaching import MAX_DEPTH, value_at
 from loopxform.ir.nodes import (

@@ -20,13 +20,14 @@ from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.directives import directive_of
+from loopxform.frontend.filescope import FileScope
 from loopxform.frontend.fold import fold
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_function import lower_function
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
 from loopxform.frontend.refusal import NotModelled
-from loopxform.frontend.scopes import FileScope, Resolver
+from loopxform.frontend.scopes import Resolver
 from loopxform.frontend.symbols import Symbol
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function

@@ -12,6 +12,7 @@ from loopxform.frontend.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.facts import Facts
+from loopxform.frontend.filescope import FileScope
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_stmt import Statements
 from loopxform.frontend.members import is_pointer_member
@@ -19,7 +20,7 @@ from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
 from loopxform.frontend.prototype import declaration, parameters
 from loopxform.frontend.refusal import NotModelled
-from loopxform.frontend.scopes import FileScope, Resolver
+from loopxform.frontend.scopes import Resolver
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below, every
 from loopxform.frontend.wraparound import mark_wraparound

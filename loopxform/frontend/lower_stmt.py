@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from loopxform.frontend.counters import counts
 from loopxform.frontend.ctype import Array, Pointer, ctype
 from loopxform.frontend.desugar.heap import HeapDecl
-from loopxform.frontend.desugar.names import shown
 from loopxform.frontend.directives import Directives
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.fold import fold
@@ -103,7 +103,7 @@ class Statements:
         if loop is not None and at and origin.loc and at.line != origin.loc.line:
             reason = f"{reason} (line {at.line})"
         text = self.places.text(origin.loc)
-        var = "" if loop is None else _counts(loop)
+        var = "" if loop is None else counts(loop)
         return Opaque(why.code, reason, why.help, body, loop is not None, text, var, origin=origin)
 
     # ------------------------------------------------------------ control flow
@@ -360,23 +360,3 @@ def has_effects(node: c_ast.Node) -> bool:
     if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
         return True
     return any(has_effects(child) for child in below(node))
-
-
-def _counts(loop: c_ast.For) -> str:
-    """The variable of a `for` that is not modelled: what the header sets first, else what it
-    changes last; "" where it does neither."""
-    match loop.init:
-        case c_ast.DeclList(decls=[c_ast.Decl(name=name), *_]):
-            return shown(name)
-        case c_ast.Assignment(lvalue=c_ast.ID(name=name)):
-            return shown(name)
-        case c_ast.ExprList(exprs=[c_ast.Assignment(lvalue=c_ast.ID(name=name)), *_]):
-            return shown(name)
-    match loop.next:
-        case c_ast.UnaryOp(expr=c_ast.ID(name=name)):
-            return shown(name)
-        case c_ast.Assignment(lvalue=c_ast.ID(name=name)):
-            return shown(name)
-        case c_ast.ExprList(exprs=[*_, c_ast.UnaryOp(expr=c_ast.ID(name=name))]):
-            return shown(name)
-    return ""

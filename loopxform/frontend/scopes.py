@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -13,7 +13,8 @@ from loopxform.frontend.ctype import CType, Func, Pointer, ctype
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.directives import pragma_text
-from loopxform.frontend.members import Records, is_pointer_member, member, owner_of
+from loopxform.frontend.filescope import FileScope
+from loopxform.frontend.members import is_pointer_member, member, owner_of
 from loopxform.frontend.openmp import identifiers
 from loopxform.frontend.pointers import rank_left
 from loopxform.frontend.structs import copies
@@ -22,20 +23,6 @@ from loopxform.frontend.tree import behind_address, below
 from loopxform.ir import functions
 from loopxform.ir.nodes import Const
 from loopxform.ir.types import INT
-
-
-class FileScope:
-    """What a translation unit declares outside functions; `own` are the functions it defines,
-    each with what keeps its body from standing in the place of a call."""
-
-    def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        self.names: dict[str, Symbol] = {}
-        self.own = own or {}
-        self.records = Records({})
-
-    def typedef(self, name: str) -> CType | None:
-        found = self.names.get(name)
-        return found.type if found and found.kind == "type" else None
 
 
 class Resolver:

@@ -8,6 +8,7 @@ that are set once, and whose value is not kept anywhere, are such arrays.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -15,9 +16,9 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.heap import HeapDecl, is_allocation, length
 from loopxform.frontend.desugar.kinds import once
-from loopxform.frontend.desugar.names import Fresh, changed, exposed, mentioned
+from loopxform.frontend.desugar.names import Fresh, changed, exposed, governed, mentioned
 from loopxform.frontend.desugar.nulls import Kept, Nulls
-from loopxform.frontend.tree import below, every, statements
+from loopxform.frontend.tree import below, every, replace_children, statements
 
 _READS = {"free", "printf", "fprintf", "memset", "puts", "fputs"}
 
@@ -25,9 +26,10 @@ _READS = {"free", "printf", "fprintf", "memset", "puts", "fputs"}
 def with_arrays(node: c_ast.FuncDef, pointers: frozenset[str], fresh: Fresh) -> None:
     """Rewrites the body of `node` in place; `pointers` are the variables of the file that are
     pointers."""
-    inside = list(every(node.body))
-    if not any(map(is_allocation, inside)):
+    if not any(map(is_allocation, every(node.body))):
         return
+    node.body = _apart(node.body)
+    inside = list(every(node.body))
     own = once(node)
     locals = {n.name for n in inside if isinstance(n, c_ast.Decl)}
     values: dict[str, list[c_ast.Node]] = {}
@@ -36,7 +38,7 @@ def with_arrays(node: c_ast.FuncDef, pointers: frozenset[str], fresh: Fresh) -> 
             values.setdefault(n.lvalue.name, []).append(n.rvalue)
         elif isinstance(n, c_ast.Decl) and n.init is not None:
             values.setdefault(n.name, []).append(n.init)
-    hidden = exposed(node.body)
+    hidden = exposed(node.body) | governed(node.body)
     plain = frozenset(n for n, d in own.items() if n in locals - hidden and not d.storage)
     others = bool(pointers & mentioned(node.body))
     others = others or any(isinstance(n, c_ast.StructRef) for n in inside)
@@ -56,6 +58,44 @@ def with_arrays(node: c_ast.FuncDef, pointers: frozenset[str], fresh: Fresh) -> 
         except Kept:
             continue
         node.body = body
+
+
+def _apart(n: c_ast.Node) -> c_ast.Node:
+    """`if ((t = malloc(n)) == NULL) S` as `t = malloc(n); if (t == NULL) S`."""
+    replace_children(n, _apart)
+    if not isinstance(n, c_ast.Compound):
+        return n
+    out: list[c_ast.Node] = []
+    for s in statements(n):
+        if isinstance(s, c_ast.If):
+            found = _asked(s.cond)
+            if found is not None:
+                whole = build.block([s.cond], s)
+                replace_children(whole, partial(_replaced, found))
+                s.cond = statements(whole)[0]
+                out.append(found)
+        out.append(s)
+    return build.block(out, n)
+
+
+def _asked(cond: c_ast.Node) -> c_ast.Assignment | None:
+    """The allocation that a condition makes first of all."""
+    match cond:
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(), rvalue=value) if is_allocation(value):
+            return cond
+        case c_ast.UnaryOp(op="!"):
+            return _asked(cond.expr)
+        case c_ast.BinaryOp(op="==" | "!="):
+            return _asked(cond.left) or _asked(cond.right)
+        case _:
+            return None
+
+
+def _replaced(found: c_ast.Assignment, n: c_ast.Node) -> c_ast.Node:
+    if n is found:
+        return build.name(cast(Any, found).lvalue.name, n)
+    replace_children(n, partial(_replaced, found))
+    return n
 
 
 def _steps(name: str, body: c_ast.Node) -> bool:

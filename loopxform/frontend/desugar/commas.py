@@ -33,6 +33,8 @@ def apart(loop: c_ast.For, types: Mapping[str, c_ast.Decl], private: frozenset[s
     if main is None or _CONTINUE.held(loop.stmt):
         return loop
     var = cast(str, names[main])
+    if var not in private:
+        return loop
     others = [s for n, s in enumerate(steps) if n != main]
     if any(var in mentioned(s) for s in others if s is not None):
         return loop

@@ -42,7 +42,7 @@ def from_start(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> c_ast.N
     """The for loop that a loop stands for whose start stands before it and whose step is in it."""
     if isinstance(s, c_ast.DoWhile):
         return _do(s, before, scope)
-    made = _loop(s)
+    made = _loop(s, scope)
     if made is None:
         return None
     name, loop = made
@@ -60,7 +60,7 @@ def _is_pointer_order(name: str, cond: c_ast.Node, scope: Scope) -> bool:
     return order and any(isinstance(x, c_ast.ID) and x.name == name for x in ends)
 
 
-def _loop(s: c_ast.Node) -> tuple[str, c_ast.For] | None:
+def _loop(s: c_ast.Node, scope: Scope) -> tuple[str, c_ast.For] | None:
     """The variable and the for loop, without start, that `s` stands for."""
     match s:
         case c_ast.For(init=None, cond=cond, next=step) if step is not None and cond is not None:
@@ -68,7 +68,7 @@ def _loop(s: c_ast.Node) -> tuple[str, c_ast.For] | None:
             if name is None or name not in mentioned(cond):
                 return None
         case c_ast.While(cond=cond) | c_ast.For(init=None, cond=cond, next=None):
-            found = _last_step(statements(s.stmt), cond)
+            found = _last_step(statements(s.stmt), cond, scope)
             if found is None:
                 return None
             name, body, step = found
@@ -92,7 +92,7 @@ def _for(
 
 
 def _last_step(
-    items: list[c_ast.Node], cond: c_ast.Node | None
+    items: list[c_ast.Node], cond: c_ast.Node | None, scope: Scope
 ) -> tuple[str, list[c_ast.Node], c_ast.Node] | None:
     """The variable of a condition that a body steps once it is done with it, the body without the
     step, and the step."""
@@ -103,6 +103,8 @@ def _last_step(
         if name is None or name not in mentioned(cond):
             continue
         rest = items[n + 1 :]
+        if rest and name not in scope.private:
+            return None
         left = any(isinstance(x, _LEAVES) for s in rest for x in every(s))
         if left or any(name in mentioned(s) | declared(s) for s in rest):
             return None
@@ -116,7 +118,7 @@ def _do(s: c_ast.DoWhile, before: list[c_ast.Node], scope: Scope) -> c_ast.Node 
         case c_ast.BinaryOp(left=c_ast.UnaryOp(op="++" | "--", expr=c_ast.ID() as x) as step):
             items.append(step)
             cond = build.binary(cond.op, build.name(x.name, x), cond.right)
-    found = _last_step(items, cond)
+    found = _last_step(items, cond, scope)
     if found is None:
         return None
     name, body, last = found

@@ -16,7 +16,7 @@ from collections import Counter
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.kinds import once
-from loopxform.frontend.desugar.names import Fresh, changed, exposed, mentioned
+from loopxform.frontend.desugar.names import Fresh, changed, exposed, governed, mentioned
 from loopxform.frontend.desugar.offsets import Pointers, is_order, place_of
 from loopxform.frontend.desugar.pieces import Pieces, Stray
 from loopxform.frontend.desugar.stepped import stepped
@@ -31,7 +31,7 @@ def without_moves(node: c_ast.FuncDef, arrays: frozenset[str], fresh: Fresh) -> 
     if any(isinstance(n, _JUMPS) for n in inside):
         return
     own = once(node)
-    taken = exposed(node.body)
+    taken = exposed(node.body) | governed(node.body)
     pointers = [n for n, d in own.items() if _is_plain_pointer(d) and n not in taken]
     if not set(pointers) & changed(node.body):
         return

@@ -5,6 +5,7 @@ The part before the mark is what a reader sees.
 
 from __future__ import annotations
 
+import re
 from itertools import count
 
 from pycparser import c_ast
@@ -57,6 +58,12 @@ def declared(node: c_ast.Node) -> frozenset[str]:
 def mentioned(node: c_ast.Node) -> frozenset[str]:
     """Every name that an expression or a statement refers to."""
     return frozenset(n.name for n in every(node) if isinstance(n, c_ast.ID))
+
+
+def governed(node: c_ast.Node) -> frozenset[str]:
+    """Every word in a pragma: what it says of a variable must stay true."""
+    texts = (n.string for n in every(node) if isinstance(n, c_ast.Pragma))
+    return frozenset(word for text in texts for word in re.findall(r"\w+", text or ""))
 
 
 def changed(node: c_ast.Node) -> frozenset[str]:

@@ -12,10 +12,10 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.names import OFFSET, Fresh, mentioned
+from loopxform.frontend.desugar.names import OFFSET, Fresh, changed, mentioned
 from loopxform.frontend.desugar.offsets import PlaceIn, Pointers, elements, place_of
 from loopxform.frontend.desugar.stepped import stepped
-from loopxform.frontend.tree import clone, every, replace_children, statements
+from loopxform.frontend.tree import clone, replace_children, statements
 
 
 class Stray(Exception):
@@ -160,8 +160,7 @@ class Pieces:
                 return build.block(self.items(statements(s), current), s)
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
                 self._begin(s, current)
-                moved = any(stepped(x) == self.name for x in every(s))
-                if current is not None and moved:
+                if current is not None and self.name in changed(s):
                     current.start = None
                 for part in ("init", "cond", "next"):
                     if getattr(s, part, None) is not None:
@@ -208,6 +207,8 @@ class Pieces:
             current.start = None
             return self._moved(n, current)
         match n:
+            case c_ast.UnaryOp(op="sizeof") if self._is(n.expr):
+                raise Stray
             case c_ast.ID():
                 base, here = build.name(current.base, n), current.here(n)
                 start = isinstance(here, c_ast.Constant) and here.value == "0"

@@ -19,7 +19,7 @@ from loopxform.frontend.desugar.countdown import counted_down
 from loopxform.frontend.desugar.counted import from_start
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
-from loopxform.frontend.desugar.names import Fresh, declared, mentioned
+from loopxform.frontend.desugar.names import Fresh, declared, governed, mentioned
 from loopxform.frontend.desugar.starts import Scope
 from loopxform.frontend.desugar.switches import chain
 from loopxform.frontend.tree import below, every, replace_children, statements
@@ -41,7 +41,7 @@ def structure(node: c_ast.FuncDef, file_names: frozenset[str], fresh: Fresh) -> 
     }
     private = declared(node) - taken - file_names
     static = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl) and d.storage}
-    own = Scope(fresh, alike(node), private - static, _outside(node))
+    own = Scope(fresh, alike(node), private - static - governed(node.body), _outside(node))
     _Structure(node, own, private).run()
 
 

@@ -102,6 +102,11 @@ VERDICTS = [
      " t[i * n + j] = b[j]; a[0] = t[1]; free(t);", ["yes", "yes"]),
     (f"double *t = malloc(8 * sizeof *t); {LOOP} {{ for (int k = 0; k < 8; k++) t[k] = b[i] * k;"
      " a[i] = t[3]; } free(t);", ["privatizable", "yes"]),
+    (f"double *t; if ((t = malloc(n * sizeof(double))) == NULL) exit(1); {LOOP} t[i] = b[i];",
+     ["yes"]),
+    (f"double *p = a; {LOOP} {{ *p = b[i]; p = a + 5; }}", ["no"]),
+    # A pragma speaks of the pointer.
+    (f"double *p = a;\n#pragma omp parallel for firstprivate(p)\n{LOOP} *p++ = 1;", ["unknown"]),
     # The memory has another name, too.
     (f"double *t = malloc(n * sizeof *t); g = t; {LOOP} t[i] = g[i + 1];", ["unknown"]),
     (f"double *t = malloc(n * sizeof *t); reg(t); {LOOP} t[i] = g[i + 1];", ["unknown"]),

@@ -53,7 +53,16 @@ class Walker:
             lambda: f"{one} = {other} + {r.randint(1, 9)};",
             lambda: f"{one} += {other};",
             lambda: r.choice(
-                ["p++;", "q -= 2;", "k++, p++;", "k = k + 2;", "u += 3;", "p = p + 1;"]
+                [
+                    "p = a + k;",
+                    "p = &a[105];",
+                    "p++;",
+                    "q -= 2;",
+                    "k++, p++;",
+                    "k = k + 2;",
+                    "u += 3;",
+                    "p = p + 1;",
+                ]
             ),
             lambda: f"if ({self.place()} > {r.randint(0, 9)}) {{ {self.statement()} }}",
             lambda: f"if (p < a + {r.randint(90, 110)}) {self.place()} = 7;",

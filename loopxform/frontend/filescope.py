@@ -1,0 +1,23 @@
+"""The names that a translation unit declares outside of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopxform.frontend.ctype import CType
+from loopxform.frontend.members import Records
+from loopxform.frontend.symbols import Symbol
+
+
+class FileScope:
+    """What a translation unit declares outside functions; `own` are the functions it defines,
+    each with what keeps its body from standing in the place of a call."""
+
+    def __init__(self, own: Mapping[str, str] | None = None) -> None:
+        self.names: dict[str, Symbol] = {}
+        self.own = own or {}
+        self.records = Records({})
+
+    def typedef(self, name: str) -> CType | None:
+        found = self.names.get(name)
+        return found.type if found and found.kind == "type" else None
