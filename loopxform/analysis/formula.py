@@ -46,6 +46,9 @@ class Scope(Protocol):
     def symbol(self, e: Expr) -> str | None:
         """The name of an unknown constant for an expression that never changes here, or None."""
 
+    def member(self, e: Load) -> str | None:
+        """The name of a member of a struct that never changes in the function, or None."""
+
     def fresh(self) -> str:
         """A new auxiliary integer."""
 
@@ -111,8 +114,8 @@ class Translator:
                 return None
 
     def _element(self, e: Load) -> Cases | None:
-        """One element that never changes here is any number of its type, as a parameter is."""
-        element, t = self.scope.symbol(e), self.scope.type_of(e)
+        """A member of a struct that the function never sets is any number, as a parameter is."""
+        element, t = self.scope.member(e), self.scope.type_of(e)
         if element is None or t is None or t.bytes < 4:
             return None
         x = variable(element)

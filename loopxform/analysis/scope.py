@@ -240,6 +240,11 @@ class Names:
                 return None
         return f"`{expr_text(e)}`"
 
+    def member(self, e: Load) -> str | None:
+        """The name of a member of a struct that nothing in the function changes."""
+        steady = "." in e.array and not self.whole.may_change(e.array)
+        return self.symbol(e) if steady else None
+
     def fresh(self) -> str:
         return f"${next(self.counter)}"
 

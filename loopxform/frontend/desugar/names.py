@@ -62,8 +62,9 @@ def mentioned(node: c_ast.Node) -> frozenset[str]:
 
 def governed(node: c_ast.Node) -> frozenset[str]:
     """Every word in a pragma: what it says of a variable must stay true."""
-    texts = (n.string for n in every(node) if isinstance(n, c_ast.Pragma))
-    return frozenset(word for text in texts for word in re.findall(r"\w+", text or ""))
+    found = (n.string for n in every(node) if isinstance(n, c_ast.Pragma))
+    texts = (text if isinstance(text, str) else str(text.value) for text in found)
+    return frozenset(word for text in texts for word in re.findall(r"\w+", text))
 
 
 def changed(node: c_ast.Node) -> frozenset[str]:
