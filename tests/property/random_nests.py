@@ -169,9 +169,16 @@ class NeighbourWriter(NestWriter):
             self.emit(depth, f"if ({self.condition()})")
         self.emit(depth, self.assignment(local))
 
-    def affine(self, rank: int) -> str:
-        offset = OFFSET_2D if rank == 1 else OFFSET_1D
-        return f"{self.loops[-1]} + {offset + self.rng.choice([-1, 0, 0, 0, 1])}"
+    def assignment(self, local: bool) -> str:
+        rng = self.rng
+        target = "t" if rng.random() < 0.15 else self.element()
+        value = "s" if local else rng.choice([self.element(), self.element(), "t", "2"])
+        return f"{target} {rng.choice(['=', '=', '+='])} {value};"
+
+    def element(self) -> str:
+        """Of an array that the others use too, near the element of the iteration."""
+        near = OFFSET_1D + self.rng.choice([-1, 0, 0, 1])
+        return f"{self.rng.choice('aab')}[{self.loops[-1]} + {near}]"
 
 
 def neighbours(seed: int, count: int) -> Iterator[tuple[str, str]]:

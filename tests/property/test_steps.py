@@ -205,9 +205,12 @@ class FuseOrSplit(Chooser):
     """Nothing but fusing and splitting, and what makes foralls of the loops."""
 
     def step(self, fn: Function) -> Step:
-        kind = self.rng.choice(["parallelise", "fuse", "fuse", "split"])
-        if kind == "parallelise":
-            return Parallelise(self.loop(fn))
+        kind = self.rng.choice(["parallelise", "parallelise", "fuse", "fuse", "split"])
+        sequential = [n for n, s in enumerate(loops(fn)) if not s.loop.parallel]
+        if kind == "parallelise" and sequential:
+            site = loops(fn)[self.rng.choice(sequential)]
+            same = [s.path for s in loops(fn) if s.loop.var == site.loop.var]
+            return Parallelise(f"{site.loop.var}#{same.index(site.path) + 1}")
         return self.fuse(fn) if kind == "fuse" else Split(self.loop(fn), self.point(fn))
 
 
