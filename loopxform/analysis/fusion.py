@@ -78,7 +78,8 @@ def fused(fn: Function, path: Path) -> Function:
     first, second = loop_at(fn, path), next_loop(fn, path)
     assert second is not None
     new = {second.var: first.var}
-    for name in sorted(_mentioned(first.body) & declared(second.body).keys()):
+    shared = _mentioned(first.body) & declared(second.body).keys()
+    for name in sorted(shared - visible(fn, path).keys()):
         new[name] = fresh(fn, name)
     body = (*first.body, *rename(second.body, new))
     unroll = first.unroll and second.unroll
@@ -129,15 +130,16 @@ def _variables(first: For, second: For) -> tuple[Obstacle, ...]:
 
 
 def _names(fn: Function, path: Path) -> tuple[Obstacle, ...]:
-    """Nothing that the first body declares hides what the second means by the same name."""
+    """Nothing that one body declares hides what the other means by the same name."""
     first, second = loop_at(fn, path), next_loop(fn, path)
     assert second is not None
     hiding = {s.name for s in first.body if isinstance(s, Decl)} & _mentioned(second.body)
-    hidden = hiding - declared(second.body).keys() | hiding & visible(fn, path).keys()
+    later = {s.name for s in second.body if isinstance(s, Decl)} & _mentioned(first.body)
+    hidden = hiding - declared(second.body).keys() | (hiding | later) & visible(fn, path).keys()
     return tuple(
         Obstacle(
             "LX114",
-            f"'{name}' is declared in the first loop and means something else in the second",
+            f"'{name}' is declared in one of the loops and means something else in the other",
             second.origin.loc,
             remedy="rename one of them",
         )

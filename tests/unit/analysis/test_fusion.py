@@ -114,6 +114,19 @@ def test_names_keep_their_meaning() -> None:
         loop("i", 0, "n", s("a[i] = t")),
     )  # fmt: skip
     assert one(fuse_obstacles(captured, (1,))).code == "LX114"
+    later = fn(
+        "n, a[]", decl("t"),
+        loop("i", 0, "n", s("a[i] = t")),
+        loop("i", 0, "n", decl("t"), s("t = 1"), s("a[i] = t")),
+    )  # fmt: skip
+    assert one(fuse_obstacles(later, (1,))).code == "LX114"
+    deeper = loop("j", 0, "n", decl("t"), s("t = 1"), s("b[j] = t"))
+    outer = fn(
+        "n, a[], b[]", decl("t"), s("t = 3"),
+        loop("i", 0, "n", s("a[i] = t")),
+        loop("i", 0, "n", s("a[i] = t"), deeper),
+    )  # fmt: skip
+    assert "t_2" not in listing(fused(outer, (2,)))
     own = fn(
         "n, a[], b[]",
         loop("i", 0, "n", decl("t"), s("t = 1"), s("a[i] = t")),
