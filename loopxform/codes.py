@@ -63,7 +63,8 @@ CODES: dict[str, str] = {
     "LX110": "The two loops are not perfectly nested: a statement stands between them.",
     "LX111": "The bounds of the inner loop depend on the outer loop's variable.",
     "LX112": "The body writes what the bounds are computed from.",
-    "LX113": "The two loops are not neighbours with the same header.",
+    "LX113": "The two loops are not neighbours that provably have the same iterations; a witness "
+    "names one that only one of them has.",
     "LX114": "A declaration of one loop would hide a name of the other.",
     "LX120": "There is nothing to distribute.",
     "LX121": "A variable declared in the loop is used on both sides of the cut: expand it first.",
@@ -75,6 +76,9 @@ CODES: dict[str, str] = {
     "LX135": "The loop does not go over tiles of one range.",
     "LX136": "The number of iterations is unsigned and may wrap around.",
     "LX137": "The last tile would end beyond the largest value of the loop variable's type.",
+    "LX138": "The point at which a loop is split cannot be computed before it: it changes in the "
+    "loop, has no value yet, or might overflow or divide by zero.",
+    "LX139": "The point lies outside of the loop: one of the two parts would never run.",
     "LX140": "Not storage that the step can make private or expand.",
     "LX141": "The expanded storage would be shared by iterations that run in parallel.",
     "LX142": "A trip count is not known where the expanded array would be declared.",

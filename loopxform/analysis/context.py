@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from loopxform.analysis.domain import context, names_of
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import Dnf
+from loopxform.analysis.linear import Dnf, conjoin
 from loopxform.analysis.scope import gather
-from loopxform.analysis.system import feasible
+from loopxform.analysis.sets import TooHard
+from loopxform.analysis.system import feasible, solve
 from loopxform.ir.nodes import Expr, Function
-from loopxform.ir.visit import Path
+from loopxform.ir.visit import Path, loops_around
 
 _recent: list[tuple[Function, Path, Dnf]] = []
 
@@ -26,6 +27,31 @@ def always(fn: Function, path: Path, cond: Expr) -> bool:
 def never(fn: Function, path: Path, cond: Expr) -> bool:
     """Proven: `cond` is false whenever the statement at `path` is reached."""
     return _excluded(fn, path, cond, holds=True)
+
+
+def counterexample(fn: Function, path: Path, cond: Expr) -> str | None:
+    """Numbers for which the statement at `path` is reached and `cond` is false: of loops around it
+    and of parameters that keep their value. None where such numbers are not known."""
+    translator = Translator(names_of(fn).within(gather(()), path))
+    formula = translator.condition(cond, holds=False)
+    around, exact = context(fn, path)
+    if not (exact and translator.exact):
+        return None
+    whole, loops = names_of(fn).whole, [s.var for s in loops_around(fn, path)]
+    sizes = [p.name for p in fn.objects if not whole.may_change(p.name)]
+    for conj in conjoin(around, formula):
+        try:
+            point = solve(conj)
+        except TooHard:
+            return None
+        if point is not None:
+            found = {k: v for k, v in point.items() if k[0] != "$"}
+            at, given = (
+                ", ".join(f"{k}={found[k]}" for k in part if k in found) for part in (loops, sizes)
+            )
+            known = found.keys() <= {*loops, *sizes}
+            return f"{at} ({given})" if known and at and given else at or given if known else None
+    return None
 
 
 def _excluded(fn: Function, path: Path, cond: Expr, *, holds: bool) -> bool:

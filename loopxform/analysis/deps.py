@@ -107,11 +107,14 @@ MAX_SYSTEMS = 256
 _recent: list[tuple[Region, tuple[Dependence, ...], bool]] = []
 
 
-def dependences(fn: Function, scope: Path | None = None) -> tuple[Dependence, ...]:
+def dependences(
+    fn: Function, scope: Path | None = None, *, counters: bool = False
+) -> tuple[Dependence, ...]:
     """All memory-based dependences among the statements below `scope` (default: the function), one
     row per kind, pair of accesses and direction vector; loops outside the scope stand still. Where
-    time is up (`deadline`), rows that stand for every direction take the place of exact ones."""
-    where = region(fn, scope)
+    time is up (`deadline`), rows that stand for every direction take the place of exact ones.
+    `counters`: also of the variables of inner loops that are read after the scope (`region`)."""
+    where = region(fn, scope, counters=counters)
     for known, found, early in reversed(_recent):
         if known is where and (limited() or not early):
             return found

@@ -14,7 +14,7 @@ from loopxform.analysis.reductions import reductions
 from loopxform.analysis.scope import below
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, For, Function, Opaque, Stmt
-from loopxform.ir.visit import Path, enclosing, names, reads, replace_at, writes
+from loopxform.ir.visit import Path, enclosing, names, reads, writes
 
 
 def loop_at(fn: Function, path: Path) -> For:
@@ -33,7 +33,7 @@ def parallel_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
     unknown = opaque_obstacles(fn, path)
     if unknown:
         return unknown
-    rows = [d for d in dependences(fn, path) if d.carrier == path]
+    rows = [d for d in dependences(fn, path, counters=True) if d.carrier == path]
     return tuple(_carried(loop, d, "is carried by", _remedy(fn, path, d)) for d in worst(rows))
 
 
@@ -47,7 +47,7 @@ def reverse_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
     unknown = opaque_obstacles(fn, path)
     if unknown:
         return unknown
-    rows = [d for d in dependences(fn, path) if d.carrier == path]
+    rows = [d for d in dependences(fn, path, counters=True) if d.carrier == path]
     return tuple(_carried(loop, d, "would be reversed by", None) for d in worst(rows))
 
 
@@ -64,7 +64,7 @@ def interchange_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
         return unknown
     rows = [
         d
-        for d in dependences(fn, path)
+        for d in dependences(fn, path, counters=True)
         if len(d.direction) > 1 and d.direction[0] == "<" and d.direction[1] in (">", "*")
     ]
     return tuple(_reversed(d) for d in worst(rows))
@@ -75,7 +75,11 @@ def stays_parallel(fn: Function, path: Path) -> bool:
     outside of it: no row reads (<, ...) with anything but `=` for it."""
     if loop_at(fn, path).parallel:
         return True
-    rows = [d for d in dependences(fn, path) if len(d.direction) > 1 and d.direction[0] == "<"]
+    rows = [
+        d
+        for d in dependences(fn, path, counters=True)
+        if len(d.direction) > 1 and d.direction[0] == "<"
+    ]
     return all(d.direction[1] == "=" for d in rows)
 
 
@@ -118,7 +122,7 @@ def distribute_obstacles(fn: Function, path: Path, cut: int) -> tuple[Obstacle, 
     depth = len(path)
     rows = [
         d
-        for d in dependences(fn, path)
+        for d in dependences(fn, path, counters=True)
         if d.carrier == path and _part(d.source.path, depth) >= cut > _part(d.sink.path, depth)
     ]
     text = "leads back to an earlier statement, carried by"
@@ -138,65 +142,6 @@ def _shared_storage(loop: For, cut: int) -> tuple[Obstacle, ...]:
         for s in declared
         if s.name in later
     )
-
-
-def fuse_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
-    """for i: A; for i: B -> for i: { A; B } where the headers agree and in the fused loop no row
-    leads from B back to A: such a row is a dependence from A to B that fusion would reverse."""
-    first = loop_at(fn, path)
-    second = _next(fn, path)
-    if second is None:
-        message = f"no loop follows the loop over '{first.var}' directly"
-        return (Obstacle("LX113", message, first.origin.loc, remedy="fusion takes two neighbours"),)
-    structure = _headers_differ(first, second)
-    if structure:
-        return structure
-    body = (*first.body, *second.body)
-    fused = replace(first, body=body, parallel=False)
-    after = (*path[:-1], path[-1] + (1 if path[-1] >= 0 else -1))
-    changed = replace_at(replace_at(fn, after, ()), path, (fused,))
-    unknown = opaque_obstacles(changed, path)
-    if unknown:
-        return unknown
-    depth, cut = len(path), len(first.body)
-    rows = [
-        d
-        for d in dependences(changed, path)
-        if d.carrier == path and _part(d.source.path, depth) >= cut > _part(d.sink.path, depth)
-    ]
-    return tuple(_fused(d) for d in worst(rows))
-
-
-def _next(fn: Function, path: Path) -> For | None:
-    try:
-        after = (*path[:-1], path[-1] + (1 if path[-1] >= 0 else -1))
-        found = enclosing(fn, after)[-1]
-    except IndexError:
-        return None
-    return found if isinstance(found, For) else None
-
-
-def _headers_differ(first: For, second: For) -> tuple[Obstacle, ...]:
-    place = second.origin.loc
-    same = (first.var, first.lo, first.hi, first.step) == (
-        second.var,
-        second.lo,
-        second.hi,
-        second.step,
-    )
-    if not same:
-        message = f"the loops over '{first.var}' and '{second.var}' differ in their headers"
-        return (Obstacle("LX113", message, place, remedy="normalise both loops first"),)
-    clash = {s.name for s in first.body if isinstance(s, Decl)} & _mentioned(second.body)
-    if clash:
-        message = f"'{min(clash)}' is declared in the first loop and used in the second"
-        return (Obstacle("LX114", message, place, remedy="rename one of them"),)
-    changed = (writes(first.body) | writes(second.body)) & _header(first)
-    if changed:
-        message = f"the loops write '{min(changed)}', on which their bounds depend"
-        remedy = "copy the bound into another variable before the loops"
-        return (Obstacle("LX112", message, place, remedy=remedy),)
-    return ()
 
 
 # ---------------------------------------------------------------- shared
@@ -236,14 +181,6 @@ def _carried(loop: For, d: Dependence, verb: str, remedy: str | None) -> Obstacl
 def _reversed(d: Dependence) -> Obstacle:
     proven = replace(d, exact=d.exact and d.tight)
     return _obstacle(proven, f"{describe(d)} would be reversed", "skew the inner loop first")
-
-
-def _fused(d: Dependence) -> Obstacle:
-    text = (
-        f"the dependence of {d.array} from {d.sink} to {d.source} leads to an earlier iteration "
-        "and would be reversed"
-    )
-    return _obstacle(d, text, "shift the second loop, or keep the loops apart")
 
 
 def _obstacle(d: Dependence, text: str, remedy: str | None) -> Obstacle:

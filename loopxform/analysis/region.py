@@ -85,17 +85,18 @@ class Region:
         return self.names.inputs | {s.var for s in around if isinstance(s, For)}
 
 
-_recent: list[tuple[Function, Path, Region]] = []
+_recent: list[tuple[Function, Path, bool, Region]] = []
 
 
-def region(fn: Function, scope: Path | None = None) -> Region:
-    """The region at `scope` (default: the whole function); the last few are remembered."""
+def region(fn: Function, scope: Path | None = None, *, counters: bool = False) -> Region:
+    """The region at `scope` (default: the whole function); the last few are remembered. With
+    `counters`, a loop also writes its variable where that is read after the region only."""
     at = scope or ()
-    for known, path, found in _recent:
-        if known is fn and path == at:
+    for known, path, counted, found in _recent:
+        if known is fn and path == at and counted == counters:
             return found
-    made = _Builder(fn, at).region()
-    _recent.append((fn, at, made))
+    made = _Builder(fn, at, counters=counters).region()
+    _recent.append((fn, at, counters, made))
     del _recent[:-24]
     return made
 
@@ -117,9 +118,10 @@ class _Place:
 class _Builder:
     """One walk over the region."""
 
-    def __init__(self, fn: Function, scope: Path) -> None:
+    def __init__(self, fn: Function, scope: Path, *, counters: bool) -> None:
         self.fn = fn
         self.scope = scope
+        self.counters = counters
         self.names = names_of(fn).within(_facts(fn, scope), scope)
         self.instances: list[Instance] = []
 
@@ -172,7 +174,7 @@ class _Builder:
                 self._branches(s, path, at, names)
             case For():
                 entry = [*record.all_reads((s.lo, s.hi, s.step))]
-                if s.var in self.names.facts.escaping:
+                if s.var in self.names.facts.escaping or (self.counters and s.live_out):
                     storage = at.storages.setdefault(s.var, Storage(s.var, None, 0, 0))
                     entry.append(Access(storage, True, Var(s.var), names))
                 self._emit(s, f"for {s.var}", path, at, entry)

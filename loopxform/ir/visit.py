@@ -256,6 +256,11 @@ def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]
         waiting.extend(reversed(inner))
 
 
+def after(path: Path) -> Path:
+    """The place directly after `path` in the same body."""
+    return (*path[:-1], path[-1] + (1 if path[-1] >= 0 else -1))
+
+
 def at(fn: Function, path: Path) -> Stmt:
     """The statement at `path`."""
     return enclosing(fn, path)[-1]

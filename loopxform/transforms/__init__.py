@@ -12,6 +12,7 @@ from loopxform.transforms.copy_to_private import CopyToPrivate
 from loopxform.transforms.distribute import Distribute
 from loopxform.transforms.epilogue import Epilogue
 from loopxform.transforms.expand import Expand
+from loopxform.transforms.fuse import Fuse
 from loopxform.transforms.interchange import Interchange
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
@@ -20,6 +21,7 @@ from loopxform.transforms.privatise import Privatise
 from loopxform.transforms.reverse import Reverse
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
+from loopxform.transforms.split import Split
 from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
 from loopxform.transforms.unguard import Unguard
@@ -37,8 +39,10 @@ STEPS: dict[str, type[Step]] = {
         Reverse,
         Expand,
         Distribute,
+        Fuse,
         Sequentialise,
         Normalise,
+        Split,
         Unroll,
         MapTo,
         CopyToLocal,
@@ -68,6 +72,7 @@ __all__ = [
     "Distribute",
     "Epilogue",
     "Expand",
+    "Fuse",
     "Interchange",
     "MapTo",
     "Normalise",
@@ -77,6 +82,7 @@ __all__ = [
     "Reverse",
     "Scalarise",
     "Sequentialise",
+    "Split",
     "Step",
     "Stripmine",
     "Substitute",

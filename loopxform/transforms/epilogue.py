@@ -15,7 +15,7 @@ from typing import ClassVar
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, For, Function
-from loopxform.ir.visit import Path, replace_at
+from loopxform.ir.visit import Path, after, replace_at
 from loopxform.transforms.base import (
     Step,
     ascending,
@@ -88,4 +88,4 @@ def _needed(loop: For) -> bool:
 
 
 def _without_rest(fn: Function, path: Path) -> Function:
-    return replace_at(fn, (*path[:-1], path[-1] + 1), ())
+    return replace_at(fn, after(path), ())

@@ -1,12 +1,13 @@
-"""Guards that can never fail are dropped; so are limits of copies that are never reached."""
+"""Guards that can never fail are dropped, with what stands under guards that never hold; so are
+limits of copies that are never reached."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from loopxform.analysis.context import always
-from loopxform.ir.nodes import Bin, Const, Copy, Function, If, Slice
-from loopxform.ir.visit import Path, replace_at, walk
+from loopxform.analysis.context import always, never
+from loopxform.ir.nodes import Bin, Const, Copy, For, Function, If, Slice, Stmt
+from loopxform.ir.visit import Path, at, map_body, replace_at, walk
 from loopxform.transforms.bounds import conjunction, conjuncts
 
 
@@ -24,6 +25,27 @@ def drop_proven(fn: Function, within: Path) -> Function:
             slices = tuple(_unlimited(fn, path, x) for x in s.slices)
             fn = replace_at(fn, path, (replace(s, slices=slices),))
     return fn
+
+
+def drop_impossible(fn: Function, within: Path) -> Function:
+    """`fn` without the branches, inside the statement at `within`, that are proven not to run, and
+    without the loops and conditions that are left empty."""
+    for path, found in reversed(list(walk(fn.body))):
+        if path[: len(within)] != within or not isinstance(found, If):
+            continue
+        s = at(fn, path)
+        assert isinstance(s, If)
+        if never(fn, path, s.cond):
+            fn = replace_at(fn, path, s.orelse)
+        elif s.orelse and always(fn, path, s.cond):
+            fn = replace_at(fn, path, s.then)
+    return replace_at(fn, within, map_body((at(fn, within),), _unless_empty))
+
+
+def _unless_empty(s: Stmt) -> tuple[Stmt, ...]:
+    idle_loop = isinstance(s, For) and not s.body and not s.live_out
+    idle_guard = isinstance(s, If) and not s.then and not s.orelse
+    return () if idle_loop or idle_guard else (s,)
 
 
 def _unlimited(fn: Function, path: Path, s: Slice) -> Slice:

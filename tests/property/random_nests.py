@@ -7,6 +7,7 @@ within bounds; the same offset everywhere makes collisions frequent.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,8 +63,16 @@ class NestWriter:
         self.lines.append("  " * depth + line)
 
     def loop(self, depth: int) -> None:
-        var = "ijk"[len(self.loops)]
-        self.emit(depth, f"for (int {var} = {self.header(var)}) {{")
+        """A loop, or two neighbours that run through the same values."""
+        rng, var = self.rng, "ijk"[len(self.loops)]
+        header = self.header(var)
+        self.one_loop(depth, var, header)
+        if rng.random() < 0.3:
+            other = rng.choice([var, var, "xyz"[len(self.loops)]])
+            self.one_loop(depth, other, re.sub(rf"\b{var}\b", other, header))
+
+    def one_loop(self, depth: int, var: str, header: str) -> None:
+        self.emit(depth, f"for (int {var} = {header}) {{")
         self.loops.append(var)
         self.body(depth + 1)
         self.loops.pop()
@@ -141,6 +150,41 @@ def nests(seed: int, count: int) -> Iterator[tuple[str, str]]:
     """(name, C text); the name holds the seed."""
     for n in range(seed * 100_000, seed * 100_000 + count):
         yield f"seed {n}", NestWriter(random.Random(n)).text()
+
+
+class NeighbourWriter(NestWriter):
+    """Writes two or three loops over the same values, one after the other."""
+
+    def loop(self, depth: int) -> None:
+        header = self.header("i")
+        for _ in range(self.rng.choice([2, 2, 3])):
+            var = self.rng.choice("iix")
+            self.one_loop(depth, var, re.sub(r"\bi\b", var, header))
+
+    def body(self, depth: int) -> None:
+        local = self.rng.random() < 0.3
+        if local:
+            self.emit(depth, f"{self.type} s = {self.value()};")
+        if self.rng.random() < 0.2:
+            self.emit(depth, f"if ({self.condition()})")
+        self.emit(depth, self.assignment(local))
+
+    def assignment(self, local: bool) -> str:
+        rng = self.rng
+        target = "t" if rng.random() < 0.15 else self.element()
+        value = "s" if local else rng.choice([self.element(), self.element(), "t", "2"])
+        return f"{target} {rng.choice(['=', '=', '+='])} {value};"
+
+    def element(self) -> str:
+        """Of an array that the others use too, near the element of the iteration."""
+        near = OFFSET_1D + self.rng.choice([-1, 0, 0, 1])
+        return f"{self.rng.choice('aab')}[{self.loops[-1]} + {near}]"
+
+
+def neighbours(seed: int, count: int) -> Iterator[tuple[str, str]]:
+    """(name, C text); the name holds the seed."""
+    for n in range(seed * 100_000, seed * 100_000 + count):
+        yield f"seed {n}", NeighbourWriter(random.Random(n)).text()
 
 
 def nest_arguments(fn: Function, m: int, n: int) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from dataclasses import replace
 import pytest
 from checks import check_parallel, check_rows, check_verdicts, check_witnesses, same
 
+from loopxform.analysis.fusion import fuse_obstacles, fused
 from loopxform.analysis.legality import (
     distribute_obstacles,
-    fuse_obstacles,
     interchange_obstacles,
     reverse_obstacles,
 )
@@ -38,7 +38,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT
-from loopxform.ir.visit import enclosing, loops, replace_at, walk
+from loopxform.ir.visit import loops, replace_at, walk
 
 # ---------------------------------------------------------------- generating programs
 
@@ -211,12 +211,7 @@ def check_rewrites(name: str, fn: Function) -> dict[str, int]:
                 same(name, ("distribute", path, cut), fn, replace_at(fn, path, parts))
                 count["distribute"] += 1
         if not fuse_obstacles(fn, path):
-            after = (*path[:-1], path[-1] + 1)
-            second = enclosing(fn, after)[-1]
-            assert isinstance(second, For)
-            one = replace(loop, body=(*loop.body, *second.body))
-            fused = replace_at(replace_at(fn, after, ()), path, (one,))
-            same(name, ("fuse", path), fn, fused)
+            same(name, ("fuse", path), fn, fused(fn, path))
             count["fuse"] += 1
     return count
 

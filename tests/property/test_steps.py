@@ -17,6 +17,7 @@ from random_nests import (
     SIZES,
     Redomap,
     lowered,
+    neighbours,
     nest_arguments,
     nests,
     redomaps,
@@ -26,7 +27,7 @@ from tracing import TooLongError, claims, trace
 from loopxform.errors import TransformError
 from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.printer import listing
-from loopxform.ir.visit import loops, walk
+from loopxform.ir.visit import after, loops, loops_around, walk
 from loopxform.recipes.tile import Tiles, Variant, tile
 from loopxform.transforms import (
     STEPS,
@@ -36,6 +37,7 @@ from loopxform.transforms import (
     Distribute,
     Epilogue,
     Expand,
+    Fuse,
     Interchange,
     MapTo,
     Normalise,
@@ -44,6 +46,7 @@ from loopxform.transforms import (
     Reverse,
     Scalarise,
     Sequentialise,
+    Split,
     Step,
     Stripmine,
     Substitute,
@@ -123,6 +126,9 @@ class Chooser:
             lambda: Reverse(self.loop(fn)),
             lambda: Expand(self.scalar(fn), self.chain(fn)),
             lambda: Distribute(self.chain(fn)),
+            lambda: self.fuse(fn),
+            lambda: self.fuse(fn),
+            lambda: Split(self.loop(fn), self.point(fn)),
             lambda: Sequentialise(self.loop(fn)),
             lambda: Normalise(self.loop(fn), rng.choice(["body", "innermost"])),
             lambda: Unroll(self.loop(fn), rng.choice(["", "full", "2", "3"])),
@@ -171,6 +177,42 @@ class Chooser:
         inner = [s for s in loops(fn) if s.path == (*site.path, 0)]
         return Interchange(site.loop.var, inner[0].loop.var if inner else "j")
 
+    def fuse(self, fn: Function) -> Step:
+        """Of neighbours, if there are any."""
+        numbers: Counter[str] = Counter()
+        named = {}
+        for site in loops(fn):
+            numbers[site.loop.var] += 1
+            named[site.path] = f"{site.loop.var}#{numbers[site.loop.var]}"
+        pairs = [p for p in named if after(p) in named]
+        if not pairs or self.rng.random() < 0.1:
+            return Fuse(self.loop(fn), self.rng.choice(["", self.loop(fn)]))
+        first = self.rng.choice(pairs)
+        return Fuse(named[first], self.rng.choice(["", named[after(first)]]))
+
+    def point(self, fn: Function) -> str:
+        """Below, between and above the values of a loop, on its stride or not."""
+        site = self.rng.choice(loops(fn))
+        around = [x.var for x in loops_around(fn, site.path)]
+        names = [p.name for p in fn.params if not p.array and p.type.is_integer]
+        size, other = (self.rng.choice([*names, *around, "hi"]) for _ in range(2))
+        forms = ["{0}", "{0}/2", "{0}-1", "({0}+{1})/2", "2*{0}-{1}", "lo+{0}%3", "min({0},{1}+1)"]
+        plain = ["2", "lo+1", "lo+2", "hi-1", "hi-3", "hi/2"]
+        return self.rng.choice([*plain, *forms]).format(size, other)
+
+
+class FuseOrSplit(Chooser):
+    """Nothing but fusing and splitting, and what makes foralls of the loops."""
+
+    def step(self, fn: Function) -> Step:
+        kind = self.rng.choice(["parallelise", "parallelise", "fuse", "fuse", "split"])
+        sequential = [n for n, s in enumerate(loops(fn)) if not s.loop.parallel]
+        if kind == "parallelise" and sequential:
+            site = loops(fn)[self.rng.choice(sequential)]
+            same = [s.path for s in loops(fn) if s.loop.var == site.loop.var]
+            return Parallelise(f"{site.loop.var}#{same.index(site.path) + 1}")
+        return self.fuse(fn) if kind == "fuse" else Split(self.loop(fn), self.point(fn))
+
 
 def confirm(name: str, fn: Function, refused: Step, counts: Counter[str]) -> None:
     """The iterations a refusal names meet in the element it names, in that order."""
@@ -187,7 +229,12 @@ def confirm(name: str, fn: Function, refused: Step, counts: Counter[str]) -> Non
 
 
 def apply(
-    name: str, start: Derivation, reference: Reference, length: int, counts: Counter[str]
+    name: str,
+    start: Derivation,
+    reference: Reference,
+    length: int,
+    counts: Counter[str],
+    chooser: type[Chooser] = Chooser,
 ) -> Derivation:
     """Tries random steps until `length` were accepted, checking each."""
     rng, done = random.Random(name), start
@@ -195,7 +242,7 @@ def apply(
         fn = done.function
         if not loops(fn) or len(loops(fn)) > 20 or len(done.records) >= len(start.records) + length:
             break
-        chosen = Chooser(rng).step(fn)
+        chosen = chooser(rng).step(fn)
         before = listing(fn)
         assert step(str(chosen)) == chosen
         refused = bool(chosen.check(fn))
@@ -213,12 +260,12 @@ def apply(
     return done
 
 
-def derive(name: str, text: str, counts: Counter[str]) -> None:
+def derive(name: str, text: str, counts: Counter[str], chooser: type[Chooser] = Chooser) -> None:
     """Random steps on a random nest; the accepted ones replay from JSON."""
     start = Derivation(with_tiles(lowered(text), TILES))
     inputs = [nest_arguments(start.function, m, n) for m, n in SIZES]
     reference = Reference(f"{name}\n{text}", start.function, inputs)
-    done = apply(name, start, reference, 2 + number(name) % 5, counts)
+    done = apply(name, start, reference, 2 + number(name) % 5, counts, chooser)
     assert replay(start, done.to_json()["steps"]).function == done.function, name
 
 
@@ -230,6 +277,14 @@ def sweep_nests(seed: int, count: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for name, text in nests(seed, count):
         derive(name, text, counts)
+    return counts
+
+
+def sweep_neighbours(seed: int, count: int) -> Counter[str]:
+    """Loops beside each other, fused and split."""
+    counts: Counter[str] = Counter()
+    for name, text in neighbours(seed, count):
+        derive(name, text, counts, FuseOrSplit)
     return counts
 
 
@@ -299,6 +354,12 @@ def test_random_steps(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_random_neighbours(seed: int) -> None:
+    print(f"seeds {seed}00000 to {seed}00079")
+    sweep_neighbours(seed, 80)
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_random_tilings(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00014")
     sweep_tilings(seed, 15)
@@ -314,6 +375,12 @@ def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_many_random_steps(seed: int) -> None:
     sweep_nests(seed, 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_random_neighbours(seed: int) -> None:
+    sweep_neighbours(seed, 800)
 
 
 @pytest.mark.slow

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from nests import decl, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
+from nests import fn, integer, loop, mm, mm_c89, opaque, s, skew, when
 
 from loopxform.analysis.legality import (
     distribute_obstacles,
-    fuse_obstacles,
     interchange_obstacles,
     parallel_obstacles,
     reverse_obstacles,
@@ -135,28 +134,14 @@ def test_reversal() -> None:
     assert "would be reversed by the loop over 'i'" in found.message
 
 
-def pair(second: str, hi: str = "n") -> Function:
-    return fn(
-        "n, a[], b[]", loop("i", 0, "n", s("a[i] = 1", "S0")), loop("i", 0, hi, s(second, "S1"))
-    )
-
-
-def test_fusion() -> None:
-    assert fuse_obstacles(pair("b[i] = a[i]"), (0,)) == ()
-    assert fuse_obstacles(pair("b[i] = a[i-1]"), (0,)) == ()
-    found = one(fuse_obstacles(pair("b[i] = a[i+1]"), (0,)))
-    assert found.message.startswith("the dependence of a from S0")
-    assert one(fuse_obstacles(pair("b[i] = a[i]", "n - 1"), (0,))).code == "LX113"
-    assert one(fuse_obstacles(mm(), (0,))).code == "LX113"
-
-
-def test_fusion_must_not_capture_a_name() -> None:
-    f = fn(
-        "n, a[]", decl("t"),
-        loop("i", 0, "n", decl("t"), s("t = 1"), s("a[i] = t")),
-        loop("i", 0, "n", s("a[i] = t")),
-    )  # fmt: skip
-    assert one(fuse_obstacles(f, (1,))).code == "LX114"
+def test_a_counter_that_is_read_later_is_a_result() -> None:
+    """Which iteration ran last says what an inner loop leaves in its variable."""
+    inner = loop("k", 0, "i", s("b[i] = k"), live_out=True)
+    found = one(reverse_obstacles(fn("n, k, b[]", loop("i", 0, "n", inner)), (0,)))
+    assert "output dependence of k" in found.message
+    other = when("i < 3", loop("k", 0, "5", s("b[i] = k"), live_out=True))
+    f = fn("n, k, b[]", loop("i", 0, "n", inner, other))
+    assert "output dependence of k" in one(distribute_obstacles(f, (0,), 1)).message
 
 
 def test_a_guard_that_reads_what_the_loop_writes() -> None:

@@ -8,6 +8,13 @@ from conftest import Golden
 from deriving import assert_step, c, refusal
 
 LISTINGS = {
+    "whole-tiles-in-an-else-branch": (
+        c(
+            "if (n > 6) b[0] = 2; else for (int i = 0; i < 8; i += 4) a[i] = 1;",
+            "int n, float a[8], float b[1]",
+        ),
+        "epilogue i",
+    ),
     "redomap": (
         MM,
         *STAGED,
