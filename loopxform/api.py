@@ -19,7 +19,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loopxform.analysis.verdict import LoopVerdict, judge, matrix, matrix_text
+from loopxform.analysis.matrix import matrix, matrix_text
+from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import InputError, quoting
 from loopxform.files import safe_name
 from loopxform.frontend import CppOptions, Parsed, parse_file

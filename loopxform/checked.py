@@ -14,7 +14,8 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from loopxform.analysis.deps import Dependence
-from loopxform.analysis.verdict import LoopVerdict, Matrix, matrix
+from loopxform.analysis.matrix import Matrix, matrix
+from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api import File, Routine, load
 from loopxform.errors import InputError
 from loopxform.source import Loc
@@ -89,7 +90,7 @@ class CheckedFunction:
             "name": self.name,
             "line": self.loc.line if self.loc else 0,
             "loops": [v.json() | audited.get(v.path, {}) for v in self.loops],
-            "dependences": [row.json() for row in self.dependences],
+            "dependences": [d.json() for m in self.matrices for d in (*m.rows, *m.unmodelled)],
         }
 
 

@@ -118,10 +118,15 @@ def dependences(
     for known, found, early in reversed(_recent):
         if known is where and (limited() or not early):
             return found
-    made = _Search(where).rows()
+    made = dependences_among(where)
     _recent.append((where, made, time_is_up()))
     del _recent[:-64]
     return made
+
+
+def dependences_among(where: Region) -> tuple[Dependence, ...]:
+    """The dependences among the instances of a region, which may be some of a larger one."""
+    return _Search(where).rows()
 
 
 Key: TypeAlias = tuple[object, ...]

@@ -1,4 +1,4 @@
-"""The verdict on every loop of a function, and the dependence matrix it was read from.
+"""The verdict on every loop of a function.
 
 yes           no dependence is carried by the loop (storage declared inside it is private)
 privatizable  parallel once the listed variables are private (last value copied where live)
@@ -9,7 +9,6 @@ unknown       a carried dependence could not be excluded, or a statement is not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -20,7 +19,6 @@ from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
-from loopxform.analysis.region import OPAQUE
 from loopxform.analysis.scope import below
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.printer import expr_text
@@ -247,70 +245,3 @@ def _reason(d: Dependence, remedy: str) -> Reason:
         before, after = lines
         text = f"{before} {first}{at}, {after} {second}{then}{sizes}"
     return Reason("LX101", f"{name}: {text}{remedy}", d.sink.loc, d.witness)
-
-
-# ---------------------------------------------------------------- the matrix
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """The dependences of one nest: rows over the loops of the nest in text order."""
-
-    path: Path
-    loops: tuple[str, ...]
-    loop_paths: tuple[Path, ...]
-    rows: tuple[Dependence, ...]
-
-    def entry(self, d: Dependence, column: int) -> str:
-        """The direction of a row in a column, with the distance where it is known and not 0; blank
-        where the loop is not around both statements."""
-        path = self.loop_paths[column]
-        if path not in d.loop_paths:
-            return ""
-        n = d.loop_paths.index(path)
-        return f"{d.direction[n]} {d.distance[n]}" if d.distance[n] else d.direction[n]
-
-
-def matrix(fn: Function, seconds: float | None = None) -> tuple[Matrix, ...]:
-    """One matrix per outermost loop, in text order; a nest that takes longer than `seconds` has
-    rows for every direction, none of them proven."""
-    out = []
-    for path, s in walk(fn.body):
-        if not isinstance(s, For) or _nest(fn, path) != path:
-            continue
-        inner = [(path, s.var), *((p, x.var) for p, x in below(s, path) if isinstance(x, For))]
-        with within(Deadline.after(seconds)):
-            rows = dependences(fn, path)
-        out.append(Matrix(path, tuple(v for _, v in inner), tuple(p for p, _ in inner), rows))
-    return tuple(out)
-
-
-def matrix_text(m: Matrix) -> str:
-    """The matrix as a table: a row per dependence, a column per loop (seed 000, step 0). Statements
-    that are not modelled may depend on everything: a line for each says so, instead of rows."""
-    head = ["kind", "array", "statements", *m.loops]
-    table = [head]
-    for d in m.rows:
-        if OPAQUE in (d.source.label, d.sink.label):
-            continue
-        name = f"{d.array} ({d.reduction})" if d.reduction else d.array
-        where = f"{d.source} -> {d.sink}"
-        signs = [m.entry(d, n) for n in range(len(m.loops))]
-        table.append([d.kind + ("" if d.exact else "?"), name, where, *signs])
-    if len(table) == 1:
-        return "\n".join(_unmodelled(m) or ["no dependences"]) + "\n"
-    widths = [max(len(row[n]) for row in table) for n in range(len(head))]
-    lines = [_line(row, widths) for row in table]
-    if any(row[0].endswith("?") for row in table):
-        lines.append("?  not proven, but it could not be excluded")
-    return "\n".join([*lines, *_unmodelled(m)]) + "\n"
-
-
-def _unmodelled(m: Matrix) -> list[str]:
-    ends = {end for d in m.rows for end in (d.source, d.sink) if end.label == OPAQUE}
-    places = sorted({end.loc.line for end in ends if end.loc})
-    return [f"line {line} is not modelled: it may depend on everything" for line in places]
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(text.ljust(w) for text, w in zip(row, widths)).rstrip()

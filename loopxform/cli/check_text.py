@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from loopxform.analysis.verdict import Answer, LoopVerdict, matrix_text
+from loopxform.analysis.matrix import matrix_text
+from loopxform.analysis.verdict import Answer, LoopVerdict
 from loopxform.checked import CheckedFile, CheckedFunction
 from loopxform.source import Loc
 

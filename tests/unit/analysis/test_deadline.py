@@ -8,7 +8,8 @@ from nests import fn, loop, s, when
 
 from loopxform.analysis.deadline import Deadline, time_is_up, within
 from loopxform.analysis.deps import dependences
-from loopxform.analysis.verdict import judge, matrix
+from loopxform.analysis.matrix import matrix
+from loopxform.analysis.verdict import judge
 from loopxform.ir.nodes import Function, Stmt
 
 

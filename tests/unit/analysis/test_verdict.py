@@ -8,7 +8,8 @@ import time
 
 from nests import decl, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
 
-from loopxform.analysis.verdict import judge, matrix, matrix_text
+from loopxform.analysis.matrix import matrix, matrix_text
+from loopxform.analysis.verdict import judge
 from loopxform.ir.nodes import Function
 
 

@@ -1,0 +1,133 @@
+"""The dependence matrix of a nest: a row per dependence, a column per loop (seed 000, step 0).
+
+    kind  array  statements                    t    i
+    flow  a      S0 (line 5) -> S0 (line 5)    < 1  > -1
+
+Statements that are not modelled may depend on everything: each of them is told once, instead of
+rows to and from all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from loopxform.analysis.deadline import Deadline, within
+from loopxform.analysis.deps import Dependence, Endpoint, dependences, dependences_among
+from loopxform.analysis.directions import OPEN
+from loopxform.analysis.region import OPAQUE, region
+from loopxform.analysis.scope import below
+from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.visit import Path, enclosing, walk
+
+MOST_LINES = 60
+"""Rows of one nest that are printed for people; `--format json` has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """The dependences of one nest: rows over the loops of the nest in text order. `unmodelled` has
+    a row from each statement that is not modelled to itself, of the array `*`."""
+
+    path: Path
+    loops: tuple[str, ...]
+    loop_paths: tuple[Path, ...]
+    rows: tuple[Dependence, ...]
+    unmodelled: tuple[Dependence, ...] = ()
+
+    def entry(self, d: Dependence, column: int) -> str:
+        """The direction of a row in a column, with the distance where it is known and not 0; blank
+        where the loop is not around both statements."""
+        path = self.loop_paths[column]
+        if path not in d.loop_paths:
+            return ""
+        n = d.loop_paths.index(path)
+        return f"{d.direction[n]} {d.distance[n]}" if d.distance[n] else d.direction[n]
+
+
+def matrix(fn: Function, seconds: float | None = None) -> tuple[Matrix, ...]:
+    """One matrix per outermost loop, in text order; a nest that takes longer than `seconds` has
+    rows for every direction, none of them proven."""
+    with within(Deadline()):
+        paths = [p for p, s in walk(fn.body) if isinstance(s, For) and _is_outermost(fn, p)]
+    out = []
+    for path in paths:
+        with within(Deadline.after(seconds)):
+            out.append(_matrix(fn, path))
+    return tuple(out)
+
+
+def _is_outermost(fn: Function, path: Path) -> bool:
+    return not any(isinstance(s, For) for s in enclosing(fn, path)[:-1])
+
+
+def _matrix(fn: Function, path: Path) -> Matrix:
+    loop = enclosing(fn, path)[-1]
+    assert isinstance(loop, For)
+    inner = [(path, loop.var), *((p, x.var) for p, x in below(loop, path) if isinstance(x, For))]
+    unmodelled = tuple(_unmodelled(fn, path, loop))
+    if unmodelled:
+        where = region(fn, path)
+        modelled = tuple(i for i in where.instances if i.label != OPAQUE)
+        rows = dependences_among(replace(where, instances=modelled))
+    else:
+        rows = dependences(fn, path)
+    return Matrix(path, tuple(v for _, v in inner), tuple(p for p, _ in inner), rows, unmodelled)
+
+
+def _unmodelled(fn: Function, path: Path, loop: For) -> Iterator[Dependence]:
+    for place, s in below(loop, path):
+        if not isinstance(s, Opaque):
+            continue
+        end = Endpoint(OPAQUE, s.origin.loc, place)
+        parents = enclosing(fn, place)[:-1]
+        around = [(place[: n + 1], x) for n, x in enumerate(parents) if isinstance(x, For)]
+        around = [(p, x) for p, x in around if p[: len(path)] == path]
+        n = len(around)
+        yield Dependence(
+            "flow",
+            "*",
+            end,
+            end,
+            tuple(x.var for _, x in around),
+            tuple(p for p, _ in around),
+            OPEN * n,
+            (None,) * n,
+            exact=False,
+            doubt=s.reason,
+        )
+
+
+def matrix_text(m: Matrix) -> str:
+    """The matrix as a table. Where there are very many rows, the first are shown."""
+    head = ["kind", "array", "statements", *m.loops]
+    table = [head]
+    for d in m.rows[:MOST_LINES]:
+        name = f"{d.array} ({d.reduction})" if d.reduction else d.array
+        signs = [m.entry(d, n) for n in range(len(m.loops))]
+        kind = d.kind + ("" if d.exact else "?")
+        table.append([kind, name, f"{d.source} -> {d.sink}", *signs])
+    return "".join(f"{line}\n" for line in (*_rows(m, table), *_lines(m)))
+
+
+def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
+    if not m.rows:
+        if not m.unmodelled:
+            yield "no dependences"
+        return
+    widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]
+    for row in table:
+        yield _line(row, widths)
+    if len(m.rows) > MOST_LINES:
+        yield f"... and {len(m.rows) - MOST_LINES} more rows (--format json has them all)"
+    if any(not d.exact for d in m.rows[:MOST_LINES]):
+        yield "?  not proven, but it could not be excluded"
+
+
+def _lines(m: Matrix) -> Iterator[str]:
+    for line in sorted({d.source.loc.line for d in m.unmodelled if d.source.loc}):
+        yield f"line {line} is not modelled: it may depend on everything"
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(text.ljust(w) for text, w in zip(row, widths)).rstrip()
