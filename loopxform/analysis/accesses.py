@@ -46,11 +46,11 @@ class Access:
     unknown: bool = False
 
     @cached_property
-    def _translated(self) -> tuple[tuple[tuple[Subscripts, Conj], ...], bool]:
+    def _translated(self) -> tuple[tuple[tuple[Subscripts, Conj], ...], bool, bool]:
         if self.unknown:
-            return (((None,) * self.storage.rank, ()),), False
+            return (((None,) * self.storage.rank, ()),), False, False
         if self.box is not None:
-            return _box(self.box, Translator(self.names)), False
+            return _box(self.box, Translator(self.names)), False, False
         translator = Translator(self.names)
         cases: list[tuple[Subscripts, Conj]] = [((), ())]
         for index in self.expr.index if isinstance(self.expr, Load) else ():
@@ -59,7 +59,7 @@ class Access:
         for cond, holds in self.guards:
             formula = translator.condition(cond, holds=holds)
             cases = [(s, (*w, *c)) for s, w in cases for c in formula]
-        return tuple(cases), translator.exact
+        return tuple(cases), translator.exact, translator.known
 
     @property
     def cases(self) -> tuple[tuple[Subscripts, Conj], ...]:
@@ -68,6 +68,11 @@ class Access:
     @property
     def exact(self) -> bool:
         return self._translated[1]
+
+    @property
+    def known(self) -> bool:
+        """Exact, but for symbols that stand for values that never change in the region."""
+        return self._translated[2]
 
     @cached_property
     def meaning(self) -> str:
@@ -158,8 +163,10 @@ class Recorder:
         yield Access(self.storages[s.source], False, None, self.names, box=s.slices)
         yield Access(self.storages[s.target], True, None, self.names, unknown=True)
 
-    def everything(self) -> Iterator[Access]:
+    def everything(self, spared: frozenset[str]) -> Iterator[Access]:
         """What a statement that is not modelled may do."""
-        for storage in self.storages.values():
+        for name, storage in self.storages.items():
+            if name in spared:
+                continue
             yield Access(storage, False, None, self.names, unknown=True)
             yield Access(storage, True, None, self.names, unknown=True)

@@ -87,7 +87,7 @@ def iterations(loop: For, translator: Translator) -> Dnf:
     step = value_of(loop.step)
     start = translator.cases(loop.lo)
     if step is None or step == 0:
-        translator.exact = False
+        translator.exact = translator.known = False
         return TRUE
     v = Var(loop.var)
     end = translator.compare("<" if step > 0 else ">", v, loop.hi)

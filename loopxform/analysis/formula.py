@@ -58,10 +58,12 @@ class Scope(Protocol):
 
 @dataclass
 class Translator:
-    """Translates expressions in one scope; `exact` says whether nothing was approximated so far."""
+    """Translates expressions in one scope; `exact` says whether nothing was approximated so far,
+    `known` whether nothing was but for symbols, which stand for values that never change here."""
 
     scope: Scope
     exact: bool = True
+    known: bool = True
 
     # ------------------------------------------------------------ values
 
@@ -73,6 +75,7 @@ class Translator:
             return found
         self.exact = False
         symbol = self.scope.symbol(e)
+        self.known = self.known and symbol is not None
         return None if symbol is None else ((variable(symbol), ()),)
 
     def _cases(self, e: Expr) -> Cases | None:
@@ -213,8 +216,9 @@ class Translator:
         inner = Translator(self.scope)
         yes, no = inner.condition(cond), inner.condition(cond, holds=False)
         a, b = self.cases(then), self.cases(orelse)
-        if a is None or b is None or not inner.exact:
+        if a is None or b is None or not inner.known:
             return None
+        self.exact = self.exact and inner.exact
         out = [(x, c + when) for c in yes for x, when in a]
         out += [(x, c + when) for c in no for x, when in b]
         return tuple(out) if len(out) <= MAX_CASES else None
@@ -291,7 +295,7 @@ class Translator:
     def _few(self, dnf: Dnf) -> Dnf:
         if len(dnf) <= MAX_CASES:
             return dnf
-        self.exact = False
+        self.exact = self.known = False
         return TRUE
 
 

@@ -74,7 +74,7 @@ def _use(fn: Function, s: Stmt, path: Path, name: str) -> Use:
         case Return():
             return "read" if s.value is not None and name in names(s.value) else "passed"
         case Opaque():
-            return "read"
+            return "passed" if name in s.spares and not s.body else "read"
         case _:
             assert_never(s)
 

@@ -142,7 +142,7 @@ def _exposed(where: Region, name: str) -> Loc | bool | None:
     uses = [
         u for u in uses if u[2].storage.name == name and u[2].storage.decl not in _inside(where)
     ]
-    writes = [u for u in uses if u[2].write and u[1].exact and u[2].exact]
+    writes = [u for u in uses if u[2].write and u[1].sure and u[2].known]
     for n, instance, read in uses:
         if read.write:
             continue

@@ -67,6 +67,9 @@ class Instance:
     domain: Dnf
     exact: bool
     accesses: tuple[Access, ...]
+    sure: bool = True
+    """Whether just these instances run, in an iteration of the region's loop that runs; numbers
+    that never change in the region may be symbols."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class _Place:
     domain: Dnf
     exact: bool
     storages: dict[str, Storage]
+    sure: bool = True
 
     @property
     def vars(self) -> tuple[str, ...]:
@@ -149,7 +153,9 @@ class _Builder:
         accesses = tuple(found)
         if accesses:
             self.instances.append(
-                Instance(label, s.origin.loc, path, at.loops, at.domain, at.exact, accesses)
+                Instance(
+                    label, s.origin.loc, path, at.loops, at.domain, at.exact, accesses, at.sure
+                )
             )
 
     def _statement(self, s: Stmt, path: Path, at: _Place) -> None:
@@ -166,8 +172,8 @@ class _Builder:
             case Decl():
                 self._emit(s, "declaration", path, at, record.all_reads(s.shape))
             case Opaque():
-                self._emit(s, OPAQUE, path, at, record.everything())
-                inside = replace(at, domain=assumptions_of(self.fn), exact=False)
+                self._emit(s, OPAQUE, path, at, record.everything(s.spares))
+                inside = replace(at, domain=assumptions_of(self.fn), exact=False, sure=False)
                 self._body(s.body, path, inside)
             case If():
                 self._emit(s, "if", path, at, record.reads(s.cond))
@@ -187,7 +193,12 @@ class _Builder:
             translator = Translator(names)
             guard = translator.condition(s.cond, holds=not orelse)
             domain, few = restricted(at.domain, guard)
-            inside = replace(at, domain=domain, exact=at.exact and translator.exact and few)
+            inside = replace(
+                at,
+                domain=domain,
+                exact=at.exact and translator.exact and few,
+                sure=at.sure and translator.known and few,
+            )
             self._body(inner, path, inside, orelse=orelse)
 
     def _loop(self, s: For, path: Path, at: _Place) -> None:
@@ -196,12 +207,14 @@ class _Builder:
         inner = replace(at, loops=(*at.loops, Loop(path, s, sign, abs(step or 1))))
         names = self.names.at(path, inner.vars)
         again = Recorder(names, at.storages).reads(s.hi)
-        self._emit(s, f"for {s.var}", path, replace(inner, exact=False), again)
+        self._emit(s, f"for {s.var}", path, replace(inner, exact=False, sure=False), again)
         translator = Translator(names)
         within, few = restricted(at.domain, iterations(s, translator))
         storages = {k: v for k, v in at.storages.items() if k != s.var}
         exact = at.exact and translator.exact and few
-        self._body(s.body, path, replace(inner, domain=within, exact=exact, storages=storages))
+        sure = at.sure and ((translator.known and few) or path == self.scope)
+        body = replace(inner, domain=within, exact=exact, sure=sure, storages=storages)
+        self._body(s.body, path, body)
 
 
 def _facts(fn: Function, scope: Path) -> Facts:

@@ -110,7 +110,7 @@ class _Lowering:
             yield self.statements.opaque(why)
         for s in self.params:
             if not _modelled(s) and s.decl is not None and not self._parts(s):
-                yield self.statements.opaque(_why_unmodelled(s, s.decl))
+                yield replace(self.statements.opaque(_why_unmodelled(s, s.decl)), text=s.name)
 
     def _sizes_kept(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Wraps the body where a scalar in the size of an array is modified later."""

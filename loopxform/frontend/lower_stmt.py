@@ -19,6 +19,7 @@ from loopxform.frontend.lower_loop import Headers
 from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.pointers import bound, unknown_target
 from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.spared import spared
 from loopxform.frontend.subscripts import check_condition
 from loopxform.frontend.symbols import Span, Symbol, outside
 from loopxform.frontend.tree import below
@@ -68,7 +69,8 @@ class Statements:
         try:
             return self._stmt(node)
         except NotModelled as why:
-            return [self.opaque(why)]
+            spares = frozenset[str]() if why.code == "LX016" else spared(node, self.table)
+            return [replace(self.opaque(why), spares=spares)]
 
     def _stmt(self, node: c_ast.Node) -> list[Stmt]:
         match node:

@@ -199,7 +199,7 @@ class Opaque(Node):
     """A statement that is not modelled. `reason` says why, `help` what to write instead; `body`
     holds the statements inside it, so that the loops in there can still be judged. `loop` marks a
     `for` whose header is not modelled, `var` the variable it sets or changes; `text` is the C text
-    (one line)."""
+    (one line). It neither reads nor writes the scalars in `spares`."""
 
     code: str
     reason: str
@@ -208,6 +208,7 @@ class Opaque(Node):
     loop: bool = False
     text: str = ""
     var: str = ""
+    spares: frozenset[str] = frozenset()
 
 
 Stmt: TypeAlias = For | If | Assign | Decl | Copy | Return | Opaque

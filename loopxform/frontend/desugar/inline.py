@@ -200,7 +200,8 @@ class _Inliner:
 
     def copier(self, callee: Callee) -> Copier:
         copier = Copier(callee, self.fresh)
-        self.private |= set(copier.names.values()) - {copier.names[n] for n in callee.exposed}
+        handed = {new for n, new in copier.names.items() if n in callee.exposed}
+        self.private |= set(copier.names.values()) - handed
         return copier
 
     def expanded(self, call: c_ast.FuncCall, callee: Callee, result: str | None) -> c_ast.Node:

@@ -1,0 +1,46 @@
+"""What a statement that is not modelled leaves alone all the same.
+
+A scalar of the function whose address is taken nowhere can only be read or written by its name. A
+jump runs other statements, and a pragma or asm may mean anything: they spare nothing.
+"""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from loopxform.frontend.symbols import Symbol, Table
+from loopxform.frontend.tree import every
+
+_JUMPS = (
+    c_ast.Goto,
+    c_ast.Label,
+    c_ast.Break,
+    c_ast.Continue,
+    c_ast.Return,
+    c_ast.Switch,
+    c_ast.Pragma,
+)
+
+
+def spared(node: c_ast.Node, table: Table) -> frozenset[str]:
+    """The scalars (by their names in the loop tree) that `node` neither reads nor writes."""
+    named: set[str] = set()
+    for x in every(node):
+        if isinstance(x, _JUMPS):
+            return frozenset()
+        if isinstance(x, c_ast.ID) or (isinstance(x, c_ast.Decl) and x.name):
+            named.add(x.name)
+    mine = (s for s in table.symbols if _is_by_name(s, table) and s.name not in named)
+    return frozenset(s.ir for s in mine if s.ir)
+
+
+def _is_by_name(s: Symbol, table: Table) -> bool:
+    return (
+        s.kind in ("param", "local", "loop")
+        and s.type.is_scalar
+        and not s.type.is_any_volatile
+        and s.owner is None
+        and "static" not in s.storage
+        and not s.escapes
+        and s not in table.exposed
+    )
