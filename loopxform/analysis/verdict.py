@@ -20,6 +20,7 @@ from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.scope import below
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, loops, walk
@@ -211,10 +212,18 @@ def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
     if last is not None:
         return (
             f"; {d.array} is a wrap-around variable, {expr_text(last)} of the iteration before "
-            "from the second one on: peel the first iteration"
+            f"from the second one on: {_peeling(fn, path, loop)}"
         )
     how = growth(fn, path, d.array)
     return f"; {how}" if how else ""
+
+
+def _peeling(fn: Function, path: Path, loop: For) -> str:
+    """What takes the first iteration off: a step, where its point can be said in a word."""
+    start, step = value_of(loop.lo), value_of(loop.step)
+    if start is None or step is None or step < 1:
+        return "peel the first iteration"
+    return f"'split {_reference(fn, path, loop)} {start + step}' peels the first iteration"
 
 
 def _reference(fn: Function, path: Path, loop: For) -> str:
