@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from loopxform.ir.nodes import For, Function, Param
+from loopxform.ir.nodes import Decl, For, Function, Param
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names, stmt_exprs, walk, writes
 
@@ -53,7 +53,7 @@ def apart(fn: Function) -> Iterator[tuple[Param, Param]]:
 def assumptions(fn: Function) -> tuple[str, ...]:
     """Everything taken for granted about the arguments, in words."""
     pairs = [f"{a.name} and {b.name} do not overlap" for a, b in apart(fn)]
-    return (*pairs, *map(expr_text, fn.assumes))
+    return (*pairs, *_of_pointers(fn, None), *map(expr_text, fn.assumes))
 
 
 def assumed(fn: Function, loop: For) -> tuple[str, ...]:
@@ -66,7 +66,19 @@ def assumed(fn: Function, loop: For) -> tuple[str, ...]:
         for a, b in apart(fn)
         if {a.name, b.name} <= used and (a.name in changed or b.name in changed)
     ]
-    return (*pairs, *(expr_text(e) for e in fn.assumes if names(e) & (used | sizes)))
+    local = [text for text in _of_pointers(fn, used) if text not in pairs]
+    return (*pairs, *local, *(expr_text(e) for e in fn.assumes if names(e) & (used | sizes)))
+
+
+def _of_pointers(fn: Function, used: frozenset[str] | None) -> Iterator[str]:
+    """A pointer of the function may point to its arrays too; `used` are the names that count."""
+    pointers = [p.name for p in fn.globals if p.local]
+    arrays = dict.fromkeys(s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape)
+    written = writes(fn.body)
+    for p in pointers if arrays else ():
+        for a in arrays:
+            if (p in written or a in written) and (used is None or {p, a} <= used):
+                yield f"{p} and {a} do not overlap"
 
 
 def _names_in(loop: For) -> frozenset[str]:

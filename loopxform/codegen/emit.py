@@ -63,12 +63,19 @@ def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> E
 
 def kernel(derivation: Derivation, *, contract: bool = True) -> KernelPlan:
     """Only the kernel, to run it from here."""
+    _reachable(derivation.start)
     return kernel_plan(derivation.function, derivation.start, contract=contract)
 
 
 def _reachable(fn: Function) -> None:
     """What is written goes into a file of its own. Raises EmitError."""
     for p in fn.globals:
+        if p.local:
+            raise EmitError(
+                f"'{p.name}' is a pointer of the function: what it points to is not known",
+                loc=p.origin.loc,
+                help=f"make {p.name} a parameter",
+            )
         if p.static:
             raise EmitError(
                 f"'{p.name}' is static: a file of its own cannot reach it",

@@ -13,6 +13,7 @@ from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.filescope import FileScope
+from loopxform.frontend.loose import loosen
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_stmt import Statements
 from loopxform.frontend.members import is_pointer_member
@@ -28,6 +29,7 @@ from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Param, Return, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import map_body
+from loopxform.source import NOWHERE
 
 
 def lower_function(
@@ -58,6 +60,7 @@ class _Lowering:
         self.resolver.visit(node.body)
         self.table = self.resolver.table
         bind(self.table)
+        loosen(self.table, node.body)
         self.table.name_symbols()
         self.x = Expressions(self.table, places, self.resolver.typedef, scope.own)
         self.facts = Facts(self.x.types, stable(self.table))
@@ -72,7 +75,7 @@ class _Lowering:
         used = {s.name: s for s in self.table.symbols if _used_global(s)}
         order = [n for n in self.scope.names if n in used]
         order += [n for n, s in used.items() if s.owner is not None]
-        globals = tuple(self._global(used[n]) for n in order)
+        globals = (*(self._global(used[n]) for n in order), *self._loose())
         body = _labelled((*self._unmodelled(), *body))
         function = Function(
             name,
@@ -154,6 +157,22 @@ class _Lowering:
             part_of=_whole(s),
             origin=origin,
         )
+
+    def _loose(self) -> Iterator[Param]:
+        for s in self.table.symbols:
+            if s.loose and (s.reads or s.stores):
+                assert s.type.base is not None
+                yield Param(
+                    s.ir,
+                    s.type.base,
+                    (None,),
+                    flat=True,
+                    is_global=True,
+                    pointer=True,
+                    array=True,
+                    local=True,
+                    origin=self.places.origin(s.decl) if s.decl else NOWHERE,
+                )
 
     def _dimension(self, d: object) -> Expr | None:
         if not isinstance(d, Array) or d.size is None:

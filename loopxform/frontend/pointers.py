@@ -237,6 +237,8 @@ def _is_integer_first(left: c_ast.Node, right: c_ast.Node, names: Names) -> bool
 def _check(symbol: Symbol, node: c_ast.Node) -> None:
     """NotModelled unless `symbol` is one block of elements that has no other name here."""
     name, t = symbol.name, symbol.type
+    if symbol.loose:
+        return
     if symbol.is_modelled_array and "static" not in (
         symbol.storage if symbol.kind == "local" else ()
     ):

@@ -43,7 +43,8 @@ class Symbol:
     is taken, or an array is handed to a function) are places; an initialiser counts as a write.
     `shape` is filled in for globals, whose sizes are constants. `target` is the place in an array
     that a local pointer is another name for (see `bindings`), `owner` the structs of a member
-    and `member_type` the type it is declared with.
+    and `member_type` the type it is declared with. `loose` marks local pointers that are arrays of
+    their own wherever they stand still (see `loose`).
     """
 
     name: str
@@ -59,6 +60,7 @@ class Symbol:
     target: c_ast.Node | None = None
     owner: Symbol | None = None
     member_type: CType | None = None
+    loose: bool = False
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)

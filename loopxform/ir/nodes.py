@@ -224,7 +224,8 @@ class Param(Node):
     state it (`float *a`, `float a[][N]`); inner dimensions are always known. `flat` marks a plain
     pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
     marks a global that is a pointer to elements, not the elements. `p.x` is the member `x` of the
-    structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer).
+    structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
+    marks a pointer of the function itself, which is one array wherever nothing sets it.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Param(Node):
     pointer: bool = False
     array: bool = False
     part_of: str = ""
+    local: bool = False
 
     @property
     def is_member(self) -> bool:

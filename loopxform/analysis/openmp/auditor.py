@@ -65,10 +65,19 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
     if c.is_sequential:
         return Claim(path, d.loc, d.text)
     parts = (_unmodelled(c), clauses(c), _iterations(c), team(c, directives))
-    told = tuple(dict.fromkeys(chain(*parts)))
+    loose = frozenset(p.name for p in fn.globals if p.local)
+    told = tuple(dict.fromkeys(_of_its_own(x, loose) for x in chain(*parts)))
     findings = tuple(x for x in told if isinstance(x, Finding))
     doubts = tuple(x for x in told if isinstance(x, Doubt))
     return Claim(path, d.loc, d.text, findings, doubts, assumed(fn, loop))
+
+
+def _of_its_own(x: Finding | Doubt, pointers: frozenset[str]) -> Finding | Doubt:
+    """Each thread may have set a pointer of the function to memory of its own."""
+    if isinstance(x, Doubt) or x.variable not in pointers:
+        return x
+    text = f"a race on '{x.variable}' is not certain: each thread may have set the pointer anew"
+    return Doubt("LX310", text, x.loc)
 
 
 def _iterations(c: Construct) -> Iterator[Finding | Doubt]:

@@ -15,6 +15,7 @@ from collections import Counter
 
 from pycparser import c_ast
 
+from loopxform.frontend.desugar.heap import is_allocation
 from loopxform.frontend.desugar.kinds import once
 from loopxform.frontend.desugar.names import Fresh, changed, exposed, governed, mentioned
 from loopxform.frontend.desugar.offsets import Pointers, is_order, place_of
@@ -79,11 +80,24 @@ def _is_plain_pointer(d: c_ast.Decl) -> bool:
 
 
 def _set_again(inside: list[c_ast.Node], pointers: list[str]) -> set[str]:
-    """The pointers that get a value in several places."""
-    found = [n.lvalue.name for n in inside
-             if isinstance(n, c_ast.Assignment) and isinstance(n.lvalue, c_ast.ID)]  # fmt: skip
-    found += [n.name for n in inside if isinstance(n, c_ast.Decl) and n.init is not None]
-    return {name for name, count in Counter(found).items() if count > 1 and name in pointers}
+    """The pointers that get a value in several places, but for those from a call: what a function
+    gives has no other name."""
+    found: list[tuple[str, c_ast.Node]] = []
+    for n in inside:
+        match n:
+            case c_ast.Assignment(lvalue=c_ast.ID(name=name), rvalue=value):
+                found.append((name, value))
+            case c_ast.Decl(name=name, init=value) if value is not None:
+                found.append((name, value))
+    count = Counter(name for name, _ in found)
+    called = {name for name, value in found if _is_called(value)}
+    return {name for name in pointers if count[name] > 1 and name not in called}
+
+
+def _is_called(value: c_ast.Node) -> bool:
+    while isinstance(value, c_ast.Cast):
+        value = value.expr
+    return isinstance(value, c_ast.FuncCall) and not is_allocation(value)
 
 
 def _compared(

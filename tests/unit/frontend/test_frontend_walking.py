@@ -112,7 +112,7 @@ VERDICTS = [
     (f"double *t = malloc(n * sizeof *t); reg(t); {LOOP} t[i] = g[i + 1];", ["unknown"]),
     (f"double *t = malloc(n * sizeof *t); s->x = t; {LOOP} t[i] = s->x[i + 1];", ["unknown"]),
     (f"double *t = malloc(n * sizeof *t); double **h = &t; {LOOP} t[i] = (*h)[i];", ["unknown"]),
-    (f"double *t = malloc(n * sizeof *t); if (!t) n = 1; {LOOP} t[i] = 0;", ["unknown"]),
+    (f"double *t = malloc(n * sizeof *t); if (!t) n = 1; {LOOP} t[i] = 0;", ["yes"]),
     (f"{LOOP} printf(\"%g\", a[i]); {LOOP} a[i] = 0;", ["unknown", "yes"]),
 ]  # fmt: skip
 
