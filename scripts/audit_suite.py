@@ -2,7 +2,7 @@
 """Runs the OpenMP audit over a folder of C files labelled in their names: `...-yes.c` has a data
 race, `...-no.c` has none (as the micro-benchmarks of DataRaceBench are).
 
-    scripts/audit_suite.py FOLDER [-I DIR] [-D NAME=VALUE] [-v]
+    scripts/audit_suite.py FOLDER [-I DIR] [-D NAME=VALUE] [--limit SECONDS] [-v]
 
 A file is refuted where a loop in it is, proven where every directive of it is accounted for by
 proven loops, not modelled where no loop stands under a pragma, and unproven otherwise. Exit
@@ -31,6 +31,7 @@ def main() -> int:
     p.add_argument("folder", type=Path)
     p.add_argument("-I", dest="include", action="append", default=[])
     p.add_argument("-D", dest="define", action="append", default=[])
+    p.add_argument("--limit", type=float, default=20, help="seconds for a claim (default 20)")
     p.add_argument("-v", "--verbose", action="store_true", help="a line for each file")
     args = p.parse_args()
     table: Counter[tuple[str, str]] = Counter()
@@ -39,12 +40,12 @@ def main() -> int:
         label = re.search(r"-(yes|no)\.c$", path.name)
         if label is None:
             continue
-        answer, why = judge(path, args.include, args.define)
+        answer, why = judge(path, args.include, args.define, args.limit)
         table[label[1], answer] += 1
         if (label[1], answer) in (("yes", "proven"), ("no", "refuted")):
             wrong.append(f"{path.name}: {answer}, {why}")
         if args.verbose:
-            print(f"{path.name:<50} {answer:<13} {why}")
+            print(f"{path.name:<50} {answer:<13} {why}", flush=True)
     print(f"{'':<14}" + "".join(f"{a:>14}" for a in ANSWERS))
     for label_, words in (("yes", "has a race"), ("no", "has none")):
         print(f"{words:<14}" + "".join(f"{table[label_, a]:>14}" for a in ANSWERS))
@@ -53,13 +54,13 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def judge(path: Path, include: list[str], define: list[str]) -> tuple[str, str]:
+def judge(path: Path, include: list[str], define: list[str], limit: float) -> tuple[str, str]:
     """The answer for a file, and the reason for it."""
     try:
         file = lx.load(path, include=include, define=define)
     except lx.LoopxformError as e:
         return "unproven", e.message
-    claims = [c for routine in file for c in routine.audit()]
+    claims = [c for routine in file for c in routine.audit(limit)]
     for c in claims:
         if c.findings:
             return "refuted", c.findings[0].message

@@ -14,6 +14,9 @@ from loopxform.cli.parser import Parser
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import LoopxformError, UsageError
 
+LIMIT = 20.0
+"""Seconds that nobody waits for the loops of one nest."""
+
 
 def options() -> Parser:
     p = parser(
@@ -36,7 +39,11 @@ def options() -> Parser:
         help="exit status 1 unless the loop is parallel:LINE, privatizable:LINE or reduction:LINE",
     )
     p.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="for a nest; beyond it: unknown"
+        "--time-limit",
+        type=float,
+        default=LIMIT,
+        metavar="SECONDS",
+        help=f"for a nest, and for an OpenMP claim (default {LIMIT:.0f}); beyond it: unknown",
     )
     return p
 
