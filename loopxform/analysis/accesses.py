@@ -145,7 +145,7 @@ class Recorder:
         if isinstance(x, Load):
             return True
         facts = self.names.facts
-        written = x.name in facts.assigned or x.name in facts.escaping or facts.opaque
+        written = x.name in facts.assigned or x.name in facts.escaping or facts.may_hide(x.name)
         return written and x.name not in self.names.loops
 
     def assign(self, s: Assign) -> Iterator[Access]:

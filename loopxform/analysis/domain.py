@@ -16,7 +16,7 @@ from loopxform.analysis.linear import variable as var
 from loopxform.analysis.scope import Facts, Names, gather, inside, scalar_types
 from loopxform.analysis.system import feasible
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Bin, For, Function, If, Opaque, Var
+from loopxform.ir.nodes import Assign, Bin, Const, For, Function, If, Opaque, Var
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.ir.visit import names as mentioned
 
@@ -38,9 +38,25 @@ def names_of(fn: Function) -> Names:
 def _inputs(fn: Function, facts: Facts) -> frozenset[str]:
     """The scalars that nothing in the function changes."""
     odd = [s.text for _, s in walk(fn.body) if isinstance(s, Opaque)]
-    words = {word for text in odd for word in re.findall(r"[\w.]+", text)}
+    words = {word for text in odd for word in re.findall(r"[\w.]+", text)} - facts.spared
     own = {p.name for p in fn.objects if not p.shape}
     return frozenset(own - facts.assigned.keys() - facts.loop_vars - facts.declared.keys() - words)
+
+
+def given(fn: Function, before: Path) -> frozenset[str]:
+    """The scalars that hold what a call gave, or a constant, behind the statement at `before`."""
+    found = {s.sets for p, s in walk(fn.body) if isinstance(s, Opaque) and s.sets and p < before}
+    for _, s in walk(fn.body):
+        match s:
+            case Assign(Var(name), value, op) if op or not isinstance(value, Const):
+                found.discard(name)
+            case For(var=name):
+                found.discard(name)
+            case Opaque():
+                found -= {n for n in found if n != s.sets and n not in s.spares and s.body}
+            case _:
+                pass
+    return frozenset(found)
 
 
 def assumptions_of(fn: Function) -> Dnf:

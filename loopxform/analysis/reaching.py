@@ -16,7 +16,7 @@ from loopxform.analysis.cases import Cases
 from loopxform.analysis.formula import MAX_CASES, Translator
 from loopxform.analysis.linear import plus
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Select, Stmt, Var
+from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Opaque, Select, Stmt, Var
 from loopxform.ir.visit import Path, bodies, walk
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def _changes(s: Stmt, name: str) -> bool:
         (isinstance(x, Assign) and x.target == Var(name))
         or (isinstance(x, Decl) and x.name == name)
         or (isinstance(x, For) and x.var == name)
+        or (isinstance(x, Opaque) and name not in x.spares)
         for _, x in walk((s,))
     )
 

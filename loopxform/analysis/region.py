@@ -17,7 +17,14 @@ from itertools import chain
 from typing import assert_never
 
 from loopxform.analysis.accesses import Access, Recorder, Storage
-from loopxform.analysis.domain import assumptions_of, context, iterations, names_of, restricted
+from loopxform.analysis.domain import (
+    assumptions_of,
+    context,
+    given,
+    iterations,
+    names_of,
+    restricted,
+)
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import Dnf
 from loopxform.analysis.scope import Facts, Names, below, gather
@@ -85,7 +92,8 @@ class Region:
     def inputs(self) -> frozenset[str]:
         """Numbers that may have any value the context allows: sizes, and the loops around."""
         around = enclosing(self.fn, self.scope)[:-1] if self.scope else ()
-        return self.names.inputs | {s.var for s in around if isinstance(s, For)}
+        counters = {s.var for s in around if isinstance(s, For)}
+        return self.names.inputs | counters | given(self.fn, self.scope)
 
 
 _recent: list[tuple[Function, Path, bool, Region]] = []

@@ -49,11 +49,16 @@ class Facts:
     first_read: dict[str, Path]
     assignments: dict[str, tuple[Path, Assign, tuple[str, ...]]]
     """The last assignment of each scalar in text order, and the variables of the loops around."""
+    spared: frozenset[str] = frozenset()
+    """What every statement that is not modelled leaves alone."""
+
+    def may_hide(self, name: str) -> bool:
+        """Whether a statement that is not modelled may change it."""
+        return self.opaque and name not in self.spared
 
     def may_change(self, name: str) -> bool:
-        return (
-            self.opaque or name in self.assigned or name in self.declared or name in self.loop_vars
-        )
+        changed = name in self.assigned or name in self.declared or name in self.loop_vars
+        return changed or self.may_hide(name)
 
 
 def below(s: Stmt, path: Path) -> Iterator[tuple[Path, Stmt]]:
@@ -93,7 +98,7 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     loops: list[tuple[Path, str]] = []
     loop_vars: set[str] = set()
     escaping: list[tuple[str, Path]] = []
-    opaque = False
+    odd: list[frozenset[str]] = []
     for path, s in statements:
         while loops and path[: len(loops[-1][0])] != loops[-1][0]:
             loops.pop()
@@ -113,14 +118,17 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
             case Decl():
                 declared[s.name] = path
             case Opaque():
-                opaque = True
+                odd.append(s.spares)
             case For():
                 loops.append((path, s.var))
                 loop_vars.add(s.var)
             case _:
                 pass
     out = frozenset(n for n, _ in escaping if n in loop_vars)
-    return Facts(assigned, declared, frozenset(loop_vars), out, opaque, first_read, assignments)
+    spared = odd[0].intersection(*odd) if odd else frozenset[str]()
+    return Facts(
+        assigned, declared, frozenset(loop_vars), out, bool(odd), first_read, assignments, spared
+    )
 
 
 _read: dict[int, tuple[Stmt, frozenset[str]]] = {}
@@ -178,7 +186,11 @@ class Names:
 
     def meaning(self, name: str) -> Cases | None:
         type = self.types.get(name)
-        if type is None or not type.is_integer or (name in self.loops and self.facts.opaque):
+        if (
+            type is None
+            or not type.is_integer
+            or (name in self.loops and self.facts.may_hide(name))
+        ):
             return None
         if name not in self.loops:
             value = self._value(name)
@@ -193,7 +205,7 @@ class Names:
         facts = self.facts
         if not facts.may_change(name):
             return True
-        if facts.opaque or name in facts.loop_vars or facts.assigned[name] != 1:
+        if facts.may_hide(name) or name in facts.loop_vars or facts.assigned[name] != 1:
             return False
         found = facts.assignments.get(name)
         if found is None or found[2]:
@@ -206,7 +218,7 @@ class Names:
         """The value of a scalar at this place in terms of what never changes, and of the loops
         around; remembered."""
         whole = self.whole
-        if whole.opaque or self.depth > MAX_DEPTH or not whole.may_change(name):
+        if whole.may_hide(name) or self.depth > MAX_DEPTH or not whole.may_change(name):
             return None
         key = (name, self.place)
         if key not in self.values:

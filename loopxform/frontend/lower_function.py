@@ -22,6 +22,7 @@ from loopxform.frontend.places import Places
 from loopxform.frontend.prototype import declaration, parameters
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.scopes import Resolver
+from loopxform.frontend.spared import spared
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below, every
 from loopxform.frontend.wraparound import mark_wraparound
@@ -113,7 +114,8 @@ class _Lowering:
             yield self.statements.opaque(why)
         for s in self.params:
             if not _modelled(s) and s.decl is not None and not self._parts(s):
-                yield replace(self.statements.opaque(_why_unmodelled(s, s.decl)), text=s.name)
+                odd = self.statements.opaque(_why_unmodelled(s, s.decl))
+                yield replace(odd, text=s.name, spares=spared(s.decl, self.table))
 
     def _sizes_kept(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Wraps the body where a scalar in the size of an array is modified later."""

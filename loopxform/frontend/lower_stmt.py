@@ -19,7 +19,7 @@ from loopxform.frontend.lower_loop import Headers
 from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.pointers import bound, unknown_target
 from loopxform.frontend.refusal import NotModelled
-from loopxform.frontend.spared import spared
+from loopxform.frontend.spared import given, spared
 from loopxform.frontend.subscripts import check_condition
 from loopxform.frontend.symbols import Span, Symbol, outside
 from loopxform.frontend.tree import below
@@ -69,8 +69,14 @@ class Statements:
         try:
             return self._stmt(node)
         except NotModelled as why:
-            spares = frozenset[str]() if why.code == "LX016" else spared(node, self.table)
-            return [replace(self.opaque(why), spares=spares)]
+            return [self._odd(why, node)]
+
+    def _odd(self, why: NotModelled, node: c_ast.Node) -> Opaque:
+        """A statement that is not modelled, with what it certainly does not do."""
+        if why.code == "LX016":
+            return self.opaque(why)
+        known = spared(node, self.table)
+        return replace(self.opaque(why), spares=known, sets=given(node, self.table))
 
     def _stmt(self, node: c_ast.Node) -> list[Stmt]:
         match node:
@@ -305,7 +311,7 @@ class Statements:
                 target = Load(name, index, origin=origin) if shape else Var(name, origin=origin)
                 out.append(Assign(target, e, origin=origin))
         except NotModelled as why:
-            return [out[0], self.opaque(why)]
+            return [out[0], self._odd(why, node)]
         return out
 
     def _initial(

@@ -34,6 +34,27 @@ def spared(node: c_ast.Node, table: Table) -> frozenset[str]:
     return frozenset(s.ir for s in mine if s.ir)
 
 
+def given(node: c_ast.Node, table: Table) -> str:
+    """The scalar that gets what a call returns, where the call is given no other: any number."""
+    match node:
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target, rvalue=value):
+            symbol = table.of(target)
+        case c_ast.Decl(init=value) if value is not None:
+            symbol = table.of(node)
+        case _:
+            return ""
+    while isinstance(value, c_ast.Cast):
+        value = value.expr
+    if not isinstance(value, c_ast.FuncCall) or symbol is None or not _is_by_name(symbol, table):
+        return ""
+    named = (table.of(x) for x in every(value.args) if isinstance(x, c_ast.ID))
+    return (
+        ""
+        if any(s is not None and s.type.is_scalar and s.is_variable for s in named)
+        else symbol.ir
+    )
+
+
 def _is_by_name(s: Symbol, table: Table) -> bool:
     return (
         s.kind in ("param", "local", "loop")

@@ -36,7 +36,7 @@ def test_two_buffers_that_change_places() -> None:
 
 def test_a_recurrence_through_one_of_them() -> None:
     body = SWAP.replace("next[i] = now[i - 1]", "next[i] = next[i - 1]")
-    assert judged(body)[1].parallel == "unknown"
+    assert judged(body)[1].parallel == "no"
 
 
 @pytest.mark.parametrize(
