@@ -48,11 +48,8 @@ def given(node: c_ast.Node, table: Table) -> str:
     if not isinstance(value, c_ast.FuncCall) or symbol is None or not _is_by_name(symbol, table):
         return ""
     named = (table.of(x) for x in every(value.args) if isinstance(x, c_ast.ID))
-    return (
-        ""
-        if any(s is not None and s.type.is_scalar and s.is_variable for s in named)
-        else symbol.ir
-    )
+    others = any(s is not None and s.type.is_scalar and s.is_variable for s in named)
+    return "" if others else symbol.ir
 
 
 def _is_by_name(s: Symbol, table: Table) -> bool:

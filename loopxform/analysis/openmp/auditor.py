@@ -67,9 +67,25 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
     parts = (_unmodelled(c), clauses(c), _iterations(c), team(c, directives))
     loose = frozenset(p.name for p in fn.globals if p.local)
     told = tuple(dict.fromkeys(_of_its_own(x, loose) for x in chain(*parts)))
+    if _may_wait(c):
+        told = tuple(dict.fromkeys(map(_unless_apart, told)))
     findings = tuple(x for x in told if isinstance(x, Finding))
     doubts = tuple(x for x in told if isinstance(x, Doubt))
     return Claim(path, d.loc, d.text, findings, doubts, assumed(fn, loop))
+
+
+def _may_wait(c: Construct) -> bool:
+    """Whether something in the loop, or in its region, may keep threads apart: a lock behind a call
+    of an unknown function, a loop that waits for a flag. What the C library does is known."""
+    around = [at(c.fn, p) for p in c.region.paths] if c.region else []
+    inside = [s for _, s in (*c.statements, *walk(tuple(around)))]
+    return any(isinstance(s, Opaque) and not s.reason.startswith("the call to '") for s in inside)
+
+
+def _unless_apart(x: Finding | Doubt) -> Finding | Doubt:
+    if isinstance(x, Doubt) or x.code not in ("LX300", "LX301", "LX309"):
+        return x
+    return Doubt("LX310", f"{x.message}, unless what is not modelled here keeps them apart", x.loc)
 
 
 def _of_its_own(x: Finding | Doubt, pointers: frozenset[str]) -> Finding | Doubt:

@@ -342,3 +342,19 @@ def test_a_limit_of_time() -> None:
     assert now.proven is None
     (later,) = lx.loads(text)["f"].audit(60)
     assert later.proven
+
+
+LOCKED = """void lock(void); int printf(const char *, ...);
+void f(int n, double *a) {{ int j; double t = 0;
+#pragma omp parallel for
+for (int i = 0; i < n; i++) {{ {} t += a[i]; for (j = 0; j < 3; j++) ; {} }}
+a[0] = t; }}"""
+
+
+def test_what_may_be_a_lock_keeps_threads_apart() -> None:
+    (c,) = lx.loads(LOCKED.format("lock();", "lock();"))["f"].audit()
+    assert c.proven is None
+    (c,) = lx.loads(LOCKED.format("while (a[0] > 1) ;", ""))["f"].audit()
+    assert c.proven is None
+    (c,) = lx.loads("#include <stdio.h>\n" + LOCKED.format('printf("%d", i);', ""))["f"].audit()
+    assert {x.code for x in c.findings} == {"LX300", "LX301"}
