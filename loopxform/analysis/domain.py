@@ -38,7 +38,7 @@ def names_of(fn: Function) -> Names:
 def _inputs(fn: Function, facts: Facts) -> frozenset[str]:
     """The scalars that nothing in the function changes."""
     odd = [s.text for _, s in walk(fn.body) if isinstance(s, Opaque)]
-    words = {word for text in odd for word in re.findall(r"[\w.]+", text)} - facts.spared
+    words = {word for text in odd for word in re.findall(r"[\w.]+", text)} - facts.kept
     own = {p.name for p in fn.objects if not p.shape}
     return frozenset(own - facts.assigned.keys() - facts.loop_vars - facts.declared.keys() - words)
 
@@ -53,7 +53,7 @@ def given(fn: Function, before: Path) -> frozenset[str]:
             case For(var=name):
                 found.discard(name)
             case Opaque():
-                found -= {n for n in found if n != s.sets and n not in s.spares and s.body}
+                found -= {n for n in found if n != s.sets and n not in s.keeps}
             case _:
                 pass
     return frozenset(found)

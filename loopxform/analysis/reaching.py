@@ -133,7 +133,7 @@ def _changes(s: Stmt, name: str) -> bool:
         (isinstance(x, Assign) and x.target == Var(name))
         or (isinstance(x, Decl) and x.name == name)
         or (isinstance(x, For) and x.var == name)
-        or (isinstance(x, Opaque) and name not in x.spares)
+        or (isinstance(x, Opaque) and name not in x.keeps)
         for _, x in walk((s,))
     )
 

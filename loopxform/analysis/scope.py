@@ -49,12 +49,12 @@ class Facts:
     first_read: dict[str, Path]
     assignments: dict[str, tuple[Path, Assign, tuple[str, ...]]]
     """The last assignment of each scalar in text order, and the variables of the loops around."""
-    spared: frozenset[str] = frozenset()
-    """What every statement that is not modelled leaves alone."""
+    kept: frozenset[str] = frozenset()
+    """Scalars that no statement which is not modelled writes."""
 
     def may_hide(self, name: str) -> bool:
         """Whether a statement that is not modelled may change it."""
-        return self.opaque and name not in self.spared
+        return self.opaque and name not in self.kept
 
     def may_change(self, name: str) -> bool:
         changed = name in self.assigned or name in self.declared or name in self.loop_vars
@@ -118,16 +118,16 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
             case Decl():
                 declared[s.name] = path
             case Opaque():
-                odd.append(s.spares)
+                odd.append(s.keeps)
             case For():
                 loops.append((path, s.var))
                 loop_vars.add(s.var)
             case _:
                 pass
     out = frozenset(n for n, _ in escaping if n in loop_vars)
-    spared = odd[0].intersection(*odd) if odd else frozenset[str]()
+    kept = odd[0].intersection(*odd) if odd else frozenset[str]()
     return Facts(
-        assigned, declared, frozenset(loop_vars), out, bool(odd), first_read, assignments, spared
+        assigned, declared, frozenset(loop_vars), out, bool(odd), first_read, assignments, kept
     )
 
 

@@ -115,7 +115,8 @@ class _Lowering:
         for s in self.params:
             if not _modelled(s) and s.decl is not None and not self._parts(s):
                 odd = self.statements.opaque(_why_unmodelled(s, s.decl))
-                yield replace(odd, text=s.name, spares=spared(s.decl, self.table))
+                spares, keeps = spared(s.decl, self.table)
+                yield replace(odd, text=s.name, spares=spares, keeps=keeps)
 
     def _sizes_kept(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Wraps the body where a scalar in the size of an array is modified later."""

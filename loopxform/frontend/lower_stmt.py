@@ -75,8 +75,9 @@ class Statements:
         """A statement that is not modelled, with what it certainly does not do."""
         if why.code == "LX016":
             return self.opaque(why)
-        known = spared(node, self.table)
-        return replace(self.opaque(why), spares=known, sets=given(node, self.table))
+        spares, keeps = spared(node, self.table)
+        sets = given(node, self.table)
+        return replace(self.opaque(why), spares=spares, keeps=keeps, sets=sets)
 
     def _stmt(self, node: c_ast.Node) -> list[Stmt]:
         match node:

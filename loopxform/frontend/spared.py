@@ -22,16 +22,26 @@ _JUMPS = (
 )
 
 
-def spared(node: c_ast.Node, table: Table) -> frozenset[str]:
-    """The scalars (by their names in the loop tree) that `node` neither reads nor writes."""
-    named: set[str] = set()
+def spared(node: c_ast.Node, table: Table) -> tuple[frozenset[str], frozenset[str]]:
+    """The scalars (by their names in the loop tree) that `node` neither reads nor writes, and those
+    that it does not write."""
+    named, written = set[str](), set[str]()
     for x in every(node):
-        if isinstance(x, _JUMPS):
-            return frozenset()
-        if isinstance(x, c_ast.ID) or (isinstance(x, c_ast.Decl) and x.name):
-            named.add(x.name)
-    mine = (s for s in table.symbols if _is_by_name(s, table) and s.name not in named)
-    return frozenset(s.ir for s in mine if s.ir)
+        match x:
+            case c_ast.ID() | c_ast.Decl() if x.name:
+                named.add(x.name)
+        match x:
+            case _ if isinstance(x, _JUMPS):
+                return frozenset(), frozenset()
+            case c_ast.Decl() if x.name:
+                written.add(x.name)
+            case c_ast.Assignment(lvalue=target):
+                written |= {n.name for n in every(target) if isinstance(n, c_ast.ID)}
+            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--" | "&"):
+                written |= {n.name for n in every(x.expr) if isinstance(n, c_ast.ID)}
+    mine = [s for s in table.symbols if _is_by_name(s, table) and s.ir]
+    spares = frozenset(s.ir for s in mine if s.name not in named)
+    return spares, frozenset(s.ir for s in mine if s.name not in written)
 
 
 def given(node: c_ast.Node, table: Table) -> str:

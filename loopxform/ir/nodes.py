@@ -199,8 +199,8 @@ class Opaque(Node):
     """A statement that is not modelled. `reason` says why, `help` what to write instead; `body`
     holds the statements inside it, so that the loops in there can still be judged. `loop` marks a
     `for` whose header is not modelled, `var` the variable it sets or changes; `text` is the C text
-    (one line). It neither reads nor writes the scalars in `spares`; `sets` is the scalar that it
-    gives a value nobody knows, if that is all it does."""
+    (one line). It neither reads nor writes the scalars in `spares`, and does not write those in
+    `keeps`; `sets` is the scalar that it gives a value nobody knows, if that is all it does."""
 
     code: str
     reason: str
@@ -210,6 +210,7 @@ class Opaque(Node):
     text: str = ""
     var: str = ""
     spares: frozenset[str] = frozenset()
+    keeps: frozenset[str] = frozenset()
     sets: str = ""
 
 
