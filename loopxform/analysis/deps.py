@@ -120,7 +120,7 @@ def dependences(
             return found
     made = dependences_among(where)
     _recent.append((where, made, time_is_up()))
-    del _recent[:-64]
+    del _recent[:-256]
     return made
 
 

@@ -108,7 +108,7 @@ def region(fn: Function, scope: Path | None = None, *, counters: bool = False) -
             return found
     made = _Builder(fn, at, counters=counters).region()
     _recent.append((fn, at, counters, made))
-    del _recent[:-24]
+    del _recent[:-256]
     return made
 
 
