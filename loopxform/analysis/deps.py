@@ -168,7 +168,7 @@ class _Search:
         out = []
         for row, point in self._solved(n, a, m, b, loops):
             reduction = self._reduction(a.storage.name, source, sink, loops, row.pattern)
-            computed = point.params.keys() - self.region.inputs if point else ()
+            computed = self.region.unproven(sorted(point.params)) if point else []
             proven = exact and point is not None and not computed
             distance = _iterations(row.distance, loops)
             out.append(
@@ -188,7 +188,7 @@ class _Search:
                     None if reduction is None else reduction.op,
                     a.storage.decl,
                     row.tight,
-                    None if proven else _doubt(((source, a), (sink, b)), sorted(computed)),
+                    None if proven else _doubt(((source, a), (sink, b)), computed),
                 )
             )
         return out

@@ -36,15 +36,21 @@ def names_of(fn: Function) -> Names:
 
 
 def _inputs(fn: Function, facts: Facts) -> frozenset[str]:
-    """The scalars that nothing in the function changes."""
-    odd = [s.text for _, s in walk(fn.body) if isinstance(s, Opaque)]
-    words = {word for text in odd for word in re.findall(r"[\w.]+", text)} - facts.kept
+    """The scalars that nothing in the function changes. The statements of a loop or a jump that is
+    not modelled are seen; what else it says stands in its line."""
+    odd = [s for _, s in walk(fn.body) if isinstance(s, Opaque)]
+    words = {word for s in odd for word in re.findall(r"[\w.]+", s.text)} - facts.kept
     own = {p.name for p in fn.objects if not p.shape}
-    return frozenset(own - facts.assigned.keys() - facts.loop_vars - facts.declared.keys() - words)
+    others = [s.keeps for s in odd if not s.loop and s.code != "LX011"]
+    hidden = {p.name for p in fn.params if not all(p.name in keeps for keeps in others)}
+    hidden -= {p.name for p in fn.params if p.is_member}
+    changed = facts.assigned.keys() | facts.loop_vars | facts.declared.keys() | words | hidden
+    return frozenset(own - changed)
 
 
 def given(fn: Function, before: Path) -> frozenset[str]:
-    """The scalars that hold what a call gave, or a constant, behind the statement at `before`."""
+    """The scalars that hold what a call gave, or a constant, at the statement at `before`: any
+    number, as far as one of them goes; two calls may give the same."""
     found = {s.sets for p, s in walk(fn.body) if isinstance(s, Opaque) and s.sets and p < before}
     for _, s in walk(fn.body):
         match s:

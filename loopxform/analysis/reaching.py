@@ -17,7 +17,7 @@ from loopxform.analysis.formula import MAX_CASES, Translator
 from loopxform.analysis.linear import plus
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Opaque, Select, Stmt, Var
-from loopxform.ir.visit import Path, bodies, walk
+from loopxform.ir.visit import Path, along, walk
 
 if TYPE_CHECKING:
     from loopxform.analysis.scope import Names
@@ -28,7 +28,7 @@ MAX_DEPTH = 40
 
 def value_at(names: Names, body: tuple[Stmt, ...], name: str, place: Path) -> Cases | None:
     """The value of `name` when control reaches the statement at `place` of a function's `body`."""
-    around = _around(body, place)
+    around = along(body, place)
     if around and isinstance(around[-1], For) and _changes(around[-1], name):
         return None
     return _Walk(names, name, body).at(place)
@@ -42,7 +42,7 @@ class _Walk:
 
     def at(self, place: Path) -> Cases | None:
         """The value in front of the statement at `place`."""
-        around = _around(self.top, place)[: len(place) - 1]
+        around = along(self.top, place)[: len(place) - 1]
         for n in range(len(place) - 1, -1, -1):
             parent = around[n - 1] if n else None
             body, orelse = self.top, place[n] < 0
@@ -113,18 +113,8 @@ class _Walk:
         return found if translator.exact else None
 
     def _there(self, path: Path) -> Names:
-        around = _around(self.top, path)[:-1]
+        around = along(self.top, path)[:-1]
         return self.names.back_at(path, tuple(s.var for s in around if isinstance(s, For)))
-
-
-def _around(body: tuple[Stmt, ...], path: Path) -> list[Stmt]:
-    """The statements on the way to `path`, the one at `path` last."""
-    found: list[Stmt] = []
-    for n in path:
-        s = body[n] if n >= 0 else found[-1].orelse[-1 - n]  # type: ignore[union-attr]
-        found.append(s)
-        body = s.then if isinstance(s, If) else next(iter(bodies(s)), ())
-    return found
 
 
 def _changes(s: Stmt, name: str) -> bool:

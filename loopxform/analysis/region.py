@@ -93,7 +93,18 @@ class Region:
         """Numbers that may have any value the context allows: sizes, and the loops around."""
         around = enclosing(self.fn, self.scope)[:-1] if self.scope else ()
         counters = {s.var for s in around if isinstance(s, For)}
-        return self.names.inputs | counters | given(self.fn, self.scope)
+        return self.names.inputs | counters
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """Numbers that calls gave."""
+        return given(self.fn, self.scope)
+
+    def unproven(self, values: Iterable[str]) -> list[str]:
+        """Of the names that a collision gives values, those that may not be able to have them."""
+        computed = [name for name in values if name not in self.inputs]
+        one = len(computed) == 1 and computed[0] in self.given
+        return [] if one else computed
 
 
 _recent: list[tuple[Function, Path, bool, Region]] = []

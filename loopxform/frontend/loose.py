@@ -4,14 +4,16 @@
     for (t = 0; t < steps; t++) { ...; double *old = now; now = next; next = old; }
 
 A nest that does not set such a pointer meets one array under its name. Whether that overlaps others
-is taken for granted or not as of pointers that are parameters; so what the pointer is set to must
-not be reached by another name in the function, and must be the beginning of something: `q = a + 1`
-beside `a[i]` is known to overlap. Nor may it be kept in a place that is no such pointer, or handed
-to a function where a pointer at file scope is used, which that function may have set.
+is taken for granted or not as of pointers that are parameters, so nothing in the text may say that
+it does: what the pointer is set to has no other name in the function, is the beginning of something
+(`q = a + 1` is not), and is not stored elsewhere. Pointers that change places stay as far apart as
+they were. Nor may the pointer be handed to a function where one at file scope is used, which that
+function may have set.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from pycparser import c_ast
@@ -26,25 +28,19 @@ def loosen(table: Table, body: c_ast.Node) -> None:
     """Marks the pointers of a function that are such arrays."""
     if table.jumps:
         return
-    found = {s: _sources(s, table) for s in table.symbols if _is_candidate(s, table)}
-    reached = set(_reached(body, table))
-    kept = set(_kept(body, table, frozenset(found)))
+    reached = frozenset(_reached(body, table))
+    turned = frozenset(_turned(body, table, reached))
+    found = {s for s in table.symbols if _is_candidate(s, table)}
+    sources = {s: _sources(s, table, turned) for s in found}
+    owners = Counter(x for several in sources.values() for x in several or ())
+    stored = set(_stored(body, table, turned))
     if any(s.kind == "global" and s.is_pointer for s in reached):
-        kept |= {s for s in found if s.escapes}
-    found = {s: None if s in kept else sources for s, sources in found.items()}
-    known = {s: sources for s, sources in found.items() if sources is not None}
-    while True:
-        wrong = [
-            s
-            for s, sources in known.items()
-            if any(x not in known and (x in found or x in reached) for x in sources)
-        ]
-        if not wrong:
-            break
-        for s in wrong:
-            del known[s]
-    for s in known:
-        s.loose = True
+        stored |= {s for s in found if s.escapes}
+    for s, several in sources.items():
+        alone = several is not None and all(
+            x not in reached and x not in found and owners[x] == 1 for x in several
+        )
+        s.loose = alone and s in reached and s not in stored
 
 
 def _is_candidate(s: Symbol, table: Table) -> bool:
@@ -62,10 +58,12 @@ def _is_candidate(s: Symbol, table: Table) -> bool:
     )
 
 
-def _sources(s: Symbol, table: Table) -> frozenset[Symbol] | None:
+def _sources(s: Symbol, table: Table, turned: frozenset[int]) -> frozenset[Symbol] | None:
     """The arrays and pointers that it is set from; None where it is set to a place inside one."""
     out: set[Symbol] = set()
     for setting in table.settings[s]:
+        if id(setting.value) in turned:
+            continue
         part = None if setting.value is None else _of(setting.value, table)
         if part is None:
             return None
@@ -83,25 +81,74 @@ def _of(value: c_ast.Node, table: Table) -> set[Symbol] | None:
             symbol = table.of(value)
             return {symbol} if symbol is not None and symbol.type.derived else None
         case c_ast.FuncCall():
-            arguments = value.args.exprs if value.args else ()
-            symbols = (table.of(x) for a in arguments for x in every(a) if isinstance(x, c_ast.ID))
-            return {x for x in symbols if x is not None and x.type.derived and x.kind != "function"}
+            return _given(value, table)
         case _:
             return None
 
 
-def _kept(body: c_ast.Node, table: Table, pointers: frozenset[Symbol]) -> Iterator[Symbol]:
-    """The pointers whose values are stored in what is none of them."""
+def _given(call: c_ast.FuncCall, table: Table) -> set[Symbol]:
+    """The arrays and pointers among the arguments: what is returned may be one of them."""
+    found = (table.of(x) for x in every(call.args) if isinstance(x, c_ast.ID))
+    return {s for s in found if s is not None and s.type.derived and s.kind != "function"}
+
+
+def _copies(body: c_ast.Node) -> Iterator[tuple[c_ast.Node, c_ast.Node]]:
+    """Every assignment, initialisers included: what is set, and the value."""
     for node in every(body):
-        match node:
-            case c_ast.Assignment(lvalue=target, rvalue=value):
-                symbol = table.of(target) if isinstance(target, c_ast.ID) else None
-            case c_ast.Decl(init=value) if value is not None:
-                symbol = table.of(node)
-            case _:
-                continue
-        if symbol not in pointers:
-            yield from (s for s in _values(value, table) if s in pointers)
+        if isinstance(node, c_ast.Assignment):
+            yield node.lvalue, node.rvalue
+        elif isinstance(node, c_ast.Decl) and node.init is not None:
+            yield node, node.init
+
+
+def _turned(body: c_ast.Node, table: Table, reached: frozenset[Symbol]) -> Iterator[int]:
+    """The values (by identity) in statements after which pointers have changed places: `t = p;
+    p = q; q = t`, where nothing is reached by `t`."""
+    for block in every(body):
+        if not isinstance(block, c_ast.Compound):
+            continue
+        items = block.block_items or []
+        for first in range(len(items)):
+            ring: list[int] = []
+            copies = (_copy(s, table) for s in items[first:])
+            start = following = None
+            for copy in copies:
+                if copy is None or (following is not None and copy[0] is not following):
+                    break
+                start = start or copy[0]
+                following = copy[1]
+                ring.append(id(copy[2]))
+                if following is start:
+                    break
+            if len(ring) > 2 and following is start and start not in reached:
+                yield from ring
+
+
+def _copy(s: c_ast.Node, table: Table) -> tuple[Symbol, Symbol, c_ast.Node] | None:
+    """The pointers of `p = q`, with the value."""
+    match s:
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target, rvalue=c_ast.ID() as value):
+            left = table.of(target)
+        case c_ast.Decl(init=c_ast.ID() as value):
+            left = table.of(s)
+        case _:
+            return None
+    right = table.of(value)
+    if left is None or right is None or not (left.type.derived and right.type.derived):
+        return None
+    return left, right, value
+
+
+def _stored(body: c_ast.Node, table: Table, turned: frozenset[int]) -> Iterator[Symbol]:
+    """The pointers whose values get another name, or may."""
+    for target, value in _copies(body):
+        if id(value) in turned:
+            continue
+        own = table.of(target)
+        yield from (s for s in _values(value, table) if s is not own)
+        if own is None or own.type.derived:
+            calls = (x for x in every(value) if isinstance(x, c_ast.FuncCall))
+            yield from (s for call in calls for s in _given(call, table) if s is not own)
 
 
 def _values(value: c_ast.Node, table: Table) -> Iterator[Symbol]:

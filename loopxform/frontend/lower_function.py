@@ -163,7 +163,7 @@ class _Lowering:
 
     def _loose(self) -> Iterator[Param]:
         for s in self.table.symbols:
-            if s.loose and (s.reads or s.stores):
+            if s.loose:
                 assert s.type.base is not None
                 yield Param(
                     s.ir,

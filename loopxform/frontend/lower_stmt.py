@@ -156,7 +156,7 @@ class Statements:
             cond = self.x.lower(node.cond)
             check_condition(cond, self.x.types, node.cond)
         except NotModelled as why:
-            return self.opaque(why, then + orelse)
+            return replace(self._odd(why, node.cond), body=then + orelse)
         return If(cond, then, orelse, origin=self.places.origin(node))
 
     def _for(self, node: c_ast.For) -> Stmt:

@@ -268,7 +268,11 @@ def at(fn: Function, path: Path) -> Stmt:
 
 def enclosing(fn: Function, path: Path) -> tuple[Stmt, ...]:
     """The statements on the way to `path`, outermost first, ending with the one at `path`."""
-    body: tuple[Stmt, ...] = fn.body
+    return along(fn.body, path)
+
+
+def along(body: tuple[Stmt, ...], path: Path) -> tuple[Stmt, ...]:
+    """`enclosing` for the body of a function."""
     out: list[Stmt] = []
     for n in path:
         if n < 0:

@@ -105,3 +105,62 @@ def test_long_chains_end() -> None:
     assert verdicts(f"int m = n; {steps} {AHEAD}")[-1] == "unknown"
     ways = "if (w > 0) m = m + 1; else m = m + 2; " * 40
     assert verdicts(f"int m = n; {ways} {AHEAD}")[-1] == "unknown"
+
+
+CALLS = "int size(void); int other(int); int *place(int);\n"
+
+
+def last(body: str) -> str:
+    text = f"{CALLS}void f(int n, int w, double *restrict a) {{ {body} }}"
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    return judge(fn)[-1].parallel
+
+
+COLLIDES = "for (int i = 0; i < n; i++) a[i + m] = a[i];"
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("int m = size();", "no"),
+        ("int m = 2; if (w > 0) m = size();", "no"),
+        ("int m = 2; other(w);", "no"),
+        ("int m = other(n);", "unknown"),  # 2 * n, say
+        ("int m = size(); m = 2 * n + m;", "unknown"),
+        ("int m = size() + n;", "unknown"),
+        ("int m = 0; *place(0) = m++;", "no"),  # m is 1
+        ("int m = 0; *place(0) = m = other(n);", "unknown"),
+        ("int m = w;\nother(\nn = 2 * w);", "unknown"),
+        ("int m = size(); n = size();", "unknown"),  # which may be the same
+    ],
+)
+def test_numbers_that_calls_give(before: str, expected: str) -> None:
+    assert last(f"{before} {COLLIDES}") == expected
+
+
+COVER = """double t[99]; for (int i = 0; i < n; i++) {{
+  for (int j = 0; j < {}; j++) t[j] = a[i];
+  {}
+  for (int j = 0; j < {}; j++) a[i] += t[j]; }}"""
+
+
+@pytest.mark.parametrize(
+    ("first", "between", "second", "private"),
+    [
+        ("n * w", "", "n * w", True),
+        ("n * w", "", "n * w + 1", False),
+        ("n * w", "", "w * n", False),  # equal, but nobody sees it
+        ("w * w", "w = w + 1;", "w * w", False),
+        ("p[0]", "", "p[0]", True),
+        ("p[0]", "", "p[1]", False),
+        ("p[0]", "q[0] = 9;", "p[0]", True),  # as long as q and p do not overlap
+        ("q[0]", "q[0] = 9;", "q[0]", False),
+    ],
+)
+def test_what_never_changes_covers_itself(
+    first: str, between: str, second: str, private: bool
+) -> None:
+    body = COVER.format(first, between, second)
+    text = f"void f(int n, int w, double *restrict a, const int *p, int *q) {{ {body} }}"
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    assert ("t" in judge(fn)[0].private) is private

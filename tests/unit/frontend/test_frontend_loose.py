@@ -74,6 +74,32 @@ def test_what_is_reached_by_another_name_stays_unknown(body: str) -> None:
     assert parallel == "unknown"
 
 
+LOOP = "for (int i = 1; i < n; i++) q[i] = p[i - 1];"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "double *p = get(), *q = get(); if (n > 3) q = p;",
+        "double *p = get(); p = get(); double *q = get(); q = other(p);",
+        "double *p = get(), *q = other(p); p = get(); if (n > 3) q = get();",
+        "double *p = a, *q = a; if (n > 3) { double *x = p; p = q; q = x; }",
+        "double *p = a, *q = b; if (n > 3) { double *x = p; p = q; q = p; }",
+        "double *p = a, *q = b; if (n > 3) { double *x = p; p = q; q = x + 1; }",
+        "double *p = a, *q = b, *x = p; if (n > 3) { x = p; p = q; q = x; } x[0] = 1;",
+    ],
+)
+def test_pointers_that_the_text_brings_together(start: str) -> None:
+    assert verdict(f"{start} {LOOP}")[0] == "unknown"
+
+
+def test_three_buffers_that_change_places() -> None:
+    turn = "double *x = p; p = q; q = r; r = x;"
+    start = f"double *p = a, *q = b, *r = get(); if (n > 3) {{ {turn} }}"
+    expected = ("yes", ("p and q do not overlap",))
+    assert verdict(f"{start} r[0] = 1; {LOOP}") == expected
+
+
 def test_a_loop_that_sets_the_pointer_is_unknown() -> None:
     body = "double *p = get(); for (int i = 0; i < n; i++) { p[i] = 1; if (b[i] > 0) p = get(); }"
     assert verdict(body)[0] == "unknown"
