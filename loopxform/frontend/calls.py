@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pycparser import c_ast
 
 from loopxform.frontend.tree import every
+from loopxform.ir.nodes import LIBRARY_CALL
 
 _WRITES = """printf fprintf vprintf vfprintf dprintf puts fputs putchar putc fputc fwrite write
     perror fflush putchar_unlocked putwchar wprintf fwprintf"""
@@ -19,23 +20,23 @@ _ENDS = "exit abort _exit _Exit quick_exit longjmp assert __assert_fail"
 
 _TEXTS = {
     _WRITES: (
-        "the call to '{}': the order of output would change",
+        f"{LIBRARY_CALL} '{{}}': the order of output would change",
         "write the values into an array, and print that in a loop of its own",
     ),
     _READS: (
-        "the call to '{}': the order of input and of file positions matters",
+        f"{LIBRARY_CALL} '{{}}': the order of input and of file positions matters",
         "read into an array first, in a loop of its own",
     ),
     _STATE: (
-        "the call to '{}': it keeps a state from one call to the next",
+        f"{LIBRARY_CALL} '{{}}': it keeps a state from one call to the next",
         "give each iteration a state of its own",
     ),
     _MEMORY: (
-        "the call to '{}': which memory it manages is not known here",
+        f"{LIBRARY_CALL} '{{}}': which memory it manages is not known here",
         "allocate once, before the loops",
     ),
     _ENDS: (
-        "the call to '{}' may end the program",
+        f"{LIBRARY_CALL} '{{}}' may end the program",
         "set a flag, and look at it after the loop",
     ),
 }

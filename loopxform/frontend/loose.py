@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from pycparser import c_ast
 
@@ -22,6 +23,9 @@ from loopxform.frontend.bases import base_symbol
 from loopxform.frontend.ctype import Pointer
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import every
+
+Copy: TypeAlias = tuple[Symbol, Symbol, c_ast.Node]
+"""Two pointers, the first set to the second, and the value."""
 
 
 def loosen(table: Table, body: c_ast.Node) -> None:
@@ -105,26 +109,27 @@ def _turned(body: c_ast.Node, table: Table, reached: frozenset[Symbol]) -> Itera
     """The values (by identity) in statements after which pointers have changed places: `t = p;
     p = q; q = t`, where nothing is reached by `t`."""
     for block in every(body):
-        if not isinstance(block, c_ast.Compound):
-            continue
-        items = block.block_items or []
-        for first in range(len(items)):
-            ring: list[int] = []
-            copies = (_copy(s, table) for s in items[first:])
-            start = following = None
-            for copy in copies:
-                if copy is None or (following is not None and copy[0] is not following):
-                    break
-                start = start or copy[0]
-                following = copy[1]
-                ring.append(id(copy[2]))
-                if following is start:
-                    break
-            if len(ring) > 2 and following is start and start not in reached:
-                yield from ring
+        items = block.block_items or [] if isinstance(block, c_ast.Compound) else []
+        copies = [_copy(s, table) for s in items]
+        for first in range(len(copies)):
+            yield from _ring(copies[first:], reached)
 
 
-def _copy(s: c_ast.Node, table: Table) -> tuple[Symbol, Symbol, c_ast.Node] | None:
+def _ring(copies: list[Copy | None], reached: frozenset[Symbol]) -> list[int]:
+    """The values of the copies at the beginning that lead from one pointer back to it."""
+    ring: list[int] = []
+    start = following = copies[0][0] if copies[0] else None
+    for copy in copies:
+        if copy is None or copy[0] is not following or start in reached:
+            break
+        following = copy[1]
+        ring.append(id(copy[2]))
+        if following is start:
+            return ring
+    return []
+
+
+def _copy(s: c_ast.Node, table: Table) -> Copy | None:
     """The pointers of `p = q`, with the value."""
     match s:
         case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target, rvalue=c_ast.ID() as value):

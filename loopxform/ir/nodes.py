@@ -194,6 +194,10 @@ class Return(Node):
     value: Expr | None = None
 
 
+LIBRARY_CALL = "the call to"
+"""How the reason begins where a call of the C library is not modelled."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opaque(Node):
     """A statement that is not modelled. `reason` says why, `help` what to write instead; `body`
@@ -212,6 +216,11 @@ class Opaque(Node):
     spares: frozenset[str] = frozenset()
     keeps: frozenset[str] = frozenset()
     sets: str = ""
+
+    @property
+    def is_library_call(self) -> bool:
+        """Whether it is a call of the C library, which keeps no threads apart."""
+        return self.reason.startswith(LIBRARY_CALL)
 
 
 Stmt: TypeAlias = For | If | Assign | Decl | Copy | Return | Opaque

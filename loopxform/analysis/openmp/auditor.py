@@ -66,9 +66,8 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
         return Claim(path, d.loc, d.text)
     parts = (_unmodelled(c), clauses(c), _iterations(c), team(c, directives))
     loose = frozenset(p.name for p in fn.globals if p.local)
-    told = tuple(dict.fromkeys(_of_its_own(x, loose) for x in chain(*parts)))
-    if _may_wait(c):
-        told = tuple(dict.fromkeys(map(_unless_apart, told)))
+    waits = _may_wait(c)
+    told = tuple(dict.fromkeys(_weighed(x, loose, waits=waits) for x in chain(*parts)))
     findings = tuple(x for x in told if isinstance(x, Finding))
     doubts = tuple(x for x in told if isinstance(x, Doubt))
     return Claim(path, d.loc, d.text, findings, doubts, assumed(fn, loop))
@@ -79,21 +78,22 @@ def _may_wait(c: Construct) -> bool:
     of an unknown function, a loop that waits for a flag. What the C library does is known."""
     around = [at(c.fn, p) for p in c.region.paths] if c.region else []
     inside = [s for _, s in (*c.statements, *walk(tuple(around)))]
-    return any(isinstance(s, Opaque) and not s.reason.startswith("the call to '") for s in inside)
+    return any(isinstance(s, Opaque) and not s.is_library_call for s in inside)
 
 
-def _unless_apart(x: Finding | Doubt) -> Finding | Doubt:
-    if isinstance(x, Doubt) or x.code not in ("LX300", "LX301", "LX309"):
-        return x
-    return Doubt("LX310", f"{x.message}, unless what is not modelled here keeps them apart", x.loc)
+RACES = frozenset(["LX300", "LX301", "LX309"])
 
 
-def _of_its_own(x: Finding | Doubt, pointers: frozenset[str]) -> Finding | Doubt:
-    """Each thread may have set a pointer of the function to memory of its own."""
-    if isinstance(x, Doubt) or x.variable not in pointers:
-        return x
-    text = f"a race on '{x.variable}' is not certain: each thread may have set the pointer anew"
-    return Doubt("LX310", text, x.loc)
+def _weighed(x: Finding | Doubt, pointers: frozenset[str], *, waits: bool) -> Finding | Doubt:
+    """A finding that is none for certain becomes a doubt: each thread may have set a pointer of the
+    function to memory of its own, and a race may be kept from happening."""
+    if isinstance(x, Finding) and x.variable in pointers:
+        text = f"a race on '{x.variable}' is not certain: each thread may have set the pointer anew"
+        return Doubt("LX310", text, x.loc)
+    if isinstance(x, Finding) and waits and x.code in RACES:
+        text = f"{x.message}, unless what is not modelled here keeps them apart"
+        return Doubt("LX310", text, x.loc)
+    return x
 
 
 def _iterations(c: Construct) -> Iterator[Finding | Doubt]:

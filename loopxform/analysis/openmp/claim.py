@@ -21,15 +21,8 @@ class Finding:
     cure: str | None = None
 
     def json(self) -> dict[str, object]:
-        return {
-            "code": self.code,
-            "message": self.message,
-            "line": self.loc.line if self.loc else 0,
-            "column": self.loc.column if self.loc else 0,
-            "variable": self.variable,
-            "witness": self.witness,
-            "cure": self.cure,
-        }
+        more = {"variable": self.variable, "witness": self.witness, "cure": self.cure}
+        return Doubt(self.code, self.message, self.loc).json() | more
 
 
 @dataclass(frozen=True, slots=True)
