@@ -99,6 +99,8 @@ CODES: dict[str, str] = {
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",
+    "LX183": "No statement of the loop's body is the same in every iteration.",
+    "LX184": "Hoisting would read or divide where the loop may have no iteration.",
     "LX190": "Not an induction variable: it must be an integer that one statement of the loop's "
     "body changes, by an amount that stays the same.",
     "LX200": "The transformed program and your C gave different results.",

@@ -13,6 +13,7 @@ from loopxform.transforms.distribute import Distribute
 from loopxform.transforms.epilogue import Epilogue
 from loopxform.transforms.expand import Expand
 from loopxform.transforms.fuse import Fuse
+from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
@@ -40,6 +41,7 @@ STEPS: dict[str, type[Step]] = {
         Expand,
         Distribute,
         Fuse,
+        Hoist,
         Sequentialise,
         Normalise,
         Split,
@@ -73,6 +75,7 @@ __all__ = [
     "Epilogue",
     "Expand",
     "Fuse",
+    "Hoist",
     "Interchange",
     "MapTo",
     "Normalise",

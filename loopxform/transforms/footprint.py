@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import Expr, For, Load, Stmt
-from loopxform.ir.visit import loads, stmt_exprs, walk
+from loopxform.ir.visit import Path, loads, stmt_exprs, walk
 from loopxform.transforms.bounds import span
 
 
@@ -29,10 +29,12 @@ class Box:
 
 @dataclass(frozen=True)
 class Use:
-    """A read of the array and the loops of the piece around it, outermost first."""
+    """A read of the array, where it stands in the piece, and the loops of the piece around it,
+    outermost first."""
 
     load: Load
     inner: tuple[For, ...]
+    path: Path = ()
 
 
 def uses(body: tuple[Stmt, ...], array: str) -> tuple[Use, ...]:
@@ -41,7 +43,7 @@ def uses(body: tuple[Stmt, ...], array: str) -> tuple[Use, ...]:
     for path, s in walk(body):
         exprs = stmt_exprs(s)
         for e in exprs:
-            out += [Use(x, _inner(body, path)) for x in loads(e) if x.array == array]
+            out += [Use(x, _inner(body, path), path) for x in loads(e) if x.array == array]
     return tuple(out)
 
 
@@ -67,6 +69,21 @@ def box(found: tuple[Use, ...]) -> Box | None:
         lows.append(union[0])
         sizes.append(None if union[1] == constant(1) and not _varies(found, dim) else union[1])
     return Box(tuple(lows), tuple(sizes))
+
+
+def boxes(found: tuple[Use, ...]) -> tuple[tuple[tuple[Use, ...], Box], ...]:
+    """The uses in text order, those together that one box holds: `A[i, k]` and `A[j, k]` are two,
+    `A[i-1, j]` and `A[i+1, j]` are one. Uses without a box are left out."""
+    groups: list[tuple[Use, ...]] = []
+    for use in found:
+        if box((use,)) is None:
+            continue
+        home = next((n for n, g in enumerate(groups) if box((*g, use)) is not None), None)
+        if home is None:
+            groups.append((use,))
+        else:
+            groups[home] = (*groups[home], use)
+    return tuple((g, b) for g in groups if (b := box(g)) is not None)
 
 
 def _varies(found: tuple[Use, ...], dim: int) -> bool:
