@@ -23,12 +23,12 @@ NONE: Loops = frozenset()
 @dataclass(frozen=True)
 class Read:
     """A read of an array that nothing in the nest writes: the sequential loops around it
-    (outermost first), whether conditions decide if it happens, and what its address varies
+    (outermost first), how many of them stand under no condition, and what its address varies
     with."""
 
     load: Load
     loops: tuple[For, ...]
-    conditional: bool
+    free: int
     varies: Loops
 
     @property
@@ -63,7 +63,7 @@ def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) 
     while _spread(body, values, NONE):
         pass
     constant = objects - written
-    reads = tuple(_reads(body, constant, values, (), conditional=False))
+    reads = tuple(_reads(body, constant, values, (), None))
     return Invariance(values, reads)
 
 
@@ -136,17 +136,16 @@ def _reads(
     constant: set[str],
     values: dict[str, Loops],
     loops: tuple[For, ...],
-    *,
-    conditional: bool,
+    free: int | None,
 ) -> Iterator[Read]:
+    """`free` is the number of loops outside the outermost condition, None where there is none."""
     for s in body:
         for e in stmt_exprs(s):
             for x in loads(e):
                 if x.array in constant:
                     varies = frozenset(v for i in x.index for v in _of(i, values))
-                    yield Read(x, loops, conditional, varies)
+                    yield Read(x, loops, len(loops) if free is None else free, varies)
         inside = (*loops, s) if isinstance(s, For) else loops
+        under = len(loops) if free is None and isinstance(s, If) else free
         for inner in bodies(s):
-            yield from _reads(
-                inner, constant, values, inside, conditional=conditional or isinstance(s, If)
-            )
+            yield from _reads(inner, constant, values, inside, under)

@@ -12,13 +12,14 @@ from loopxform.ir.printer import expr_text
 
 def grid(mapping: Mapping) -> str:
     """`ceil(M / (Ty*Ry)) x ceil(N / (Tx*Rx)) groups`, slowest dimension first."""
-    counts = {}
+    counts: dict[int, str] = {}
     for loop in mapping.grid:
         assert loop.level is not None
         gap, step = Bin("-", loop.hi, loop.lo), loop.step
         if (value_of(step) or 1) < 0:
             gap, step = Bin("-", loop.lo, loop.hi), simplify(Un("-", step))
-        counts[loop.level.dimension] = _ceil(simplify(gap), step)
+        n, count = loop.level.dimension, _ceil(simplify(gap), step)
+        counts[n] = f"{counts[n]}*{count}" if n in counts else count
     return " x ".join(counts.get(n, "1") for n in _dimensions(mapping)) + " groups"
 
 

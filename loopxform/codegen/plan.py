@@ -196,5 +196,6 @@ def _grid(mapping: Mapping) -> tuple[Expr, Expr, Expr]:
     out: list[Expr] = [Const(1)] * 3
     for loop in mapping.grid:
         assert loop.level is not None
-        out[loop.level.dimension] = trip_count(loop)
+        n, count = loop.level.dimension, trip_count(loop)
+        out[n] = count if value_of(out[n]) == 1 else Bin("*", out[n], count)
     return out[0], out[1], out[2]

@@ -14,11 +14,13 @@ from itertools import pairwise
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
+from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
 from loopxform.ir.visit import (
     LoopSite,
     at,
     loads,
+    loops,
     perfect_nest,
     reads,
     resolve,
@@ -32,6 +34,7 @@ from loopxform.transforms import (
     Normalise,
     Parallelise,
     Privatise,
+    Rename,
     Reverse,
     Scalarise,
 )
@@ -120,7 +123,27 @@ def prepare(derivation: Derivation) -> Nest:
     derivation = _private_storage(derivation, site.path, wanted)
     for var in wanted:
         derivation = _upwards(derivation.then(Parallelise(var)), var)
-    return Nest(derivation, tuple(wanted), (_first_loop(derivation.function),))
+    return Nest(_told_apart(derivation), tuple(wanted), (_first_loop(derivation.function),))
+
+
+def _told_apart(derivation: Derivation) -> Derivation:
+    """Sequential loops one after the other that count with the same name get names of their own."""
+    while True:
+        seen: set[str] = set()
+        for site in loops(derivation.function):
+            if site.loop.var in seen:
+                break
+            seen.add(site.loop.var)
+        else:
+            return derivation
+        number = sum(
+            s.loop.var == site.loop.var and s.path <= site.path for s in loops(derivation.function)
+        )
+        name = fresh(derivation.function, site.loop.var)
+        step = Rename(f"{site.loop.var}#{number}", name)
+        if step.check(derivation.function):
+            return derivation
+        derivation = derivation.then(step)
 
 
 def _upwards(derivation: Derivation, var: str) -> Derivation:

@@ -19,6 +19,7 @@ from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.privatise import Privatise
+from loopxform.transforms.rename import Rename
 from loopxform.transforms.reverse import Reverse
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
@@ -38,6 +39,7 @@ STEPS: dict[str, type[Step]] = {
         Stripmine,
         Interchange,
         Reverse,
+        Rename,
         Expand,
         Distribute,
         Fuse,
@@ -82,6 +84,7 @@ __all__ = [
     "Parallelise",
     "Privatise",
     "Record",
+    "Rename",
     "Reverse",
     "Scalarise",
     "Sequentialise",

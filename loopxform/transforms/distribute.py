@@ -15,7 +15,7 @@ from typing import ClassVar
 from loopxform.analysis.legality import distribute_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, For, Function, Stmt
-from loopxform.ir.visit import LoopSite, reads, replace_at, writes
+from loopxform.ir.visit import LoopSite, reads, replace_at, walk, writes
 from loopxform.transforms.base import Step, one_loop, trusted, unmapped, whole_loop
 
 
@@ -79,8 +79,9 @@ class Distribute(Step):
         return [tuple(s for _, s in run) for _, run in runs]
 
     def _alone(self, n: int, s: Stmt) -> int:
-        """A number of its own for a loop that is cut out."""
-        return n if isinstance(s, For) and s.var in self.around else -1
+        """A number of its own for a loop that is cut out, or holds one that is."""
+        inside = {x.var for _, x in walk((s,)) if isinstance(x, For)}
+        return n if inside & set(self.around) else -1
 
     def _sunk(self, loop: For) -> tuple[Stmt, ...]:
         """With declarations directly before the statement that first mentions what they declare."""

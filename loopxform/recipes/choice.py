@@ -1,0 +1,190 @@
+"""Which loops are tiled and how: decided from invariance, never from the name of a pattern.
+
+    reuse along two parallel loops           register   a tile of both in a group, and in an item
+    reuse along one, coalesced on the other  one-sided  rows in registers, a column per work-item
+    reuse along one                          1-d        the items of a group share what they read
+    overlapping footprints                   stencil    a box with its halo (register: in a sum)
+    none                                     naive      an iteration is a work-item
+
+(Seed 000, section 2.4; seed 003; seed 004.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from loopxform.analysis.invariance import Read
+from loopxform.ir.affine import poly
+from loopxform.ir.nodes import Assign, For, Load
+from loopxform.ir.visit import loads, stmt_exprs, walk
+from loopxform.recipes.extents import linear
+from loopxform.recipes.nest import Nest
+from loopxform.recipes.reuse import Dim, Facts, Stage
+from loopxform.recipes.sizes import DEFAULTS, NAMES, Recipe
+
+AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
+"""What is tried, in this order, where the user names no recipe."""
+
+NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a nest is tiled: `dims` are the tiled loops, outermost first; the work-items along
+    `neighbours` touch neighbouring addresses; `strips` are the sequential loops that are tiled,
+    `opened` those that a group runs in step."""
+
+    recipe: Recipe
+    dims: tuple[Dim, ...]
+    neighbours: str
+    stages: tuple[Stage, ...] = ()
+    strips: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tile sizes in use, in the order of the command line."""
+        if self.recipe == "naive":
+            return ("Ty", "Tx")
+        used = {f for d in self.dims for f in d.factors} | ({"Tk"} if self.strips else set())
+        return tuple(n for n in NAMES if n in used)
+
+
+def choices(nest: Nest, recipe: Recipe | None, *, kept: bool) -> tuple[list[Choice], str]:
+    """What fits a nest, best first, and why the rest does not; of one recipe where the user names
+    it. `kept` asks for several elements per work-item where that is a question (1-d)."""
+    facts = Facts(nest)
+    found, reason = [], ""
+    for name in (recipe,) if recipe else AUTOMATIC:
+        made = _choice(facts, name, asked=recipe is not None, kept=kept)
+        if isinstance(made, Choice):
+            found.append(made)
+        else:
+            reason = reason or made
+    return found, reason
+
+
+def naive(nest: Nest) -> Choice:
+    """One work-item for each iteration of the parallel loops."""
+    two = nest.parallel[-2:]
+    return Choice("naive", tuple(Dim(v) for v in two), two[-1])
+
+
+def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice | str:
+    """The choice of a recipe, or why it does not fit."""
+    if recipe == "naive":
+        return naive(facts.nest)
+    dims = _dims(facts, recipe, asked=asked, kept=kept)
+    if isinstance(dims, str):
+        return dims
+    stages = tuple(s for s in facts.stages(dims) if _pays(recipe, s, dims))
+    if not stages and not (recipe == "one-sided" and dims):
+        return NO_REUSE
+    homes = [(r, facts.home(r)) for s in stages for r in s.reads]
+    chains = [r.loops[: r.loops.index(h) + 1] for r, h in homes if h is not None]
+    return Choice(
+        recipe,
+        dims,
+        _neighbours(facts, [d.loop for d in dims if d.items]),
+        stages,
+        tuple(dict.fromkeys(s.loop for s in stages if s.tiled)),
+        tuple(dict.fromkeys(x.var for chain in chains for x in chain)),
+    )
+
+
+def _dims(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> tuple[Dim, ...] | str:
+    """The tiled loops of a recipe, or why it does not fit."""
+    parallel = facts.nest.parallel
+    if recipe in ("register", "block", "one-sided") and len(parallel) < 2:
+        return f"only the loop over '{parallel[0]}' is parallel: there is no block of two"
+    if recipe in ("register", "block"):
+        pair = _pair(facts, asked=asked)
+        if not pair:
+            return NO_REUSE
+        y, x = pair
+        return (Dim(y, "Ty"), Dim(x, "Tx")) if recipe == "block" else _register(y, x)
+    x = _neighbours(facts, list(parallel))
+    if recipe == "one-sided":
+        rows = [p for p in parallel if p != x and (asked or _varied(facts, p, x))]
+        return (Dim(rows[-1], "", "Ry"), Dim(x, "Tx")) if rows else NO_REUSE
+    if recipe == "stencil":
+        windows = _windows(facts, 3) or (parallel[-2:] if asked else ())
+        names = ("Tz", "Ty", "Tx")[-len(windows) :]
+        return tuple(map(Dim, windows, names)) if windows else "no footprints overlap"
+    along = [p for p in parallel if facts.invariant(p) or strided(facts.reduced, p)]
+    if not along and not asked:
+        return NO_REUSE
+    best = x if x in along or not along else along[-1]
+    return (Dim(best, "Tx", "Rx" if kept else ""),)
+
+
+def _register(y: str, x: str) -> tuple[Dim, ...]:
+    return (Dim(y, "Ty", "Ry"), Dim(x, "Tx", "Rx"))
+
+
+def _pair(facts: Facts, *, asked: bool) -> tuple[str, ...]:
+    """The innermost two parallel loops with reuse along both: of whole arrays, or in sums over
+    windows."""
+    loops = facts.nest.parallel
+    order = sorted(combinations(range(len(loops)), 2), key=lambda p: (p[1], p[0]), reverse=True)
+    for a, b in order:
+        if facts.mutual(loops[a], loops[b]):
+            return loops[a], loops[b]
+    windows = _windows(facts, 2)
+    if len(windows) == 2 and any(isinstance(s, For) for s in facts.nest.innermost.body):
+        return windows
+    return loops[-2:] if asked else ()
+
+
+def _windows(facts: Facts, most: int) -> tuple[str, ...]:
+    """The innermost parallel loops along which footprints overlap; the innermost of all goes with
+    them."""
+    parallel = facts.nest.parallel
+    found = [p for p in parallel if facts.window(p)]
+    if found and parallel[-1] not in found:
+        found.append(parallel[-1])
+    return tuple(found[-most:])
+
+
+def _varied(facts: Facts, y: str, x: str) -> bool:
+    """Whether a read of a reduction is invariant to y and varies with x."""
+    return any(x in r.varies for r in facts.invariant(y))
+
+
+def _neighbours(facts: Facts, among: list[str]) -> str:
+    """The loop that the most accesses to global memory walk along, the innermost of equals."""
+    score = dict.fromkeys(among, 0)
+    for _, s in walk(facts.nest.innermost.body):
+        found = [x for e in stmt_exprs(s) for x in loads(e)]
+        if isinstance(s, Assign) and isinstance(s.target, Load):
+            found.append(s.target)
+        for x in found:
+            for p in among:
+                score[p] += linear(poly(x.index[-1]), p) in (1, -1)
+    return max(among, key=lambda p: (score[p], among.index(p)))
+
+
+def strided(reads: tuple[Read, ...], x: str) -> bool:
+    """Whether neighbours along x read far apart what each of them reads in a row: `A[x, k]`."""
+    return any(
+        x in r.varies
+        and not poly(r.load.index[-1]).mentions(x)
+        and any(linear(poly(r.load.index[-1]), s.var) in (1, -1) for s in r.loops)
+        for r in reads
+        if len(r.load.index) > 1
+    )
+
+
+def _pays(recipe: Recipe, s: Stage, dims: tuple[Dim, ...]) -> bool:
+    """Whether a group reads a box more than once, or in another order than it lies in memory."""
+    in_sum = any(r.loops for r in s.reads)
+    if not s.box.widths or not (in_sum or len(s.uses) > 1):
+        return False
+    if in_sum and s.shared:
+        return True
+    moving = any(d.loop in r.varies for d in dims for r in s.reads)
+    if moving and s.reuse(DEFAULTS[recipe].numbers) >= 1.5:
+        return True
+    x = next(d.loop for d in reversed(dims) if d.items)
+    return s.tiled and strided(s.reads, x) and recipe == "1-d"
