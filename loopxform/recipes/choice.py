@@ -79,8 +79,8 @@ def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice 
     if isinstance(dims, str):
         return dims
     stages = tuple(s for s in facts.stages(dims) if _pays(recipe, s, dims))
-    if not stages and not (recipe == "one-sided" and dims):
-        return NO_REUSE
+    if not stages and recipe != "one-sided":
+        return _unstaged(facts, dims)
     homes = [(r, facts.home(r)) for s in stages for r in s.reads]
     chains = [r.loops[: r.loops.index(h) + 1] for r, h in homes if h is not None]
     return Choice(
@@ -91,6 +91,16 @@ def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice 
         tuple(dict.fromkeys(s.loop for s in stages if s.tiled)),
         tuple(dict.fromkeys(x.var for chain in chains for x in chain)),
     )
+
+
+def _unstaged(facts: Facts, dims: tuple[Dim, ...]) -> str:
+    """Why nothing is staged, of the first array that would be used again."""
+    for r in facts.reduced:
+        why = facts.obstacle(r, dims)
+        if why and any(d.loop not in r.varies for d in dims):
+            line = f" (line {r.load.origin.loc.line})" if r.load.origin.loc else ""
+            return f"'{r.array}' cannot be staged{line}: {why}"
+    return NO_REUSE
 
 
 def _dims(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> tuple[Dim, ...] | str:

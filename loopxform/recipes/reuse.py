@@ -145,7 +145,7 @@ class Facts:
         """Every box that can be staged where the loops `dims` are tiled."""
         groups: list[list[Read]] = []
         for r in self.reads:
-            if not self._stageable(r, dims):
+            if self.obstacle(r, dims):
                 continue
             home = next((g for g in groups if self._together(g[0], r)), None)
             if home is None:
@@ -160,19 +160,25 @@ class Facts:
         large = [x for x in self.over(r) if small_trips(x) is None]
         return large[-1] if large else None
 
-    def _stageable(self, r: Read, dims: tuple[Dim, ...]) -> bool:
-        """Whether the loops down to its home run in step in a group, and the values in its
-        subscripts that the nest computes are the same for the whole group."""
-        tiled = {d.loop for d in dims}
-        home = self.home(r)
+    def obstacle(self, r: Read, dims: tuple[Dim, ...]) -> str:
+        """Why a read cannot be staged where `dims` are tiled, or nothing: the loops down to its
+        home must run in step in a group, and the values in its subscripts that the nest computes
+        must be the same for the whole group."""
+        tiled, home = {d.loop for d in dims}, self.home(r)
         depth = 0 if home is None else r.loops.index(home) + 1
-        if depth > r.free or (not r.loops and not tiled):
-            return False
-        if any(self.invariance.header(x) & tiled for x in r.loops[:depth]):
-            return False
-        if any(small_trips(x) is None for x in r.loops[depth:] if x.var in r.varies):
-            return False
-        return not any(self.invariance.values.get(n, frozenset()) & tiled for n in self._scalars(r))
+        if depth > r.free:
+            return f"a condition stands around the loop over '{r.loops[r.free].var}'"
+        for x in r.loops[:depth]:
+            moving = self.invariance.header(x) & tiled
+            if moving:
+                return f"the bounds of the loop over '{x.var}' depend on '{min(moving)}'"
+        for n in sorted(self._scalars(r)):
+            moving = self.invariance.values.get(n, frozenset()) & tiled
+            if moving:
+                return f"its subscripts depend on '{n}', which varies with '{min(moving)}'"
+        if any(width(i, self._counts(r, dims), 0) is None for i in r.load.index):
+            return "its subscripts are not affine"
+        return ""
 
     def _scalars(self, r: Read) -> frozenset[str]:
         """Names in the subscripts that the nest itself computes."""
@@ -188,9 +194,7 @@ class Facts:
 
     def _stage(self, reads: tuple[Read, ...], dims: tuple[Dim, ...]) -> Stage | None:
         first, home = reads[0], self.home(reads[0])
-        counts: dict[str, Factors] = {d.loop: d.factors for d in dims}
-        inside = self._inside(first, home)
-        counts |= inside
+        counts = self._counts(first, dims)
         widths = []
         for n in range(len(first.load.index)):
             apart = spread([r.load.index[n] for r in reads])
@@ -212,6 +216,10 @@ class Facts:
             symbols(self.nest.function)[first.array].bytes,
             self._scalars(first),
         )
+
+    def _counts(self, r: Read, dims: tuple[Dim, ...]) -> dict[str, Factors]:
+        """How many values each loop takes while a copy is in use."""
+        return {d.loop: d.factors for d in dims} | self._inside(r, self.home(r))
 
     def _inside(self, r: Read, home: For | None) -> dict[str, Factors]:
         """The values that sequential loops take while a copy is in use."""

@@ -26,17 +26,21 @@ def sink(
         body = site.loop.body
         common = tuple(s.name for s in body if isinstance(s, Decl) and s.name in uniform)
         if common:
+            w.stage("What a group has in common")
             _hoist(w, site, len(band), common)
             continue
         parts = [s for s in body if not isinstance(s, Decl)]
         if len(body) == 1:
+            w.stage("Listing 7: Interchanging inner parallelism inside sequential loops")
             for path in reversed(_band(site.path, len(band))):
                 w.interchange(path)
             continue
         for name in _shared(body, inside):
+            w.stage("Listing 5: Array expansion before distribution")
             w.do(Expand(name, tuple(band)))
             expanded.append(name)
         if len(parts) > 1:
+            w.stage(f"Listing 6: Distributing parallel loops of indices {', '.join(band)}")
             refs = _refs(w, band, inside)
             w.do(Distribute(refs, tuple(s.var for s in _opened(tuple(parts), inside))))
     return expanded

@@ -144,7 +144,6 @@ def _sink(
 ) -> list[str]:
     """Work-items inside the loops that the group runs in step, elements of an item inside the
     loops in which they share what was read."""
-    w.stage("Listings 5-7: Distributing parallel loops and moving them inside sequential ones")
     step = {outer.get(k, k) for k in choice.opened} | _held(choice, outer)
     uniform = frozenset(n for s in choice.stages for n in s.scalars)
     storage = sink(w, [*threads, *items], frozenset(step), uniform=uniform) if step else []

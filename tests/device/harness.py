@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tilings import Tiled, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.plan import KernelPlan
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
-from loopxform.recipes.sizes import Tiles, Variant
-from loopxform.recipes.tile import Tiled, tile
+from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.oclgrind import AS_WRITTEN, Checks, run_kernel_under_oclgrind
@@ -48,19 +48,19 @@ def program(name: str) -> Function:
 
 
 @cache
-def tiled(name: str, tiles: Tiles, variant: Variant = "register") -> Tiled:
-    return tile(program(name), tiles, variant, strict=name not in NOT_STAGED)
+def tiled(name: str, tiles: Tiles, recipe: Recipe = "register") -> Tiled:
+    return tile(program(name), tiles, recipe, strict=name not in NOT_STAGED)
 
 
 @cache
-def plan(name: str, tiles: Tiles, variant: Variant = "register") -> KernelPlan:
+def plan(name: str, tiles: Tiles, recipe: Recipe = "register") -> KernelPlan:
     """Without contraction, so that results are those of the C program to the last bit."""
-    return emit.kernel(tiled(name, tiles, variant).derivation, contract=False)
+    return emit.kernel(tiled(name, tiles, recipe).derivation, contract=False)
 
 
 @cache
-def kernel(name: str, tiles: Tiles, variant: Variant = "register") -> CompiledKernel:
-    return CompiledKernel(plan(name, tiles, variant), choose())
+def kernel(name: str, tiles: Tiles, recipe: Recipe = "register") -> CompiledKernel:
+    return CompiledKernel(plan(name, tiles, recipe), choose())
 
 
 @cache
@@ -99,12 +99,12 @@ def run_on_device(compiled: CompiledKernel, args: Mapping[str, Any]) -> dict[str
 
 
 def check_on_device(
-    name: str, tiles: Tiles, variant: Variant, sizes: Mapping[str, int], seed: int
+    name: str, tiles: Tiles, recipe: Recipe, sizes: Mapping[str, int], seed: int
 ) -> None:
     """Fails unless the kernel does to every argument, bit by bit, what the C program does."""
     args = given(name, sizes, seed)
-    found = compare(run_c(name, args), run_on_device(kernel(name, tiles, variant), args))
-    assert not found, f"{name} {variant} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
+    found = compare(run_c(name, args), run_on_device(kernel(name, tiles, recipe), args))
+    assert not found, f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
 
 
 def simulate(p: KernelPlan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
@@ -124,11 +124,11 @@ def simulate(p: KernelPlan, args: Mapping[str, Any], text: str | None = None) ->
 
 
 def check_under_oclgrind(
-    name: str, tiles: Tiles, variant: Variant, sizes: Mapping[str, int], seed: int
+    name: str, tiles: Tiles, recipe: Recipe, sizes: Mapping[str, int], seed: int
 ) -> OclgrindReport:
     """Fails on a race, an access out of bounds, a read of an unset value, or a wrong result."""
-    what = f"{name} {variant} {tiles} {dict(sizes)} seed {seed}"
-    args, p = given(name, sizes, seed), plan(name, tiles, variant)
+    what = f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}"
+    args, p = given(name, sizes, seed), plan(name, tiles, recipe)
     report = simulate(p, args)
     assert report.clean, f"{what}: {report.findings[0]}"
     after = dict(zip((b.param.name for b in p.buffers), report.arrays))

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from harness import CORPUS, given, program, sizes_of, tiled
+from tilings import tile
 
 from loopxform.codegen import c_program, emit
 from loopxform.errors import EmitError
 from loopxform.frontend import parse_file
 from loopxform.recipes.sizes import Tiles
-from loopxform.recipes.tile import tile
 from loopxform.runtime.oclgrind import run_under_oclgrind
 
 TILES = Tiles(4, 4, 8, 2, 2)
@@ -337,7 +337,7 @@ def test_a_tile_that_no_device_has_room_for(tmp_path: Path) -> None:
     assert_same(done, FALLS_BACK.format(why=why))
 
 
-# ---------------------------------------------------------------- the device variant, the header
+# ---------------------------------------------------------------- the device recipe, the header
 
 
 def test_arrays_that_are_on_the_device(tmp_path: Path) -> None:

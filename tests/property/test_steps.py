@@ -22,13 +22,13 @@ from random_nests import (
     nests,
     redomaps,
 )
+from tilings import Recipe, Tiles, tile
 from tracing import TooLongError, claims, trace
 
 from loopxform.errors import TransformError
 from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import after, loops, loops_around, walk
-from loopxform.recipes.tile import Tiles, Variant, tile
 from loopxform.transforms import (
     STEPS,
     CopyToLocal,
@@ -291,7 +291,7 @@ def sweep_neighbours(seed: int, count: int) -> Counter[str]:
 # ---------------------------------------------------------------- tiling
 
 
-VARIANTS: tuple[Variant, ...] = ("register", "block", "naive")
+RECIPES: tuple[Recipe, ...] = ("register", "block", "naive")
 
 
 def prepared(name: str, program: Redomap) -> tuple[Function, Reference] | None:
@@ -313,18 +313,18 @@ def random_tiles(rng: random.Random) -> Tiles:
 
 
 def sweep_tilings(seed: int, count: int) -> Counter[str]:
-    """Every variant of the recipe, at its end."""
+    """Every recipe of the recipe, at its end."""
     counts: Counter[str] = Counter()
     for name, program in redomaps(seed, count):
         made = prepared(name, program)
         if made is None:
             counts["unusable"] += 1
             continue
-        for variant in VARIANTS:
-            sizes = random_tiles(random.Random(f"{name} {variant}"))
-            tiled = tile(made[0], sizes, variant)
-            counts[f"{variant}: {tiled.variant}"] += 1
-            made[1].check(tiled.function, f"{variant} {sizes}")
+        for recipe in RECIPES:
+            sizes = random_tiles(random.Random(f"{name} {recipe}"))
+            tiled = tile(made[0], sizes, recipe)
+            counts[f"{recipe}: {tiled.recipe}"] += 1
+            made[1].check(tiled.function, f"{recipe} {sizes}")
     return counts
 
 
@@ -337,7 +337,7 @@ def sweep_detours(seed: int, count: int) -> Counter[str]:
         if made is None:
             continue
         rng = random.Random(name)
-        tiled = tile(made[0], random_tiles(rng), rng.choice(VARIANTS))
+        tiled = tile(made[0], random_tiles(rng), rng.choice(RECIPES))
         records = tiled.derivation.records
         cut = Derivation(tiled.derivation.start, records[: rng.randint(1, len(records))])
         apply(name, cut, made[1], 3, counts)
@@ -404,4 +404,4 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     assert refused >= set(STEPS) - {"sequentialise"}, set(STEPS) - refused
     assert steps["witness"] >= 100
     tilings = sweep_tilings(7, 15)
-    assert min(tilings[f"{v}: {v}"] for v in VARIANTS) >= 5, tilings
+    assert min(tilings[f"{v}: {v}"] for v in RECIPES) >= 5, tilings
