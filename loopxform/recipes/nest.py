@@ -8,7 +8,7 @@ in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from loopxform.analysis.verdict import LoopVerdict, judge
@@ -21,6 +21,7 @@ from loopxform.ir.visit import (
     at,
     loads,
     loops,
+    names,
     perfect_nest,
     reads,
     resolve,
@@ -30,6 +31,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.transforms import (
     Derivation,
+    DistributeGuard,
     Interchange,
     Normalise,
     Parallelise,
@@ -37,6 +39,7 @@ from loopxform.transforms import (
     Rename,
     Reverse,
     Scalarise,
+    Widen,
 )
 
 
@@ -123,6 +126,8 @@ def prepare(derivation: Derivation) -> Nest:
     derivation = _private_storage(derivation, site.path, wanted)
     for var in wanted:
         derivation = _upwards(derivation.then(Parallelise(var)), var)
+    for n, var in enumerate(wanted):
+        derivation = _boxed(derivation, var, wanted[:n])
     return Nest(_told_apart(derivation), tuple(wanted), (_first_loop(derivation.function),))
 
 
@@ -144,6 +149,24 @@ def _told_apart(derivation: Derivation) -> Derivation:
         if step.check(derivation.function):
             return derivation
         derivation = derivation.then(step)
+
+
+def with_guards_inside(nest: Nest) -> Nest:
+    """The nest with a guard that fills it at every statement instead."""
+    step = DistributeGuard(nest.parallel[-1])
+    if step.check(nest.function):
+        return nest
+    return replace(nest, derivation=nest.derivation.then(step))
+
+
+def _boxed(derivation: Derivation, var: str, around: list[str]) -> Derivation:
+    """A triangular domain becomes a box with a guard, where it can."""
+    (site,) = resolve(derivation.function, var)
+    over = tuple(v for v in around if v in names(site.loop.lo) | names(site.loop.hi))
+    step = Widen(var, over)
+    if not over or step.check(derivation.function):
+        return derivation
+    return derivation.then(step)
 
 
 def _upwards(derivation: Derivation, var: str) -> Derivation:

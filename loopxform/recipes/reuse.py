@@ -21,6 +21,7 @@ from loopxform.ir.visit import names
 from loopxform.recipes.extents import Box, Factors, amount, linear, spread, width
 from loopxform.recipes.nest import Nest
 from loopxform.source import Loc
+from loopxform.transforms import Widen
 from loopxform.transforms.bounds import fixed_trips
 
 SMALL = 32
@@ -170,7 +171,7 @@ class Facts:
             return f"a condition stands around the loop over '{r.loops[r.free].var}'"
         for x in r.loops[:depth]:
             moving = self.invariance.header(x) & tiled
-            if moving:
+            if moving and not self._widens(x):
                 return f"the bounds of the loop over '{x.var}' depend on '{min(moving)}'"
         for n in sorted(self._scalars(r)):
             moving = self.invariance.values.get(n, frozenset()) & tiled
@@ -179,6 +180,12 @@ class Facts:
         if any(width(i, self._counts(r, dims), 0) is None for i in r.load.index):
             return "its subscripts are not affine"
         return ""
+
+    def _widens(self, loop: For) -> bool:
+        """Whether its bounds can be made those of all the work-items of a group."""
+        fn, used = self.nest.function, names(loop.lo) | names(loop.hi)
+        over = tuple(v for v in self.nest.parallel if v in used)
+        return bool(over) and not Widen(loop.var, over).check(fn)
 
     def _scalars(self, r: Read) -> frozenset[str]:
         """Names in the subscripts that the nest itself computes."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
-from loopxform.ir.visit import resolve
+from loopxform.ir.visit import names, resolve
 from loopxform.recipes import fit
 from loopxform.recipes.choice import Choice, choices, naive
 from loopxform.recipes.demand import demand
 from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.naive import one_item_each
-from loopxform.recipes.nest import Nest, prepare
+from loopxform.recipes.nest import Nest, prepare, with_guards_inside
 from loopxform.recipes.reuse import Stage, Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import Recipe
@@ -34,6 +34,7 @@ from loopxform.transforms import (
     Stripmine,
     Unguard,
     Unroll,
+    Widen,
 )
 from loopxform.transforms.footprint import boxes, uses
 
@@ -73,10 +74,11 @@ def tile(
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
     nest = prepare(Derivation(fn))
-    found, problem = choices(nest, recipe, kept=given.get("Rx", 1) > 1)
+    inside = with_guards_inside(nest)
+    found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1)
     for choice in found:
         try:
-            return _apply(nest, choice, given, limits, "")
+            return _apply(inside, choice, given, limits, "")
         except TransformError as e:
             if strict:
                 raise
@@ -115,18 +117,38 @@ def _tiled(w: Work, nest: Nest, choice: Choice) -> tuple[Staged, ...]:
     for d in dims:
         _stripmine(w, d)
     outer = {k: _outer(w, k) for k in choice.strips}
+    uneven = _uneven(w, choice, dims)
     for k, kk in outer.items():
-        w.do(Stripmine(k, w.size("Tk"), kk))
+        if k not in uneven:
+            w.do(Stripmine(k, w.size("Tk"), kk))
     w.stage("Listing 4: Interchanging parallel loops")
     groups = [d.group for d in dims]
     threads, items = [d.thread for d in dims if d.thread], [d.item for d in dims if d.item]
     w.order([v for d in dims for v in d.inside], [*groups, *threads, *items])
+    for k, over in uneven.items():
+        w.stage("Bounds that serve a whole group")
+        w.do(Widen(k, over))
+        if k in outer:
+            w.do(Stripmine(k, w.size("Tk"), outer[k]))
     storage = _sink(w, choice, outer, threads, items)
     _normalise(w, dims, choice)
     _map(w, others, dims, choice)
     staged = _copies(w, choice, outer, groups[-1])
     _after_mapping(w, storage, choice, outer)
     return staged
+
+
+def _uneven(w: Work, choice: Choice, dims: list[Loops]) -> dict[str, tuple[str, ...]]:
+    """Sequential loops that the group runs in step though their bounds differ between its work-
+    items, and the loops inside the group that these depend on."""
+    out = {}
+    for v in choice.opened:
+        (site,) = resolve(w.fn, v)
+        used = names(site.loop.lo) | names(site.loop.hi)
+        over = [x for d in dims for x in (d.thread, d.item) if x and d.dim.loop in used]
+        if over:
+            out[v] = tuple(over)
+    return out
 
 
 def _outer(w: Work, k: str) -> str:

@@ -10,6 +10,7 @@ from loopxform.transforms.base import Derivation, Record, Step, from_json, from_
 from loopxform.transforms.copy_to_local import CopyToLocal
 from loopxform.transforms.copy_to_private import CopyToPrivate
 from loopxform.transforms.distribute import Distribute
+from loopxform.transforms.distribute_guard import DistributeGuard
 from loopxform.transforms.epilogue import Epilogue
 from loopxform.transforms.expand import Expand
 from loopxform.transforms.fuse import Fuse
@@ -28,6 +29,7 @@ from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
 from loopxform.transforms.unguard import Unguard
 from loopxform.transforms.unroll import Unroll
+from loopxform.transforms.widen import Widen
 
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
@@ -36,12 +38,14 @@ STEPS: dict[str, type[Step]] = {
         Privatise,
         Scalarise,
         Substitute,
+        Widen,
         Stripmine,
         Interchange,
         Reverse,
         Rename,
         Expand,
         Distribute,
+        DistributeGuard,
         Fuse,
         Hoist,
         Sequentialise,
@@ -74,6 +78,7 @@ __all__ = [
     "CopyToPrivate",
     "Derivation",
     "Distribute",
+    "DistributeGuard",
     "Epilogue",
     "Expand",
     "Fuse",
@@ -94,6 +99,7 @@ __all__ = [
     "Substitute",
     "Unguard",
     "Unroll",
+    "Widen",
     "from_json",
     "replay",
     "step",

@@ -33,7 +33,7 @@ def counted(name: str, recipe: Recipe, tiles: Tiles, m: int, u: int, n: int) -> 
 
 def table3(recipe: Recipe, tiles: Tiles, m: int, u: int, n: int) -> Row:
     """The three columns of the table."""
-    ty, tx, _, ry, rx = astuple(tiles)
+    ty, tx, _, ry, rx, _ = astuple(tiles)
     mnu = m * n * u
     if recipe == "naive":
         return 2 * mnu, m * n, 0, 0
