@@ -95,7 +95,7 @@ CODES: dict[str, str] = {
     "LX162": "The part of the array that is read is not a box of fixed size.",
     "LX163": "A collective copy needs a loop that the whole group runs together.",
     "LX164": "The bounds of the array are not known: a copy might read past them.",
-    "LX165": "Private copies are made of staged arrays.",
+    "LX165": "The private copy might read past what the program touches.",
     "LX166": "The private copy might read past the staged one.",
     "LX170": "A bounds check must stay: without it the program would do something else.",
     "LX180": "The array is not written in the loop.",

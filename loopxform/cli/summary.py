@@ -63,7 +63,7 @@ def prepared(done: TiledRoutine) -> Function:
 def _traffic(done: TiledRoutine) -> Iterator[str]:
     base = prepared(done)
     plain = traffic.naive(base)
-    tiled = traffic.tiled(base, done.tiled.choice, done.tiled.staged)
+    tiled = traffic.tiled(base, done.tiled.choice, done.tiled.staged, done.tiled.kept)
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
         yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
+from loopxform.analysis.invariance import Read
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Assign, Expr, For, Function, Load
 from loopxform.ir.printer import expr_text
@@ -95,26 +96,35 @@ def _writes(fn: Function, objects: set[str]) -> Iterator[Term]:
             yield Term(tuple(trip_count(x) for x in loops_around(fn, path)))
 
 
-def tiled(base: Function, choice: Choice, staged: tuple[Staged, ...]) -> Traffic:
+def tiled(
+    base: Function, choice: Choice, staged: tuple[Staged, ...], kept: tuple[Read, ...] = ()
+) -> Traffic:
     """The accesses of the tiled program derived from `base`: what is staged is read once for each
-    copy of its box."""
+    copy of its box, what is `kept` in a register once for the elements that share it."""
     objects = {p.name for p in base.objects if p.array}
     plain, local, copied, done = [], [], list[Term](), list[Stage]()
     for term, x, around in _reads(base):
         own = next((s for s in staged if _is(s.stage, x)), None)
         if own is None:
+            mine = next((r for r in kept if _at(r.load, x)), None)
+            shared = [d.kept for d in choice.dims if mine and d.loop not in mine.varies]
+            term = Term(term.trips, (), tuple(f for f in shared if f))
             plain += [term] if x.array in objects else []
             continue
         if not any(own.stage is d for d in done):
             done.append(own.stage)
             copied.append(_copies(own.stage, choice, around))
-        kept = [d.kept for d in choice.dims if d.loop in own.stage.kept] if own.private else []
-        local.append(Term(term.trips, (), tuple(kept)))
+        shared = [d.kept for d in choice.dims if own.private and d.loop in own.stage.kept]
+        local.append(Term(term.trips, (), tuple(shared)))
     return Traffic((*copied, *plain), tuple(_writes(base, objects)), tuple(local), tuple(copied))
 
 
 def _is(stage: Stage, x: Load) -> bool:
     return x.array == stage.array and x.origin.loc in stage.places
+
+
+def _at(a: Load, b: Load) -> bool:
+    return a.array == b.array and a.origin.loc == b.origin.loc
 
 
 def _copies(stage: Stage, choice: Choice, around: tuple[For, ...]) -> Term:

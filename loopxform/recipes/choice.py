@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from loopxform.analysis.invariance import Read
@@ -32,15 +32,36 @@ NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reu
 @dataclass(frozen=True)
 class Choice:
     """How a nest is tiled: `dims` are the tiled loops, outermost first; the work-items along
-    `neighbours` touch neighbouring addresses; `strips` are the sequential loops that are tiled,
-    `opened` those that a group runs in step."""
+    `neighbours` touch neighbouring addresses."""
 
     recipe: Recipe
     dims: tuple[Dim, ...]
     neighbours: str
     stages: tuple[Stage, ...] = ()
-    strips: tuple[str, ...] = ()
-    opened: tuple[str, ...] = ()
+    reads: tuple[Read, ...] = ()
+
+    @property
+    def unstaged(self) -> tuple[Read, ...]:
+        """Reads of reductions from global memory that several elements of a work-item share."""
+        staged = [r for s in self.stages for r in s.reads]
+        kept = [d.loop for d in self.dims if d.kept]
+        rest = (r for r in self.reads if not any(r is x for x in staged))
+        return tuple(r for r in rest if any(v not in r.varies for v in kept))
+
+    @property
+    def strips(self) -> tuple[str, ...]:
+        """The sequential loops that are tiled."""
+        return tuple(dict.fromkeys(s.loop for s in self.stages if s.tiled))
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The sequential loops that a group runs in step: down to those that are tiled."""
+        chains = [s.around for s in self.stages]
+        return tuple(dict.fromkeys(v for chain in chains for v in chain))
+
+    def without(self, stage: Stage) -> Choice:
+        """The choice with one box less staged."""
+        return replace(self, stages=tuple(s for s in self.stages if s is not stage))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,16 +102,8 @@ def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice 
     stages = tuple(s for s in facts.stages(dims) if _pays(recipe, s, dims))
     if not stages and recipe != "one-sided":
         return _unstaged(facts, dims)
-    homes = [(r, facts.home(r)) for s in stages for r in s.reads]
-    chains = [r.loops[: r.loops.index(h) + 1] for r, h in homes if h is not None]
-    return Choice(
-        recipe,
-        dims,
-        _neighbours(facts, [d.loop for d in dims if d.items]),
-        stages,
-        tuple(dict.fromkeys(s.loop for s in stages if s.tiled)),
-        tuple(dict.fromkeys(x.var for chain in chains for x in chain)),
-    )
+    neighbours = _neighbours(facts, [d.loop for d in dims if d.items])
+    return Choice(recipe, dims, neighbours, stages, facts.reduced)
 
 
 def _unstaged(facts: Facts, dims: tuple[Dim, ...]) -> str:

@@ -65,6 +65,15 @@ class Stage:
     scalars: frozenset[str]
 
     @property
+    def around(self) -> tuple[str, ...]:
+        """The loops down to the one it is staged in, outermost first."""
+        for r in self.reads:
+            chain = [x.var for x in r.loops]
+            if self.loop in chain:
+                return tuple(chain[: chain.index(self.loop) + 1])
+        return ()
+
+    @property
     def places(self) -> frozenset[Loc | None]:
         """Where the reads stand in the user's file."""
         return frozenset(r.load.origin.loc for r in self.reads)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from loopxform.analysis.invariance import Read
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
@@ -41,13 +42,14 @@ from loopxform.transforms.footprint import boxes, uses
 
 @dataclass(frozen=True)
 class Tiled:
-    """The derivation, the choice that was possible with its tile sizes, what was staged, and why
-    not another choice."""
+    """The derivation, the choice that was possible with its tile sizes, what was staged, what is
+    read into registers from global memory, and why not another choice."""
 
     derivation: Derivation
     choice: Choice
     sizes: dict[str, int]
     staged: tuple[Staged, ...] = ()
+    kept: tuple[Read, ...] = ()
     reason: str = ""
 
     @property
@@ -78,7 +80,7 @@ def tile(
     found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1)
     for choice in found:
         try:
-            return _apply(inside, choice, given, limits, "")
+            return _staged(inside, choice, given, limits)
         except TransformError as e:
             if strict:
                 raise
@@ -87,6 +89,26 @@ def tile(
         help = "leave out --recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
     return _apply(nest, naive(nest), given, limits, problem)
+
+
+def _staged(nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits) -> Tiled:
+    """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
+    unless that leaves none."""
+    while True:
+        try:
+            return _apply(nest, choice, given, limits, "")
+        except _NotCopied as e:
+            choice = choice.without(e.stage)
+            if not choice.stages:
+                raise e.refused from e
+
+
+class _NotCopied(Exception):
+    """A box that cannot be copied to local memory."""
+
+    def __init__(self, stage: Stage, refused: TransformError) -> None:
+        super().__init__(refused.message)
+        self.stage, self.refused = stage, refused
 
 
 def _apply(
@@ -102,13 +124,15 @@ def _apply(
     used = {n: sizes[n] for n in choice.names}
     if choice.recipe == "naive":
         note = one_item_each(w, nest)
-        return Tiled(w.derivation, choice, used, (), "; ".join(x for x in (reason, note) if x))
-    staged = _tiled(w, nest, choice)
-    return Tiled(w.derivation, choice, used, staged, reason)
+        text = "; ".join(x for x in (reason, note) if x)
+        return Tiled(w.derivation, choice, used, reason=text)
+    staged, kept = _tiled(w, nest, choice)
+    return Tiled(w.derivation, choice, used, staged, kept, reason)
 
 
-def _tiled(w: Work, nest: Nest, choice: Choice) -> tuple[Staged, ...]:
-    """Every step, in the order of the listings; what was staged."""
+def _tiled(w: Work, nest: Nest, choice: Choice) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
+    """Every step, in the order of the listings; what was staged, and what is read into registers
+    from global memory."""
     tiled = [d.loop for d in choice.dims]
     others = [v for v in nest.parallel if v not in tiled]
     w.order(list(nest.parallel), [*others, *tiled])
@@ -134,8 +158,9 @@ def _tiled(w: Work, nest: Nest, choice: Choice) -> tuple[Staged, ...]:
     _normalise(w, dims, choice)
     _map(w, others, dims, choice)
     staged = _copies(w, choice, outer, groups[-1])
+    kept = _registers(w, choice)
     _after_mapping(w, storage, choice, outer)
-    return staged
+    return staged, kept
 
 
 def _uneven(w: Work, choice: Choice, dims: list[Loops]) -> dict[str, tuple[str, ...]]:
@@ -185,9 +210,9 @@ def _held(choice: Choice, outer: dict[str, str]) -> set[str]:
 
 
 def _reducing(choice: Choice) -> set[str]:
-    """The sequential loops in which a staged array serves several elements of a work-item."""
+    """The sequential loops in which what is read serves several elements of a work-item."""
     out: set[str] = set()
-    for r in (r for s in choice.stages if s.kept for r in s.reads):
+    for r in (*(r for s in choice.stages if s.kept for r in s.reads), *choice.unstaged):
         last = max((n for n, x in enumerate(r.loops) if x.var in r.varies), default=-1)
         out |= {x.var for x in r.loops[: last + 1]}
     return out
@@ -232,23 +257,28 @@ def _letters(w: Work, dims: list[Loops], choice: Choice) -> dict[str, str]:
 
 
 def _copies(w: Work, choice: Choice, outer: dict[str, str], group: str) -> tuple[Staged, ...]:
-    """Stages every box that can be; reads from registers what serves several elements.
-    Raises TransformError where none can."""
-    refused: TransformError | None = None
+    """Stages every box; reads from registers what serves several elements. Raises _NotCopied."""
     staged = []
     for s in choice.stages:
         name = fresh(w.fn, f"{s.array}_loc")
         try:
             w.do(_copy(w.fn, s, outer.get(s.loop, s.loop) or group, name))
         except TransformError as e:
-            refused = refused or e
-            continue
+            raise _NotCopied(s, e) from e
         inner = [x.var for x in s.reads[0].loops if x.var in s.reads[0].varies]
         private = bool(s.kept and inner) and w.attempt(CopyToPrivate(name, inner[-1]))
         staged.append(Staged(s, private))
-    if refused is not None and not staged:
-        raise refused
     return tuple(staged)
+
+
+def _registers(w: Work, choice: Choice) -> tuple[Read, ...]:
+    """What is not staged and serves several elements of a work-item is read once for them."""
+    kept = []
+    for r in choice.unstaged:
+        inner = [x.var for x in r.loops if x.var in r.varies]
+        if w.attempt(CopyToPrivate(r.array, inner[-1])):
+            kept.append(r)
+    return tuple(kept)
 
 
 def _copy(fn: Function, s: Stage, loop: str, name: str) -> CopyToLocal:

@@ -18,22 +18,11 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import extent
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import (
-    Assign,
-    Bin,
-    Const,
-    Copy,
-    Expr,
-    For,
-    Function,
-    Load,
-    Select,
-    Slice,
-)
+from loopxform.ir.nodes import Bin, Const, Copy, Function, Slice
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, at, children, enclosing, loops_around, replace_at
+from loopxform.ir.visit import LoopSite, loops_around, replace_at
 from loopxform.transforms.base import Step, new_name, one_loop, trusted
-from loopxform.transforms.footprint import Use
+from loopxform.transforms.certain import certain
 from loopxform.transforms.staging import Staging, insert, plan
 
 
@@ -119,36 +108,7 @@ def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Sl
         if known is not None and always(fn, inside, Bin(">=", s.lo, Const(0))):
             yield _limited(fn, site, s, Slice(s.lo, s.size, known.upper[n], clamp=True)), True
         else:
-            yield s, s.size is None and any(_certain(fn, site, u) for u in staging.uses)
-
-
-def _certain(fn: Function, site: LoopSite, use: Use) -> bool:
-    """Whether an iteration of the loop reads the element in any case: no condition stands around
-    the read, and every loop around it runs."""
-    place = (*site.path, *use.path)
-    stmt = at(fn, place)
-    around = enclosing(fn, place)[len(site.path) : -1]
-    if not isinstance(stmt, Assign) or _conditional(stmt.value, use.load):
-        return False
-    for depth, s in enumerate(around, len(site.path)):
-        if not isinstance(s, For):
-            return False
-        if not always(fn, place[: depth + 1], Bin("<", s.lo, s.hi)):
-            return False
-    return True
-
-
-def _conditional(e: Expr, load: Load) -> bool:
-    """Whether `e` may have a value without the element being read."""
-    match e:
-        case Select(cond, _, _):
-            return _conditional(cond, load)
-        case Bin("&&" | "||", left, _):
-            return _conditional(left, load)
-        case _ if e == load:
-            return False
-        case _:
-            return all(_conditional(c, load) for c in children(e))
+            yield s, s.size is None and any(certain(fn, site, u) for u in staging.uses)
 
 
 def _limited(fn: Function, site: LoopSite, plain: Slice, limited: Slice) -> Slice:

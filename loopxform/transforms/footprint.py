@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
-from loopxform.ir.nodes import Expr, For, Load, Stmt
+from loopxform.ir.nodes import Expr, For, Load, Stmt, Var
 from loopxform.ir.visit import Path, loads, stmt_exprs, walk
 from loopxform.transforms.bounds import span
 
@@ -107,10 +107,12 @@ def _union(spans: list[tuple[Poly, Poly]]) -> tuple[Poly, Poly] | None:
     return low, size
 
 
-def relative(load: Load, target: str, found: Box) -> Load:
-    """The element of the copy that stands for `load`."""
+def relative(load: Load, target: str, found: Box) -> Load | Var:
+    """The element of the copy that stands for `load`; a copy of one element is a scalar."""
     index: list[Expr] = []
     for e, low, size in zip(load.index, found.lows, found.sizes):
         if size is not None:
             index.append(to_expr(poly(e) - low))
+    if not index:
+        return Var(target, origin=load.origin)
     return Load(target, tuple(index), origin=load.origin)

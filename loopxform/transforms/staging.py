@@ -24,7 +24,7 @@ class Staging:
     uses: tuple[Use, ...]
     type: Scalar
 
-    def decl(self, space: Space, step: str, site: LoopSite) -> Decl:
+    def decl(self, space: Space | None, step: str, site: LoopSite) -> Decl:
         shape = tuple(to_expr(s) for s in self.box.sizes if s is not None)
         return Decl(self.target, self.type, shape, space, origin=site.loop.origin.then(step))
 
@@ -43,10 +43,17 @@ class Staging:
 
 
 def plan(
-    fn: Function, array: str, site: LoopSite, target: str, part: int | None = None
+    fn: Function,
+    array: str,
+    site: LoopSite,
+    target: str,
+    part: int | None = None,
+    *,
+    single: bool = False,
 ) -> Staging | Obstacle:
     """The copy that serves every read of `array` in the loop body, or why there is none; with
-    `part` only the reads in the box of that number (1 is the first in text order)."""
+    `part` only the reads in the box of that number (1 is the first in text order). One element is
+    worth a copy where `single` says so."""
     found = uses(site.loop.body, array)
     where = site.loop.origin.loc
     if not found:
@@ -82,7 +89,7 @@ def plan(
             remedy="leave it in global memory",
         )
     region = box(found)
-    if region is None or region.rank == 0:
+    if region is None or (region.rank == 0 and not single):
         text = f"the part of '{array}' read in an iteration of '{site.loop.var}' is not a box of "
         return _no_box(site, found, f"{text}fixed size")
     return Staging(array, target, region, found, symbols(fn)[array])
