@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,50 @@ def arguments(fn: Function, sizes: Mapping[str, int | float], seed: int) -> dict
     return make_inputs(fn, given, seed, shapes=shapes)
 
 
+class Comparison:
+    """A planned kernel and the user's own C, each compiled once, to be run on several inputs.
+
+    `exact` says that nothing may be contracted.
+    """
+
+    def __init__(
+        self, plan: KernelPlan, source: CSource, device: DeviceInfo, *, exact: bool
+    ) -> None:
+        self.plan, self.source, self.device = plan, source, device
+        self.allowed = tolerance_of(plan.start, contract=not exact)
+
+    @cached_property
+    def library(self) -> Library:
+        return Library(self.source, [self.plan.start])
+
+    @cached_property
+    def kernel(self) -> CompiledKernel:
+        return CompiledKernel(self.plan, self.device)
+
+    def run(self, sizes: Mapping[str, int | float], seed: int, *, repeat: int = 1) -> RunResult:
+        """Runs both on random inputs and compares every array the program writes. The kernel runs
+        `repeat` times on fresh copies; the time is the median. Raises UsageError, InputError (no
+        compiler), DeviceError."""
+        fn = self.plan.start
+        given = arguments(fn, sizes, seed)
+        _require_assumptions(fn, given)
+        _require_inside(fn, given)
+        self.library.read_constants(fn.name, given)
+        expected = copy.deepcopy(given)
+        self.library.run(fn.name, expected)
+        times = []
+        actual = given
+        for _ in range(max(1, repeat)):
+            actual = copy.deepcopy(given)
+            self.kernel(**actual)
+            times.append(self.kernel.nanoseconds or 0)
+        written = tuple(b.param.name for b in self.plan.buffers if b.written)
+        found = [m for n in written for m in _differences(n, expected[n], actual[n], self.allowed)]
+        elements = sum(int(np.size(expected[n])) for n in written)
+        median = sorted(times)[len(times) // 2]
+        return RunResult(elements, written, tuple(found), median, self.allowed)
+
+
 def run(
     plan: KernelPlan,
     source: CSource,
@@ -62,32 +107,8 @@ def run(
     exact: bool,
     repeat: int = 1,
 ) -> RunResult:
-    """Runs both and compares every array the program writes.
-
-    `exact` says that nothing may be contracted. The kernel runs `repeat` times on fresh copies; the
-    time is the median. Raises UsageError,
-    InputError (no compiler), DeviceError.
-    """
-    fn = plan.start
-    given = arguments(fn, sizes, seed)
-    _require_assumptions(fn, given)
-    _require_inside(fn, given)
-    library = Library(source, [fn])
-    library.read_constants(fn.name, given)
-    expected = copy.deepcopy(given)
-    library.run(fn.name, expected)
-    kernel = CompiledKernel(plan, device)
-    times = []
-    actual = given
-    for _ in range(max(1, repeat)):
-        actual = copy.deepcopy(given)
-        kernel(**actual)
-        times.append(kernel.nanoseconds or 0)
-    written = tuple(b.param.name for b in plan.buffers if b.written)
-    allowed = tolerance_of(fn, contract=not exact)
-    found = [m for n in written for m in _differences(n, expected[n], actual[n], allowed)]
-    elements = sum(int(np.size(expected[n])) for n in written)
-    return RunResult(elements, written, tuple(found), sorted(times)[len(times) // 2], allowed)
+    """One run of a `Comparison`."""
+    return Comparison(plan, source, device, exact=exact).run(sizes, seed, repeat=repeat)
 
 
 def _differences(name: str, expected: Any, actual: Any, allowed: Tolerance) -> tuple[Mismatch, ...]:
