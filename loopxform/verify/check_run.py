@@ -24,6 +24,7 @@ from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
 from loopxform.verify.sizes import checked_sizes
 from loopxform.verify.tolerance import Tolerance, tolerance_of
+from loopxform.verify.values import Wanted, chosen
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,14 @@ class RunResult:
         return not self.mismatches
 
 
-def arguments(fn: Function, sizes: Mapping[str, int | float], seed: int) -> dict[str, Any]:
-    """Random arguments. Raises UsageError where a size is missing or cannot be."""
+def arguments(
+    fn: Function,
+    sizes: Mapping[str, int | float],
+    seed: int,
+    inputs: Mapping[str, Wanted] | None = None,
+) -> dict[str, Any]:
+    """Random arguments; `inputs` says which values arrays have. Raises UsageError where a size is
+    missing or cannot be, or where the elements of an array are subscripts and cannot be told."""
     given = checked_sizes(fn, sizes)
     integers = {n: v for n, v in given.items() if isinstance(v, int)}
     shapes: dict[str, int] = {}
@@ -50,7 +57,8 @@ def arguments(fn: Function, sizes: Mapping[str, int | float], seed: int) -> dict
         if p.array and p.shape[0] is None:
             found = extent(fn, p.name)
             shapes[p.name] = max(0, evaluate(found.upper[0], integers)) if found else 1
-    return make_inputs(fn, given, seed, shapes=shapes)
+    values = chosen(fn, inputs or {}, given)
+    return make_inputs(fn, given, seed, shapes=shapes, values=values)
 
 
 class Comparison:
@@ -73,12 +81,19 @@ class Comparison:
     def kernel(self) -> CompiledKernel:
         return CompiledKernel(self.plan, self.device)
 
-    def run(self, sizes: Mapping[str, int | float], seed: int, *, repeat: int = 1) -> RunResult:
+    def run(
+        self,
+        sizes: Mapping[str, int | float],
+        seed: int,
+        *,
+        inputs: Mapping[str, Wanted] | None = None,
+        repeat: int = 1,
+    ) -> RunResult:
         """Runs both on random inputs and compares every array the program writes. The kernel runs
         `repeat` times on fresh copies; the time is the median. Raises UsageError, InputError (no
         compiler), DeviceError."""
         fn = self.plan.start
-        given = arguments(fn, sizes, seed)
+        given = arguments(fn, sizes, seed, inputs)
         _require_assumptions(fn, given)
         _require_inside(fn, given)
         self.library.read_constants(fn.name, given)
@@ -105,10 +120,12 @@ def run(
     seed: int,
     *,
     exact: bool,
+    inputs: Mapping[str, Wanted] | None = None,
     repeat: int = 1,
 ) -> RunResult:
     """One run of a `Comparison`."""
-    return Comparison(plan, source, device, exact=exact).run(sizes, seed, repeat=repeat)
+    both = Comparison(plan, source, device, exact=exact)
+    return both.run(sizes, seed, inputs=inputs, repeat=repeat)
 
 
 def _differences(name: str, expected: Any, actual: Any, allowed: Tolerance) -> tuple[Mismatch, ...]:
