@@ -10,6 +10,7 @@ from pathlib import Path
 
 from loopxform import load
 from loopxform.api import Routine
+from loopxform.verify.values import Wanted, wanted
 
 FOLDER = Path(__file__).parents[2] / "corpus" / "nests"
 
@@ -42,11 +43,16 @@ class Nest:
     recipe: str
     tolerance: float | None
     fixed: dict[str, float] = field(default_factory=dict)
-    inputs: dict[str, str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> Path:
         return FOLDER / f"{self.name}.c"
+
+    @property
+    def inputs(self) -> dict[str, Wanted]:
+        """The values of arrays that random numbers would not do for."""
+        return {name: wanted(text) for name, text in self.given.items()}
 
     @property
     def routine(self) -> Routine:
@@ -71,6 +77,7 @@ def nest(name: str) -> Nest:
     tolerance = data.pop("tolerance")
     return Nest(
         name,
+        given=data.pop("inputs", {}),
         **{**data, "verdicts": tuple(data["verdicts"])},
         tolerance=None if tolerance == "exact" else tolerance,
     )

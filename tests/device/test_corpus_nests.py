@@ -34,6 +34,9 @@ KNOWN: dict[str, dict[str, str]] = {
     },
     "tiling": {
         "kronecker": "its outer loops are not proven parallel",
+        "kernel_density": "a scalar is computed in front of the nest",
+        "nbody_structs": "structs are for check alone",
+        "floyd_step": "k might be negative, and with it a subscript",
     },
 }
 """What is not yet as it should be, and why. It has to fail: the list can only shrink."""
@@ -109,7 +112,7 @@ def compiled(n: Nest, tiles: Mapping[str, int]) -> Comparison:
 
 def check(both: Comparison, n: Nest, scalars: Mapping[str, float]) -> int:
     """Fails unless the kernel computes what the C program does; how many elements it wrote."""
-    found = both.run(scalars, SEED)
+    found = both.run(scalars, SEED, inputs=n.inputs)
     assert found.ok, (n.name, scalars, found.mismatches)
     return found.elements
 
@@ -134,7 +137,16 @@ def test_runs_with_the_tiles_of_the_recipe(name: str) -> None:
         check(both, n, scalars)
 
 
-SIMULATED = ("matvec_transposed",)
+SIMULATED = (
+    "csr",
+    "ellpack",
+    "embedding_bag",
+    "force_vector",
+    "lava_boxes",
+    "matvec_transposed",
+    "pair_histogram",
+    "row_histogram",
+)
 
 
 @pytest.mark.oclgrind
@@ -143,7 +155,7 @@ def test_touches_only_what_the_c_program_touches(name: str) -> None:
     n = nest(name)
     tiled = n.routine.tile(contract=False, Ty=2, Tx=3, Tk=4, Ry=2, Rx=2)
     plan = emit.kernel(tiled.derivation, contract=False)
-    args = arguments(plan.start, n.small(9), SEED)
+    args = arguments(plan.start, n.small(9), SEED, n.inputs)
     library = Library(CSource(str(n.file)), [plan.start])
     library.read_constants(n.name, args)
     report = simulate(plan, args)
