@@ -29,7 +29,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.visit import loads, names, stmt_exprs, walk, writes
-from loopxform.verify.known import Facts, Known, counts_down, is_fixed
+from loopxform.verify.known import Facts, Guards, Known, counts_down, is_fixed
 from loopxform.verify.ranges import ANY, Interval, of_type
 from loopxform.verify.values import Values
 
@@ -45,38 +45,34 @@ def needs(
     extents. Those of the arrays in `given` are the user's choice; other floats lie in `floats`.
     Raises UsageError where those of another cannot be told, or the given ones do not fit.
     """
-    known = Known(fn, scalars, extents, given, floats)
-    search = _Search(known)
-    for s, facts in _statements(fn.body, known):
+    search = _Search(Known(fn, scalars, extents, given, floats))
+    for s, around in _statements(fn.body):
         for whole in stmt_exprs(s):
             for e, guards in touched(whole):
                 if isinstance(e, Load):
-                    search.load(e, (*facts, *known.facts_of(guards)))
+                    search.load(e, (*around, *guards))
     ascending = _row_bounds(fn)
     return {a: Values(within, a in ascending) for a, within in search.found.items()}
 
 
-def _statements(
-    body: tuple[Stmt, ...], known: Known, facts: Facts = ()
-) -> Iterator[tuple[Stmt, Facts]]:
-    """Every statement with what the conditions around it say."""
+def _statements(body: tuple[Stmt, ...], around: Guards = ()) -> Iterator[tuple[Stmt, Guards]]:
+    """Every statement with the conditions around it."""
     for s in body:
-        yield s, facts
+        yield s, around
         match s:
             case For():
-                yield from _statements(s.body, known, _unchanged(facts, s.body))
+                yield from _statements(s.body, _unchanged(around, s.body))
             case If(cond, then, orelse):
                 for part, holds in ((then, True), (orelse, False)):
-                    new = (*facts, *known.facts_of(((cond, holds),)))
-                    yield from _statements(part, known, _unchanged(new, part))
+                    yield from _statements(part, _unchanged((*around, (cond, holds)), part))
             case _:
                 pass
 
 
-def _unchanged(facts: Facts, body: tuple[Stmt, ...]) -> Facts:
-    """The facts about what a body does not change."""
+def _unchanged(guards: Guards, body: tuple[Stmt, ...]) -> Guards:
+    """The conditions on what a body does not change."""
     changed = writes(body) | {s.var for _, s in walk(body) if isinstance(s, For)}
-    return tuple(f for f in facts if not names(f[0]) & changed)
+    return tuple(g for g in guards if not names(g[0]) & changed)
 
 
 def _row_bounds(fn: Function) -> set[str]:
@@ -93,11 +89,12 @@ class _Search:
         self.known = known
         self.found: dict[str, Interval] = {}
 
-    def load(self, e: Load, facts: Facts) -> None:
+    def load(self, e: Load, guards: Guards) -> None:
         """Every subscript of an access is inside its dimension."""
         for index, extent in zip(e.index, self.known.extents.get(e.array, ())):
             size = ANY if extent is None else self.known.interval(extent, ())
-            if size.is_point:
+            if size.is_point and self.known.elements(index):
+                facts = self.known.facts_of(guards)
                 self._need(index, Interval(0, size.high - 1), facts, index, ())
 
     def _need(

@@ -31,12 +31,15 @@ SMALL = {"Ty": 8, "Tx": 8, "Tk": 4, "Ry": 2, "Rx": 2}
 KNOWN: dict[str, dict[str, str]] = {
     "verdicts": {
         "kronecker": "i*p + k is not affine in a dimension that the C text declares",
+        "lcs_diagonal": "a loop with two upper bounds is not modelled",
     },
     "tiling": {
         "kronecker": "its outer loops are not proven parallel",
         "kernel_density": "a scalar is computed in front of the nest",
         "nbody_structs": "structs are for check alone",
         "floyd_step": "k might be negative, and with it a subscript",
+        "lcs_diagonal": "a loop with two upper bounds is not modelled",
+        "convolve_7x7": "a static table is out of reach of the file that is written",
     },
 }
 """What is not yet as it should be, and why. It has to fail: the list can only shrink."""
@@ -55,10 +58,10 @@ def every(*asked: str, names: Iterable[str] = NAMES) -> pytest.MarkDecorator:
 
 def test_every_nest_is_described() -> None:
     assert {p.stem for p in FOLDER.iterdir()} == set(NAMES)
-    assert len(NAMES) >= 20
+    assert len(NAMES) >= 48
     found = [nest(name) for name in NAMES]
-    assert {n.field for n in found} <= set(FIELDS)
-    assert {n.recipe for n in found} <= set(RECIPES)
+    assert {n.field for n in found} == set(FIELDS)
+    assert {n.recipe for n in found} == set(RECIPES)
     for n in found:
         assert n.about
         assert n.sizes.keys() == n.residual.keys()
@@ -139,13 +142,21 @@ def test_runs_with_the_tiles_of_the_recipe(name: str) -> None:
 
 SIMULATED = (
     "csr",
+    "binomial_option",
+    "edit_diagonal",
     "ellpack",
     "embedding_bag",
+    "erosion",
     "force_vector",
+    "hamming",
     "lava_boxes",
     "matvec_transposed",
+    "median_3x3",
     "pair_histogram",
     "row_histogram",
+    "softmax_rows",
+    "triangular_product",
+    "wave_3d",
 )
 
 

@@ -83,6 +83,14 @@ def test_elements_that_decide_subscripts(case: str) -> None:
     interp.run(loads(HEAD.format(body))["f"].function, args)
 
 
+def test_long_expressions_take_no_time() -> None:
+    text = "w[i]"
+    for k in range(9):
+        text = f"({text} < x[{k}] ? {text} : x[{k}])"
+    body = f"if ({text} > 1) y[i] = {text} + x[idx[i]];"
+    assert inputs(body)["idx"].max() < 50
+
+
 def test_row_pointers_ascend() -> None:
     row = inputs(FOLLOWED["rows"][0])["row"]
     assert (np.diff(row) >= 0).all()
