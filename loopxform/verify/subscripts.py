@@ -28,6 +28,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
+from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import loads, names, stmt_exprs, walk, writes
 from loopxform.verify.known import Facts, Guards, Known, counts_down, is_fixed
 from loopxform.verify.ranges import ANY, Interval, of_type
@@ -93,9 +94,26 @@ class _Search:
         """Every subscript of an access is inside its dimension."""
         for index, extent in zip(e.index, self.known.extents.get(e.array, ())):
             size = ANY if extent is None else self.known.interval(extent, ())
+            if size.is_point and not guards:
+                self._scalar(e, index, size.high)
             if size.is_point and self.known.elements(index):
                 facts = self.known.facts_of(guards)
                 self._need(index, Interval(0, size.high - 1), facts, index, ())
+
+    def _scalar(self, e: Load, index: Expr, size: float) -> None:
+        """A subscript that only the scalars of the function decide."""
+        if not names(index) <= self.known.scalars.keys() - self.known.values.keys():
+            return
+        found = self.known.interval(index, ())
+        if size > 0 and found.is_point and not 0 <= found.low < size:
+            place = ", ".join(expr_text(i) for i in e.index)
+            raise UsageError(
+                f"{e.array}[{place}] is outside of {e.array}: {expr_text(index)} is "
+                f"{found.low:g}, and there are {size:g}",
+                loc=e.origin.loc,
+                code="LX064",
+                help="give other numbers",
+            )
 
     def _need(
         self, e: Expr, want: Interval, facts: Facts, whole: Expr, seen: tuple[str, ...]
