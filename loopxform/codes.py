@@ -53,6 +53,9 @@ CODES: dict[str, str] = {
     "one work-item per iteration.",
     "LX064": "With the numbers given for a run your own C would touch memory beyond its arrays, or "
     "break a condition under which their shapes were recovered.",
+    "LX065": "Elements of an array are used as subscripts or loop bounds, and which values keep "
+    "every access inside its array could not be told, or the ones given do not: a run on random "
+    "inputs would touch other memory. `run --input NAME=LOW:HIGH` gives the values.",
     # legality
     "LX100": "A step that may not be applied.",
     "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "

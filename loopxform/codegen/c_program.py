@@ -67,8 +67,14 @@ def prelude(fn: Function, text: str) -> list[str]:
 def _prelude(fn: Function, text: str, *, define_globals: bool = False) -> Iterator[list[str]]:
     yield [f"#include <{h}>" for h in _headers(fn, text)]
     yield [h for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text]
-    storage = "" if define_globals else "extern "
-    yield [f"{storage}{declaration(p)};" for p in fn.globals]
+    yield [_global(p, define=define_globals) for p in fn.globals]
+
+
+def _global(p: Param, *, define: bool) -> str:
+    """A static constant has the numbers that the user gave it."""
+    if p.initial:
+        return f"static {declaration(p)} = {p.initial};"
+    return f"{'' if define else 'extern '}{declaration(p)};"
 
 
 def function_text(fn: Function, *, name: str | None = None, openmp: bool = True) -> str:

@@ -76,7 +76,7 @@ def _reachable(fn: Function) -> None:
                 loc=p.origin.loc,
                 help=f"make {p.name} a parameter",
             )
-        if p.static:
+        if p.static and not p.initial:
             raise EmitError(
                 f"'{p.name}' is static: a file of its own cannot reach it",
                 loc=p.origin.loc,

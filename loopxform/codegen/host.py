@@ -20,6 +20,7 @@ from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import KernelPlan
 from loopxform.ir.nodes import Param
 from loopxform.ir.typing import symbols
+from loopxform.ir.visit import names
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,8 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
     conditions, groups = tuple(_conditions(plan, d)), _groups(plan, d)
     texts = [reference, *groups, *(b.count for b in buffers), *(c for c, _ in conditions)]
-    scalars = [f"{p.type.c} {p.name}" for p in plan.scalars]
-    mems = [f"cl_mem {b.name}" for b in buffers]
     order = [_name(a) for a in plan.arguments]
-    cl_params = ["cl_command_queue lx_queue", *_in_order(order, scalars, mems)]
+    cl_params = ["cl_command_queue lx_queue", *_cl_params(plan, order)]
     cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})"
     return HostPlan(
         name=fn.name,
@@ -132,9 +131,15 @@ def _name(a: Buffer | Param) -> str:
     return a.param.name if isinstance(a, Buffer) else a.name
 
 
-def _in_order(order: list[str], scalars: list[str], mems: list[str]) -> Iterator[str]:
-    every = {x.split()[-1]: x for x in [*scalars, *mems]}
-    return (every[n] for n in order)
+def _cl_params(plan: KernelPlan, arguments: list[str]) -> Iterator[str]:
+    """The kernel's arguments, and the scalars that only its launch and the conditions for it
+    mention."""
+    asked = [*plan.grid, *(c.expr for c in plan.conditions)]
+    asked += [b.when for b in plan.buffers if b.when is not None]
+    wanted = {*arguments, *(n for e in asked for n in names(e))}
+    for p in plan.start.objects:
+        if p.name in wanted:
+            yield f"cl_mem {p.name}" if p.array else f"{p.type.c} {p.name}"
 
 
 def _mem(name: str, buffers: tuple[HostBuffer, ...]) -> str:

@@ -13,6 +13,7 @@ from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.filescope import FileScope
+from loopxform.frontend.initialisers import number_text
 from loopxform.frontend.loose import loosen
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_stmt import Statements
@@ -190,12 +191,14 @@ class _Lowering:
     def _global(self, s: Symbol) -> Param:
         assert s.type.base is not None
         assert s.decl is not None
+        static = "static" in s.storage
         return Param(
             s.ir,
             s.type.base,
             s.shape,
             const=s.type.const,
-            static="static" in s.storage,
+            static=static,
+            initial=number_text(s.decl) if static and s.type.const else "",
             flat=s.shape == (None,),
             is_global=True,
             pointer=bool(s.type.derived) and isinstance(s.type.derived[0], Pointer),

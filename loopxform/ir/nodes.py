@@ -237,7 +237,8 @@ class Param(Node):
     pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
     marks a global that is a pointer to elements, not the elements. `p.x` is the member `x` of the
     structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
-    marks a pointer of the function itself, which is one array wherever nothing sets it.
+    marks a pointer of the function itself, which is one array wherever nothing sets it. `initial`
+    is the C text of the numbers that a static constant is made of.
     """
 
     name: str
@@ -252,6 +253,7 @@ class Param(Node):
     array: bool = False
     part_of: str = ""
     local: bool = False
+    initial: str = field(default="", compare=False)
 
     @property
     def is_member(self) -> bool:

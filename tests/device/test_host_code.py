@@ -421,6 +421,63 @@ void f(void) { for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) { float a
             write(derivation, stem="f", origin="f.c", version="test")
 
 
+TABLES = """
+#define SCALE (1.0f / 4)
+static const int w[2][3] = {{1, -2, 3}, {4}};
+static const float by[] = {SCALE, [1] = 0x1p-3f}, offset = .5f;
+void f(int n, int rows, const int at[n], float x[rows][3], float y[n])
+{
+  for (int i = 0; i < n; i++) {
+    float s = offset;
+    for (int k = 0; k < 3; k++)
+      s += by[0] * w[0][k] * x[at[i]][k] + by[1] * w[1][k];
+    y[i] = s;
+  }
+}
+"""
+CALLER = """
+#define f user_f
+#include "f.c"
+#undef f
+#include "f_opencl.h"
+#include <string.h>
+int main(void)
+{
+  int at[40]; float x[7][3], y[40] = {0}, z[40] = {1};
+  for (int i = 0; i < 40; i++) at[i] = i * 3 % 7;
+  for (int i = 0; i < 7; i++) for (int k = 0; k < 3; k++) x[i][k] = i + k * .25f;
+  user_f(40, 7, at, x, y);
+  f(40, 7, at, x, z);
+  return memcmp(y, z, sizeof y) != 0;
+}
+"""
+
+
+def test_tables_of_numbers_come_along(tmp_path: Path) -> None:
+    """And `f_cl` takes `rows`, which no loop mentions, to know whether x is touched."""
+    derivation = tile(parse_file("f.c", text=TABLES).unit.functions[0], TILES).derivation
+    made = emit.opencl(derivation, stem="f", origin="f.c", version="test", contract=False)
+    for file, text in {**made.files, "f.c": TABLES, "main.c": CALLER}.items():
+        (tmp_path / file).write_text(text)
+    assert "int f_cl(cl_command_queue lx_queue, int n, int rows," in made.files["f_opencl.h"]
+    built = _cc(tmp_path, *STRICT, *PLAIN, "f_opencl.c", "main.c", "-o", "app", "-lOpenCL", "-lm")
+    assert built.returncode == 0, built.stderr
+    done = _run(tmp_path / "app", LOOPXFORM_VERBOSE="1")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["float w[4]", "const float w[4] = {N}", "const float w[4] = {g}", "const float w[4] = INF"],
+)
+def test_other_static_objects_do_not(table: str) -> None:
+    text = f"#define INF {{__builtin_inff()}}\nenum {{ N = 3 }}; const int g; static {table};"
+    text += "void f(int n, float x[n]) { for (int i = 0; i < n; i++) x[i] = w[i % 4]; }"
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    with pytest.raises(EmitError, match="'w' is static"):
+        emit.kernel(tile(fn, TILES).derivation)
+
+
 @pytest.mark.oclgrind
 def test_the_drop_in_under_the_simulator(tmp_path: Path) -> None:
     """The whole path: buffers have the exact size, the launch covers every element once."""
