@@ -77,6 +77,23 @@ def _cases() -> dict[str, Case]:
         "softmax": Case(
             "nests/softmax_rows", {"n": 16384, "m": 4096}, 16e-9 * 16384 * 4096, "GB/s", ("1-d",)
         ),
+        "channels": Case(
+            "nests/conv_layer",
+            {"n": 16, "co": 64, "ci": 64, "h": 128, "w": 128},
+            18e-9 * 16 * 64 * 64 * 128 * 128,
+            "GFLOP/s",
+            ("register", "stencil"),
+        ),
+        "average": Case(
+            "nests/moving_average", {"n": 1 << 24, "w": 64}, 64e-9 * 2**24, "GFLOP/s", ("1-d",)
+        ),
+        "window": Case(
+            "nests/convolve",
+            {"h": 4096, "w": 4096, "k": 7, "K": 7, "kh": 7, "kw": 7},
+            98e-9 * 4096**2,
+            "GFLOP/s",
+            ("register", "stencil"),
+        ),
         "heat": Case("nests/heat_2d", heat, 8e-9 * 8192**2, "GB/s", ("stencil", "register")),
         "wave": Case("nests/wave_3d", cube, 24e-9 * 512**3, "GB/s", ("stencil",)),
         "nine": Case("nests/nine_point", heat, 8e-9 * 8192**2, "GB/s", ("stencil",)),
@@ -126,7 +143,7 @@ def _case(
         given = {} if recipe in ("naive", "auto") else tiles
         wanted = None if recipe == "auto" else recipe
         try:
-            tiled = routine.tile(recipe=wanted, limits=limits_of(device), **given)
+            tiled = routine.tile(recipe=wanted, limits=limits_of(device), **given)  # type: ignore[arg-type]
             kernel = tiled.compile(queue=queue)
         except LoopxformError as e:
             print(f"{name:<12} {recipe:<10} {e.message}")

@@ -41,6 +41,7 @@ from loopxform.transforms import (
     Scalarise,
     Widen,
 )
+from loopxform.transforms.bounds import fixed_trips
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ def prepare(derivation: Derivation) -> Nest:
         wanted.append(loop.var)
     if not wanted:
         raise _not_parallel(derivation.function, verdicts[chain[0].var])
+    wanted = _worth_spreading(chain, wanted)
     derivation = _private_storage(derivation, site.path, wanted)
     for var in wanted:
         derivation = _upwards(derivation.then(Parallelise(var)), var)
@@ -149,6 +151,21 @@ def _told_apart(derivation: Derivation) -> Derivation:
         if step.check(derivation.function):
             return derivation
         derivation = derivation.then(step)
+
+
+FEW = 8
+"""An inner parallel loop of at most so many iterations, known in advance, runs in a work-item."""
+
+
+def _worth_spreading(chain: tuple[For, ...], wanted: list[str]) -> list[str]:
+    """Without innermost loops of a few iterations (colours, coordinates)."""
+    for loop in reversed(chain[: len(wanted)]):
+        fixed = fixed_trips(loop)
+        few = fixed is not None and not fixed[1] and (fixed[0].value or FEW + 1) <= FEW
+        if not few or len(wanted) < 2:
+            break
+        wanted = wanted[:-1]
+    return wanted
 
 
 def with_guards_inside(nest: Nest) -> Nest:
