@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
 from loopxform.codegen import describe, traffic
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import declared
 from loopxform.tiled import TiledRoutine
 
 
-def lines(done: TiledRoutine, plan: KernelPlan | None) -> Iterator[str]:
+def lines(done: TiledRoutine, plan: Plan | None) -> Iterator[str]:
     """The summary, a line each."""
     yield headline(done)
     for v in judge(done.routine.function):
@@ -21,7 +21,7 @@ def lines(done: TiledRoutine, plan: KernelPlan | None) -> Iterator[str]:
         line = f"line {v.loc.line}" if v.loc else ""
         yield f"  loop {v.var:<8} {line:<8} {v.parallel}{reduction}{private}"
     if plan is not None:
-        yield from _launch(plan)
+        yield from _launches(plan)
     yield from _traffic(done)
 
 
@@ -42,12 +42,17 @@ def headline(done: TiledRoutine) -> str:
     return f"{done.routine.name}: {KINDS[done.tiled.recipe]}, {sizes}{note}"
 
 
-def _launch(plan: KernelPlan) -> Iterator[str]:
-    shapes = {name: d.shape for name, d in declared(plan.function.body).items()}
-    yield f"  grid          {describe.grid(plan.mapping)}"
-    yield f"  group         {describe.group(plan.mapping)}"
-    yield f"  local memory  {describe.local_memory(plan.mapping)}"
-    yield f"  private       {describe.private_arrays(plan.mapping, shapes)}"
+def _launches(plan: Plan) -> Iterator[str]:
+    if plan.temporaries:
+        yield f"  temporary     {describe.arrays(plan.temporaries)}"
+    for k in plan.kernels:
+        if len(plan.kernels) > 1:
+            yield f"  kernel        {k.name}"
+        shapes = {name: d.shape for name, d in declared(k.function.body).items()}
+        yield f"  grid          {describe.grid(k.mapping)}"
+        yield f"  group         {describe.group(k.mapping)}"
+        yield f"  local memory  {describe.local_memory(k.mapping)}"
+        yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
 
 
 def prepared(done: TiledRoutine) -> Function:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from loopxform.analysis.extent import extent
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.errors import UsageError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
@@ -113,7 +113,7 @@ class Comparison:
 
 
 def run(
-    plan: KernelPlan,
+    plan: Plan,
     source: CSource,
     device: DeviceInfo,
     sizes: Mapping[str, int | float],

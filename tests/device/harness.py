@@ -13,13 +13,20 @@ from tilings import Tiled, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.buffers import Buffer
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import KernelPlan, Plan
 from loopxform.frontend import parse_file
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
 from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
-from loopxform.runtime.oclgrind import AS_WRITTEN, Checks, run_kernel_under_oclgrind
+from loopxform.runtime.launch import Room
+from loopxform.runtime.oclgrind import (
+    AS_WRITTEN,
+    Checks,
+    SimulatedLaunch,
+    run_kernels_under_oclgrind,
+)
 from loopxform.runtime.oclgrind_report import OclgrindReport
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
@@ -53,7 +60,7 @@ def tiled(name: str, tiles: Tiles, recipe: Recipe = "register") -> Tiled:
 
 
 @cache
-def plan(name: str, tiles: Tiles, recipe: Recipe = "register") -> KernelPlan:
+def plan(name: str, tiles: Tiles, recipe: Recipe = "register") -> Plan:
     """Without contraction, so that results are those of the C program to the last bit."""
     return emit.kernel(tiled(name, tiles, recipe).derivation, contract=False)
 
@@ -107,20 +114,35 @@ def check_on_device(
     assert not found, f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
 
 
-def simulate(p: KernelPlan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
-    """The kernel under Oclgrind; `text` in place of its source. It runs as written: optimised code
-    has instructions that Oclgrind does not know (freeze)."""
+def simulate(p: Plan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
+    """The kernels under Oclgrind; `text` in place of their source. They run as written: optimised
+    code has instructions that Oclgrind does not know (freeze)."""
     scalars = {q.name: int(args[q.name]) for q in p.scalars if q.type.is_integer}
-    shape = p.group_shape
-    total = [g * s for g, s in zip(p.groups(scalars), shape)]
+    rooms = {
+        b.param.name: Room(evaluate(b.count, scalars) * b.param.type.bytes) for b in p.temporaries
+    }
+    launches = [x for k in p.kernels if (x := simulated(k, {**args, **rooms}, scalars))]
+    checks = Checks(local_bytes=1 << 20)
+    return run_kernels_under_oclgrind(text or p.source, launches, [AS_WRITTEN], checks)
+
+
+def simulated(
+    k: KernelPlan, args: Mapping[str, Any], scalars: dict[str, int]
+) -> SimulatedLaunch | None:
+    """The launch of a kernel, if it has anything to do."""
+    total = [g * s for g, s in zip(k.groups(scalars), k.group_shape)]
     values = [
         args[a.param.name] if isinstance(a, Buffer) else np.dtype(a.type.numpy).type(args[a.name])
-        for a in p.arguments
+        for a in k.arguments
     ]
-    checks = Checks(local_bytes=1 << 20)
-    return run_kernel_under_oclgrind(
-        text or p.source, p.name, values, total, shape, [AS_WRITTEN], checks
-    )
+    return None if 0 in total else SimulatedLaunch(k.name, values, total, k.group_shape)
+
+
+def arrays_after(p: Plan, report: OclgrindReport) -> dict[str, Any]:
+    """What the user's arrays hold after `simulate`, where every kernel ran."""
+    own = {b.param.name for b in p.temporaries}
+    names = [a.param.name for k in p.kernels for a in k.arguments if isinstance(a, Buffer)]
+    return dict(zip((n for n in names if n not in own), report.arrays, strict=True))
 
 
 def check_under_oclgrind(
@@ -131,7 +153,7 @@ def check_under_oclgrind(
     args, p = given(name, sizes, seed), plan(name, tiles, recipe)
     report = simulate(p, args)
     assert report.clean, f"{what}: {report.findings[0]}"
-    after = dict(zip((b.param.name for b in p.buffers), report.arrays))
+    after = arrays_after(p, report)
     expected = run_c(name, args)
     found = compare({n: expected[n] for n in after}, after)
     assert not found, f"{what}: {found[0]}"

@@ -7,12 +7,12 @@ import copy
 from pathlib import Path
 
 import pytest
-from harness import simulate
+from harness import arrays_after, simulate
 from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.verify.check_run import arguments, run
@@ -67,7 +67,7 @@ TILES = (Tiles(4, 3, 5, 2, 2), Tiles(5, 1, 5, 1, 1))
 SIZES = ({"M": 9, "U": 7, "N": 10}, {"M": 1, "U": 5, "N": 1})
 
 
-def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[KernelPlan, CSource]:
+def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, CSource]:
     t, before, body, after = CASES[case]
     file = folder / "f.c"
     file.write_text(NEST.format(t=t, before=before, body=body, after=after))
@@ -96,5 +96,5 @@ def test_touches_only_what_the_c_program_touches(case: str, recipe: Recipe, tmp_
     Library(source, [plan.start]).run("f", expected)
     report = simulate(plan, args)
     assert report.clean, report.findings[0]
-    after = dict(zip((b.param.name for b in plan.buffers), report.arrays))
+    after = arrays_after(plan, report)
     assert not compare({n: expected[n] for n in after}, after)

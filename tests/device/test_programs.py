@@ -27,7 +27,7 @@ from harness import (
 from tilings import tile
 
 from loopxform.codegen import emit
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.errors import DeviceError
 from loopxform.ir.nodes import Copy, For, If, Stmt
 from loopxform.ir.visit import loads, names, walk
@@ -113,12 +113,13 @@ def test_work_items_meet_no_bounds_check_between_barriers(name: str, recipe: Rec
 def test_a_bounds_check_between_barriers_is_noticed() -> None:
     steps = [r for r in tiled("mm", TILES[0]).derivation.records if not isinstance(r.step, Unguard)]
     before = next(r.result for r in reversed(steps) if r.step.verb == "copy-to-private")
-    assert list(_checks_between_barriers(emit.kernel_plan(before, program("mm"))))
+    assert list(_checks_between_barriers(emit.program_plan(before, program("mm"))))
 
 
-def _checks_between_barriers(p: KernelPlan) -> Iterator[object]:
+def _checks_between_barriers(p: Plan) -> Iterator[object]:
     """Conditions on loop variables that differ between work-items, in loops that hold copies."""
-    moving = {t.loop.var for t in p.mapping.threads}
+    (kernel,) = p.kernels
+    moving = {t.loop.var for t in kernel.mapping.threads}
     for _, outer in walk(p.function.body):
         if not isinstance(outer, For) or outer.level is not None or not _holds_copies(outer):
             continue
@@ -126,7 +127,7 @@ def _checks_between_barriers(p: KernelPlan) -> Iterator[object]:
             if isinstance(s, If) and names(s.cond) & moving and not any(loads(s.cond)):
                 yield s.cond
         inside = [s for _, s in walk(outer.body)]
-        yield from (t.cuts for t in p.mapping.threads if t.cuts and t.loop in inside)
+        yield from (t.cuts for t in kernel.mapping.threads if t.cuts and t.loop in inside)
 
 
 def _holds_copies(s: Stmt) -> bool:

@@ -25,7 +25,7 @@ def counted(name: str, recipe: Recipe, tiles: Tiles, m: int, u: int, n: int) -> 
     p = plan(name, tiles, recipe)
     report = simulate(p, given(name, sizes_of(name, m, u, n), SEED))
     assert report.clean
-    c = report.counts[p.name]
+    c = report.counts[p.kernels[0].name]
     spaces = [(table, space) for space in ("global", "local") for table in (c.loads, c.stores)]
     a, b, x, y = (table[space].count if space in table else 0 for table, space in spaces)
     return a, b, x, y
