@@ -100,6 +100,7 @@ CODES: dict[str, str] = {
     "LX164": "The bounds of the array are not known: a copy might read past them.",
     "LX165": "The private copy might read past what the program touches.",
     "LX166": "The private copy might read past the staged one.",
+    "LX167": "The layout of an array is changed before parts of it are staged.",
     "LX170": "A bounds check must stay: without it the program would do something else.",
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",

@@ -20,7 +20,7 @@ from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Para
 from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
-from loopxform.transforms.bounds import conjunction
+from loopxform.transforms.bounds import conjunction, positive
 
 INT_MAX = 2**31 - 1
 
@@ -95,19 +95,11 @@ def _countable(s: Decl) -> Condition | None:
     most = Const(MOST_ELEMENTS, LLONG)
     first, *rest = s.shape
     within: list[Expr] = [Bin("<=", first, most)]
-    below = _positive(first)
+    below = positive(first)
     for d in rest:
         within.append(Bin("<=", d, Bin("/", most, below)))
-        below = Bin("*", below, _positive(d))
+        below = Bin("*", below, positive(d))
     return Condition(conjunction(within), f"{s.name} would be too large")
-
-
-def _positive(d: Expr) -> Expr:
-    match d:
-        case Bin("max", _, Const(n)) if n >= 1:
-            return d
-        case _:
-            return d if value_of(d) is not None else Bin("max", d, Const(1))
 
 
 def in_int(x: Expr, d: Dialect) -> Condition:

@@ -16,6 +16,7 @@ from loopxform.transforms.expand import Expand
 from loopxform.transforms.fuse import Fuse
 from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
+from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
 from loopxform.transforms.parallelise import Parallelise
@@ -52,6 +53,7 @@ STEPS: dict[str, type[Step]] = {
         Normalise,
         Split,
         Unroll,
+        Manifest,
         MapTo,
         CopyToLocal,
         CopyToPrivate,
@@ -84,6 +86,7 @@ __all__ = [
     "Fuse",
     "Hoist",
     "Interchange",
+    "Manifest",
     "MapTo",
     "Normalise",
     "Parallelise",

@@ -18,7 +18,7 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import extent
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Const, Copy, Function, Slice
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, loops_around, replace_at
 from loopxform.transforms.base import Step, new_name, one_loop, trusted
@@ -102,13 +102,23 @@ class CopyToLocal(Step):
 def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Slice, bool]]:
     """What is copied in each dimension, and whether it is known to exist: inside the part of the
     array that the program touches, or one index that the body uses itself."""
-    known = extent(fn, staging.array)
+    upper = _upper(fn, staging.array)
     inside = (*site.path, 0)
     for n, s in enumerate(staging.slices()):
-        if known is not None and always(fn, inside, Bin(">=", s.lo, Const(0))):
-            yield _limited(fn, site, s, Slice(s.lo, s.size, known.upper[n], clamp=True)), True
+        if upper is not None and always(fn, inside, Bin(">=", s.lo, Const(0))):
+            yield _limited(fn, site, s, Slice(s.lo, s.size, upper[n], clamp=True)), True
         else:
             yield s, s.size is None and any(certain(fn, site, u) for u in staging.uses)
+
+
+def _upper(fn: Function, array: str) -> tuple[Expr, ...] | None:
+    """The end of what exists in each dimension, where it is known: of an array of the caller what
+    the program touches, of one that a step declared beside the nests all."""
+    for s in fn.body:
+        if isinstance(s, Decl) and s.name == array and s.space is Space.GLOBAL:
+            return s.shape
+    known = extent(fn, array)
+    return None if known is None else known.upper
 
 
 def _limited(fn: Function, site: LoopSite, plain: Slice, limited: Slice) -> Slice:

@@ -67,9 +67,7 @@ class Comparison:
     `exact` says that nothing may be contracted.
     """
 
-    def __init__(
-        self, plan: KernelPlan, source: CSource, device: DeviceInfo, *, exact: bool
-    ) -> None:
+    def __init__(self, plan: Plan, source: CSource, device: DeviceInfo, *, exact: bool) -> None:
         self.plan, self.source, self.device = plan, source, device
         self.allowed = tolerance_of(plan.start, contract=not exact)
 
