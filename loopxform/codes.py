@@ -109,6 +109,9 @@ CODES: dict[str, str] = {
     "LX184": "Hoisting would read or divide where the loop may have no iteration.",
     "LX190": "Not an induction variable: it must be an integer that one statement of the loop's "
     "body changes, by an amount that stays the same.",
+    "LX191": "A reduction that gives another result in another order: floating-point operations "
+    "round, and a sum of parts rounds elsewhere.",
+    "LX192": "The loop does not consist of reductions whose partial results can be combined.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     # OpenMP: what a pragma claims is wrong

@@ -23,6 +23,7 @@ from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.privatise import Privatise
 from loopxform.transforms.rename import Rename
 from loopxform.transforms.reverse import Reverse
+from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
 from loopxform.transforms.split import Split
@@ -53,6 +54,7 @@ STEPS: dict[str, type[Step]] = {
         Normalise,
         Split,
         Unroll,
+        Rfactor,
         Manifest,
         MapTo,
         CopyToLocal,
@@ -94,6 +96,7 @@ __all__ = [
     "Record",
     "Rename",
     "Reverse",
+    "Rfactor",
     "Scalarise",
     "Sequentialise",
     "Split",

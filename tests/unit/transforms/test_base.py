@@ -34,6 +34,8 @@ EXAMPLES = (
     "unroll k",
     "unroll k full",
     "unroll k#2 4",
+    "rfactor k 64",
+    "rfactor k Ty*Ry reassociate",
     "manifest A 1,0",
     "manifest A 2,0,1 T",
     "map i group.x",
