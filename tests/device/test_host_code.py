@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 from c_project import (
+    PLAIN,
+    STRICT,
     Project,
     assert_same,
     caller_of,
+    cc,
     preamble_of,
     project_of,
     require_opencl,
@@ -344,9 +347,9 @@ def test_tables_of_numbers_come_along(tmp_path: Path) -> None:
     for file, text in {**made.files, "f.c": TABLES, "main.c": CALLER}.items():
         (tmp_path / file).write_text(text)
     assert "int f_cl(cl_command_queue lx_queue, int n, int rows," in made.files["f_opencl.h"]
-    built = _cc(tmp_path, *STRICT, *PLAIN, "f_opencl.c", "main.c", "-o", "app", "-lOpenCL", "-lm")
+    built = cc(tmp_path, *STRICT, *PLAIN, "f_opencl.c", "main.c", "-o", "app", "-lOpenCL", "-lm")
     assert built.returncode == 0, built.stderr
-    done = _run(tmp_path / "app", LOOPXFORM_VERBOSE="1")
+    done = run_app(tmp_path / "app", LOOPXFORM_VERBOSE="1")
     assert (done.returncode, done.stderr) == (0, "")
 
 
