@@ -16,7 +16,7 @@ from itertools import combinations
 
 from loopxform.analysis.invariance import Read
 from loopxform.ir.affine import poly
-from loopxform.ir.nodes import Assign, Load
+from loopxform.ir.nodes import Assign, For, Load
 from loopxform.ir.visit import loads, stmt_exprs, walk
 from loopxform.recipes.extents import linear
 from loopxform.recipes.nest import Nest
@@ -26,6 +26,7 @@ from loopxform.recipes.sizes import DEFAULTS, NAMES, Recipe
 AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
 """What is tried, in this order, where the user names no recipe."""
 
+RARE = "what is read again is read too rarely to be worth staging: caches serve it as well"
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
 
@@ -82,7 +83,7 @@ def choices(nest: Nest, recipe: Recipe | None, *, kept: bool) -> tuple[list[Choi
         if isinstance(made, Choice):
             found.append(made)
         else:
-            reason = made
+            reason = RARE if RARE in (made, reason) else made
     return found, reason
 
 
@@ -103,7 +104,7 @@ def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice 
     if not stages and recipe != "one-sided":
         return _unstaged(facts, dims)
     if recipe == "stencil" and not any(_moves(s, dims) for s in stages):
-        return "no footprints overlap enough"
+        return RARE
     neighbours = _neighbours(facts, [d.loop for d in dims if d.items])
     return Choice(recipe, dims, neighbours, stages, facts.reduced)
 
@@ -119,7 +120,7 @@ def _unstaged(facts: Facts, dims: tuple[Dim, ...]) -> str:
         if why and any(d.loop not in r.varies for d in dims):
             line = f" (line {r.load.origin.loc.line})" if r.load.origin.loc else ""
             return f"'{r.array}' cannot be staged{line}: {why}"
-    return NO_REUSE
+    return RARE if facts.stages(dims) else NO_REUSE
 
 
 def _dims(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> tuple[Dim, ...] | str:
@@ -139,8 +140,7 @@ def _dims(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> tuple[Dim
         return (Dim(rows[-1], "", "Ry"), Dim(x, "Tx")) if rows else NO_REUSE
     if recipe == "stencil":
         windows = _windows(facts, 3) or (parallel[-2:] if asked else ())
-        names = ("Tz", "Ty", "Tx")[-len(windows) :]
-        return tuple(map(Dim, windows, names)) if windows else "no footprints overlap"
+        return _halos(facts, windows) if windows else "no footprints overlap"
     along = [p for p in parallel if _shared_along(facts, p)]
     if not along and not asked:
         return NO_REUSE
@@ -148,9 +148,18 @@ def _dims(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> tuple[Dim
     return (Dim(best, "Tx", "Rx" if kept else ""),)
 
 
+def _halos(facts: Facts, loops: tuple[str, ...]) -> tuple[Dim, ...]:
+    """Work-items along each loop; in sums over windows each of them takes a strip of rows."""
+    names = ("Tz", "Ty", "Tx")[-len(loops) :]
+    dims = tuple(map(Dim, loops, names))
+    if len(dims) == 2 and any(isinstance(s, For) for s in facts.nest.innermost.body):
+        return (replace(dims[0], kept="Ry"), dims[1])
+    return dims
+
+
 def _shared_along(facts: Facts, p: str) -> bool:
     """Whether work-items along a loop have use for what they stage together."""
-    return bool(facts.invariant(p) or strided(facts.reduced, p) or facts.slides(p))
+    return bool(facts.invariant(p) or strided(facts.reduced, p))
 
 
 def _register(y: str, x: str) -> tuple[Dim, ...]:
@@ -209,7 +218,10 @@ def strided(reads: tuple[Read, ...], x: str) -> bool:
 
 WORTH = 16
 """Reads of each element from which on a window is staged: below, caches serve neighbouring work-
-items as well (on an H100, 5 to 9 reads: 0.75 to 0.9 of the naive speed; 49 reads: 1.7)."""
+items as well (on an H100, 5 to 9 reads: 0.75 to 0.9 of the naive speed; 49 reads: 2.4)."""
+
+WORTH_IN_SUMS = 4
+"""The same where work-items sum up strips of a window (9 reads: 1.5 of the naive speed)."""
 
 
 def _pays(recipe: Recipe, s: Stage, dims: tuple[Dim, ...], *, asked: bool) -> bool:
@@ -217,10 +229,19 @@ def _pays(recipe: Recipe, s: Stage, dims: tuple[Dim, ...], *, asked: bool) -> bo
     in_sum = any(r.loops for r in s.reads)
     if not s.box.widths or not (in_sum or len(s.uses) > 1):
         return False
+    again = not asked and recipe == "1-d" and _copied_again(s)
     if in_sum and s.shared:
-        return True
-    if _moves(s, dims) and s.reuse(DEFAULTS[recipe].numbers) >= (1.5 if asked else WORTH):
-        return True
+        return not again
+    worth = 1.5 if asked else WORTH_IN_SUMS if in_sum else WORTH
+    if _moves(s, dims) and s.reuse(DEFAULTS[recipe].numbers) >= worth:
+        return not s.tiled or recipe in ("register", "block") or asked
     x = next(d.loop for d in reversed(dims) if d.items)
     once = all(v in s.reads[0].varies for v in s.around)
-    return s.tiled and once and strided(s.reads, x) and recipe == "1-d"
+    return s.tiled and once and not again and strided(s.reads, x) and recipe == "1-d"
+
+
+def _copied_again(s: Stage) -> bool:
+    """Whether a loop around the tiled one moves the box: the inner one may be as short as it is
+    long, and each of its tiles is waited for (k-means, windows of a size known at run time)."""
+    index = [poly(i) for i in s.reads[0].load.index]
+    return any(p.mentions(v) for p in index for v in s.around[:-1])

@@ -9,7 +9,7 @@ from loopxform.errors import LimitError
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.demand import Demand
 from loopxform.recipes.limits import Limits
-from loopxform.recipes.sizes import DEFAULTS
+from loopxform.recipes.sizes import ALONE, DEFAULTS, WINDOWS, Tiles
 
 Sizes = Mapping[str, int]
 
@@ -58,7 +58,7 @@ def _flags(new: Sizes, old: Sizes) -> str:
 def defaults(choice: Choice, demand: Demand, limits: Limits, given: Sizes) -> dict[str, int]:
     """The default sizes of the recipe, with a register tile of 8 x 4 below 128 registers, each
     reduced, the largest first, until everything fits around what the user gave."""
-    best = dict(DEFAULTS[choice.recipe].numbers)
+    best = dict(_best(choice).numbers)
     if choice.recipe == "register" and limits.registers < 128:
         best["Rx"] = 4
     best |= given
@@ -71,3 +71,11 @@ def defaults(choice: Choice, demand: Demand, limits: Limits, given: Sizes) -> di
         name = max(large, key=lambda n: sizes[n])
         sizes[name] //= 2
     return sizes
+
+
+def _best(choice: Choice) -> Tiles:
+    """The sizes of a recipe where the device has room for everything."""
+    if choice.recipe == "stencil" and len(choice.dims) == 1:
+        return ALONE
+    window = any(isinstance(f, int) for s in choice.stages for u in s.uses for f in u)
+    return WINDOWS if choice.recipe == "register" and window else DEFAULTS[choice.recipe]

@@ -135,14 +135,6 @@ class Facts:
         """Reads of a reduction that every iteration of a parallel loop makes alike."""
         return tuple(r for r in self.reduced if loop not in r.varies)
 
-    def slides(self, loop: str) -> bool:
-        """Whether a reduction of many terms goes over a window that moves with a parallel loop."""
-        return any(
-            poly(i).mentions(loop) and any(poly(i).mentions(x.var) for x in self.over(r))
-            for r in self.reduced
-            for i in r.load.index
-        )
-
     def window(self, loop: str) -> bool:
         """Whether the footprints of neighbouring iterations of a parallel loop overlap: an array is
         read at several offsets along it, or at `i + u` for a sequential loop over u."""

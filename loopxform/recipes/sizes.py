@@ -38,7 +38,13 @@ DEFAULTS: dict[Recipe, Tiles] = {
     "block": Tiles(Ry=1, Rx=1),
     "one-sided": Tiles(Ty=1, Tx=128, Ry=16, Rx=1),
     "1-d": Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
-    "stencil": Tiles(Tz=4, Ty=8, Tx=32, Ry=1, Rx=1),
+    "stencil": Tiles(Tz=4, Ty=4, Tx=32, Ry=8, Rx=1),
     "naive": Tiles(Ry=1, Rx=1),
 }
 """Where nothing is given and the device has room."""
+
+WINDOWS = Tiles(Ty=8, Tx=32, Tk=8, Ry=4, Rx=4)
+"""The recipe register where a sum over a window is unrolled: less fits into registers."""
+
+ALONE = Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1)
+"""The recipe stencil along one loop."""

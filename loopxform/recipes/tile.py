@@ -16,28 +16,25 @@ from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, resolve
 from loopxform.recipes import fit
 from loopxform.recipes.choice import Choice, choices, naive
+from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import demand
+from loopxform.recipes.finish import finish
 from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, prepare, with_guards_inside
-from loopxform.recipes.reuse import Stage, Staged
+from loopxform.recipes.reuse import Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import Recipe
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
-    CopyToLocal,
-    CopyToPrivate,
     Derivation,
-    Epilogue,
     MapTo,
     Normalise,
     Sequentialise,
     Stripmine,
-    Unguard,
     Unroll,
     Widen,
 )
-from loopxform.transforms.footprint import boxes, uses
 
 
 @dataclass(frozen=True)
@@ -97,18 +94,10 @@ def _staged(nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits
     while True:
         try:
             return _apply(nest, choice, given, limits, "")
-        except _NotCopied as e:
+        except NotCopied as e:
             choice = choice.without(e.stage)
             if not choice.stages:
                 raise e.refused from e
-
-
-class _NotCopied(Exception):
-    """A box that cannot be copied to local memory."""
-
-    def __init__(self, stage: Stage, refused: TransformError) -> None:
-        super().__init__(refused.message)
-        self.stage, self.refused = stage, refused
 
 
 def _apply(
@@ -157,9 +146,9 @@ def _tiled(w: Work, nest: Nest, choice: Choice) -> tuple[tuple[Staged, ...], tup
     storage = _sink(w, choice, outer, threads, items)
     _normalise(w, dims, choice)
     _map(w, others, dims, choice)
-    staged = _copies(w, choice, outer, groups[-1])
-    kept = _registers(w, choice)
-    _after_mapping(w, storage, choice, outer)
+    staged = copies(w, choice, outer, groups[-1])
+    kept = registers(w, choice)
+    finish(w, storage, choice, outer)
     return staged, kept
 
 
@@ -254,55 +243,3 @@ def _letters(w: Work, dims: list[Loops], choice: Choice) -> dict[str, str]:
         first = spread[-1]
     rest = [d.dim.loop for d in dims if d.dim.loop != first]
     return dict(zip([first, *reversed(rest)], "xyz"))
-
-
-def _copies(w: Work, choice: Choice, outer: dict[str, str], group: str) -> tuple[Staged, ...]:
-    """Stages every box; reads from registers what serves several elements. Raises _NotCopied."""
-    staged = []
-    for s in choice.stages:
-        name = fresh(w.fn, f"{s.array}_loc")
-        try:
-            w.do(_copy(w.fn, s, outer.get(s.loop, s.loop) or group, name))
-        except TransformError as e:
-            raise _NotCopied(s, e) from e
-        inner = [x.var for x in s.reads[0].loops if x.var in s.reads[0].varies]
-        private = bool(s.kept and inner) and w.attempt(CopyToPrivate(name, inner[-1]))
-        staged.append(Staged(s, private))
-    return tuple(staged)
-
-
-def _registers(w: Work, choice: Choice) -> tuple[Read, ...]:
-    """What is not staged and serves several elements of a work-item is read once for them."""
-    kept = []
-    for r in choice.unstaged:
-        inner = [x.var for x in r.loops if x.var in r.varies]
-        if w.attempt(CopyToPrivate(r.array, inner[-1])):
-            kept.append(r)
-    return tuple(kept)
-
-
-def _copy(fn: Function, s: Stage, loop: str, name: str) -> CopyToLocal:
-    """The step that stages a box: by number where the loop reads several of its array."""
-    plain = fresh(fn, f"{s.array}_loc") == name
-    for site in resolve(fn, loop):
-        every = boxes(uses(site.loop.body, s.array))
-        wanted = [
-            n for n, (own, _) in enumerate(every, 1) if {u.load.origin.loc for u in own} & s.places
-        ]
-        if len(every) > 1 and wanted:
-            return CopyToLocal(s.array, loop, name, str(wanted[0]))
-    return CopyToLocal(s.array, loop, "" if plain else name)
-
-
-def _after_mapping(w: Work, storage: list[str], choice: Choice, outer: dict[str, str]) -> None:
-    """Full tiles without bounds checks."""
-    if storage:
-        w.stage("Redundant computation instead of bounds checks")
-        w.attempt(Unguard(tuple(storage)))
-    if outer:
-        w.stage("Epilogue of the common dimension")
-        for kk in outer.values():
-            w.attempt(Epilogue(kk))
-        w.stage("Unrolling for the kernel compiler")
-        for k in choice.strips:
-            w.attempt(Unroll(f"{k}*"))
