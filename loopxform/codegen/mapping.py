@@ -13,7 +13,8 @@ from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, to_expr, value_of
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Var
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, loads, loops, names, stmt_exprs, walk
+from loopxform.ir.visit import LoopSite, loads, loops, stmt_exprs, walk
+from loopxform.recipes.reuse import padding
 from loopxform.transforms.bounds import fixed_trips, iteration_number
 
 
@@ -33,18 +34,18 @@ class ThreadLoop:
 
 @dataclass(frozen=True)
 class LocalTile:
-    """A tile in local memory: dimensions in storage order, slowest first. A `padded` one has a
-    column more than it needs, so that neighbours that read along another dimension than the fastest
-    find their elements in different banks."""
+    """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
+    it needs let neighbours that walk along another dimension than the fastest find their elements
+    in different banks."""
 
     decl: Decl
     order: tuple[int, ...]
-    padded: bool = False
+    pad: int = 0
 
     @property
     def shape(self) -> tuple[Expr, ...]:
         *slow, fast = (self.decl.shape[n] for n in self.order)
-        return (*slow, Bin("+", fast, Const(1)) if self.padded else fast)
+        return (*slow, Bin("+", fast, Const(self.pad)) if self.pad else fast)
 
     @property
     def bytes(self) -> int:
@@ -162,15 +163,12 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     *slow, fast = order
     neighbours = {t.loop.var for t in threads if t.dimension == 0}
     read_across = any(moves(n, neighbours) for n in slow) and not moves(fast, neighbours)
-    copied = dims[-1]  # neighbours copy along the fastest dimension of the source
-    copied_across = copied != fast and moves(copied, _inside(fn, varying))
-    return LocalTile(decl, order, read_across or copied_across)
+    copied_across = dims[-1] != fast  # neighbours copy along the fastest dimension of the source
+    pad = padding(decl.type.bytes, vectors=_in_registers(fn, decl.name))
+    return LocalTile(decl, order, pad if read_across or copied_across else 0)
 
 
-def _inside(fn: Function, varying: set[str]) -> set[str]:
-    """Loops that run over other values in other work-items."""
-    found = set(varying)
-    for s in loops(fn):  # outer ones come first
-        if (names(s.loop.lo) | names(s.loop.hi)) & found:
-            found.add(s.loop.var)
-    return found
+def _in_registers(fn: Function, name: str) -> bool:
+    """Whether work-items copy several neighbours of a tile at once."""
+    copies = (s for _, s in walk(fn.body) if isinstance(s, Copy) and s.source == name)
+    return any(not s.collective and any(x.size is not None for x in s.slices) for s in copies)

@@ -55,10 +55,9 @@ class Demand:
     def _local(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
         total = sum(s.bytes(sizes) for s in self.stages)
         if total > limits.local_bytes:
-            terms = " + ".join(f"{s.item_bytes}*{s.box.text}" for s in self.stages)
+            terms = " + ".join(s.formula for s in self.stages)
             numbers = " + ".join(
-                f"{s.item_bytes}*" + "*".join(str(w.value(sizes)) for w in s.box.widths)
-                for s in self.stages
+                "*".join(map(str, (s.item_bytes, *s.columns(sizes)))) for s in self.stages
             )
             text = _shown(terms, numbers, total)
             yield f"local memory: {text} > {limits.local_bytes} bytes"

@@ -9,7 +9,7 @@ from loopxform.errors import LimitError
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.demand import Demand
 from loopxform.recipes.limits import Limits
-from loopxform.recipes.sizes import ALONE, DEFAULTS, WINDOWS, Tiles
+from loopxform.recipes.sizes import ALONE, DEFAULTS, ROWS, WINDOWS, Tiles
 
 Sizes = Mapping[str, int]
 
@@ -77,5 +77,7 @@ def _best(choice: Choice) -> Tiles:
     """The sizes of a recipe where the device has room for everything."""
     if choice.recipe == "stencil" and len(choice.dims) == 1:
         return ALONE
+    if choice.recipe == "1-d" and any(not s.shared and s.tiled for s in choice.stages):
+        return ROWS
     window = any(isinstance(f, int) for s in choice.stages for u in s.uses for f in u)
     return WINDOWS if choice.recipe == "register" and window else DEFAULTS[choice.recipe]

@@ -105,8 +105,9 @@ def _ends(s: Stmt) -> bool:
     return isinstance(s, Return) and s.value is None
 
 
-def prepare(derivation: Derivation) -> Nest:
-    """Makes the loops that can be parallel foralls, outermost, each step checked.
+def prepare(derivation: Derivation, *, every: bool = False) -> Nest:
+    """Makes the loops that can be parallel foralls, outermost, each step checked; inner ones of a
+    few iterations only where `every` asks for them.
 
     Raises UnsupportedC where no loop of the nest is parallel, with the reason of the outermost.
     """
@@ -124,7 +125,7 @@ def prepare(derivation: Derivation) -> Nest:
         wanted.append(loop.var)
     if not wanted:
         raise _not_parallel(derivation.function, verdicts[chain[0].var])
-    wanted = _worth_spreading(chain, wanted)
+    wanted = wanted if every else _worth_spreading(chain, wanted)
     derivation = _private_storage(derivation, site.path, wanted)
     for var in wanted:
         derivation = _upwards(derivation.then(Parallelise(var)), var)

@@ -72,7 +72,7 @@ def tile(
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
-    nest = prepare(Derivation(fn))
+    nest = prepare(Derivation(fn), every=recipe not in (None, "naive"))
     inside = with_guards_inside(nest)
     found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1)
     for choice in found:
