@@ -19,6 +19,7 @@ from loopxform.transforms.interchange import Interchange
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
+from loopxform.transforms.pad import Pad
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.privatise import Privatise
 from loopxform.transforms.rename import Rename
@@ -61,6 +62,7 @@ STEPS: dict[str, type[Step]] = {
         CopyToPrivate,
         Epilogue,
         Unguard,
+        Pad,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -91,6 +93,7 @@ __all__ = [
     "Manifest",
     "MapTo",
     "Normalise",
+    "Pad",
     "Parallelise",
     "Privatise",
     "Record",
