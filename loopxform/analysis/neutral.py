@@ -340,9 +340,11 @@ class _Bodies:
             return Rule.PRODUCT
         if op in "|^" and n.integer == 0:
             return Rule.BITS
-        ones = n.integer in (-1, limits(x.type)[1] if x.type.is_unsigned else None)
-        covers = n.integer is not None and x.low >= 0 and x.high <= n.integer & ~(n.integer + 1)
-        return Rule.BITS if op == "&" and (ones or covers) else None
+        mask = n.integer
+        if op != "&" or mask is None:
+            return None
+        below = mask & (mask + 1) == 0 and x.low >= 0 and x.high <= mask
+        return Rule.BITS if mask == -1 or below else None
 
     def _never_minus_zero(self, x: Value) -> bool:
         name = "" if x.place is None else _name(x.place)
