@@ -43,6 +43,7 @@ EXAMPLES = (
     "copy-to-local A kk tile",
     "copy-to-private A_loc k",
     "epilogue kk",
+    "pad kk",
     "unguard acc",
     "unguard acc,sum",
 )
