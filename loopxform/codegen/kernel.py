@@ -28,7 +28,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT, Space
-from loopxform.ir.visit import bodies, loads, names, walk, writes
+from loopxform.ir.visit import Path, bodies, loads, names, walk, writes
 from loopxform.transforms.bounds import conjunction, trip_count
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
@@ -68,10 +68,11 @@ class KernelWriter:
         same: compilers may take what is computed from an unset one for anything, branches of the
         other work-items included."""
         where = list(walk(body))
-        for _, s in where:
+        for path, s in where:
             if isinstance(s, Decl) and s.space is not Space.LOCAL:
-                first = next((p for p, x in where if s.name in writes((x,)) and not bodies(x)), ())
-                around = [x for p, x in where if p != first and first[: len(p)] == p]
+                scope = [(p, x) for p, x in where if _beside(path, p)]
+                first = next((p for p, x in scope if s.name in writes((x,)) and not bodies(x)), ())
+                around = [x for p, x in scope if p != first and first[: len(p)] == p]
                 if any(self._skips(x) for x in around):
                     yield s.name
 
@@ -288,6 +289,13 @@ class KernelWriter:
 
     def _text(self, e: Expr, outer: int = 0) -> str:
         return cexpr.expr(e, self.dialect, outer)
+
+
+def _beside(path: Path, other: Path) -> bool:
+    """Whether `other` is in the body that the statement at `path` stands in."""
+    depth = len(path) - 1
+    same = other[:depth] == path[:depth] and len(other) > depth
+    return same and (other[depth] < 0) == (path[depth] < 0)
 
 
 def _is_grid(s: Stmt) -> bool:

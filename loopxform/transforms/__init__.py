@@ -16,6 +16,7 @@ from loopxform.transforms.expand import Expand
 from loopxform.transforms.fuse import Fuse
 from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
+from loopxform.transforms.interior import Interior
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
@@ -63,6 +64,7 @@ STEPS: dict[str, type[Step]] = {
         Epilogue,
         Unguard,
         Pad,
+        Interior,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -90,6 +92,7 @@ __all__ = [
     "Fuse",
     "Hoist",
     "Interchange",
+    "Interior",
     "Manifest",
     "MapTo",
     "Normalise",

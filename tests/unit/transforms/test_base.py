@@ -44,6 +44,7 @@ EXAMPLES = (
     "copy-to-private A_loc k",
     "epilogue kk",
     "pad kk",
+    "interior jjj",
     "unguard acc",
     "unguard acc,sum",
 )
