@@ -39,9 +39,11 @@ from loopxform.transforms import (
     Expand,
     Fuse,
     Interchange,
+    Interior,
     Manifest,
     MapTo,
     Normalise,
+    Pad,
     Parallelise,
     Privatise,
     Reverse,
@@ -141,6 +143,8 @@ class Chooser:
             lambda: self.copy_to_private(fn),
             lambda: Epilogue(self.loop(fn)),
             lambda: Unguard((self.scalar(fn),)),
+            lambda: Pad(self.staged(fn)),
+            lambda: Interior(self.innermost_group(fn)),
         ]
         return rng.choice(makers)()
 
@@ -172,6 +176,16 @@ class Chooser:
         site = self.rng.choice(beside or loops(fn))
         same = [s.path for s in loops(fn) if s.loop.var == site.loop.var]
         return CopyToPrivate(copy.target, f"{site.loop.var}#{same.index(site.path) + 1}")
+
+    def staged(self, fn: Function) -> str:
+        """A loop that starts with copies, if there is one."""
+        made = [s for s in loops(fn) if any(isinstance(x, Copy) for x in s.loop.body)]
+        return self.rng.choice(made).loop.var if made else self.loop(fn)
+
+    def innermost_group(self, fn: Function) -> str:
+        """The last loop over groups, if there is one."""
+        made = [s.loop for s in loops(fn) if s.loop.level and s.loop.level.kind == "grid"]
+        return made[-1].var if made else self.loop(fn)
 
     def scalar(self, fn: Function) -> str:
         return self.rng.choice([s.name for _, s in walk(fn.body) if isinstance(s, Decl)] or ["t"])
