@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "naive"]
+Edges = Literal["on", "off"]
+"""Whether groups inside the grid run a version without the checks of its edges."""
 RECIPES: tuple[Recipe, ...] = ("register", "block", "one-sided", "1-d", "stencil", "naive")
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from harness import simulate
+from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
 from loopxform.codegen.plan import KernelPlan
-from loopxform.recipes.sizes import Tiles, Variant
-from loopxform.recipes.tile import tile
+from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.verify.check_run import arguments
@@ -54,11 +54,11 @@ SIZES = ({"M": 9, "U": 7, "N": 10}, {"M": 1, "U": 1, "N": 2}, {"M": 8, "U": 11, 
 NASTY = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1e-30, -1e30)
 
 
-def _plan(case: str, variant: Variant, tiles: Tiles, folder: Path) -> tuple[KernelPlan, CSource]:
+def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[KernelPlan, CSource]:
     t, start, body = CASES[case]
     file = folder / "f.c"
     file.write_text(NEST.format(t=t, start=start, body=body))
-    done = tile(load(str(file))["f"].function, tiles, variant, strict=True).derivation
+    done = tile(load(str(file))["f"].function, tiles, recipe, strict=True).derivation
     assert any(r.step.verb == "pad" for r in done.records)
     return emit.kernel(done, contract=False), CSource(str(file))
 
@@ -85,11 +85,11 @@ def _different(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("variant", ["block", "register"])
+@pytest.mark.parametrize("recipe", ["block", "register"])
 @pytest.mark.parametrize("case", CASES)
-def test_runs_like_the_c_program(case: str, variant: Variant, tmp_path: Path) -> None:
+def test_runs_like_the_c_program(case: str, recipe: Recipe, tmp_path: Path) -> None:
     for tiles in TILES:
-        plan, source = _plan(case, variant, tiles, tmp_path)
+        plan, source = _plan(case, recipe, tiles, tmp_path)
         library, kernel = Library(source, [plan.start]), CompiledKernel(plan, choose())
         for n, sizes in enumerate(SIZES):
             args = _nasty(plan, sizes, n)

@@ -124,6 +124,7 @@ class Chooser:
             lambda: Privatise(self.scalar(fn), self.loop(fn)),
             lambda: Scalarise(self.array(fn), self.loop(fn)),
             lambda: Substitute(self.scalar(fn), self.loop(fn)),
+            lambda: Substitute(self.scalar(fn), self.loop(fn)),
             lambda: Stripmine(self.loop(fn), rng.choice([*dict(fn.tiles), "2", "3"])),
             lambda: self.interchange(fn),
             lambda: self.interchange(fn),
@@ -143,6 +144,7 @@ class Chooser:
             lambda: self.copy_to_private(fn),
             lambda: Epilogue(self.loop(fn)),
             lambda: Unguard((self.scalar(fn),)),
+            lambda: Pad(self.staged(fn)),
             lambda: Pad(self.staged(fn)),
             lambda: Interior(self.innermost_group(fn)),
         ]
