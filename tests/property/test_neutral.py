@@ -7,6 +7,7 @@ of the interpreter. With a compiler that fuses a*b + c the same holds.
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import math
 import random
@@ -19,14 +20,19 @@ from typing import Any
 import numpy as np
 import pytest
 from random_nests import lowered
+from tilings import Tiles, tile
 
 from loopxform.analysis.neutral import Neutral, Rule, padding
+from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import Expr, For, Function
 from loopxform.ir.types import BOOL, Scalar
 from loopxform.ir.visit import walk
+from loopxform.recipes.sizes import Edges, Recipe
 from loopxform.verify.interp import InterpError, Program, evaluate
 
 CPU = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+RECIPES: tuple[Recipe, ...] = ("register", "block")
+EDGES: tuple[Edges, ...] = ("on", "off")
 FLOATS = ["float", "double"]
 INTEGERS = ["int", "unsigned int", "char", "unsigned char", "short", "long", "unsigned long"]
 REAL = (0.0, -0.0, 1.0, -1.0, 0.5, -3.25, math.inf, -math.inf, math.nan)
@@ -90,6 +96,18 @@ class Writer:
             "#include <math.h>\n"
             f"void f({params})\n{{\n  {self.t} acc = {start};\n"
             f"  for (int k = 0; k < U; k++) {{ {body} }}\n  C[0] = acc;\n}}\n"
+        )
+
+    def nest(self) -> str:
+        """The same reduction for every row of A and every column of B."""
+        body = self.text().split("acc = ", 1)[1].split("C[0] = acc;")[0].rstrip()
+        start, loop = body.split(";", 1)
+        loop = loop.replace("A[k]", "A[i][k]").replace("B[k]", "B[k][j]")
+        params = f"int M, int U, int N, {self.t} x, {self.a} t, {self.a} A[M][U], {self.b} B[U][N]"
+        return (
+            f"#include <math.h>\nvoid f({params}, {self.t} C[M][N])\n{{\n"
+            "  for (int i = 0; i < M; i++)\n    for (int j = 0; j < N; j++) {\n"
+            f"      {self.t} acc = {start};\n  {loop}\n      C[i][j] = acc;\n    }}\n}}\n"
         )
 
     def leaf(self) -> str:
@@ -243,6 +261,65 @@ def test_accepted_padding_changes_nothing(seed: int) -> None:
     counts = sweep(seed * 100_000, 250)
     assert counts["accepted"] > 50
     assert counts["compared"] > 400
+
+
+def tilings(first: int, count: int) -> Counter[str]:
+    """Reductions as the recipes tile them, with versions for whole tiles and without."""
+    counts: Counter[str] = Counter()
+    for seed in range(first, first + count):
+        text, rng = Writer(seed).nest(), random.Random(seed)
+        fn = lowered(text)
+        sizes = Tiles(*(rng.randint(1, 4) for _ in range(5)))
+        recipe, edges = rng.choice(RECIPES), rng.choice(EDGES)
+        try:
+            done = tile(fn, sizes, recipe, edges=edges).derivation
+        except UnsupportedC:
+            continue
+        verbs = {r.step.verb for r in done.records}
+        counts.update(verbs)
+        if not verbs & {"pad", "interior"}:
+            continue
+        before, after = Program(fn), Program(done.function)
+        for _ in range(6):
+            expected = nest_arguments(fn, rng)
+            tiled = copy.deepcopy(expected)
+            try:
+                before.run(expected)
+            except InterpError:
+                continue
+            try:
+                after.run(tiled, order_seed=rng.choice([None, 1]))
+            except InterpError as e:
+                pytest.fail(f"seed {seed}: {e}\n{text}")
+            for x, y in zip(expected["C"].ravel(), tiled["C"].ravel()):
+                assert same(np.array([x]), np.array([y])), f"seed {seed} {sizes}\n{text}{tiled}"
+            counts["compared"] += 1
+    return counts
+
+
+def nest_arguments(fn: Function, rng: random.Random) -> dict[str, Any]:
+    m, u, n = (rng.choice([1, 2, 3, 5, 7]) for _ in range(3))
+    shapes = {"A": (m, u), "B": (u, n), "C": (m, n)}
+    args: dict[str, Any] = {"M": m, "U": u, "N": n}
+    for p in fn.params[3:]:
+        shape = shapes.get(p.name, (1,))
+        found = values(rng, p.type, math.prod(shape)).reshape(shape)
+        args[p.name] = found if p.shape else found.item()
+    return args
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_padded_tilings_compute_the_same(seed: int) -> None:
+    counts = tilings(seed * 100_000, 60)
+    assert counts["pad"] >= 10
+    assert counts["interior"] >= 10
+    assert counts["compared"] >= 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_padded_tilings_compute_the_same(seed: int) -> None:
+    tilings(seed * 100_000, 600)
 
 
 @pytest.mark.slow
