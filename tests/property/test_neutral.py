@@ -22,7 +22,8 @@ import pytest
 from random_nests import lowered
 from tilings import Tiles, tile
 
-from loopxform.analysis.neutral import Neutral, Rule, padding
+from loopxform.analysis.neutral import Neutral, padding
+from loopxform.analysis.unchanged import Rule
 from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import Expr, For, Function
 from loopxform.ir.types import BOOL, Scalar
