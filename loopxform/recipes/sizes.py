@@ -8,7 +8,7 @@ from typing import Literal
 
 Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "naive"]
 Edges = Literal["on", "off"]
-"""Whether groups inside the grid run a version without the checks of its edges."""
+"""Whether whole tiles are worked on in versions without the checks of partial ones."""
 RECIPES: tuple[Recipe, ...] = ("register", "block", "one-sided", "1-d", "stencil", "naive")
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 

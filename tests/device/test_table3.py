@@ -56,7 +56,7 @@ def test_the_table_holds_where_tiles_divide(recipe: Recipe, tiles: Tiles) -> Non
 @pytest.mark.parametrize("sizes", [(13, 7, 17), (1, 2, 3), (12, 10, 16)], ids=str)
 def test_partial_tiles_count_whole_tiles(sizes: tuple[int, int, int]) -> None:
     m, u, n = sizes
-    ty, tx, tk, ry, rx = astuple(TILES)
+    ty, tx, tk, ry, rx, _ = astuple(TILES)
     groups = -(-m // (ty * ry)) * -(-n // (tx * rx))
     whole, tile = -(-u // tk) * tk, ty * ry + tx * rx
     local_reads = groups * ty * tx * whole * (ry + rx)
