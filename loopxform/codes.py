@@ -102,6 +102,10 @@ CODES: dict[str, str] = {
     "LX166": "The private copy might read past the staged one.",
     "LX167": "The layout of an array is changed before parts of it are staged.",
     "LX170": "A bounds check must stay: without it the program would do something else.",
+    "LX171": "No padding is known with which the iterations past the end change nothing.",
+    "LX172": "Versions for groups inside the grid and at its edge are made of the innermost loop "
+    "over groups.",
+    "LX173": "Whole tiles need every check that partial ones need: there would be one version.",
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",

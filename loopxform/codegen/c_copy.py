@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
-from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Var
+from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Select, Var
 from loopxform.ir.types import INT
 
 
 def copy_lines(s: Copy, d: Dialect, fresh: Callable[[str], str]) -> list[str]:
-    """A loop for each dimension of the target; elements beyond a limit are skipped, or the last
-    valid one is copied where the slice is clamped. `fresh` makes unused names."""
+    """A loop for each dimension of the target; elements beyond a limit are padding, or skipped
+    where there is none, or the last valid one is copied where the slice is clamped. `fresh` makes
+    unused names."""
     sized = [n for n, x in enumerate(s.slices) if x.size is not None]
     counters = {n: fresh(f"c{k}") for k, n in enumerate(sized)}
     d = replace(d, types={**d.types, **dict.fromkeys(counters.values(), INT)})
@@ -24,10 +25,13 @@ def copy_lines(s: Copy, d: Dialect, fresh: Callable[[str], str]) -> list[str]:
         assert size is not None
         test = cexpr.expr(Bin("<", Var(c), size), d)
         out.append(f"{'  ' * len(out)}for (int {c} = 0; {test}; {c}++)")
-    if guard is not None:
-        out.append(f"{'  ' * len(out)}if ({cexpr.expr(guard, d)})")
     target = Load(s.target, tuple(Var(counters[n]) for n in sized))
-    move = Assign(target, Load(s.source, index))
+    value: Expr = Load(s.source, index)
+    if guard is not None and s.pad is not None:
+        value = Select(guard, value, s.pad)
+    elif guard is not None:
+        out.append(f"{'  ' * len(out)}if ({cexpr.expr(guard, d)})")
+    move = Assign(target, value)
     return [*out, f"{'  ' * len(out)}{cexpr.assign(move, d)};"]
 
 

@@ -14,9 +14,10 @@ from typing import ClassVar
 from loopxform.codegen import cexpr
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Var
+from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Select, Var
 from loopxform.ir.printer import slice_text
 from loopxform.ir.types import INT, UINT
+from loopxform.transforms.bounds import conjunction
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def plan_copy(
         rounds=-(-elements // items),
         partial=elements % items != 0,
         coordinates=tuple(_coordinates(sized, sizes, counters, own, d)),
-        move=cexpr.assign(Assign(target, Load(s.source, index)), d),
+        move=cexpr.assign(Assign(target, _value(s, Load(s.source, index), counters)), d),
     )
 
 
@@ -97,13 +98,34 @@ def _product(parts: list[Expr]) -> Expr:
     return simplify(out)
 
 
-def _source(s: Copy, n: int, counters: dict[int, str]) -> Expr:
-    """The subscript in dimension n, never past the limit."""
+def _index(s: Copy, n: int, counters: dict[int, str]) -> Expr:
+    """The subscript in dimension n, as if there were no limit."""
     x = s.slices[n]
-    at = Bin("+", x.lo, Var(counters[n])) if n in counters else x.lo
-    if x.limit is None:
+    return Bin("+", x.lo, Var(counters[n])) if n in counters else x.lo
+
+
+def _source(s: Copy, n: int, counters: dict[int, str]) -> Expr:
+    """The subscript in dimension n, never past the limit but where padding is copied instead."""
+    x, at = s.slices[n], _index(s, n, counters)
+    if x.limit is None or _padded(s, n):
         return at
     return Bin("min", at, simplify(Bin("-", x.limit, Const(1))))
+
+
+def _padded(s: Copy, n: int) -> bool:
+    return s.pad is not None and s.slices[n].limit is not None and not s.slices[n].clamp
+
+
+def _value(s: Copy, element: Load, counters: dict[int, str]) -> Expr:
+    """The element, or padding where it does not exist."""
+    tests: list[Expr] = []
+    for n in (n for n in range(len(s.slices)) if _padded(s, n)):
+        limit = s.slices[n].limit
+        assert limit is not None
+        tests.append(Bin("<", _index(s, n, counters), limit))
+    if s.pad is None or not tests:
+        return element
+    return Select(conjunction(tests), element, s.pad)
 
 
 def _coordinates(

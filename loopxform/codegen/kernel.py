@@ -28,7 +28,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT, Space
-from loopxform.ir.visit import bodies, loads, names, walk, writes
+from loopxform.ir.visit import Path, bodies, loads, names, walk, writes
 from loopxform.transforms.bounds import conjunction, trip_count
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
@@ -68,10 +68,11 @@ class KernelWriter:
         same: compilers may take what is computed from an unset one for anything, branches of the
         other work-items included."""
         where = list(walk(body))
-        for _, s in where:
+        for path, s in where:
             if isinstance(s, Decl) and s.space is not Space.LOCAL:
-                first = next((p for p, x in where if s.name in writes((x,)) and not bodies(x)), ())
-                around = [x for p, x in where if p != first and first[: len(p)] == p]
+                scope = [(p, x) for p, x in where if _beside(path, p)]
+                first = next((p for p, x in scope if s.name in writes((x,)) and not bodies(x)), ())
+                around = [x for p, x in scope if p != first and first[: len(p)] == p]
                 if any(self._skips(x) for x in around):
                     yield s.name
 
@@ -126,10 +127,10 @@ class KernelWriter:
 
     def _group(self, body: tuple[Stmt, ...], *, in_loop: bool) -> list[str]:
         out: list[str] = []
-        batch: list[Copy] = []
+        batch: list[Copy | If] = []
         used = in_loop
         for s in body:
-            if isinstance(s, Copy) and s.collective:
+            if isinstance(s, Copy | If) and _only_copies(s):
                 batch.append(s)
                 continue
             if batch and not (isinstance(s, Decl) and s.space is Space.LOCAL):
@@ -170,14 +171,19 @@ class KernelWriter:
         targets = [x.target for x in inside if isinstance(x, Assign)]
         return plain and not mapped and all(isinstance(t, Var) for t in targets)
 
-    def _copies(self, batch: list[Copy], *, again: bool) -> list[str]:
+    def _copies(self, batch: list[Copy | If], *, again: bool) -> list[str]:
         """Copies between barriers: the tiles are no longer read, then they are complete."""
         out = [BARRIER] if again else []
-        for s in batch:
-            shape = self.mapping.group_shape
-            plan = plan_copy(s, shape, self.own, self.dialect)
-            out += self.render_copy(plan).rstrip("\n").split("\n")
-        return [*out, BARRIER]
+        return [*out, *(line for s in batch for line in self._copy(s)), BARRIER]
+
+    def _copy(self, s: Stmt) -> list[str]:
+        """A collective copy, or one of two that a condition chooses for the whole group."""
+        if isinstance(s, If):
+            self._uniform(s.cond)
+            return self._if(s, lambda body: [line for x in body for line in self._copy(x)])
+        assert isinstance(s, Copy)
+        plan = plan_copy(s, self.mapping.group_shape, self.own, self.dialect)
+        return self.render_copy(plan).rstrip("\n").split("\n")
 
     def _uniform(self, *exprs: Expr) -> None:
         """Barriers must be met by all: conditions around them may not differ between work-items,
@@ -288,6 +294,20 @@ class KernelWriter:
 
     def _text(self, e: Expr, outer: int = 0) -> str:
         return cexpr.expr(e, self.dialect, outer)
+
+
+def _only_copies(s: Stmt) -> bool:
+    """A collective copy, or a condition with nothing else in its branches."""
+    if isinstance(s, If):
+        return all(_only_copies(x) for x in (*s.then, *s.orelse))
+    return isinstance(s, Copy) and s.collective
+
+
+def _beside(path: Path, other: Path) -> bool:
+    """Whether `other` is in the body that the statement at `path` stands in."""
+    depth = len(path) - 1
+    same = other[:depth] == path[:depth] and len(other) > depth
+    return same and (other[depth] < 0) == (path[depth] < 0)
 
 
 def _is_grid(s: Stmt) -> bool:

@@ -169,7 +169,8 @@ class Slice(Node):
 
     `limit` is the extent the source must not be read beyond (exclusive), None where `lo + size`
     is proven inside it. Elements beyond the limit are never read: with `clamp` the last valid
-    element is copied in their place, otherwise they are left unset.
+    element is copied in their place, otherwise the `pad` of the copy, and they are left unset
+    where it has none.
     """
 
     lo: Expr
@@ -181,12 +182,14 @@ class Slice(Node):
 @dataclass(frozen=True, slots=True)
 class Copy(Node):
     """`target = source[slices]`: collective (by all work-items of a group) into local memory, or
-    by each work-item into private memory. The target has a dimension for each slice with a size."""
+    by each work-item into private memory. The target has a dimension for each slice with a size.
+    `pad` is the constant that stands for what lies beyond a limit."""
 
     target: str
     source: str
     slices: tuple[Slice, ...]
     collective: bool
+    pad: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

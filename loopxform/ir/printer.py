@@ -168,7 +168,7 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
             case Copy():
                 who = "to local memory, collectively" if s.collective else "to private memory"
                 cut = ", ".join(map(slice_text, s.slices))
-                yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}"
+                yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}{_padding(s)}"
             case Return(value):
                 yield f"{pad}return{'' if value is None else ' ' + expr_text(value)};"
             case Opaque():
@@ -176,6 +176,14 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
                 yield from lines(s.body, depth + 1)
             case _:
                 assert_never(s)
+
+
+def _padding(s: Copy) -> str:
+    """`, -0.0 past U`."""
+    if s.pad is None:
+        return ""
+    limits = (x.limit for x in s.slices if x.limit is not None and not x.clamp)
+    return "".join(f", {expr_text(s.pad)} past {expr_text(e)}" for e in limits)
 
 
 def _annotation(s: For) -> str:

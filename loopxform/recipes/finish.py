@@ -1,4 +1,4 @@
-"""What follows mapping and staging: full tiles without bounds checks, loops unrolled."""
+"""What follows mapping and staging: tiles without bounds checks, loops unrolled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from loopxform.ir.nodes import Assign, Bin, Call, Expr, For, Load, Select, Stmt,
 from loopxform.ir.visit import bodies, children, resolve
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.work import Work
-from loopxform.transforms import Epilogue, Unguard, Unroll
+from loopxform.transforms import Epilogue, Pad, Unguard, Unroll
 from loopxform.transforms.bounds import fixed_trips
 
 MOST_UNROLLED = 2048
@@ -36,14 +36,16 @@ def _operations(e: Expr) -> int:
 
 
 def finish(w: Work, storage: list[str], choice: Choice, outer: dict[str, str]) -> None:
-    """Full tiles without bounds checks."""
+    """Tiles without bounds checks: padded, or full but for the last one."""
     if storage:
         w.stage("Redundant computation instead of bounds checks")
         w.attempt(Unguard(tuple(storage)))
     if outer:
-        w.stage("Epilogue of the common dimension")
         for kk in outer.values():
-            w.attempt(Epilogue(kk))
+            w.stage("Neutral padding of the common dimension")
+            if not w.attempt(Pad(kk)):
+                w.stage("Epilogue of the common dimension")
+                w.attempt(Epilogue(kk))
         w.stage("Unrolling for the kernel compiler")
         for k in choice.strips:
             if _weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= MOST_UNROLLED:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "naive"]
+Edges = Literal["on", "off"]
+"""Whether whole tiles are worked on in versions without the checks of partial ones."""
 RECIPES: tuple[Recipe, ...] = ("register", "block", "one-sided", "1-d", "stencil", "naive")
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 

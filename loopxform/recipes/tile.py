@@ -24,10 +24,11 @@ from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, prepare, with_guards_inside
 from loopxform.recipes.reuse import Staged
 from loopxform.recipes.sink import sink
-from loopxform.recipes.sizes import Recipe
+from loopxform.recipes.sizes import Edges, Recipe
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
     Derivation,
+    Interior,
     MapTo,
     Normalise,
     Sequentialise,
@@ -65,9 +66,11 @@ def tile(
     limits: Limits = PROFILES["generic"],
     *,
     strict: bool = False,
+    edges: Edges = "off",
 ) -> Tiled:
     """Tiles the one nest of `fn` with the sizes that are given, the others chosen to fit `limits`.
-    With `strict` a recipe that does not fit is an error; else the nest is mapped naively.
+    With `strict` a recipe that does not fit is an error; else the nest is mapped naively. With
+    `edges` on, whole tiles are worked on in versions without the checks of partial ones.
 
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
@@ -77,7 +80,7 @@ def tile(
     found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1)
     for choice in found:
         try:
-            return _staged(inside, choice, given, limits)
+            return _staged(inside, choice, given, limits, edges)
         except TransformError as e:
             if strict:
                 raise
@@ -85,15 +88,17 @@ def tile(
     if strict:
         help = "leave out --recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
-    return _apply(nest, naive(nest), given, limits, problem)
+    return _apply(nest, naive(nest), given, limits, reason=problem)
 
 
-def _staged(nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits) -> Tiled:
+def _staged(
+    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, edges: Edges
+) -> Tiled:
     """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
     unless that leaves none."""
     while True:
         try:
-            return _apply(nest, choice, given, limits, "")
+            return _apply(nest, choice, given, limits, edges)
         except NotCopied as e:
             choice = choice.without(e.stage)
             if not choice.stages:
@@ -101,7 +106,12 @@ def _staged(nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits
 
 
 def _apply(
-    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, reason: str
+    nest: Nest,
+    choice: Choice,
+    given: Mapping[str, int],
+    limits: Limits,
+    edges: Edges = "off",
+    reason: str = "",
 ) -> Tiled:
     """The steps of a choice, for sizes that fit."""
     needs = demand(nest, choice)
@@ -115,11 +125,13 @@ def _apply(
         note = one_item_each(w, nest)
         text = "; ".join(x for x in (reason, note) if x)
         return Tiled(w.derivation, choice, used, reason=text)
-    staged, kept = _tiled(w, nest, choice)
+    staged, kept = _tiled(w, nest, choice, edges)
     return Tiled(w.derivation, choice, used, staged, kept, reason)
 
 
-def _tiled(w: Work, nest: Nest, choice: Choice) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
+def _tiled(
+    w: Work, nest: Nest, choice: Choice, edges: Edges
+) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
     """Every step, in the order of the listings; what was staged, and what is read into registers
     from global memory."""
     tiled = [d.loop for d in choice.dims]
@@ -149,6 +161,9 @@ def _tiled(w: Work, nest: Nest, choice: Choice) -> tuple[tuple[Staged, ...], tup
     staged = copies(w, choice, outer, groups[-1])
     kept = registers(w, choice)
     finish(w, storage, choice, outer)
+    if edges == "on":
+        w.stage("Versions for whole tiles")
+        w.attempt(Interior(groups[-1]))
     return staged, kept
 
 

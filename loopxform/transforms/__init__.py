@@ -16,9 +16,11 @@ from loopxform.transforms.expand import Expand
 from loopxform.transforms.fuse import Fuse
 from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
+from loopxform.transforms.interior import Interior
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
+from loopxform.transforms.pad import Pad
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.privatise import Privatise
 from loopxform.transforms.rename import Rename
@@ -61,6 +63,8 @@ STEPS: dict[str, type[Step]] = {
         CopyToPrivate,
         Epilogue,
         Unguard,
+        Pad,
+        Interior,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -88,9 +92,11 @@ __all__ = [
     "Fuse",
     "Hoist",
     "Interchange",
+    "Interior",
     "Manifest",
     "MapTo",
     "Normalise",
+    "Pad",
     "Parallelise",
     "Privatise",
     "Record",

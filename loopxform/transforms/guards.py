@@ -36,7 +36,8 @@ def drop_proven(fn: Function, within: Path) -> Function:
                 fn = replace_at(fn, path, new)
         elif isinstance(s, Copy):
             slices = tuple(_unlimited(fn, path, x) for x in s.slices)
-            fn = replace_at(fn, path, (replace(s, slices=slices),))
+            past = any(x.limit is not None and not x.clamp for x in slices)
+            fn = replace_at(fn, path, (replace(s, slices=slices, pad=s.pad if past else None),))
     return fn
 
 

@@ -106,8 +106,9 @@ def copy(
     source: Memory,
     slices: Sequence[SliceSpec],
     convert: Callable[[Any], Number] | None,
+    pad: Element,
 ) -> None:
-    """`target = source[slices]`. Elements beyond a limit become poison (or the last valid element
+    """`target = source[slices]`. Elements beyond a limit become `pad` (or the last valid element
     where clamped); poison in the source is copied as poison."""
     sized = [n for n, s in enumerate(slices) if s[1] is not None]
     at = [s[0] for s in slices]
@@ -116,9 +117,9 @@ def copy(
             at[n] = slices[n][0] + c
         index = [_clamped(i, s) for i, s in zip(at, slices)]
         if None in index:
-            value = None
-        else:
-            value = source.data[source.offset([i for i in index if i is not None])]
+            target.data[target.offset(position)] = pad
+            continue
+        value = source.data[source.offset([i for i in index if i is not None])]
         if value is not None and convert is not None:
             value = convert(value)
         target.data[target.offset(position)] = value

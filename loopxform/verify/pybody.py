@@ -172,7 +172,8 @@ class Translation:
         if have != to:
             convert = f"lambda x: {self.expressions.convert('x', have, to)}"
         arrays = f"{names.python[s.target]}, {names.python[s.source]}"
-        self._emit(depth, f"copy({arrays}, ({slices}), {convert})", s.origin)
+        pad = "None" if s.pad is None else self.expressions.value(s.pad, names, to)
+        self._emit(depth, f"copy({arrays}, ({slices}), {convert}, {pad})", s.origin)
 
     # ------------------------------------------------------------ loops
 

@@ -43,6 +43,8 @@ EXAMPLES = (
     "copy-to-local A kk tile",
     "copy-to-private A_loc k",
     "epilogue kk",
+    "pad kk",
+    "interior jjj",
     "unguard acc",
     "unguard acc,sum",
 )
