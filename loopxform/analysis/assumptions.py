@@ -18,9 +18,11 @@ from loopxform.ir.visit import names, stmt_exprs, walk, writes
 def may_share(a: Param, b: Param) -> bool:
     """Whether two objects of a function may be the same memory, `restrict` aside: not two objects
     of the file or two members of a struct, but a pointer at file scope points anywhere. `const`
-    does not help. A variable of the file is only read through pointers to its type, or to bytes
-    (C11 6.5p7)."""
+    helps where it is the object that nobody may write (C11 6.7.3p6), not a pointer to it. A
+    variable of the file is only read through pointers to its type, or to bytes (C11 6.5p7)."""
     if a.part_of and a.part_of == b.part_of:
+        return False
+    if any(p.const and is_object(p) for p in (a, b)):
         return False
     if a.array and b.array:
         return not (is_object(a) and is_object(b))

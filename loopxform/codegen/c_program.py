@@ -16,6 +16,7 @@ from loopxform.codegen import cexpr
 from loopxform.codegen.c_copy import copy_lines
 from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
 from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
 from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, value_of
@@ -67,8 +68,13 @@ def prelude(fn: Function, text: str) -> list[str]:
 def _prelude(fn: Function, text: str, *, define_globals: bool = False) -> Iterator[list[str]]:
     yield [f"#include <{h}>" for h in _headers(fn, text)]
     yield [h for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text]
-    storage = "" if define_globals else "extern "
-    yield [f"{storage}{declaration(p)};" for p in fn.globals]
+    yield [_global(p, define=define_globals) for p in fn.globals]
+
+
+def _global(p: Param, *, define: bool) -> str:
+    if p.values and (define or p.static):
+        return f"{'static ' if p.static else ''}{declaration(p)} = {initialiser(p, Dialect())};"
+    return f"{'' if define else 'extern '}{declaration(p)};"
 
 
 def function_text(fn: Function, *, name: str | None = None, openmp: bool = True) -> str:

@@ -19,6 +19,7 @@ from loopxform.codegen.guard import wide
 from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import KernelPlan
 from loopxform.ir.nodes import Param
+from loopxform.ir.types import CHAR, LONG, ULONG
 from loopxform.ir.typing import symbols
 
 
@@ -67,6 +68,7 @@ class HostPlan:
     conditions: tuple[tuple[str, str], ...]
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
+    takes_for_granted: str
     groups: tuple[str, str, str]
     group_shape: tuple[int, int, int]
     needs: tuple[Need, ...]
@@ -109,6 +111,7 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         conditions=conditions,
         overlaps=tuple(guard.overlaps(guard.meeting(fn))),
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
+        takes_for_granted=" && ".join(_takes_for_granted(plan)),
         groups=groups,
         group_shape=plan.group_shape,
         needs=tuple(_needs(plan)),
@@ -120,12 +123,23 @@ def write(plan: HostPlan) -> tuple[str, str]:
     return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
 
 
+def _takes_for_granted(plan: KernelPlan) -> Iterator[str]:
+    """What the kernel's types are on the host, where C leaves it open."""
+    types = set(symbols(plan.start).values())
+    if types & {LONG, ULONG}:
+        yield "sizeof(long) == 8"
+    if CHAR in types:
+        yield "CHAR_MIN < 0"
+
+
 def _needs(plan: KernelPlan) -> Iterator[Need]:
     """Nothing is asked about memory that is not used."""
     if plan.local_bytes:
         yield Need("local_bytes", "cl_ulong", "CL_DEVICE_LOCAL_MEM_SIZE", plan.local_bytes)
     group_size = plan.mapping.group_size
     yield Need("group_size", "size_t", "CL_DEVICE_MAX_WORK_GROUP_SIZE", group_size)
+    if plan.computes_double:
+        yield Need("doubles", "cl_device_fp_config", "CL_DEVICE_DOUBLE_FP_CONFIG", 1)
 
 
 def _name(a: Buffer | Param) -> str:

@@ -17,14 +17,16 @@ from loopxform.codegen.dialect import KernelDialect, free_name
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.mapping import Mapping, mapping_of
+from loopxform.codegen.tables import kernel_table, tables
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.evaluate import evaluate
+from loopxform.ir.functions import parameters
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Param
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, For, Function, Param
 from loopxform.ir.types import DOUBLE, INT
-from loopxform.ir.typing import symbols
-from loopxform.ir.visit import names, reads, writes
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import names, reads, stmt_exprs, walk, walk_expr, writes
 from loopxform.transforms.bounds import trip_count
 
 BUILTIN_KERNEL_PREFIX = "lx_"
@@ -59,6 +61,10 @@ class KernelPlan:
     def local_bytes(self) -> int:
         return sum(t.bytes for t in self.mapping.tiles)
 
+    @property
+    def computes_double(self) -> bool:
+        return _computes_double(self.function)
+
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """What must hold for the launch to mean what the user's loops mean."""
@@ -86,7 +92,9 @@ def kernel_plan(
     require_whole(start)
     mapping = mapping_of(fn)
     used = reads(fn.body) | writes(fn.body)
+    constants = [p for p in tables(start) if p.name in used]
     needed = [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
+    needed = [p for p in needed if p not in constants]
     arguments = tuple(buffer_of(start, p) if p.array else p for p in needed)
     name = BUILTIN_KERNEL_PREFIX + fn.name
     taken = frozenset({name, *dict(fn.tiles)})
@@ -100,6 +108,7 @@ def kernel_plan(
         header=(*header, *_launch(mapping)) if header else (),
         pragmas=_pragmas(fn, contract=contract),
         tiles=_tiles_used(fn),
+        constants=[kernel_table(p, dialect.name(p.name), dialect) for p in constants],
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         parameters=[_parameter(a, dialect) for a in arguments],
         locals=[_local(t.decl.name, t.shape, t.decl.type.cl, dialect) for t in mapping.tiles],
@@ -153,9 +162,26 @@ def _print_copy(plan: CopyPlan) -> str:
 
 
 def _pragmas(fn: Function, *, contract: bool) -> list[str]:
-    types = [p.type for p in fn.objects] + list(symbols(fn).values())
-    out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in types else []
+    out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if _computes_double(fn) else []
     return [*out, f"#pragma OPENCL FP_CONTRACT {'ON' if contract else 'OFF'}"]
+
+
+def _computes_double(fn: Function) -> bool:
+    """Whether anything is a double: an object, a literal, or what a cast or a function gives."""
+    whole = [e for _, s in walk(fn.body) for e in stmt_exprs(s)]
+    whole += [e for p in fn.globals for e in p.values]
+    parts = (x for e in whole for x in walk_expr(e))
+    return DOUBLE in symbols(fn).values() or any(_is_double(x) for x in parts)
+
+
+def _is_double(e: Expr) -> bool:
+    match e:
+        case Const() | Cast():
+            return e.type == DOUBLE
+        case Call(name):
+            return type_of(e, {}) == DOUBLE or DOUBLE in (parameters(name) or ())
+        case _:
+            return False
 
 
 def _tiles_used(fn: Function) -> list[tuple[str, int]]:

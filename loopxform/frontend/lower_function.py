@@ -8,6 +8,7 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.bindings import bind
+from loopxform.frontend.constants import constants
 from loopxform.frontend.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.desugar.callee import defines_type
@@ -202,6 +203,7 @@ class _Lowering:
             array=bool(s.type.derived),
             part_of=_whole(s),
             restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
+            values=constants(s, self.scope, self.places),
             origin=self.places.origin(s.decl),
         )
 

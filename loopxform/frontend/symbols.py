@@ -14,6 +14,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.ctype import Array, CType, Pointer
 from loopxform.ir.nodes import Const, Expr
+from loopxform.ir.types import INT
 
 
 @dataclass(eq=False)
@@ -82,6 +83,14 @@ class Symbol:
         if not self.type.is_array:
             return False
         return self.kind in ("param", "global") or isinstance(self.type.derived[0], Array)
+
+
+def enumerator(node: c_ast.Enumerator, value: int | None) -> Symbol:
+    """A constant of an enumeration; without a value where that is not known, or is no int."""
+    out = Symbol(node.name, CType(INT, "int"), "enum", node)
+    fits = value is not None and -(1 << 31) <= value < 1 << 31
+    out.value = Const(value) if fits and value is not None else None
+    return out
 
 
 @dataclass(frozen=True)

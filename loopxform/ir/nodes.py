@@ -237,7 +237,8 @@ class Param(Node):
     pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
     marks a global that is a pointer to elements, not the elements. `p.x` is the member `x` of the
     structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
-    marks a pointer of the function itself, which is one array wherever nothing sets it.
+    marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
+    are the elements of a constant of the file in storage order, where its text says them.
     """
 
     name: str
@@ -252,6 +253,7 @@ class Param(Node):
     array: bool = False
     part_of: str = ""
     local: bool = False
+    values: tuple[Expr, ...] = ()
 
     @property
     def is_member(self) -> bool:

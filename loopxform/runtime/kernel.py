@@ -114,6 +114,9 @@ def _fits(plan: KernelPlan, device: DeviceInfo) -> None:
     if plan.local_bytes > device.local_bytes:
         has = f"{device} has {device.local_bytes} bytes of local memory"
         raise DeviceError(f"the tiles need {plan.local_bytes}, {has}", help="use smaller tiles")
+    if plan.computes_double and not device.fp64:
+        help = "compute in float: 0.5f instead of 0.5, sqrtf instead of sqrt"
+        raise DeviceError(f"the loops compute in double, which {device} lacks", help=help)
     if plan.mapping.group_size > device.max_group_size:
         has = f"{device} takes {device.max_group_size}"
         raise DeviceError(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.plan import KernelPlan
@@ -21,7 +23,7 @@ from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.oclgrind import AS_WRITTEN, Checks, run_kernel_under_oclgrind
 from loopxform.runtime.oclgrind_report import OclgrindReport
-from loopxform.verify.check_run import arguments
+from loopxform.verify.check_run import RunResult, arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
 
@@ -105,6 +107,17 @@ def check_on_device(
     args = given(name, sizes, seed)
     found = compare(run_c(name, args), run_on_device(kernel(name, tiles, variant), args))
     assert not found, f"{name} {variant} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
+
+
+def agree(text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = None) -> RunResult:
+    """The function `f` of a C text, tiled and run: fails unless every array is the user's."""
+    function = lx.loads(text)["f"]
+    given = {} if tiles is None else asdict(tiles)
+    plan = emit.kernel(function.tile(contract=False, **given).derivation, contract=False)
+    result = run(plan, CSource(text=text), choose(), sizes, 7, exact=True)
+    assert result.ok, (plan.source, result.mismatches[0])
+    assert result.elements
+    return result
 
 
 def simulate(p: KernelPlan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:

@@ -333,7 +333,7 @@ def test_a_tile_that_no_device_has_room_for(tmp_path: Path) -> None:
         caller("mm", sizes_of("mm", 5, 6, 7))
     )
     done = _run(app, LOOPXFORM_VERBOSE="1")
-    why = "the device has too little local memory, or too small groups"
+    why = "the device has too little local memory, too small groups, or no double"
     assert_same(done, FALLS_BACK.format(why=why))
 
 
