@@ -16,6 +16,7 @@ from loopxform.codegen import cexpr
 from loopxform.codegen.c_copy import copy_lines
 from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
 from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.structs import c_definition, place, plain_locals, records
 from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
 from loopxform.errors import EmitError
@@ -35,9 +36,11 @@ from loopxform.ir.nodes import (
     Param,
     Return,
     Stmt,
+    Struct,
     Tile,
     Var,
 )
+from loopxform.ir.records import Record
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import Path, names, stmt_exprs, walk, walk_expr
 
@@ -68,7 +71,27 @@ def prelude(fn: Function, text: str) -> list[str]:
 def _prelude(fn: Function, text: str, *, define_globals: bool = False) -> Iterator[list[str]]:
     yield [f"#include <{h}>" for h in _headers(fn, text)]
     yield [h for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text]
-    yield [_global(p, define=define_globals) for p in fn.globals]
+    yield [c_definition(r, _pointers(fn, r)) for r in records(fn)]
+    owned = [s for s in fn.structs if s.is_global and "." not in s.name]
+    yield [f"{'' if define_globals else 'extern '}{struct_declaration(s)};" for s in owned]
+    alone = [p for p in fn.globals if not p.is_member]
+    yield [_global(p, define=define_globals) for p in alone]
+
+
+def _pointers(fn: Function, r: Record) -> dict[tuple[str, ...], str]:
+    """The declarations of the pointers in a struct that the function follows."""
+    out = {}
+    every: tuple[Param | Struct, ...] = (*fn.objects, *fn.structs)
+    for p in every:
+        at = place(fn, p.name) if "." in p.name else None
+        if at is not None and at.path[-1].type is None and at.struct.type == r:
+            path = tuple(m.name for m in at.path)
+            if isinstance(p, Param):
+                pointer = replace(p, name=path[-1], restrict=False, pointer=True)
+                out[path] = declaration(pointer)
+            else:
+                out[path] = struct_declaration(replace(p, name=path[-1], restrict=False))
+    return out
 
 
 def _global(p: Param, *, define: bool) -> str:
@@ -83,13 +106,14 @@ def function_text(fn: Function, *, name: str | None = None, openmp: bool = True)
     Raises EmitError where the function holds statements that are not modelled.
     """
     require_whole(fn)
+    fn = plain_locals(fn)
     scopes = scopes_of(fn)
     printer = _Printer(fn, scopes, openmp)
     lines = [prototype(fn, name), "{"]
     tiles = {x.name: x.value for x in _expressions(fn) if isinstance(x, Tile)}
     if tiles:
         lines.append(f"  enum {{ {', '.join(f'{t} = {v}' for t, v in tiles.items())} }};")
-    unread = [p.name for p in fn.params if p.name in scopes.silenced]
+    unread = [p.name for p in fn.params if p.name in scopes.silenced and not p.is_member]
     lines += [f"  (void){n};" for n in unread]
     lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
     return "\n".join([*lines, "}"]) + "\n"
@@ -120,6 +144,15 @@ def declaration(p: Param) -> str:
     extents = ["" if d is None else cexpr.expr(d, plain) for d in p.shape]
     first = " ".join(x for x in (qualifier, extents[0]) if x)
     return f"{const}{p.type.c} {p.name}" + "".join(f"[{d}]" for d in [first, *extents[1:]])
+
+
+def struct_declaration(s: Struct) -> str:
+    """`struct v p[8]`, `struct v *p`."""
+    const = "const " if s.const else ""
+    sizes = "".join("[]" if d is None else f"[{cexpr.expr(d, Dialect())}]" for d in s.shape)
+    if s.pointer:
+        return f"{const}{s.type.c} *{'restrict ' if s.restrict else ''}{s.name}"
+    return f"{const}{s.type.c} {s.name}{sizes}"
 
 
 def _pointer(p: Param) -> str:

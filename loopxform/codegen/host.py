@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loopxform.codegen import c_program, guard, render
+from loopxform.codegen import c_program, guard, render, structs
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.guard import wide
@@ -66,6 +66,8 @@ class HostPlan:
     buffers: tuple[HostBuffer, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
+    locals: tuple[tuple[str, str], ...]
+    nulls: tuple[str, ...]
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
@@ -79,11 +81,12 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
 
     Raises EmitError where a name of the user's is taken.
     """
-    fn = plan.start
+    fn, written = plan.start, plan.written
     require_names(fn)
     d = Dialect("c", symbols(fn))
-    reference = c_program.function_text(fn, name=f"{fn.name}_on_host", openmp=False)
+    reference = c_program.function_text(written, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
+    inside = structs.Inside(written, fn)
     conditions, groups = tuple(_conditions(plan, d)), _groups(plan, d)
     texts = [reference, *groups, *(b.count for b in buffers), *(c for c, _ in conditions)]
     scalars = [f"{p.type.c} {p.name}" for p in plan.scalars]
@@ -99,17 +102,19 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         kernel=plan.name,
         kernel_lines=tuple(plan.source.splitlines()),
         reference=reference.rstrip("\n"),
-        prelude=tuple(c_program.prelude(fn, "\n".join(texts))),
-        prototype=c_program.prototype(fn),
-        plain_prototype=_plain(_plain_prototype(plan)),
+        prelude=tuple(c_program.prelude(written, "\n".join(texts))),
+        prototype=c_program.prototype(written),
+        plain_prototype="" if fn.structs else _plain(_plain_prototype(plan)),
         cl_prototype=cl_prototype,
         plain_cl_prototype=_plain(cl_prototype),
-        call=", ".join(p.name for p in fn.params),
+        call=", ".join(structs.roots(written.params)),
         cl_call="".join(f", {_mem(n, buffers)}" for n in order),
         buffers=buffers,
         arguments=tuple(_argument(a) for a in plan.arguments),
         conditions=conditions,
-        overlaps=tuple(guard.overlaps(guard.meeting(fn))),
+        locals=tuple(inside.locals()),
+        nulls=tuple(inside.nulls()),
+        overlaps=tuple(guard.overlaps(fn, guard.meeting(fn), inside.texts)),
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
         takes_for_granted=" && ".join(_takes_for_granted(plan)),
         groups=groups,
@@ -130,6 +135,8 @@ def _takes_for_granted(plan: KernelPlan) -> Iterator[str]:
         yield "sizeof(long) == 8"
     if CHAR in types:
         yield "CHAR_MIN < 0"
+    for r in structs.records(plan.start):
+        yield from structs.c_layout(r)
 
 
 def _needs(plan: KernelPlan) -> Iterator[Need]:
@@ -164,7 +171,8 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
 
 def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     p = b.param
-    return HostBuffer(p.name, p.type.c, p.name, guard.count(b, d), b.read, b.written)
+    pointer = p.name if p.array else f"&{p.name}"
+    return HostBuffer(p.name, p.type.c, pointer, guard.count(b, d), b.read, b.written)
 
 
 def _conditions(plan: KernelPlan, d: Dialect) -> Iterator[tuple[str, str]]:

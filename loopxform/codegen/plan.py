@@ -9,22 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from loopxform.codegen import cexpr, describe, render
-from loopxform.codegen.buffers import Buffer, buffer_of
+from loopxform.codegen import cexpr, describe, render, structs
+from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
-from loopxform.codegen.dialect import KernelDialect, free_name
+from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.mapping import Mapping, mapping_of
+from loopxform.codegen.opencl_words import free_name
 from loopxform.codegen.tables import kernel_table, tables
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.functions import parameters
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, For, Function, Param
-from loopxform.ir.types import DOUBLE, INT
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, For, Function, Param, Struct
+from loopxform.ir.records import Record
+from loopxform.ir.types import DOUBLE, INT, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import names, reads, stmt_exprs, walk, walk_expr, writes
 from loopxform.transforms.bounds import trip_count
@@ -34,7 +36,9 @@ BUILTIN_KERNEL_PREFIX = "lx_"
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """One kernel: text, arguments in order, launch shape, memory use."""
+    """One kernel: text, arguments in order, launch shape, memory use. `function` is derived from
+    `start`, which is the user's program (`written`) with plain names for numbers and pointers in
+    structs."""
 
     name: str
     source: str
@@ -43,6 +47,12 @@ class KernelPlan:
     mapping: Mapping
     arguments: tuple[Buffer | Param, ...]
     grid: tuple[Expr, Expr, Expr]
+    written: Function
+
+    @cached_property
+    def plain_names(self) -> dict[str, str]:
+        """By the name that the user's program has for it (`q.n`)."""
+        return structs.plain_names(self.written)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -90,16 +100,20 @@ def kernel_plan(
     Raises EmitError where the program cannot run as one kernel, or an array has no known extent.
     """
     require_whole(start)
+    texts = structs.plain_names(start)
+    written = start
+    start, fn = (structs.plain_locals(structs.plain(x, texts)) for x in (start, fn))
     mapping = mapping_of(fn)
     used = reads(fn.body) | writes(fn.body)
     constants = [p for p in tables(start) if p.name in used]
     needed = [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
     needed = [p for p in needed if p not in constants]
-    arguments = tuple(buffer_of(start, p) if p.array else p for p in needed)
+    arguments = buffers_of(start, needed)
+    given = [a.param for a in arguments if isinstance(a, Buffer)]
     name = BUILTIN_KERNEL_PREFIX + fn.name
     taken = frozenset({name, *dict(fn.tiles)})
     own = _own_names(fn)
-    renamed = {n: free_name(n, taken) for n in used_names(fn) - set(dict(fn.tiles))}
+    renamed = _renamed(fn, taken)
     dialect = _dialect(fn, mapping, own, renamed)
     writer = KernelWriter(mapping, dialect, own, _print_copy)
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
@@ -108,6 +122,7 @@ def kernel_plan(
         header=(*header, *_launch(mapping)) if header else (),
         pragmas=_pragmas(fn, contract=contract),
         tiles=_tiles_used(fn),
+        structs=[structs.kernel_definition(r) for r in _records(given)],
         constants=[kernel_table(p, dialect.name(p.name), dialect) for p in constants],
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         parameters=[_parameter(a, dialect) for a in arguments],
@@ -115,7 +130,7 @@ def kernel_plan(
         ids=_ids(mapping, own, dialect),
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
-    return KernelPlan(name, text, fn, start, mapping, arguments, _grid(mapping))
+    return KernelPlan(name, text, fn, start, mapping, arguments, _grid(mapping), written)
 
 
 def _launch(mapping: Mapping) -> tuple[str, ...]:
@@ -130,6 +145,19 @@ def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
     """Scalars that only the shape of an array mentions are needed for its addresses."""
     shapes = [d for q in fn.objects if q.name in used for d in q.shape[1:] if d is not None]
     return not p.array and any(p.name in names(d) for d in shapes)
+
+
+def _renamed(fn: Function, taken: frozenset[str]) -> dict[str, str]:
+    """The names of the user's in the kernel, each another; most keep their own."""
+    every = used_names(fn) - set(dict(fn.tiles))
+    out = {n: n for n in every if free_name(n, taken) == n}
+    for n in sorted(every - set(out)):
+        out[n] = free_name(n, taken | set(out.values()))
+    return out
+
+
+def _records(given: list[Param | Struct]) -> tuple[Record, ...]:
+    return tuple(dict.fromkeys(s.type for s in given if isinstance(s, Struct)))
 
 
 def _own_names(fn: Function) -> OwnNames:
@@ -154,6 +182,7 @@ def _dialect(
         order={t.decl.name: t.order for t in mapping.tiles},
         kept=mapping.kept,
         threads=threads,
+        places=base.places,
     )
 
 
@@ -192,7 +221,9 @@ def _parameter(a: Buffer | Param, d: KernelDialect) -> str:
     if isinstance(a, Param):
         return f"const {d.type_name(a.type)} {d.name(a.name)}"
     const = "" if a.written else "const "
-    return f"__global {const}{d.type_name(a.param.type)} *restrict {d.name(a.param.name)}"
+    t = a.param.type
+    kind = d.type_name(t) if isinstance(t, Scalar) else structs.kernel_name(t)
+    return f"__global {const}{kind} *restrict {d.name(a.param.name)}"
 
 
 def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> str:

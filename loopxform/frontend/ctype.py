@@ -166,6 +166,11 @@ def ctype(node: c_ast.Node, typedef: Lookup) -> CType:
             return CType(None, type(node).__name__)
 
 
+def named(t: CType, name: str) -> CType:
+    """The type that a typedef gives a name: a struct without a tag is called by it."""
+    return replace(t, spelling=name) if t.spelling == "struct {...}" and not t.derived else t
+
+
 def record_key(node: c_ast.Struct) -> str:
     """What tells a struct from others: its tag, or the place of its definition."""
     return str(node.name or f"at {node.coord}")

@@ -10,7 +10,7 @@ from pycparser import c_ast
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.calls import obstacles
 from loopxform.frontend.constants import constant
-from loopxform.frontend.ctype import Array, Func, ctype, enum_key, enumeration
+from loopxform.frontend.ctype import Array, Func, ctype, enum_key, enumeration, named
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
 from loopxform.frontend.desugar.callee import callees
@@ -54,7 +54,8 @@ def lower_file(ast: c_ast.FileAST, places: Places, *, plain_layout: bool = True)
             case c_ast.Typedef():
                 _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
-                scope.names[node.name] = Symbol(node.name, ctype(node.type, scope.typedef), "type")
+                t = named(ctype(node.type, scope.typedef), node.name)
+                scope.names[node.name] = Symbol(node.name, t, "type")
             case c_ast.Decl():
                 _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)

@@ -45,7 +45,8 @@ class Symbol:
     `shape` is filled in for globals, whose sizes are constants. `target` is the place in an array
     that a local pointer is another name for (see `bindings`), `owner` the structs of a member
     and `member_type` the type it is declared with. `loose` marks local pointers that are arrays of
-    their own wherever they stand still (see `loose`).
+    their own wherever they stand still (see `loose`), `behind_pointer` numbers in the one struct
+    that a pointer points to (see `single`).
     """
 
     name: str
@@ -62,6 +63,7 @@ class Symbol:
     owner: Symbol | None = None
     member_type: CType | None = None
     loose: bool = False
+    behind_pointer: bool = False
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)

@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.source import NOWHERE, Origin
 
@@ -235,7 +236,8 @@ class Param(Node):
     `shape` is () for a scalar. The first dimension of an array parameter is None where C does not
     state it (`float *a`, `float a[][N]`); inner dimensions are always known. `flat` marks a plain
     pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
-    marks a global that is a pointer to elements, not the elements. `p.x` is the member `x` of the
+    marks a global that is a pointer to elements, not the elements, and a number that is behind a
+    pointer (`s->n`). `p.x` is the member `x` of the
     structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
     marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
     are the elements of a constant of the file in storage order, where its text says them.
@@ -262,11 +264,33 @@ class Param(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Struct(Node):
+    """A parameter, a global or a pointer inside one (`s.b`) whose elements are structs: `p.x` is an
+    object of the function, and lies in it. `shape` is () where it is one struct; `type` its layout.
+    """
+
+    name: str
+    type: Record
+    shape: tuple[Expr | None, ...] = ()
+    const: bool = False
+    restrict: bool = False
+    static: bool = False
+    flat: bool = False
+    is_global: bool = False
+    pointer: bool = False
+
+    @property
+    def array(self) -> bool:
+        return bool(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
 class Function(Node):
-    """One C function. `tiles` are the tile sizes steps may name; `globals` the file-scope objects
-    it uses; `signature` the user's spelling of the prototype, types expanded; `assumes` conditions
-    on scalar parameters under which the model of the function holds (a recovered shape, say): the
-    analysis relies on them, the host code checks them at run time."""
+    """One C function. `structs` are those of its objects whose layout is known, `tiles` the tile
+    sizes steps may name; `globals` the file-scope objects it uses; `signature` the user's spelling
+    of the prototype, types expanded; `assumes` conditions on scalar parameters under which the
+    model of the function holds (a recovered shape, say): the analysis relies on them, the host
+    code checks them at run time."""
 
     name: str
     params: tuple[Param, ...]
@@ -275,6 +299,7 @@ class Function(Node):
     returns: Scalar | None = None
     tiles: tuple[tuple[str, int], ...] = ()
     assumes: tuple[Expr, ...] = ()
+    structs: tuple[Struct, ...] = ()
     signature: str = field(default="", compare=False)
 
     @property

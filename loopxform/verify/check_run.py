@@ -18,6 +18,7 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.structs import leaves, member, with_members
 from loopxform.verify.compare import Mismatch, compare
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
@@ -68,7 +69,7 @@ def run(
     time is the median. Raises UsageError,
     InputError (no compiler), DeviceError.
     """
-    fn = plan.start
+    fn = plan.written
     given = arguments(fn, sizes, seed)
     _require_assumptions(fn, given)
     _require_inside(fn, given)
@@ -81,9 +82,12 @@ def run(
     actual = given
     for _ in range(max(1, repeat)):
         actual = copy.deepcopy(given)
-        kernel(**actual)
+        kernel(**{plan.plain_names.get(n, n): v for n, v in actual.items()})
         times.append(kernel.nanoseconds or 0)
-    written = tuple(b.param.name for b in plan.buffers if b.written)
+    user = {new: old for old, new in plan.plain_names.items()}
+    expected, actual = numbers(fn, expected), numbers(fn, actual)
+    names = [user.get(b.param.name, b.param.name) for b in plan.buffers if b.written]
+    written = tuple(n for name in names for n in expected if n == name or n.startswith(f"{name}["))
     allowed = tolerance_of(fn, contract=not exact)
     found = [m for n in written for m in _differences(n, expected[n], actual[n], allowed)]
     elements = sum(int(np.size(expected[n])) for n in written)
@@ -95,9 +99,20 @@ def _differences(name: str, expected: Any, actual: Any, allowed: Tolerance) -> t
     return compare({name: expected}, {name: actual}, rtol=relative, atol=absolute)
 
 
+def numbers(fn: Function, args: Mapping[str, Any]) -> dict[str, Any]:
+    """`args` with every number in an array of structs for itself: `p[].x`."""
+    out = {n: v for n, v in args.items() if n not in {s.name for s in fn.structs}}
+    for s in fn.structs:
+        if s.name in args:
+            found = {path: member(args[s.name], path) for path in leaves(s.type)}
+            out |= {f"{s.name}[].{'.'.join(path)}": v for path, v in found.items()}
+    return out
+
+
 def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
     """What the model of the program rests on must hold for these arguments: without it the
     program's arrays might be smaller than what it touches. Raises UsageError."""
+    args = with_members(fn, args)
     values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
     for e in fn.assumes:
         if evaluate(e, values):
@@ -113,6 +128,7 @@ def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
 def _require_inside(fn: Function, args: Mapping[str, Any]) -> None:
     """The program touches nothing beyond the extents its arrays are declared with (C11 6.5.6p8).
     Raises UsageError."""
+    args = with_members(fn, args)
     values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
     for p in fn.objects:
         found = extent(fn, p.name) if p.array else None

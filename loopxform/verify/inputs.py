@@ -16,6 +16,7 @@ from loopxform.errors import InputError
 from loopxform.ir.nodes import Function, Load, Param
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import loads, stmt_exprs, walk
+from loopxform.runtime.structs import packed
 from loopxform.verify.interp import evaluate
 from loopxform.verify.sizes import require_memory
 
@@ -34,7 +35,8 @@ def make_inputs(
     signed: bool = False,
     nonzero: bool = True,
 ) -> dict[str, Any]:
-    """Every parameter and global of `fn` by name, fit for `interp.run` and `cref.Library.run`.
+    """Every parameter and global of `fn` by name, structs as one array of them, fit for
+    `interp.run` and `cref.Library.run`.
 
     `sizes` gives the integer scalars (and any other scalar that should not be random); `shapes`
     the first extent of arrays whose declaration leaves it open. Integer elements are drawn from
@@ -59,7 +61,7 @@ def make_inputs(
                 args[p.name] = rng.integers(0, max(1, smallest), extents[p.name], p.type.numpy)
             else:
                 args[p.name] = _draw(p.type, extents[p.name], rng, signed, nonzero)
-    return args
+    return packed(fn, args) if fn.structs else args
 
 
 def extents_of(

@@ -23,6 +23,7 @@ from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.oclgrind import AS_WRITTEN, Checks, run_kernel_under_oclgrind
 from loopxform.runtime.oclgrind_report import OclgrindReport
+from loopxform.runtime.structs import with_numbers
 from loopxform.verify.check_run import RunResult, arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
@@ -123,6 +124,8 @@ def agree(text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = Non
 def simulate(p: KernelPlan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
     """The kernel under Oclgrind; `text` in place of its source. It runs as written: optimised code
     has instructions that Oclgrind does not know (freeze)."""
+    args = {p.plain_names.get(n, n): v for n, v in args.items()}
+    args = with_numbers(p.written, p.plain_names, args)
     scalars = {q.name: int(args[q.name]) for q in p.scalars if q.type.is_integer}
     shape = p.group_shape
     total = [g * s for g, s in zip(p.groups(scalars), shape)]
