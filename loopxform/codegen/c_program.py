@@ -164,7 +164,8 @@ def _pointer(p: Param) -> str:
 
 def _headers(fn: Function, text: str) -> list[str]:
     needed = {
-        "math.h": any(isinstance(x, Call) for x in _expressions(fn)),
+        "math.h": any(isinstance(x, Call) for x in _expressions(fn))
+        or re.search(r"\b(INFINITY|NAN|HUGE_VAL)\b", text),
         "stdbool.h": re.search(r"\bbool\b", text),
         "stddef.h": re.search(r"\b(size_t|ptrdiff_t)\b", text),
         "stdint.h": re.search(r"\bu?int\d+_t\b", text),

@@ -16,7 +16,7 @@ from typing import Literal, assert_never
 from loopxform.codegen.structs import Place, c_text, places
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
-from loopxform.ir.functions import INTEGER, base_name, parameters
+from loopxform.ir.functions import CLASSES, INTEGER, ROUNDED, base_name, parameters
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -261,18 +261,26 @@ def _cast(to: Scalar, operand: Expr, d: Dialect) -> _Text:
 
 
 def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> _Text:
-    if d.language == "c":
+    base, types = base_name(name) or name, parameters(name)
+    if d.language == "c" and base not in CLASSES:
         return f"{name}({', '.join(expr(a, d) for a in args)})", PRIMARY
-    types = parameters(name)
     if types is None:
         raise EmitError(f"{name} has no counterpart in OpenCL C", help="write it with + - * / ?:")
     same = (a if d.type_of(a) == t else Cast(t, a) for a, t in zip(args, types))
-    casted = ", ".join(expr(a, d) for a in same)
+    given = ", ".join(expr(a, d) for a in same)
+    if d.language == "c":
+        return f"{base}({given})", PRIMARY
     if name in INTEGER:
-        return f"({d.type_name(types[0])})abs({casted})", UNARY
-    word = {"nearbyint": "rint"}.get(base_name(name) or name, base_name(name) or name)
-    return f"{word}({casted})", PRIMARY
+        return f"({d.type_name(types[0])})abs({given})", UNARY
+    if base in ROUNDED:
+        return f"(long){'round' if base.endswith('round') else 'rint'}({given})", UNARY
+    if base == "isinf":
+        return f"(isinf({given}) ? 1 - 2 * signbit({given}) : 0)", PRIMARY
+    return f"{_WORDS.get(base, base)}({given})", PRIMARY
 
+
+_WORDS = {"nearbyint": "rint", "scalbn": "ldexp"}
+"""Functions that OpenCL C calls otherwise. (`isinf` tells the sign, as that of glibc does.)"""
 
 # ---------------------------------------------------------------- literals
 

@@ -312,7 +312,7 @@ class Resolver:
             symbol = base_symbol(arg, self.table)
             if symbol is not None and symbol.type.derived:
                 symbol.escapes.append(self._next())
-        pure = name is not None and functions.parameters(name) is not None
+        pure = name is not None and functions.is_known(name)
         known = pure or (name is not None and leaves_variables(name))
         if not known or name in self._file.own:
             self.table.calls.append(self._next())

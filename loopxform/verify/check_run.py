@@ -88,7 +88,7 @@ def run(
     expected, actual = numbers(fn, expected), numbers(fn, actual)
     names = [user.get(b.param.name, b.param.name) for b in plan.buffers if b.written]
     written = tuple(n for name in names for n in expected if n == name or n.startswith(f"{name}["))
-    allowed = tolerance_of(fn, contract=not exact)
+    allowed = tolerance_of(fn, contract=not exact, rounded=device.correctly_rounded)
     found = [m for n in written for m in _differences(n, expected[n], actual[n], allowed)]
     elements = sum(int(np.size(expected[n])) for n in written)
     return RunResult(elements, written, tuple(found), sorted(times)[len(times) // 2], allowed)

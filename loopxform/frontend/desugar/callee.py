@@ -162,7 +162,7 @@ def calls(n: c_ast.Node, defined: frozenset[str]) -> bool:
         return False
     if not isinstance(n.name, c_ast.ID) or n.name.name in defined:
         return True
-    return functions.parameters(n.name.name) is None
+    return not functions.is_known(n.name.name)
 
 
 def is_pure(body: c_ast.Node, defined: frozenset[str]) -> bool:

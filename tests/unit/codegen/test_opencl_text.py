@@ -28,7 +28,10 @@ from loopxform.runtime.device import choose
 from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
 from loopxform.verify.interp import InterpError, Program
 
-EXACT = ("fabsf", "sqrt", "fmax", "fminf", "floor", "fma", "abs", "labs")
+EXACT = (
+    *("fabsf", "sqrt", "fmax", "fminf", "floor", "fma", "abs", "labs", "copysign", "fmodf", "logb"),
+    *("isnan", "isinff", "isfinite", "isnormalf", "roundf", "rint", "remainder", "fdimf", "truncf"),
+)
 """Functions OpenCL rounds correctly (the others may be off by some units)."""
 
 OPENCL = Dialect("opencl", {"x": FLOAT, "d": DOUBLE, "i": INT, "l": LONG, "flag": BOOL})
