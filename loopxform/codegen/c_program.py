@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from loopxform.codegen import cexpr
+from loopxform.codegen import cexpr, routines
 from loopxform.codegen.c_copy import copy_lines
 from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
 from loopxform.codegen.cexpr import Dialect
@@ -76,6 +76,7 @@ def _prelude(fn: Function, text: str, *, define_globals: bool = False) -> Iterat
     yield [f"{'' if define_globals else 'extern '}{struct_declaration(s)};" for s in owned]
     alone = [p for p in fn.globals if not p.is_member]
     yield [_global(p, define=define_globals) for p in alone]
+    yield routines.texts(fn, "c")
 
 
 def _pointers(fn: Function, r: Record) -> dict[tuple[str, ...], str]:

@@ -179,8 +179,10 @@ def _text(e: Expr, d: Dialect) -> _Text:
             return f"{op}({inner})" if inner[0] in "+-" else f"{op}{inner}", UNARY
         case Cast(to, operand):
             return _cast(to, operand, d)
-        case Call(name, args):
+        case Call(name, args, None):
             return _call(name, args, d)
+        case Call(name, args):
+            return f"{routine_name(name, d)}({', '.join(expr(a, d) for a in args)})", PRIMARY
         case Select(cond, then, orelse):
             to = d.type_of(e)
             parts = (_as(x, to, d, CONDITIONAL + 1) for x in (then, orelse))
@@ -258,6 +260,11 @@ def _cast(to: Scalar, operand: Expr, d: Dialect) -> _Text:
     if d.language == "opencl" and to == BOOL:
         return f"(uchar)({expr(Bin('!=', operand, Const(0)), d)})", UNARY
     return f"({d.type_name(to)}){expr(operand, d, UNARY)}", UNARY
+
+
+def routine_name(name: str, d: Dialect) -> str:
+    """What a function of the user's file is called in the text."""
+    return f"lx_{name}" if d.language == "opencl" else name
 
 
 def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> _Text:

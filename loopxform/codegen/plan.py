@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from loopxform.codegen import cexpr, describe, render, structs
+from loopxform.codegen import cexpr, describe, render, routines, structs
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
@@ -26,6 +26,8 @@ from loopxform.ir.functions import parameters
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, For, Function, Param, Struct
 from loopxform.ir.records import Record
+from loopxform.ir.routines import expressions, in_order
+from loopxform.ir.routines import symbols as routine_symbols
 from loopxform.ir.types import DOUBLE, INT, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import names, reads, stmt_exprs, walk, walk_expr, writes
@@ -123,6 +125,7 @@ def kernel_plan(
         pragmas=_pragmas(fn, contract=contract),
         tiles=_tiles_used(fn),
         structs=[structs.kernel_definition(r) for r in _records(given)],
+        routines=[line for t in routines.texts(start, "opencl") for line in t.splitlines()],
         constants=[kernel_table(p, dialect.name(p.name), dialect) for p in constants],
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         parameters=[_parameter(a, dialect) for a in arguments],
@@ -199,8 +202,11 @@ def _computes_double(fn: Function) -> bool:
     """Whether anything is a double: an object, a literal, or what a cast or a function gives."""
     whole = [e for _, s in walk(fn.body) for e in stmt_exprs(s)]
     whole += [e for p in fn.globals for e in p.values]
+    called = in_order(fn.routines)
+    whole += [e for r in called for e in expressions(r)]
+    own = {t for r in called for t in (r.returns, *routine_symbols(r).values())}
     parts = (x for e in whole for x in walk_expr(e))
-    return DOUBLE in symbols(fn).values() or any(_is_double(x) for x in parts)
+    return DOUBLE in {*symbols(fn).values(), *own} or any(_is_double(x) for x in parts)
 
 
 def _is_double(e: Expr) -> bool:

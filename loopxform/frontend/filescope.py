@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from loopxform.frontend.ctype import CType
 from loopxform.frontend.members import Records
 from loopxform.frontend.symbols import Symbol
+from loopxform.ir.routines import Routine
 
 
 class FileScope:
@@ -16,6 +17,8 @@ class FileScope:
 
     def __init__(self, own: Mapping[str, str] | None = None, *, plain_layout: bool = True) -> None:
         self.plain_layout = plain_layout
+        self.routines: dict[str, Routine] = {}
+        """The functions so far that are pure and work on numbers."""
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
         self.records = Records({})

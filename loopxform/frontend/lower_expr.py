@@ -17,6 +17,7 @@ from loopxform.frontend.subscripts import subscript
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.ir import functions
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Un, Var
+from loopxform.ir.routines import Routine
 from loopxform.ir.types import ULONG, Scalar
 from loopxform.ir.typing import type_of
 
@@ -29,8 +30,14 @@ class Expressions:
     """Lowers the expressions of one function."""
 
     def __init__(
-        self, table: Table, places: Places, typedef: Lookup, own: Mapping[str, str]
+        self,
+        table: Table,
+        places: Places,
+        typedef: Lookup,
+        own: Mapping[str, str],
+        routines: Mapping[str, Routine] | None = None,
     ) -> None:
+        self.routines = routines or {}
         self.table = table
         self.places = places
         self._typedef = typedef
@@ -219,6 +226,9 @@ class Expressions:
         args = tuple(node.args.exprs) if node.args else ()
         if (number := special(name)) is not None:
             return number
+        if (own := self.routines.get(name)) is not None and len(own.params) == len(args):
+            values = tuple(self.convert(self.lower(a), p.type) for a, p in zip(args, own.params))
+            return Call(name, values, own.returns, origin=self.places.origin(node))
         if name in self.own or not functions.is_known(name):
             raise self._unknown(name, node)
         given = [self._operand(a) for a in args]

@@ -26,6 +26,7 @@ from loopxform.frontend.lower_function import lower_function
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
 from loopxform.frontend.refusal import NotModelled
+from loopxform.frontend.routines import routine
 from loopxform.frontend.symbols import Symbol, enumerator
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
@@ -66,6 +67,9 @@ def lower_file(ast: c_ast.FileAST, places: Places, *, plain_layout: bool = True)
                 _declare(node.decl, scope, places)
                 if places.file(node.decl.coord) == 1:
                     _function(node, scope, places, out)
+                made = routine(node, scope, places)
+                if made is not None:
+                    scope.routines[made.name] = made
     return out
 
 

@@ -29,9 +29,21 @@ from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below, every
 from loopxform.frontend.wraparound import mark_wraparound
 from loopxform.ir.directives import Directive
-from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Param, Return, Stmt, Struct
+from loopxform.ir.nodes import (
+    Assign,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Function,
+    Param,
+    Return,
+    Stmt,
+    Struct,
+)
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import map_body
+from loopxform.ir.routines import Routine
+from loopxform.ir.visit import map_body, stmt_exprs, walk, walk_expr
 from loopxform.source import NOWHERE
 
 
@@ -66,7 +78,7 @@ class _Lowering:
         loosen(self.table, node.body)
         as_numbers(self.table, node.body)
         self.table.name_symbols()
-        self.x = Expressions(self.table, places, self.resolver.typedef, scope.own)
+        self.x = Expressions(self.table, places, self.resolver.typedef, scope.own, scope.routines)
         self.facts = Facts(self.x.types, stable(self.table))
         self.statements = Statements(self.x, self.facts)
 
@@ -88,6 +100,7 @@ class _Lowering:
             globals,
             returns.base if not returns.derived else None,
             structs=tuple(self._structs()),
+            routines=self._routines(body),
             signature=self._signature(returns),
             origin=self.places.origin(self.node.decl),
         )
@@ -165,6 +178,12 @@ class _Lowering:
             pointer=s.behind_pointer,
             origin=origin,
         )
+
+    def _routines(self, body: tuple[Stmt, ...]) -> tuple[Routine, ...]:
+        """The functions of the file that it calls."""
+        found = (x for _, s in walk(body) for e in stmt_exprs(s) for x in walk_expr(e))
+        names = {x.name for x in found if isinstance(x, Call) and x.type is not None}
+        return tuple(r for n, r in self.scope.routines.items() if n in names)
 
     def _structs(self) -> Iterator[Struct]:
         """The structs of parameters and globals, as far as their layout is known."""

@@ -303,18 +303,24 @@ class Resolver:
 
     def _call(self, node: c_ast.FuncCall) -> None:
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
+        symbol = None
         if name is None:
             self.visit(node.name)
         else:
-            self._touch(node.name, "reads")
+            symbol = self._touch(node.name, "reads")
         for arg in node.args.exprs if node.args else ():
             self.visit(arg)
-            symbol = base_symbol(arg, self.table)
-            if symbol is not None and symbol.type.derived:
-                symbol.escapes.append(self._next())
+            base = base_symbol(arg, self.table)
+            if base is not None and base.type.derived:
+                base.escapes.append(self._next())
         pure = name is not None and functions.is_known(name)
         known = pure or (name is not None and leaves_variables(name))
         if not known or name in self._file.own:
+            own = self._file.routines.get(name or "")
+            given = len(node.args.exprs) if node.args else 0
+            is_it = symbol is not None and symbol.kind == "function"
+            if own is not None and is_it and given == len(own.params):
+                return
             self.table.calls.append(self._next())
 
     def _for(self, node: c_ast.For) -> None:

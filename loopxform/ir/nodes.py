@@ -21,11 +21,14 @@ see `visit.resolve`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.source import NOWHERE, Origin
+
+if TYPE_CHECKING:
+    from loopxform.ir.routines import Routine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +96,12 @@ class Cast(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """A call of a known pure function (`fmaxf`, `sqrt`)."""
+    """A call of a known pure function (`fmaxf`, `sqrt`), or of a routine of the user's file: then
+    `type` is that of its value, and the arguments have the types of its parameters."""
 
     name: str
     args: tuple[Expr, ...]
+    type: Scalar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +291,8 @@ class Struct(Node):
 
 @dataclass(frozen=True, slots=True)
 class Function(Node):
-    """One C function. `structs` are those of its objects whose layout is known, `tiles` the tile
+    """One C function. `structs` are those of its objects whose layout is known, `routines` the
+    functions of the file that it calls, `tiles` the tile
     sizes steps may name; `globals` the file-scope objects it uses; `signature` the user's spelling
     of the prototype, types expanded; `assumes` conditions on scalar parameters under which the
     model of the function holds (a recovered shape, say): the analysis relies on them, the host
@@ -300,6 +306,7 @@ class Function(Node):
     tiles: tuple[tuple[str, int], ...] = ()
     assumes: tuple[Expr, ...] = ()
     structs: tuple[Struct, ...] = ()
+    routines: tuple[Routine, ...] = ()
     signature: str = field(default="", compare=False)
 
     @property

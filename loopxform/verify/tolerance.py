@@ -17,6 +17,8 @@ import numpy as np
 
 from loopxform.ir.functions import base_name, result
 from loopxform.ir.nodes import Bin, Call, Function
+from loopxform.ir.routines import expressions, in_order
+from loopxform.ir.routines import symbols as routine_symbols
 from loopxform.ir.types import FLOAT
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import stmt_exprs, walk, walk_expr
@@ -77,7 +79,9 @@ def tolerance_of(fn: Function, *, contract: bool, rounded: bool = True) -> Toler
     and takes their roots as C does."""
     types = symbols(fn)
     called: set[str] = set()
-    for e in (e for _, s in walk(fn.body) for whole in stmt_exprs(s) for e in walk_expr(whole)):
+    found = [(e, types) for _, s in walk(fn.body) for x in stmt_exprs(s) for e in walk_expr(x)]
+    found += [(e, routine_symbols(r)) for r in in_order(fn.routines) for e in expressions(r)]
+    for e, types in found:
         match e:
             case Call(name) if base_name(name) in ULPS or (name == "sqrtf" and not rounded):
                 called.add(name)
