@@ -33,7 +33,7 @@ from loopxform.transforms import Derivation, Step, step, with_tiles
 if TYPE_CHECKING:
     from loopxform.analysis.openmp import Claim
     from loopxform.recipes.limits import Limits
-    from loopxform.recipes.sizes import Variant
+    from loopxform.recipes.sizes import Recipe
     from loopxform.tiled import TiledRoutine
 
 
@@ -189,18 +189,18 @@ class Routine:
     def tile(
         self,
         *,
-        variant: Variant | None = None,
+        recipe: Recipe | None = None,
         limits: Limits | str = "generic",
         contract: bool = True,
         **sizes: int,
     ) -> TiledRoutine:
-        """Block and register tiling. `sizes` are any of Ty, Tx, Tk, Ry, Rx; the rest are chosen to
-        fit `limits`, a profile or its name. Without `variant` the register variant is tried, and a
-        nest that does not fit it is mapped naively, saying why. `contract` lets the device fuse
-        a*b + c; without it results are those of the C program to the last bit.
+        """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
+        profile or its name. Without `recipe` what is tiled and staged follows from what is used
+        again, and a nest without reuse is mapped naively, saying why. `contract` lets the device
+        fuse a*b + c; without it results are those of the C program to the last bit.
 
         Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
         """
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
-        return tile_routine(self, sizes, variant, limits, contract=contract)
+        return tile_routine(self, sizes, recipe, limits, contract=contract)

@@ -53,6 +53,9 @@ CODES: dict[str, str] = {
     "one work-item per iteration.",
     "LX064": "With the numbers given for a run your own C would touch memory beyond its arrays, or "
     "break a condition under which their shapes were recovered.",
+    "LX065": "Elements of an array are used as subscripts or loop bounds, and which values keep "
+    "every access inside its array could not be told, or the ones given do not: a run on random "
+    "inputs would touch other memory. `run --input NAME=LOW:HIGH` gives the values.",
     # legality
     "LX100": "A step that may not be applied.",
     "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "
@@ -68,6 +71,7 @@ CODES: dict[str, str] = {
     "LX114": "A declaration of one loop would hide a name of the other.",
     "LX120": "There is nothing to distribute.",
     "LX121": "A variable declared in the loop is used on both sides of the cut: expand it first.",
+    "LX123": "There is no guard to distribute, or what it reads changes under it.",
     "LX130": "The loop variable is read after the loop, so its last value must stay what it is.",
     "LX131": "The step needs a loop that counts upwards: normalise it first.",
     "LX132": "The loop is mapped to hardware already.",
@@ -86,6 +90,7 @@ CODES: dict[str, str] = {
     "LX144": "A variable's last value is needed after the loop.",
     "LX145": "The extent of an array depends on what changes.",
     "LX146": "The storage cannot be declared further out.",
+    "LX147": "The bounds of a loop cannot be made independent of the loops around it.",
     "LX150": "How much of an array is touched cannot be told.",
     "LX151": "The loop cannot be mapped to that level of the hardware.",
     "LX160": "The array is not read in that loop.",
@@ -93,14 +98,20 @@ CODES: dict[str, str] = {
     "LX162": "The part of the array that is read is not a box of fixed size.",
     "LX163": "A collective copy needs a loop that the whole group runs together.",
     "LX164": "The bounds of the array are not known: a copy might read past them.",
-    "LX165": "Private copies are made of staged arrays.",
+    "LX165": "The private copy might read past what the program touches.",
     "LX166": "The private copy might read past the staged one.",
+    "LX167": "The layout of an array is changed before parts of it are staged.",
     "LX170": "A bounds check must stay: without it the program would do something else.",
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",
+    "LX183": "No statement of the loop's body is the same in every iteration.",
+    "LX184": "Hoisting would read or divide where the loop may have no iteration.",
     "LX190": "Not an induction variable: it must be an integer that one statement of the loop's "
     "body changes, by an amount that stays the same.",
+    "LX191": "A reduction that gives another result in another order: floating-point operations "
+    "round, and a sum of parts rounds elsewhere.",
+    "LX192": "The loop does not consist of reductions whose partial results can be combined.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     # OpenMP: what a pragma claims is wrong

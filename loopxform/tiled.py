@@ -15,10 +15,9 @@ from loopxform.codegen import emit
 from loopxform.errors import UsageError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
-from loopxform.recipes import fit
 from loopxform.recipes.limits import Limits, profile
-from loopxform.recipes.sizes import NAMES, Tiles, Variant
-from loopxform.recipes.tile import Tiled, demand_of, tile
+from loopxform.recipes.sizes import NAMES, Recipe
+from loopxform.recipes.tile import Tiled, tile
 from loopxform.transforms import Derivation
 from loopxform.transforms.base import LARGEST_TILE
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 def tile_routine(
     routine: Routine,
     sizes: Mapping[str, int],
-    variant: Variant | None,
+    recipe: Recipe | None,
     limits: Limits | str,
     *,
     contract: bool,
@@ -42,14 +41,10 @@ def tile_routine(
             message = f"{name} must be a whole number from 1 to {LARGEST_TILE}, not {size!r}"
             raise UsageError(message, code="LX023")
     room = profile(limits) if isinstance(limits, str) else limits
-    wanted: Variant = variant or "register"
     with quoting(routine.file.parsed.sources):
-        demand = demand_of(routine.function)
-        chosen = fit.defaults(room, sizes, demand, wanted)
-        fit.require(chosen, demand, room, wanted)
-        strict = variant in ("register", "block")
-        tiled = tile(routine.function, chosen, wanted, strict=strict)
-    return TiledRoutine(routine, chosen, tiled, room, contract)
+        strict = recipe is not None and recipe != "naive"
+        tiled = tile(routine.function, sizes, recipe, room, strict=strict)
+    return TiledRoutine(routine, tiled, room, contract)
 
 
 @dataclass(frozen=True)
@@ -57,10 +52,14 @@ class TiledRoutine:
     """A function tiled for OpenCL: the derivation, the kernel, the files, the callable."""
 
     routine: Routine
-    sizes: Tiles
     tiled: Tiled
     limits: Limits
     contract: bool = True
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The tile sizes in use, by name."""
+        return self.tiled.sizes
 
     @property
     def derivation(self) -> Derivation:

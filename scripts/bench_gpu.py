@@ -4,7 +4,7 @@
     python scripts/bench_gpu.py --size 1024 --device 0:0
 
 Times are of the kernel on the device (OpenCL events), the median of several launches after warm-up
-on arrays that stay there. The result of every variant is compared with numpy's before it is timed.
+on arrays that stay there. The result of every recipe is compared with numpy's before it is timed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from statistics import median
 import numpy as np
 
 import loopxform as lx
-from loopxform.recipes.sizes import Variant
+from loopxform.recipes.sizes import Recipe
 from loopxform.runtime.device import choose, context, pyopencl
 from loopxform.runtime.profiles import limits_of
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-VARIANTS: tuple[Variant, ...] = ("naive", "block", "register")
+RECIPES: tuple[Recipe, ...] = ("naive", "block", "register")
 
 
 def main() -> int:
@@ -47,15 +47,15 @@ def main() -> int:
     on_device = [array.to_device(queue, x) for x in (a, b, np.zeros_like(expected))]
 
     print(f"{device}, float {n}^3, {sizes}, inputs from seed {seed}")
-    print(f"{'variant':<10} {'median ms':>10} {'min':>8} {'max':>8} {'TFLOP/s':>8} {'x naive':>8}")
+    print(f"{'recipe':<10} {'median ms':>10} {'min':>8} {'max':>8} {'TFLOP/s':>8} {'x naive':>8}")
     mm = lx.load(CORPUS / "mm.c")["mm"]
     naive = 0.0
-    for variant in VARIANTS:
-        kernel = mm.tile(variant=variant, limits=limits_of(device), **sizes).compile(queue=queue)
+    for recipe in RECIPES:
+        kernel = mm.tile(recipe=recipe, limits=limits_of(device), **sizes).compile(queue=queue)
         kernel(n, n, n, *on_device)
         worst = float(np.max(np.abs(on_device[2].get() - expected)))
         if worst > 1e-5 * n:
-            print(f"{variant}: WRONG, an element differs by {worst}")
+            print(f"{recipe}: WRONG, an element differs by {worst}")
             return 1
         times = []
         for _ in range(args.repeat + 2):
@@ -66,7 +66,7 @@ def main() -> int:
         naive = naive or middle
         rate = 2 * n**3 / middle / 1e9
         print(
-            f"{variant:<10} {middle:10.3f} {min(timed):8.3f} {max(timed):8.3f} {rate:8.2f} "
+            f"{recipe:<10} {middle:10.3f} {min(timed):8.3f} {max(timed):8.3f} {rate:8.2f} "
             f"{naive / middle:8.2f}"
         )
     return 0

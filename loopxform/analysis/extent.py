@@ -4,7 +4,8 @@
     extent[d]  = max { x[d] : touched } + 1, as an expression over the parameters
 
 The host needs it where C does not state a dimension: it may copy what the user's program touches,
-and never more. A subscript that may be negative, or is not affine, has no extent (with the reason).
+and never more. A subscript that may be negative, of an array whose dimensions are not all declared,
+or one that is not affine, has no extent (with the reason).
 What may be touched (under a condition on data, say) counts for nothing where all of it is touched
 for certain elsewhere, and has no extent otherwise.
 """
@@ -173,10 +174,34 @@ class _Search:
             return self.refuse(self.reason)
         if not self.parts:
             return self.refuse("it is never touched")
-        for name in self.index:
-            if any(feasible((*part, Constraint(False, {name: -1, "": -1}))) for part in self.parts):
+        if any(self._negative(part) for part in self.parts):
+            inside = self._inside()
+            if not inside:
                 return self.refuse("a subscript may be negative")
+            self.parts = inside
         return _simple(self) or self._general()
+
+    def _negative(self, part: Conj) -> list[Conj]:
+        """The elements of a part that are none: a subscript is below 0."""
+        below = ((*part, Constraint(False, {name: -1, "": -1})) for name in self.index)
+        return [conj for conj in below if feasible(conj)]
+
+    def _inside(self) -> list[Conj]:
+        """The parts without subscripts below 0, where it is for the scalars alone to say that there
+        are none: of `a[k][j]` with a declared shape the function says that 0 <= k, `a[i - 1]` for
+        i = 0 is a mistake. Empty where that is not so."""
+        box, scalars = self._declared(), self.keep - set(self.index)
+        found: list[Conj] = []
+        for part in self.parts:
+            inside = None if box is None else eliminate((*part, *box), self.keep)
+            if inside is None:
+                return []
+            held = [eliminate(x, scalars) for x in (inside, *self._negative(part))]
+            conds = [c for c in held if c is not None and conj_names(c) <= scalars]
+            if len(conds) < len(held) or any(feasible((*conds[0], *c)) for c in conds[1:]):
+                return []
+            found.append(inside)
+        return found
 
     def _general(self) -> Extent | NoExtent:
         try:

@@ -136,6 +136,20 @@ def _goes_with(fn: Function, group: list[_Update], fit: dict[str, list[_Update]]
     return types.type_of(pair[0].target) == types.type_of(pair[0].value)
 
 
+def operands(fn: Function, reduction: Reduction) -> tuple[tuple[Assign | If, Expr], ...]:
+    """The statements that update a reduction, each with its operand e."""
+    out: list[tuple[Assign | If, Expr]] = []
+    inside: set[Path] = set()
+    for path in reduction.paths:
+        s = enclosing(fn, path)[-1]
+        assert isinstance(s, Assign | If)
+        for u in _updates(path, s) if path not in inside else ():
+            if _name(u.target) == reduction.array:
+                out.append((s, u.value))
+                inside.update(u.paths)
+    return tuple(out)
+
+
 @dataclass(frozen=True, slots=True)
 class Updates:
     """All that a loop does with an object: it updates it with these operators. `rounds` says that

@@ -7,11 +7,12 @@ from loopxform.cli.options import numbers, parser, read, whole
 from loopxform.cli.parser import Parser
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
-from loopxform.errors import about, quoting
+from loopxform.errors import UsageError, about, quoting
 from loopxform.recipes.limits import profile
 from loopxform.runtime.profiles import limits_of
 from loopxform.verify.check_run import run
 from loopxform.verify.cref import CSource
+from loopxform.verify.values import FORM, Wanted, wanted
 
 SEED = 20200608
 LARGEST_SEED = (1 << 64) - 1
@@ -29,6 +30,13 @@ def options() -> Parser:
         "--size", action="append", default=[], metavar="M=513,U=129", help="numbers for scalars"
     )
     p.add_argument("--seed", default=str(SEED), metavar="N", help=f"of the inputs ({SEED})")
+    p.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=LOW:HIGH",
+        help="values of an array, HIGH exclusive; 0:nnz:sorted for row pointers",
+    )
     p.add_argument("--repeat", default="1", metavar="N", help="launches; median time (1)")
     tiling.add_options(p)
     return p
@@ -37,6 +45,8 @@ def options() -> Parser:
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
     given = numbers("--size", args.size)
+    with about("--input"):
+        inputs = dict(_input(text) for text in args.input)
     seed = whole("--seed", args.seed, 0, LARGEST_SEED, str(SEED))
     repeat = whole("--repeat", args.repeat, 1, MOST_LAUNCHES, "10")
     device = tiling.device(args)
@@ -49,7 +59,7 @@ def main(argv: list[str]) -> int:
     source = CSource(args.file, text, tuple(args.include), tuple(args.define), tuple(args.undefine))
     with quoting(file.parsed.sources), about("--size"):
         plan = emit.kernel(tiled.derivation, contract=not exact)
-        result = run(plan, source, device, given, seed, exact=exact, repeat=repeat)
+        result = run(plan, source, device, given, seed, exact=exact, inputs=inputs, repeat=repeat)
     sizes = ", ".join(f"{n}={v}" for n, v in given.items()) or "no sizes"
     print(headline(tiled))
     print(f"  device        {device}")
@@ -65,3 +75,11 @@ def main(argv: list[str]) -> int:
     arrays = ", ".join(result.arrays)
     print(f"  verified      {result.elements} elements of {arrays} are {how} your C's")
     return 0
+
+
+def _input(text: str) -> tuple[str, Wanted]:
+    """`row=0:nnz:sorted`. Raises UsageError."""
+    name, equals, values = text.partition("=")
+    if name.isidentifier() and equals:
+        return name, wanted(values)
+    raise UsageError(f"'{text}' is not NAME=LOW:HIGH", code="LX023", help=FORM)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
 from loopxform.codegen import describe, traffic
-from loopxform.codegen.plan import KernelPlan
-from loopxform.ir.nodes import For, Function
-from loopxform.ir.visit import declared, walk
+from loopxform.codegen.plan import Plan
+from loopxform.ir.nodes import Function
+from loopxform.ir.visit import declared
 from loopxform.tiled import TiledRoutine
 
 
-def lines(done: TiledRoutine, plan: KernelPlan | None) -> Iterator[str]:
+def lines(done: TiledRoutine, plan: Plan | None) -> Iterator[str]:
     """The summary, a line each."""
     yield headline(done)
     for v in judge(done.routine.function):
@@ -21,25 +21,38 @@ def lines(done: TiledRoutine, plan: KernelPlan | None) -> Iterator[str]:
         line = f"line {v.loc.line}" if v.loc else ""
         yield f"  loop {v.var:<8} {line:<8} {v.parallel}{reduction}{private}"
     if plan is not None:
-        yield from _launch(plan)
+        yield from _launches(plan)
     yield from _traffic(done)
 
 
+KINDS = {
+    "register": "register tiling",
+    "block": "block tiling",
+    "one-sided": "one-sided tiling",
+    "1-d": "tiling along one loop",
+    "stencil": "tiling with halos",
+    "naive": "one work-item per iteration",
+}
+
+
 def headline(done: TiledRoutine) -> str:
-    """The function, its variant and tile sizes, and why the variant is not the one wanted."""
-    tiled = done.tiled
-    sizes = ", ".join(f"{n}={v}" for n, v in done.sizes.named(tiled.variant).items())
-    kind = "one work-item per iteration" if tiled.variant == "naive" else f"{tiled.variant} tiling"
-    note = f"\n  note: {tiled.reason}" if tiled.reason else ""
-    return f"{done.routine.name}: {kind}, {sizes}{note}"
+    """The function, its recipe and tile sizes, and why the recipe is not another."""
+    sizes = ", ".join(f"{n}={v}" for n, v in done.sizes.items())
+    note = f"\n  note: {done.tiled.reason}" if done.tiled.reason else ""
+    return f"{done.routine.name}: {KINDS[done.tiled.recipe]}, {sizes}{note}"
 
 
-def _launch(plan: KernelPlan) -> Iterator[str]:
-    shapes = {name: d.shape for name, d in declared(plan.function.body).items()}
-    yield f"  grid          {describe.grid(plan.mapping)}"
-    yield f"  group         {describe.group(plan.mapping)}"
-    yield f"  local memory  {describe.local_memory(plan.mapping)}"
-    yield f"  private       {describe.private_arrays(plan.mapping, shapes)}"
+def _launches(plan: Plan) -> Iterator[str]:
+    if plan.temporaries:
+        yield f"  temporary     {describe.arrays(plan.temporaries)}"
+    for k in plan.kernels:
+        if len(plan.kernels) > 1:
+            yield f"  kernel        {k.name}"
+        shapes = {name: d.shape for name, d in declared(k.function.body).items()}
+        yield f"  grid          {describe.grid(k.mapping)}"
+        yield f"  group         {describe.group(k.mapping)}"
+        yield f"  local memory  {describe.local_memory(k.mapping)}"
+        yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
 
 
 def prepared(done: TiledRoutine) -> Function:
@@ -55,17 +68,7 @@ def prepared(done: TiledRoutine) -> Function:
 def _traffic(done: TiledRoutine) -> Iterator[str]:
     base = prepared(done)
     plain = traffic.naive(base)
-    rows = _row_loop(base)
-    tiled = plain
-    if done.tiled.variant != "naive":
-        register = done.tiled.variant == "register"
-        tiled = traffic.tiled(base, done.tiled.function, rows, register=register)
+    tiled = traffic.tiled(base, done.tiled.choice, done.tiled.staged, done.tiled.kept)
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
         yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"
-
-
-def _row_loop(fn: Function) -> str:
-    """The outer one of the two innermost parallel loops."""
-    parallel = [s.var for _, s in walk(fn.body) if isinstance(s, For) and s.parallel]
-    return parallel[-2] if len(parallel) > 1 else parallel[-1]

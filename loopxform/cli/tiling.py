@@ -9,24 +9,33 @@ from loopxform.api import File
 from loopxform.cli.options import add_contract, chosen, positive
 from loopxform.errors import UsageError, about
 from loopxform.recipes.limits import PROFILES, Limits, profile
-from loopxform.recipes.sizes import NAMES
+from loopxform.recipes.sizes import NAMES, RECIPES
 from loopxform.tiled import TiledRoutine
 
 if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
 
 
+SIZES = {
+    "Ty": "work-items of a group along the outer tiled loop",
+    "Tx": "work-items of a group along the inner tiled loop",
+    "Tk": "tile of the sequential loop",
+    "Ry": "elements per work-item along the outer tiled loop",
+    "Rx": "elements per work-item along the inner tiled loop",
+    "Tz": "work-items along a third tiled loop (stencils)",
+}
+
+
 def add_options(p: argparse.ArgumentParser) -> None:
     g = p.add_argument_group("tiling", "defaults fit the device; see docs/tiling.md")
-    g.add_argument("--Ty", metavar="N", help="work-items of a group along the outer loop (16)")
-    g.add_argument("--Tx", metavar="N", help="work-items of a group along the inner loop (16)")
-    g.add_argument("--Tk", metavar="N", help="tile of the sequential loop (16)")
-    g.add_argument("--Ry", metavar="N", help="elements per work-item along the outer loop (8)")
-    g.add_argument("--Rx", metavar="N", help="elements per work-item along the inner loop (4 or 8)")
+    for name, what in SIZES.items():
+        g.add_argument(f"--{name}", metavar="N", help=what)
     g.add_argument(
+        "--recipe",
         "--variant",
-        choices=("register", "block", "naive"),
-        help="register tiling (default), block tiling only, or one work-item per iteration",
+        choices=("auto", *RECIPES),
+        default="auto",
+        help="what is tiled: found from what is used again (auto), or one of the named ways",
     )
     add_contract(g, "(tile: on; run: off, which is bit-exact)")
     d = p.add_argument_group("device")
@@ -44,7 +53,8 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
     sizes = {name: size for name, size in options if size is not None}
     routine = chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
-        return routine.tile(variant=args.variant, limits=limits, contract=contract, **sizes)
+        recipe = None if args.recipe == "auto" else args.recipe
+        return routine.tile(recipe=recipe, limits=limits, contract=contract, **sizes)
 
 
 def limits_for(args: argparse.Namespace) -> Limits:

@@ -56,16 +56,17 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
         c_program.function_text(start, name=as_written, openmp=False),
         c_program.function_text(fn, name=transformed),
     )
+    asked = tuple((c.text(d), c.why) for c in conditions)
     arguments = ", ".join(structs.roots(start.params))
     made = Guarded(
-        prelude=tuple(_prelude(start, texts, overlaps=bool(pairs))),
+        prelude=tuple(_prelude(start, [*texts, *(c for c, _ in asked)], overlaps=bool(pairs))),
         reference=texts[0].rstrip("\n"),
         transformed=texts[1].rstrip("\n"),
         prototype=c_program.prototype(start),
         locals=tuple(inside.locals()),
         nulls=tuple(inside.nulls()),
         sizes=sizes,
-        conditions=tuple((c.text(d), c.why) for c in conditions),
+        conditions=asked,
         overlaps=tuple(guard.overlaps(plain, pairs, inside.texts)),
         fall_back=_leave(start, f"{as_written}({arguments})"),
         go_on=_call(start, f"{transformed}({arguments})"),

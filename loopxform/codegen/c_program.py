@@ -69,14 +69,15 @@ def prelude(fn: Function, text: str) -> list[str]:
 
 
 def _prelude(fn: Function, text: str, *, define_globals: bool = False) -> Iterator[list[str]]:
-    yield [f"#include <{h}>" for h in _headers(fn, text)]
+    constants = [_global(p, define=define_globals) for p in fn.globals if not p.is_member]
+    own = routines.texts(fn, "c")
+    yield [f"#include <{h}>" for h in _headers(fn, "\n".join([text, *constants, *own]))]
     yield [h for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text]
     yield [c_definition(r, _pointers(fn, r)) for r in records(fn)]
     owned = [s for s in fn.structs if s.is_global and "." not in s.name]
     yield [f"{'' if define_globals else 'extern '}{struct_declaration(s)};" for s in owned]
-    alone = [p for p in fn.globals if not p.is_member]
-    yield [_global(p, define=define_globals) for p in alone]
-    yield routines.texts(fn, "c")
+    yield constants
+    yield own
 
 
 def _pointers(fn: Function, r: Record) -> dict[tuple[str, ...], str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.mapping import Mapping
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Expr, Un
@@ -12,13 +13,14 @@ from loopxform.ir.printer import expr_text
 
 def grid(mapping: Mapping) -> str:
     """`ceil(M / (Ty*Ry)) x ceil(N / (Tx*Rx)) groups`, slowest dimension first."""
-    counts = {}
+    counts: dict[int, str] = {}
     for loop in mapping.grid:
         assert loop.level is not None
         gap, step = Bin("-", loop.hi, loop.lo), loop.step
         if (value_of(step) or 1) < 0:
             gap, step = Bin("-", loop.lo, loop.hi), simplify(Un("-", step))
-        counts[loop.level.dimension] = _ceil(simplify(gap), step)
+        n, count = loop.level.dimension, _ceil(simplify(gap), step)
+        counts[n] = f"{counts[n]}*{count}" if n in counts else count
     return " x ".join(counts.get(n, "1") for n in _dimensions(mapping)) + " groups"
 
 
@@ -47,6 +49,11 @@ def private_arrays(mapping: Mapping, shapes: dict[str, tuple[Expr, ...]]) -> str
     return _sized(f"{total} elements in arrays", kept)
 
 
+def arrays(buffers: Sequence[Buffer]) -> str:
+    """`A_t[U, M], part[M, N, 8]`."""
+    return ", ".join(_array(b.param.name, [d for d in b.param.shape if d]) for b in buffers)
+
+
 def _dimensions(mapping: Mapping) -> list[int]:
     """Those in use: z, y, x."""
     used = {loop.level.dimension for loop in mapping.grid if loop.level}
@@ -61,5 +68,9 @@ def _ceil(gap: Expr, step: Expr) -> str:
 
 
 def _sized(total: str, arrays: Sequence[tuple[str, Sequence[Expr]]]) -> str:
-    texts = [f"{name}[{', '.join(map(expr_text, shape))}]" for name, shape in arrays]
+    texts = [_array(name, shape) for name, shape in arrays]
     return f"{total}{': ' if texts else ''}{', '.join(texts)}"
+
+
+def _array(name: str, shape: Sequence[Expr]) -> str:
+    return f"{name}[{', '.join(map(expr_text, shape))}]"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from loopxform.codegen import host, render
 from loopxform.codegen.host_names import require_names
-from loopxform.codegen.plan import KernelPlan, kernel_plan
+from loopxform.codegen.plan import Plan, program_plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Function
 from loopxform.transforms import Derivation
@@ -14,10 +14,10 @@ from loopxform.transforms import Derivation
 
 @dataclass(frozen=True)
 class Emitted:
-    """The files by name, and the plan of the kernel (None for C only)."""
+    """The files by name, and the plan of the kernels (None for C only)."""
 
     files: dict[str, str]
-    plan: KernelPlan | None
+    plan: Plan | None
 
 
 def opencl(
@@ -25,7 +25,7 @@ def opencl(
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program.
 
-    Raises EmitError where it cannot run as a kernel behind the user's signature.
+    Raises EmitError where it cannot run as kernels behind the user's signature.
     """
     start = derivation.start
     _reachable(start)
@@ -35,7 +35,7 @@ def opencl(
             loc=start.origin.loc,
             help="write the result through a pointer parameter",
         )
-    plan = kernel_plan(
+    plan = program_plan(
         derivation.function,
         start,
         header=tuple(_header(derivation, origin, version)),
@@ -61,10 +61,10 @@ def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> E
     return Emitted({f"{stem}_openmp.c": "\n".join([*head, "", text])}, None)
 
 
-def kernel(derivation: Derivation, *, contract: bool = True) -> KernelPlan:
-    """Only the kernel, to run it from here."""
+def kernel(derivation: Derivation, *, contract: bool = True) -> Plan:
+    """Only the kernels, to run them from here."""
     _reachable(derivation.start)
-    return kernel_plan(derivation.function, derivation.start, contract=contract)
+    return program_plan(derivation.function, derivation.start, contract=contract)
 
 
 def _reachable(fn: Function) -> None:

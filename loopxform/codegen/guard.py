@@ -17,12 +17,28 @@ from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.structs import places
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, Param, Struct, Tile, Var
+from loopxform.ir.nodes import (
+    Bin,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    Param,
+    Struct,
+    Tile,
+    Var,
+)
 from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
+from loopxform.transforms.bounds import conjunction, positive
 
 INT_MAX = 2**31 - 1
+
+MOST_ELEMENTS = 2**48
+"""No array has more: the size of one is computed without overflow, and memory ends long before."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,8 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
         for e in start.assumes
     ]
     found += _ranges(start, fn)
+    arrays = [s for s in fn.body if isinstance(s, Decl) and s.shape and s not in start.body]
+    found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
     return tuple(dict.fromkeys((*_narrow(start, mentioned), *found)))
 
@@ -81,6 +99,20 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
         for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
             if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
                 yield in_int(x, d)
+
+
+def _countable(s: Decl) -> Condition | None:
+    """An array that the user's program does not have: the product of its extents is a number."""
+    if all(value_of(d) is not None for d in s.shape):
+        return None
+    most = Const(MOST_ELEMENTS, LLONG)
+    first, *rest = s.shape
+    within: list[Expr] = [Bin("<=", first, most)]
+    below = positive(first)
+    for d in rest:
+        within.append(Bin("<=", d, Bin("/", most, below)))
+        below = Bin("*", below, positive(d))
+    return Condition(conjunction(within), f"{s.name} would be too large")
 
 
 def in_int(x: Expr, d: Dialect) -> Condition:

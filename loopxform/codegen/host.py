@@ -17,10 +17,11 @@ from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.guard import wide
 from loopxform.codegen.host_names import require_names
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import KernelPlan, Plan
 from loopxform.ir.nodes import Param
 from loopxform.ir.types import CHAR, LONG, ULONG
 from loopxform.ir.typing import symbols
+from loopxform.ir.visit import names
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,27 @@ class HostBuffer:
     count: str
     read: bool
     written: bool
+
+
+@dataclass(frozen=True)
+class HostTemporary:
+    """An array that exists on the device only: C expressions for its elements and their size."""
+
+    name: str
+    count: str
+    size: str
+
+
+@dataclass(frozen=True)
+class HostKernel:
+    """A kernel as the host code launches it. `first` is where its groups are among those of all,
+    `groups` C expressions for them, `arguments` C variables in order."""
+
+    name: str
+    first: int
+    groups: tuple[str, str, str]
+    group_shape: tuple[int, int, int]
+    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,8 @@ class HostPlan:
     stem: str
     origin: str
     version: str
-    kernel: str
+    kernels: tuple[HostKernel, ...]
+    temporaries: tuple[HostTemporary, ...]
     kernel_lines: tuple[str, ...]
     reference: str
     prelude: tuple[str, ...]
@@ -71,13 +94,11 @@ class HostPlan:
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
-    groups: tuple[str, str, str]
-    group_shape: tuple[int, int, int]
     needs: tuple[Need, ...]
 
 
-def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> HostPlan:
-    """Plans the host code of one kernel; `stem` names its files, `origin` the user's file.
+def host_plan(plan: Plan, *, stem: str, origin: str, version: str) -> HostPlan:
+    """Plans the host code of a program; `stem` names its files, `origin` the user's file.
 
     Raises EmitError where a name of the user's is taken.
     """
@@ -87,19 +108,20 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
     reference = c_program.function_text(written, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
     inside = structs.Inside(written, fn)
-    conditions, groups = tuple(_conditions(plan, d)), _groups(plan, d)
-    texts = [reference, *groups, *(b.count for b in buffers), *(c for c, _ in conditions)]
-    scalars = [f"{p.type.c} {p.name}" for p in plan.scalars]
-    mems = [f"cl_mem {b.name}" for b in buffers]
+    conditions, kernels = tuple(_conditions(plan, d)), tuple(_kernels(plan, d))
+    temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
+    computed = [*(g for k in kernels for g in k.groups), *(t.count for t in temporaries)]
+    texts = [reference, *computed, *(b.count for b in buffers), *(c for c, _ in conditions)]
     order = [_name(a) for a in plan.arguments]
-    cl_params = ["cl_command_queue lx_queue", *_in_order(order, scalars, mems)]
+    cl_params = ["cl_command_queue lx_queue", *_cl_params(plan, order)]
     cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})"
     return HostPlan(
         name=fn.name,
         stem=stem,
         origin=origin,
         version=version,
-        kernel=plan.name,
+        kernels=kernels,
+        temporaries=temporaries,
         kernel_lines=tuple(plan.source.splitlines()),
         reference=reference.rstrip("\n"),
         prelude=tuple(c_program.prelude(written, "\n".join(texts))),
@@ -117,8 +139,6 @@ def host_plan(plan: KernelPlan, *, stem: str, origin: str, version: str) -> Host
         overlaps=tuple(guard.overlaps(fn, guard.meeting(fn), inside.texts)),
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
         takes_for_granted=" && ".join(_takes_for_granted(plan)),
-        groups=groups,
-        group_shape=plan.group_shape,
         needs=tuple(_needs(plan)),
     )
 
@@ -128,7 +148,7 @@ def write(plan: HostPlan) -> tuple[str, str]:
     return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
 
 
-def _takes_for_granted(plan: KernelPlan) -> Iterator[str]:
+def _takes_for_granted(plan: Plan) -> Iterator[str]:
     """What the kernel's types are on the host, where C leaves it open."""
     types = set(symbols(plan.start).values())
     if types & {LONG, ULONG}:
@@ -139,12 +159,11 @@ def _takes_for_granted(plan: KernelPlan) -> Iterator[str]:
         yield from structs.c_layout(r)
 
 
-def _needs(plan: KernelPlan) -> Iterator[Need]:
+def _needs(plan: Plan) -> Iterator[Need]:
     """Nothing is asked about memory that is not used."""
     if plan.local_bytes:
         yield Need("local_bytes", "cl_ulong", "CL_DEVICE_LOCAL_MEM_SIZE", plan.local_bytes)
-    group_size = plan.mapping.group_size
-    yield Need("group_size", "size_t", "CL_DEVICE_MAX_WORK_GROUP_SIZE", group_size)
+    yield Need("group_size", "size_t", "CL_DEVICE_MAX_WORK_GROUP_SIZE", plan.group_size)
     if plan.computes_double:
         yield Need("doubles", "cl_device_fp_config", "CL_DEVICE_DOUBLE_FP_CONFIG", 1)
 
@@ -153,9 +172,15 @@ def _name(a: Buffer | Param) -> str:
     return a.param.name if isinstance(a, Buffer) else a.name
 
 
-def _in_order(order: list[str], scalars: list[str], mems: list[str]) -> Iterator[str]:
-    every = {x.split()[-1]: x for x in [*scalars, *mems]}
-    return (every[n] for n in order)
+def _cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
+    """The arguments of the kernels, and the scalars that only their launches and the conditions for
+    these mention."""
+    asked = [*plan.launched, *(c.expr for c in plan.conditions)]
+    asked += [b.when for b in plan.buffers if b.when is not None]
+    wanted = {*arguments, *(n for e in asked for n in names(e))}
+    for p in plan.start.objects:
+        if p.name in wanted:
+            yield f"cl_mem {p.name}" if p.array else f"{p.type.c} {p.name}"
 
 
 def _mem(name: str, buffers: tuple[HostBuffer, ...]) -> str:
@@ -163,7 +188,7 @@ def _mem(name: str, buffers: tuple[HostBuffer, ...]) -> str:
 
 
 def _argument(a: Buffer | Param) -> tuple[str, str]:
-    """A kernel argument: its name and the type it is passed as."""
+    """An argument of the launches: its name and the type it is passed as."""
     if isinstance(a, Buffer):
         return a.param.name, "cl_mem"
     return a.name, f"cl_{a.type.cl}"
@@ -175,7 +200,7 @@ def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     return HostBuffer(p.name, p.type.c, pointer, guard.count(b, d), b.read, b.written)
 
 
-def _conditions(plan: KernelPlan, d: Dialect) -> Iterator[tuple[str, str]]:
+def _conditions(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
     """What must hold for the kernel to run, and the words to say so."""
     for c in plan.conditions:
         yield c.text(d), c.why
@@ -192,9 +217,25 @@ def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
                 yield a.param.name, b.param.name
 
 
-def _groups(plan: KernelPlan, d: Dialect) -> tuple[str, str, str]:
-    x, y, z = (wide(count, d) for count in plan.grid)
-    return x, y, z
+def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
+    return HostTemporary(_variable(b), wide(b.count, d), f"sizeof({b.param.type.c})")
+
+
+def _kernels(plan: Plan, d: Dialect) -> Iterator[HostKernel]:
+    own = {b.param.name: _variable(b) for b in plan.temporaries}
+    for n, k in enumerate(plan.kernels):
+        arguments = tuple(own.get(_name(a), _name(a)) for a in k.arguments)
+        yield HostKernel(k.name, 3 * n, _groups(k, d), k.group_shape, arguments)
+
+
+def _variable(b: Buffer) -> str:
+    """What the host code calls an array that is not the user's."""
+    return f"lx_mem_{b.param.name}"
+
+
+def _groups(k: KernelPlan, d: Dialect) -> tuple[str, str, str]:
+    x, y, z = (wide(count, d) for count in k.grid)
+    return (x, y, z) if k.when is None else (f"({wide(k.when, d)}) ? {x} : 0", y, z)
 
 
 def _plain(prototype: str) -> str:
@@ -202,7 +243,7 @@ def _plain(prototype: str) -> str:
     return re.sub(r"\b_Bool\b", "bool", prototype)
 
 
-def _plain_prototype(plan: KernelPlan) -> str:
+def _plain_prototype(plan: Plan) -> str:
     """The prototype with plain pointers, for C++ (which has no variable-length arrays)."""
     fn = plan.start
 

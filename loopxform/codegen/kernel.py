@@ -29,7 +29,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import INT, Space
 from loopxform.ir.visit import bodies, loads, names, walk, writes
-from loopxform.transforms.bounds import conjunction
+from loopxform.transforms.bounds import conjunction, trip_count
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
@@ -44,10 +44,12 @@ class KernelWriter:
     render_copy: Callable[[CopyPlan], str]
     _hoisted: dict[str, object] = field(default_factory=dict)
     _partly_set: frozenset[str] = frozenset()
+    _written: frozenset[str] = frozenset()
 
     def lines(self, body: tuple[Stmt, ...]) -> list[str]:
         """The kernel body: offsets of the group, then what the group does."""
         out: list[str] = []
+        self._written = writes(body)
         inner = body
         while len(inner) == 1 and _is_grid(inner[0]):
             loop = inner[0]
@@ -79,15 +81,27 @@ class KernelWriter:
         return isinstance(s, If) or any(self._conditions(t) for t in found)
 
     def _group_offset(self, loop: For) -> str:
-        level = loop.level
-        assert level is not None
-        number = f"get_group_id({level.dimension})"
         kind = self.dialect.type_name(loop.type)
+        number = self._group_number(loop, kind)
         step = self._text(loop.step, 13)
-        text = f"({kind}){number}" + ("" if value_of(loop.step) == 1 else f" * {_wrap(step)}")
+        text = number + ("" if value_of(loop.step) == 1 else f" * {_wrap(step)}")
         if poly(loop.lo).constant != 0:
             text = f"{self._text(loop.lo, 12)} + {text}"
         return f"const {kind} {self.dialect.name(loop.var)} = {text};"
+
+    def _group_number(self, loop: For, kind: str) -> str:
+        """Which iteration of a loop over groups this is: its part of the number of the group,
+        where several loops share a dimension."""
+        assert loop.level is not None
+        text = f"get_group_id({loop.level.dimension})"
+        shared = [x for x in self.mapping.grid if x.level == loop.level]
+        place = next(n for n, x in enumerate(shared) if x is loop)
+        faster = [f"({self._text(trip_count(x))})" for x in shared[place + 1 :]]
+        if faster:
+            text = f"{text} / {' / '.join(faster)}"
+        if place > 0:
+            text = f"{text} % ({self._text(trip_count(loop))})"
+        return f"({kind})({text})" if len(shared) > 1 else f"({kind}){text}"
 
     def _thread_offsets(self) -> Iterator[str]:
         """Thread loops that run over the same values everywhere are computed once."""
@@ -128,6 +142,8 @@ class KernelWriter:
         match s:
             case For() if s.level is not None:
                 return self._thread_nest(s)
+            case For() | If() if self._common(s):
+                return self._item(s)
             case For():
                 self._uniform(s.lo, s.hi, s.step)
                 return self._loop(s, self._group(s.body, in_loop=True))
@@ -145,6 +161,15 @@ class KernelWriter:
                     help="distribute the loops mapped to threads over it",
                 )
 
+    def _common(self, s: Stmt) -> bool:
+        """Whether a statement only computes values that all work-items have in common, each for
+        itself."""
+        inside = [x for _, x in walk((s,))]
+        plain = all(isinstance(x, Assign | Decl | If | For) for x in inside)
+        mapped = any(isinstance(x, For) and x.level is not None for x in inside)
+        targets = [x.target for x in inside if isinstance(x, Assign)]
+        return plain and not mapped and all(isinstance(t, Var) for t in targets)
+
     def _copies(self, batch: list[Copy], *, again: bool) -> list[str]:
         """Copies between barriers: the tiles are no longer read, then they are complete."""
         out = [BARRIER] if again else []
@@ -155,10 +180,11 @@ class KernelWriter:
         return [*out, BARRIER]
 
     def _uniform(self, *exprs: Expr) -> None:
-        """Barriers must be met by all: conditions around them may not differ between work-items."""
+        """Barriers must be met by all: conditions around them may not differ between work-items,
+        nor read what the kernel writes."""
         moving = {t.loop.var for t in self.mapping.threads}
         for e in exprs:
-            if names(e) & moving or any(True for _ in loads(e)):
+            if names(e) & moving or {x.array for x in loads(e)} & self._written:
                 raise EmitError("a barrier would stand in control flow that differs in a group")
 
     # ------------------------------------------------------------ one work-item

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, to_expr, value_of
-from loopxform.ir.nodes import Const, Copy, Decl, Expr, For, Function, Var
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Var
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, loads, loops, stmt_exprs, walk
+from loopxform.ir.visit import LoopSite, loads, loops, names, stmt_exprs, walk
 from loopxform.transforms.bounds import fixed_trips, iteration_number
 
 
@@ -33,19 +33,23 @@ class ThreadLoop:
 
 @dataclass(frozen=True)
 class LocalTile:
-    """A tile in local memory: dimensions in storage order, slowest first."""
+    """A tile in local memory: dimensions in storage order, slowest first. A `padded` one has a
+    column more than it needs, so that neighbours that read along another dimension than the fastest
+    find their elements in different banks."""
 
     decl: Decl
     order: tuple[int, ...]
+    padded: bool = False
 
     @property
     def shape(self) -> tuple[Expr, ...]:
-        return tuple(self.decl.shape[n] for n in self.order)
+        *slow, fast = (self.decl.shape[n] for n in self.order)
+        return (*slow, Bin("+", fast, Const(1)) if self.padded else fast)
 
     @property
     def bytes(self) -> int:
         total = self.decl.type.bytes
-        for d in self.decl.shape:
+        for d in self.shape:
             total *= value_of(d) or 0
         return total
 
@@ -91,7 +95,7 @@ def mapping_of(fn: Function) -> Mapping:
     decls = [s for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape]
     tiles = {s.name: s for s in decls if s.space is Space.LOCAL}
     kept = {s.name: _kept(fn, s, threads) for s in decls if s.space is not Space.LOCAL}
-    ordered = tuple(LocalTile(s, _storage_order(fn, s, threads)) for s in tiles.values())
+    ordered = tuple(_tile(fn, s, threads) for s in tiles.values())
     return Mapping(grid, threads, ordered, kept)
 
 
@@ -144,14 +148,29 @@ def _group_level(fn: Function, name: str) -> bool:
     return not any(s.level and s.level.kind == "group" for s in around)
 
 
-def _storage_order(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> tuple[int, ...]:
+def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTile:
     """The dimension that varies between work-items is stored fastest, so that what a work-item
     reads for its registers is contiguous; other dimensions keep their order."""
-    varying = {t.loop.var for t in threads}
     used = _accesses(fn, decl.name)
 
-    def moves(n: int) -> bool:
-        return any(poly(index[n]).mentions(v) for index in used for v in varying)
+    def moves(n: int, found: set[str]) -> bool:
+        return any(poly(index[n]).mentions(v) for index in used for v in found)
 
+    varying = {t.loop.var for t in threads}
     dims = range(len(decl.shape))
-    return tuple(sorted(dims, key=lambda n: (moves(n), n)))
+    order = tuple(sorted(dims, key=lambda n: (moves(n, varying), n)))
+    *slow, fast = order
+    neighbours = {t.loop.var for t in threads if t.dimension == 0}
+    read_across = any(moves(n, neighbours) for n in slow) and not moves(fast, neighbours)
+    copied = dims[-1]  # neighbours copy along the fastest dimension of the source
+    copied_across = copied != fast and moves(copied, _inside(fn, varying))
+    return LocalTile(decl, order, read_across or copied_across)
+
+
+def _inside(fn: Function, varying: set[str]) -> set[str]:
+    """Loops that run over other values in other work-items."""
+    found = set(varying)
+    for s in loops(fn):  # outer ones come first
+        if (names(s.loop.lo) | names(s.loop.hi)) & found:
+            found.add(s.loop.var)
+    return found

@@ -1,7 +1,7 @@
 """Every decision a template or a launcher needs, taken here from the mapped program.
 
-`kernel_plan` is the whole way from a `Function` whose loops are mapped to hardware to the text of
-an OpenCL kernel and the facts of its launch.
+`program_plan` is the whole way from a `Function` whose loops are mapped to hardware to the text of
+its OpenCL kernels and the facts of their launches.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from loopxform.codegen import cexpr, describe, render, routines, structs
+from loopxform.codegen import cexpr, describe, launches, render, routines, structs
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
+from loopxform.codegen.launches import Launch
 from loopxform.codegen.mapping import Mapping, mapping_of
 from loopxform.codegen.opencl_words import free_name
 from loopxform.codegen.tables import kernel_table, tables
@@ -38,31 +39,16 @@ BUILTIN_KERNEL_PREFIX = "lx_"
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """One kernel: text, arguments in order, launch shape, memory use. `function` is derived from
-    `start`, which is the user's program (`written`) with plain names for numbers and pointers in
-    structs."""
+    """One kernel: text, arguments in order, launch shape, memory use. It is launched where `when`
+    holds (None: always)."""
 
     name: str
-    source: str
+    text: str
     function: Function
-    start: Function
     mapping: Mapping
     arguments: tuple[Buffer | Param, ...]
     grid: tuple[Expr, Expr, Expr]
-    written: Function
-
-    @cached_property
-    def plain_names(self) -> dict[str, str]:
-        """By the name that the user's program has for it (`q.n`)."""
-        return structs.plain_names(self.written)
-
-    @property
-    def buffers(self) -> tuple[Buffer, ...]:
-        return tuple(a for a in self.arguments if isinstance(a, Buffer))
-
-    @property
-    def scalars(self) -> tuple[Param, ...]:
-        return tuple(a for a in self.arguments if isinstance(a, Param))
+    when: Expr | None
 
     @property
     def group_shape(self) -> tuple[int, int, int]:
@@ -73,67 +59,157 @@ class KernelPlan:
     def local_bytes(self) -> int:
         return sum(t.bytes for t in self.mapping.tiles)
 
-    @property
-    def computes_double(self) -> bool:
-        return _computes_double(self.function)
-
-    @cached_property
-    def conditions(self) -> tuple[Condition, ...]:
-        """What must hold for the launch to mean what the user's loops mean."""
-        counts = [e for b in self.buffers for e in (b.count, b.when) if e is not None]
-        asked = conditions(self.start, self.function, [*counts, *self.grid])
-        d = Dialect("c", symbols(self.start))
-        moved = [g for g in self.mapping.grid if value_of(g.lo) != 0]
-        spans = [Bin("+", Bin("-", g.hi, g.lo), g.step) for g in moved]
-        return (*asked, *(in_int(simplify(s), d) for s in spans))
-
     def groups(self, values: dict[str, int]) -> tuple[int, int, int]:
         """Groups in x, y, z for given scalars (0 where there is nothing to do)."""
+        if self.when is not None and not evaluate(self.when, values):
+            return 0, 0, 0
         x, y, z = (max(0, evaluate(count, values)) for count in self.grid)
         return x, y, z
 
 
-def kernel_plan(
+@dataclass(frozen=True)
+class Plan:
+    """The kernels of a program, launched in order, and what they share: the text, the arguments
+    (of the user's function), and arrays that exist on the device only. `start` is the user's
+    program, `function` the mapped one, both with plain names for numbers and pointers in structs;
+    `written` is the program as it is."""
+
+    source: str
+    function: Function
+    start: Function
+    kernels: tuple[KernelPlan, ...]
+    arguments: tuple[Buffer | Param, ...]
+    temporaries: tuple[Buffer, ...]
+    written: Function
+
+    @cached_property
+    def plain_names(self) -> dict[str, str]:
+        """By the name that the user's program has for it (`q.n`)."""
+        return structs.plain_names(self.written)
+
+    @property
+    def computes_double(self) -> bool:
+        return _computes_double(self.function)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return tuple(a for a in self.arguments if isinstance(a, Buffer))
+
+    @property
+    def scalars(self) -> tuple[Param, ...]:
+        return tuple(a for a in self.arguments if isinstance(a, Param))
+
+    @property
+    def local_bytes(self) -> int:
+        """What the most demanding kernel needs."""
+        return max(k.local_bytes for k in self.kernels)
+
+    @property
+    def group_size(self) -> int:
+        """Work-items in the largest group."""
+        return max(k.mapping.group_size for k in self.kernels)
+
+    @property
+    def launched(self) -> tuple[Expr, ...]:
+        """What the launches themselves compute from the scalars."""
+        grids = [e for k in self.kernels for e in (*k.grid, k.when) if e is not None]
+        return (*grids, *(b.count for b in self.temporaries))
+
+    @property
+    def sizes(self) -> tuple[Expr, ...]:
+        """All that is computed from the scalars to run the kernels."""
+        counts = [e for b in self.buffers for e in (b.count, b.when) if e is not None]
+        return (*counts, *self.launched)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What must hold for the launches to mean what the user's loops mean."""
+        asked = conditions(self.start, self.function, self.sizes)
+        d = Dialect("c", symbols(self.start))
+        moved = [g for k in self.kernels for g in k.mapping.grid if value_of(g.lo) != 0]
+        spans = [Bin("+", Bin("-", g.hi, g.lo), g.step) for g in moved]
+        return (*asked, *(in_int(simplify(s), d) for s in spans))
+
+
+def program_plan(
     fn: Function, start: Function, *, header: tuple[str, ...] = (), contract: bool = True
-) -> KernelPlan:
-    """Plans the kernel of the mapped program `fn`, derived from `start` (the user's program, which
+) -> Plan:
+    """Plans the kernels of the mapped program `fn`, derived from `start` (the user's program, which
     says what may be touched). `contract` lets the device fuse a*b + c.
 
-    Raises EmitError where the program cannot run as one kernel, or an array has no known extent.
+    Raises EmitError where the program cannot run as kernels, or an array has no known extent.
     """
     require_whole(start)
-    texts = structs.plain_names(start)
-    written = start
+    texts, written = structs.plain_names(start), start
     start, fn = (structs.plain_locals(structs.plain(x, texts)) for x in (start, fn))
+    found, temporaries = launches.launches(fn), launches.temporaries(fn)
+    names = tuple(f"{BUILTIN_KERNEL_PREFIX}{fn.name}{_suffix(n)}" for n in range(len(found)))
+    taken = frozenset({*names, *dict(fn.tiles)})
+    constants = [p for p in tables(start) if p in _needed(fn)]
+    fixed = {p.name: free_name(p.name, taken) for p in constants}
+    arguments = buffers_of(start, [p for p in _needed(fn) if p not in constants])
+    arrays = {a.param.name: a for a in (*arguments, *temporaries) if isinstance(a, Buffer)}
+    kernels = tuple(_kernel(x, name, taken, arrays, fixed) for x, name in zip(found, names))
+    plain = cexpr.dialect_of(start, "opencl")
+    text = render.kernels(
+        header=(*header, *_launches(kernels)) if header else (),
+        pragmas=_pragmas(fn, contract=contract),
+        structs=[structs.kernel_definition(r) for r in _records(arguments)],
+        routines=[line for t in routines.texts(start, "opencl") for line in t.splitlines()],
+        tiles=_tiles_used(fn),
+        constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
+        kernels=[k.text for k in kernels],
+    )
+    return Plan(text, fn, start, kernels, arguments, temporaries, written)
+
+
+def _suffix(n: int) -> str:
+    return f"_{n + 1}" if n else ""
+
+
+def _kernel(
+    launch: Launch,
+    name: str,
+    taken: frozenset[str],
+    arrays: dict[str, Buffer],
+    fixed: dict[str, str],
+) -> KernelPlan:
+    """One kernel; names in `taken` mean something else in its file, those in `fixed` are constants
+    there."""
+    fn = launch.function
     mapping = mapping_of(fn)
-    used = reads(fn.body) | writes(fn.body)
-    constants = [p for p in tables(start) if p.name in used]
-    needed = [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
-    needed = [p for p in needed if p not in constants]
-    arguments = buffers_of(start, needed)
-    given = [a.param for a in arguments if isinstance(a, Buffer)]
-    name = BUILTIN_KERNEL_PREFIX + fn.name
-    taken = frozenset({name, *dict(fn.tiles)})
+    inside = structs.places(fn)
+    needed = [p for p in _needed(fn) if p.name not in fixed]
+    owners = [inside[p.name].struct.name if p.name in inside else p.name for p in needed]
+    arguments = tuple(dict.fromkeys(arrays.get(n, p) for n, p in zip(owners, needed)))
     own = _own_names(fn)
-    renamed = _renamed(fn, taken)
+    renamed = _renamed(fn, taken, fixed)
     dialect = _dialect(fn, mapping, own, renamed)
     writer = KernelWriter(mapping, dialect, own, _print_copy)
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
+    written = writes(fn.body)
     text = render.kernel(
         name=name,
-        header=(*header, *_launch(mapping)) if header else (),
-        pragmas=_pragmas(fn, contract=contract),
-        tiles=_tiles_used(fn),
-        structs=[structs.kernel_definition(r) for r in _records(given)],
-        routines=[line for t in routines.texts(start, "opencl") for line in t.splitlines()],
-        constants=[kernel_table(p, dialect.name(p.name), dialect) for p in constants],
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
-        parameters=[_parameter(a, dialect) for a in arguments],
+        parameters=[_parameter(a, dialect, written) for a in arguments],
         locals=[_local(t.decl.name, t.shape, t.decl.type.cl, dialect) for t in mapping.tiles],
         ids=_ids(mapping, own, dialect),
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
-    return KernelPlan(name, text, fn, start, mapping, arguments, _grid(mapping), written)
+    return KernelPlan(name, text, fn, mapping, arguments, _grid(mapping), launch.when)
+
+
+def _needed(fn: Function) -> list[Param]:
+    """The objects that a program uses."""
+    used = reads(fn.body) | writes(fn.body)
+    return [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
+
+
+def _launches(kernels: tuple[KernelPlan, ...]) -> tuple[str, ...]:
+    """The launches in the comment on top."""
+    if len(kernels) == 1:
+        return _launch(kernels[0].mapping)
+    return tuple(f"{k.name}: {line}" for k in kernels for line in _launch(k.mapping))
 
 
 def _launch(mapping: Mapping) -> tuple[str, ...]:
@@ -150,17 +226,19 @@ def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
     return not p.array and any(p.name in names(d) for d in shapes)
 
 
-def _renamed(fn: Function, taken: frozenset[str]) -> dict[str, str]:
+def _renamed(fn: Function, taken: frozenset[str], fixed: dict[str, str]) -> dict[str, str]:
     """The names of the user's in the kernel, each another; most keep their own."""
     every = used_names(fn) - set(dict(fn.tiles))
-    out = {n: n for n in every if free_name(n, taken) == n}
+    mine = taken | set(fixed.values())
+    out = {n: n for n in every if n not in fixed and free_name(n, mine) == n} | fixed
     for n in sorted(every - set(out)):
-        out[n] = free_name(n, taken | set(out.values()))
+        out[n] = free_name(n, mine | set(out.values()))
     return out
 
 
-def _records(given: list[Param | Struct]) -> tuple[Record, ...]:
-    return tuple(dict.fromkeys(s.type for s in given if isinstance(s, Struct)))
+def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
+    owners = (a.param for a in arguments if isinstance(a, Buffer))
+    return tuple(dict.fromkeys(s.type for s in owners if isinstance(s, Struct)))
 
 
 def _own_names(fn: Function) -> OwnNames:
@@ -223,13 +301,13 @@ def _tiles_used(fn: Function) -> list[tuple[str, int]]:
     return list(fn.tiles)
 
 
-def _parameter(a: Buffer | Param, d: KernelDialect) -> str:
+def _parameter(a: Buffer | Param, d: KernelDialect, written: frozenset[str]) -> str:
     if isinstance(a, Param):
         return f"const {d.type_name(a.type)} {d.name(a.name)}"
-    const = "" if a.written else "const "
-    t = a.param.type
+    name, t = a.param.name, a.param.type
+    const = "" if any(n == name or n.startswith(f"{name}.") for n in written) else "const "
     kind = d.type_name(t) if isinstance(t, Scalar) else structs.kernel_name(t)
-    return f"__global {const}{kind} *restrict {d.name(a.param.name)}"
+    return f"__global {const}{kind} *restrict {d.name(name)}"
 
 
 def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> str:
@@ -259,5 +337,6 @@ def _grid(mapping: Mapping) -> tuple[Expr, Expr, Expr]:
     out: list[Expr] = [Const(1)] * 3
     for loop in mapping.grid:
         assert loop.level is not None
-        out[loop.level.dimension] = trip_count(loop)
+        n, count = loop.level.dimension, trip_count(loop)
+        out[n] = count if value_of(out[n]) == 1 else Bin("*", out[n], count)
     return out[0], out[1], out[2]

@@ -87,6 +87,11 @@ def kernel(**k: Any) -> str:
     return fill("kernel.cl.j2", k=k)
 
 
+def kernels(**p: Any) -> str:
+    """The file of the kernels of a program; see templates/kernels.cl.j2 for what it needs."""
+    return fill("kernels.cl.j2", p=p)
+
+
 def collective_copy(copy: object) -> str:
     """The statements of a collective copy (a `CopyPlan`)."""
     return fill("collective_copy.cl.j2", copy=copy)

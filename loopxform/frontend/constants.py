@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import TypeAlias
 
 from pycparser import c_ast
 
@@ -41,30 +42,53 @@ def constants(s: Symbol, scope: FileScope, places: Places) -> tuple[Expr, ...]:
     shape = [n for n in sizes if n is not None and n > 0]
     if len(shape) < len(s.shape) or prod(shape) > MOST:
         return ()
-    given = _elements(node.init, shape)
+    given = _elements(node.init, shape, lambda n: constant(n, scope, places))
     lowered = [_lowered(n, scope, places) if n is not None else Const(0) for n in given or ()]
     return tuple(e for e in lowered if e is not None) if None not in lowered else ()
 
 
-def _elements(init: c_ast.Node, shape: Sequence[int]) -> list[c_ast.Node | None] | None:
+Evaluated: TypeAlias = Callable[[c_ast.Node], int | None]
+
+
+def positions(init: c_ast.InitList, value: Evaluated) -> list[tuple[int, c_ast.Node]] | None:
+    """Where each item of a list goes: behind the one before, or where `[3] =` says. `value`
+    evaluates these numbers; None where one cannot be told, or it is another designator."""
+    out: list[tuple[int, c_ast.Node]] = []
+    at = 0
+    for item in init.exprs:
+        if isinstance(item, c_ast.NamedInitializer):
+            only = item.name[0] if len(item.name) == 1 else None
+            found = value(only.expr) if isinstance(only, c_ast.ArrayDesignator) else None
+            if found is None or found < 0:
+                return None
+            at, item = found, item.expr
+        out.append((at, item))
+        at += 1
+    return out
+
+
+def _elements(
+    init: c_ast.Node, shape: Sequence[int], value: Evaluated
+) -> list[c_ast.Node | None] | None:
     """What each element is set to (None is zero); None where the braces do not follow the rows."""
     if not shape:
         return None if isinstance(init, c_ast.InitList) else [init]
     if not isinstance(init, c_ast.InitList):
         return None
-    plain = not any(isinstance(e, c_ast.InitList) for e in init.exprs)
-    if plain and len(init.exprs) <= prod(shape):
-        rows: Iterator[list[c_ast.Node | None] | None] = ([e] for e in init.exprs)
-    elif len(init.exprs) <= shape[0]:
-        rows = (_elements(e, shape[1:]) for e in init.exprs)
-    else:
+    items = positions(init, value)
+    if items is None:
         return None
-    out: list[c_ast.Node | None] = []
-    for row in rows:
+    flat = not any(isinstance(e, c_ast.InitList) for _, e in items)
+    if flat and len(shape) > 1 and any(isinstance(e, c_ast.NamedInitializer) for e in init.exprs):
+        return None
+    extents = [prod(shape)] if flat else shape
+    rows: list[list[c_ast.Node | None]] = [[None] * prod(extents[1:]) for _ in range(extents[0])]
+    for at, e in items:
+        row = _elements(e, extents[1:], value) if at < extents[0] else None
         if row is None:
             return None
-        out += row
-    return out + [None] * (prod(shape) - len(out))
+        rows[at] = row
+    return [e for row in rows for e in row]
 
 
 def _lowered(node: c_ast.Node, scope: FileScope, places: Places) -> Expr | None:

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.calls import obstacles
-from loopxform.frontend.constants import constant
+from loopxform.frontend.constants import constant, positions
 from loopxform.frontend.ctype import Array, Func, ctype, enum_key, enumeration, named
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
@@ -146,10 +146,10 @@ def _size(d: object, node: c_ast.Decl, scope: FileScope, places: Places) -> Expr
     if not isinstance(d, Array):
         return None
     if d.size is None:
-        plain = isinstance(node.init, c_ast.InitList) and not any(
-            isinstance(e, c_ast.NamedInitializer) for e in node.init.exprs
-        )
-        return Const(len(node.init.exprs)) if plain else None
+        if not isinstance(node.init, c_ast.InitList):
+            return None
+        items = positions(node.init, lambda n: constant(n, scope, places))
+        return Const(max(at for at, _ in items) + 1) if items else None
     value = constant(d.size, scope, places)
     return None if value is None else Const(value)
 

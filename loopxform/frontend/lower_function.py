@@ -240,12 +240,13 @@ class _Lowering:
     def _global(self, s: Symbol) -> Param:
         assert s.type.base is not None
         assert s.decl is not None
+        static = "static" in s.storage
         return Param(
             s.ir,
             s.type.base,
             s.shape,
             const=s.type.const,
-            static="static" in s.storage,
+            static=static,
             flat=s.shape == (None,),
             is_global=True,
             pointer=s.behind_pointer or any(isinstance(d, Pointer) for d in s.type.derived[:1]),

@@ -1,13 +1,15 @@
 """Headers of `for` loops: start, bound and step, or the reason why they are not known.
 
 Accepted: `var = lo` (or a declaration), a comparison of `var` (or `var + c`) with a bound that the
-body leaves alone, and `var++ var-- var += c var -= c var = var + c` with a constant c. The bound of
-the loop tree is exclusive: `i <= n` is `n + 1`, `i >= 0` is `-1`.
+body leaves alone (or several, joined by `&&`), and `var++ var-- var += c var -= c var = var + c`
+with a constant c. The bound of the loop tree is exclusive: `i <= n` is `n + 1`, `i >= 0` is `-1`,
+and of several it is the one that is reached first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 from pycparser import c_ast
 
@@ -25,6 +27,7 @@ from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
 
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+_NO_BOUND = "the condition does not compare '{}' with a bound"
 _FORM = "write the loop as for (i = lo; i < hi; i++)"
 _UNSIGNED = "write i + 1 < n instead of i < n - 1, or make the variables signed (int or long)"
 
@@ -54,9 +57,26 @@ class Headers:
         """The header of `node`; NotModelled with the part that is the reason."""
         symbol, start = self._start(node)
         step, part = self._step(node, symbol)
-        op, bound, shift = self._condition(node, symbol)
+        conditions = _conjuncts(node.cond)
+        bounds = [self._condition(c, node, symbol) for c in conditions]
         self._unchanged(symbol, node)
         lo = self._number(start)
+        ends = [self._end(node, symbol, lo, (step, part), bound) for bound in bounds]
+        if len(ends) > 1:
+            self._comparable(ends, symbol, node)
+        hi = reduce(lambda a, b: Bin("min" if step > 0 else "max", a, b), ends)
+        return Header(symbol, lo, hi, step)
+
+    def _end(
+        self,
+        node: c_ast.For,
+        symbol: Symbol,
+        lo: Expr,
+        stepping: tuple[int, c_ast.Node],
+        comparison: tuple[str, c_ast.Node, int],
+    ) -> Expr:
+        """Where one comparison ends the loop, exclusive."""
+        (step, part), (op, bound, shift) = stepping, comparison
         hi = self._number(bound)
         for s in self._symbols(bound):
             self._bound_unchanged(s, node, bound)
@@ -68,7 +88,16 @@ class Headers:
         if (step > 0) != (op in ("<", "<=")):
             raise refused(part, f"'{symbol.name}' counts away from its bound", _FORM)
         self.counting.agrees(symbol, lo, hi, (op, step, shift), node)
-        return Header(symbol, lo, self._exclusive(hi, op, shift), step)
+        return self._exclusive(hi, op, shift)
+
+    def _comparable(self, ends: list[Expr], symbol: Symbol, node: c_ast.For) -> None:
+        """The nearest of several ends is the least (or greatest) number, and reading all of them
+        is as good as reading them until one is reached."""
+        types = [self.x.type_of(e) for e in ends]
+        unsafe = any(_may_trap(x) for e in ends for x in walk_expr(e))
+        assert symbol.type.base is not None
+        if unsafe or any(t.is_unsigned for t in (symbol.type.base, *types)):
+            raise refused(node.cond, _NO_BOUND.format(symbol.name), _FORM)
 
     # ------------------------------------------------------------ the three parts
 
@@ -120,9 +149,10 @@ class Headers:
             raise refused(part, "the step is 0", "use a positive step")
         return value if op == "+" else -value
 
-    def _condition(self, node: c_ast.For, symbol: Symbol) -> tuple[str, c_ast.Node, int]:
+    def _condition(
+        self, cond: c_ast.Node | None, node: c_ast.For, symbol: Symbol
+    ) -> tuple[str, c_ast.Node, int]:
         """Comparison, bound, and the constant c of `var + c < bound`."""
-        cond = node.cond
         if isinstance(cond, c_ast.BinaryOp) and cond.op in _MIRROR:
             for op, side, bound in (
                 (cond.op, cond.left, cond.right),
@@ -139,7 +169,7 @@ class Headers:
             raise refused(
                 cond, reason, "compare the pointer with its array and a number: p < a + n"
             )
-        raise refused(cond, f"the condition does not compare '{symbol.name}' with a bound", _FORM)
+        raise refused(cond, _NO_BOUND.format(symbol.name), _FORM)
 
     def _shift(self, side: c_ast.Node, symbol: Symbol) -> int | None:
         """c where `side` is `var + c`, 0 where it is `var`."""
@@ -226,6 +256,18 @@ class Headers:
         if any(isinstance(e, Cast | Load) for e in walk_expr(hi)):
             return Bin("+" if add > 0 else "-", hi, Const(abs(add)), origin=hi.origin)
         return simplify(Bin("+", hi, Const(add)))
+
+
+def _may_trap(e: Expr) -> bool:
+    """Whether an expression may only be computed where C computes it."""
+    return isinstance(e, Load) or (isinstance(e, Bin) and e.op in ("/", "%"))
+
+
+def _conjuncts(cond: c_ast.Node | None) -> list[c_ast.Node | None]:
+    """The conditions that `&&` joins."""
+    if isinstance(cond, c_ast.BinaryOp) and cond.op == "&&":
+        return [*_conjuncts(cond.left), *_conjuncts(cond.right)]
+    return [cond]
 
 
 def _writer(node: c_ast.Node, symbol: Symbol, of: Of) -> c_ast.Node | None:

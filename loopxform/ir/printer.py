@@ -32,6 +32,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
+from loopxform.ir.types import Space
 from loopxform.ir.visit import writes
 
 PRECEDENCE = {
@@ -161,8 +162,9 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
             case Assign():
                 yield f"{pad}{stmt_text(s)};"
             case Decl(name, _, shape):
-                if shape and s.space is None:
-                    yield f"{pad}{name}[{', '.join(expr_text(d) for d in shape)}];"
+                if shape and s.space in (None, Space.GLOBAL):
+                    where = "  ! in global memory" if s.space else ""
+                    yield f"{pad}{name}[{', '.join(expr_text(d) for d in shape)}];{where}"
             case Copy():
                 who = "to local memory, collectively" if s.collective else "to private memory"
                 cut = ", ".join(map(slice_text, s.slices))

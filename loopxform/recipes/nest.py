@@ -8,17 +8,20 @@ in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
+from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
 from loopxform.ir.visit import (
     LoopSite,
     at,
     loads,
+    loops,
+    names,
     perfect_nest,
     reads,
     resolve,
@@ -28,13 +31,17 @@ from loopxform.ir.visit import (
 )
 from loopxform.transforms import (
     Derivation,
+    DistributeGuard,
     Interchange,
     Normalise,
     Parallelise,
     Privatise,
+    Rename,
     Reverse,
     Scalarise,
+    Widen,
 )
+from loopxform.transforms.bounds import fixed_trips
 
 
 @dataclass(frozen=True)
@@ -117,10 +124,66 @@ def prepare(derivation: Derivation) -> Nest:
         wanted.append(loop.var)
     if not wanted:
         raise _not_parallel(derivation.function, verdicts[chain[0].var])
+    wanted = _worth_spreading(chain, wanted)
     derivation = _private_storage(derivation, site.path, wanted)
     for var in wanted:
         derivation = _upwards(derivation.then(Parallelise(var)), var)
-    return Nest(derivation, tuple(wanted), (_first_loop(derivation.function),))
+    for n, var in enumerate(wanted):
+        derivation = _boxed(derivation, var, wanted[:n])
+    return Nest(_told_apart(derivation), tuple(wanted), (_first_loop(derivation.function),))
+
+
+def _told_apart(derivation: Derivation) -> Derivation:
+    """Sequential loops one after the other that count with the same name get names of their own."""
+    while True:
+        seen: set[str] = set()
+        for site in loops(derivation.function):
+            if site.loop.var in seen:
+                break
+            seen.add(site.loop.var)
+        else:
+            return derivation
+        number = sum(
+            s.loop.var == site.loop.var and s.path <= site.path for s in loops(derivation.function)
+        )
+        name = fresh(derivation.function, site.loop.var)
+        step = Rename(f"{site.loop.var}#{number}", name)
+        if step.check(derivation.function):
+            return derivation
+        derivation = derivation.then(step)
+
+
+FEW = 8
+"""An inner parallel loop of at most so many iterations, known in advance, runs in a work-item."""
+
+
+def _worth_spreading(chain: tuple[For, ...], wanted: list[str]) -> list[str]:
+    """Without innermost loops of a few iterations (colours, coordinates)."""
+    for loop in reversed(chain[: len(wanted)]):
+        fixed = fixed_trips(loop)
+        few = fixed is not None and not fixed[1] and (fixed[0].value or FEW + 1) <= FEW
+        if not few or len(wanted) < 2:
+            break
+        wanted = wanted[:-1]
+    return wanted
+
+
+def with_guards_inside(nest: Nest) -> Nest:
+    """The nest with a guard that fills it at every statement instead."""
+    step = DistributeGuard(nest.parallel[-1])
+    if step.check(nest.function):
+        return nest
+    return replace(nest, derivation=nest.derivation.then(step))
+
+
+def _boxed(derivation: Derivation, var: str, around: list[str]) -> Derivation:
+    """A triangular domain becomes a box with a guard, where it can."""
+    (site,) = resolve(derivation.function, var)
+    over = tuple(v for v in around if v in names(site.loop.lo) | names(site.loop.hi))
+    step = Widen(var, over)
+    if not over or step.check(derivation.function):
+        return derivation
+    return derivation.then(step)
 
 
 def _upwards(derivation: Derivation, var: str) -> Derivation:

@@ -1,47 +1,50 @@
-"""The parameters of tiling, and what they cost: threads, local memory, registers."""
+"""The parameters of tiling, and the recipes that use them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-Variant = Literal["register", "block", "naive"]
-NAMES = ("Ty", "Tx", "Tk", "Ry", "Rx")
+Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "naive"]
+RECIPES: tuple[Recipe, ...] = ("register", "block", "one-sided", "1-d", "stencil", "naive")
+NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """The five parameters of seed 000: group shape Ty x Tx, sequential tile Tk, register tile
-    Ry x Rx (elements per work-item)."""
+    """Sizes of tiles: work-items of a group along the tiled loops (Tz, Ty, Tx, outermost first),
+    elements of each work-item along the last two (Ry, Rx), and how much of a sequential loop is
+    staged at a time (Tk). Seed 000, section 2.1."""
 
     Ty: int = 16
     Tx: int = 16
     Tk: int = 16
     Ry: int = 8
-    Rx: int = 4
+    Rx: int = 8
+    Tz: int = 1
 
-    def named(self, variant: Variant) -> dict[str, int]:
-        """The tile sizes the steps of a variant mention."""
-        sizes = {"Ty": self.Ty, "Tx": self.Tx, "Tk": self.Tk, "Ry": self.Ry, "Rx": self.Rx}
-        wanted = {"register": "Ty Tx Tk Ry Rx", "block": "Ty Tx Tk", "naive": "Ty Tx"}[variant]
-        return {name: sizes[name] for name in wanted.split()}
+    @property
+    def numbers(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in NAMES}
+
+    def with_(self, given: Mapping[str, int]) -> Tiles:
+        known = {f.name for f in fields(self)}
+        return replace(self, **{n: v for n, v in given.items() if n in known})
 
 
-MARGIN = 16
-"""Registers for addresses, counters and temporaries."""
+DEFAULTS: dict[Recipe, Tiles] = {
+    "register": Tiles(),
+    "block": Tiles(Ry=1, Rx=1),
+    "one-sided": Tiles(Ty=1, Tx=128, Ry=16, Rx=1),
+    "1-d": Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
+    "stencil": Tiles(Tz=4, Ty=4, Tx=32, Ry=8, Rx=1),
+    "naive": Tiles(Ry=1, Rx=1),
+}
+"""Where nothing is given and the device has room."""
 
+WINDOWS = Tiles(Ty=8, Tx=32, Tk=8, Ry=4, Rx=4)
+"""The recipe register where a sum over a window is unrolled: less fits into registers."""
 
-@dataclass(frozen=True)
-class Demand:
-    """What a tiled nest needs, as functions of the tile sizes: bytes of each element staged per
-    row tile (varying with the row loop) and per column tile, and 32-bit words per accumulator."""
-
-    rows: tuple[int, ...] = (4,)
-    columns: tuple[int, ...] = (4,)
-    words: int = 1
-
-    def local_bytes(self, t: Tiles) -> int:
-        return t.Tk * (sum(self.rows) * t.Ty * t.Ry + sum(self.columns) * t.Tx * t.Rx)
-
-    def registers(self, t: Tiles) -> int:
-        return self.words * (t.Ry + t.Rx + t.Ry * t.Rx) + MARGIN
+ALONE = Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1)
+"""The recipe stencil along one loop."""

@@ -1,4 +1,4 @@
-"""A planned kernel as a callable on numpy arrays and pyopencl arrays."""
+"""A planned program as a callable on numpy arrays and pyopencl arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from loopxform.codegen.buffers import Buffer
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.codegen.structs import pointed, roots
 from loopxform.errors import ArgumentError, DeviceError
 from loopxform.ir.evaluate import evaluate
@@ -17,12 +17,20 @@ from loopxform.runtime.arguments import bind, number
 from loopxform.runtime.arrays import Memory, memory_of, rows_fit
 from loopxform.runtime.build import options_for
 from loopxform.runtime.device import DeviceInfo
-from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
+from loopxform.runtime.launch import (
+    BufferParam,
+    KernelParam,
+    Launch,
+    Launcher,
+    Room,
+    ScalarParam,
+    launch_all,
+)
 from loopxform.runtime.structs import with_numbers
 
 
 class CompiledKernel:
-    """Calls the kernel with the arguments of the C function, in its order or by name; variables of
+    """Runs the kernels with the arguments of the C function, in its order or by name; variables of
     the file that it uses are given by name.
 
     numpy arrays are copied in and out; `pyopencl.array.Array`s stay on the device. Arrays are
@@ -37,19 +45,23 @@ class CompiledKernel:
     DeviceError where the device fails.
     """
 
-    def __init__(self, plan: KernelPlan, device: DeviceInfo, *, queue: Any = None) -> None:
+    def __init__(self, plan: Plan, device: DeviceInfo, *, queue: Any = None) -> None:
         self.plan = plan
         self.device = device
         _fits(plan, device)
-        params = [_param(a) for a in plan.arguments]
         options = options_for(device)
-        self._launcher = Launcher(device, plan.source, plan.name, params, options, queue=queue)
+        self._launchers: list[Launcher] = []
+        for k in plan.kernels:
+            params = [_param(a) for a in k.arguments]
+            made = Launcher(device, plan.source, k.name, params, options, queue=queue)
+            self._launchers.append(made)
+            queue = made.queue
         self._globals = _globals(plan)
         self.nanoseconds: int | None = None
 
     @property
     def queue(self) -> Any:
-        return self._launcher.queue
+        return self._launchers[0].queue
 
     def __call__(self, *args: Any, **named: Any) -> None:
         values = bind(self.plan.written, self._globals, args, named)
@@ -60,13 +72,20 @@ class CompiledKernel:
         scalars = {n: int(v) for n, v in values.items() if isinstance(v, int)}
         try:
             self._check(values, scalars)
-            groups = self.plan.groups(scalars)
+            launches = self._launches(values, scalars)
         except ZeroDivisionError:
             raise ArgumentError("a size is divided by zero") from None
-        shape = self.plan.group_shape
-        total = [g * s for g, s in zip(groups, shape)]
-        ordered = [values[_name(a)] for a in self.plan.arguments]
-        self.nanoseconds = self._launcher.launch(ordered, total, shape)
+        self.nanoseconds = launch_all(launches)
+
+    def _launches(self, values: Mapping[str, Any], scalars: dict[str, int]) -> list[Launch]:
+        rooms = {b.param.name: Room(_bytes(b, scalars)) for b in self.plan.temporaries}
+        given = {**values, **rooms}
+        out = []
+        for k, launcher in zip(self.plan.kernels, self._launchers):
+            total = [g * s for g, s in zip(k.groups(scalars), k.group_shape)]
+            ordered = [given[_name(a)] for a in k.arguments]
+            out.append(Launch(launcher, ordered, total, k.group_shape))
+        return out
 
     def _check(self, values: Mapping[str, Any], scalars: Mapping[str, int]) -> None:
         for condition in self.plan.conditions:
@@ -105,10 +124,9 @@ class CompiledKernel:
         return place
 
 
-def _globals(plan: KernelPlan) -> list[str]:
+def _globals(plan: Plan) -> list[str]:
     """The variables of the file that a call needs: for the kernel, or to check its arguments."""
-    sizes = list(plan.grid)
-    sizes += [e for b in plan.buffers for e in (b.count, b.when, *b.param.shape[1:]) if e]
+    sizes = [*plan.sizes, *(d for b in plan.buffers for d in b.param.shape[1:] if d)]
     sizes += [c.expr for c in plan.conditions]
     used = {_name(a) for a in plan.arguments} | {n for e in sizes for n in names(e)}
     plain = {new: old.partition(".")[0] for old, new in plan.plain_names.items()}
@@ -117,7 +135,7 @@ def _globals(plan: KernelPlan) -> list[str]:
     return [*(n for n in roots(plan.written.globals) if n in used), *behind]
 
 
-def _fits(plan: KernelPlan, device: DeviceInfo) -> None:
+def _fits(plan: Plan, device: DeviceInfo) -> None:
     """Asked before building: some compilers end the process over what does not fit."""
     if plan.local_bytes > device.local_bytes:
         has = f"{device} has {device.local_bytes} bytes of local memory"
@@ -125,11 +143,15 @@ def _fits(plan: KernelPlan, device: DeviceInfo) -> None:
     if plan.computes_double and not device.fp64:
         help = "compute in float: 0.5f instead of 0.5, sqrtf instead of sqrt"
         raise DeviceError(f"the loops compute in double, which {device} lacks", help=help)
-    if plan.mapping.group_size > device.max_group_size:
+    if plan.group_size > device.max_group_size:
         has = f"{device} takes {device.max_group_size}"
         raise DeviceError(
-            f"a group has {plan.mapping.group_size} work-items, {has}", help="use smaller tiles"
+            f"a group has {plan.group_size} work-items, {has}", help="use smaller tiles"
         )
+
+
+def _bytes(b: Buffer, scalars: Mapping[str, int]) -> int:
+    return max(0, evaluate(b.count, scalars)) * b.param.type.bytes
 
 
 def _name(a: Buffer | Param) -> str:

@@ -1,4 +1,4 @@
-"""Running a kernel on numpy arrays (copied in and out) or on device arrays (left in place)."""
+"""Running kernels on numpy arrays (copied in and out) or on device arrays (left in place)."""
 
 from __future__ import annotations
 
@@ -46,6 +46,14 @@ class LocalParam:
 KernelParam: TypeAlias = ScalarParam | BufferParam | LocalParam
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """The argument for an array that exists on the device only; kernels that are given the same one
+    share it."""
+
+    nbytes: int
+
+
 class Launcher:
     """One kernel, ready to run.
 
@@ -88,34 +96,27 @@ class Launcher:
     def launch(
         self, args: Sequence[Any], global_size: Sequence[int], local_size: Sequence[int] | None
     ) -> int | None:
-        """Runs the kernel, waits, and returns its time on the device in ns (None where the user's
-        queue does not profile).
+        """Runs the kernel alone; see `launch_all`."""
+        return launch_all([Launch(self, args, global_size, local_size)])
 
-        `args` has one value for each parameter that is not local: a number, a C-contiguous numpy
-        array, a `pyopencl.array.Array` or a `pyopencl.Buffer`. Several threads may launch at once.
-        Raises ArgumentError, DeviceError.
-        """
-        cl = pyopencl()
+    def bind(self, args: Sequence[Any], copies: Copies) -> list[Any]:
+        """What OpenCL is given for each parameter. Raises ArgumentError."""
         given = [p for p in self.params if not isinstance(p, LocalParam)]
         if len(args) != len(given):
             raise ArgumentError(f"the kernel takes {len(given)} arguments, {len(args)} are given")
         values = iter(args)
-        copies = Copies(self.queue)
-        try:
-            bound = [
-                self._bind(p, None if isinstance(p, LocalParam) else next(values), copies)
-                for p in self.params
-            ]
-            if 0 in global_size:
-                return 0
-            sizes = tuple(global_size), None if local_size is None else tuple(local_size)
-            with self._one_at_a_time:  # a kernel object holds the arguments of one launch
-                event = self.kernel(self.queue, *sizes, *bound)
-            event.wait()
-            copies.back()
-            return self._nanoseconds(event)
-        except cl.Error as e:
-            raise DeviceError(f"the kernel does not run on {self.device}: {e}") from e
+        return [
+            self._bind(p, None if isinstance(p, LocalParam) else next(values), copies)
+            for p in self.params
+        ]
+
+    def enqueue(
+        self, bound: list[Any], global_size: Sequence[int], local_size: Sequence[int] | None
+    ) -> Any:
+        """The event of a launch with what `bind` gave."""
+        sizes = tuple(global_size), None if local_size is None else tuple(local_size)
+        with self._one_at_a_time:  # a kernel object holds the arguments of one launch
+            return self.kernel(self.queue, *sizes, *bound)
 
     def _bind(self, p: KernelParam, value: Any, copies: Copies) -> Any:
         cl = pyopencl()
@@ -124,6 +125,8 @@ class Launcher:
                 return np.dtype(dtype).type(number(name, dtype, value))
             case LocalParam(_, nbytes):
                 return cl.LocalMemory(nbytes)
+            case BufferParam() if isinstance(value, Room):
+                return copies.room(value)
             case BufferParam(name, dtype, read, written):
                 memory = memory_of(name, value, dtype, read=read, written=written, queue=self.queue)
                 if isinstance(value, np.ndarray):
@@ -133,35 +136,86 @@ class Launcher:
                     return cl.Buffer(self.queue.context, cl.mem_flags.READ_WRITE, 1)
                 return getattr(value, "base_data", value)
 
-    def _nanoseconds(self, event: Any) -> int | None:
-        properties = self.queue.properties
-        if not properties & pyopencl().command_queue_properties.PROFILING_ENABLE:
-            return None
-        return int(event.profile.end - event.profile.start)
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a kernel.
+
+    `args` has one value for each parameter that is not local: a number, a C-contiguous numpy
+    array, a `pyopencl.array.Array`, a `pyopencl.Buffer` or a `Room`.
+    """
+
+    launcher: Launcher
+    args: Sequence[Any]
+    global_size: Sequence[int]
+    local_size: Sequence[int] | None
+
+
+def launch_all(launches: Sequence[Launch]) -> int | None:
+    """Runs kernels that share a queue one after the other, waits, and returns the time from the
+    start of the first to the end of the last on the device in ns (None where the user's queue does
+    not profile). A launch of no work-items is left out. Arrays of numpy change only after all of
+    them succeeded. Several threads may launch at once. Raises ArgumentError, DeviceError."""
+    cl = pyopencl()
+    launcher = launches[0].launcher
+    copies = Copies(launcher.queue)
+    try:
+        bound = [x.launcher.bind(x.args, copies) for x in launches]
+        events: list[Any] = []
+        for x, arguments in zip(launches, bound):
+            if 0 in x.global_size:
+                continue
+            if events:  # the user's queue may have no order of its own
+                cl.enqueue_barrier(launcher.queue)
+            events.append(x.launcher.enqueue(arguments, x.global_size, x.local_size))
+        if not events:
+            return 0
+        events[-1].wait()
+        copies.back()
+        return _nanoseconds(launcher.queue, events)
+    except cl.Error as e:
+        raise DeviceError(f"the kernel does not run on {launcher.device}: {e}") from e
+
+
+def _nanoseconds(queue: Any, events: Sequence[Any]) -> int | None:
+    if not queue.properties & pyopencl().command_queue_properties.PROFILING_ENABLE:
+        return None
+    return int(events[-1].profile.end - events[0].profile.start)
 
 
 class Copies:
-    """Buffers that stand for the numpy arrays of one launch."""
+    """Buffers that stand for the numpy arrays, and for the rooms, of some launches."""
 
     def __init__(self, queue: Any) -> None:
         self.queue = queue
         self.made: list[tuple[BufferParam, np.ndarray[Any, Any], Memory, Any]] = []
+        self.rooms: dict[Room, Any] = {}
 
     def buffer(self, p: BufferParam, array: np.ndarray[Any, Any], memory: Memory) -> Any:
         """A buffer with the elements; an array that is given twice shares one, as in C. Raises
         ArgumentError where two overlap otherwise and one is written."""
         for other, _, place, known in self.made:
-            if place.meets(memory) and (p.written or other.written):
-                if (place.start, place.end) != (memory.start, memory.end):
-                    raise ArgumentError(f"{p.name} partly overlaps {other.name}")
+            if not place.meets(memory):
+                continue
+            if (place.start, place.end) == (memory.start, memory.end):
                 if p.read and not other.read:
                     pyopencl().enqueue_copy(self.queue, known, array)
                 made = known
                 break
+            if p.written or other.written:
+                raise ArgumentError(f"{p.name} partly overlaps {other.name}")
         else:
             made = self._new(p, array)
         self.made.append((p, array, memory, made))
         return made
+
+    def room(self, room: Room) -> Any:
+        """The buffer of a room; nothing in it is set."""
+        if room not in self.rooms:
+            cl = pyopencl()
+            flags = cl.mem_flags.READ_WRITE
+            self.rooms[room] = cl.Buffer(self.queue.context, flags, max(1, room.nbytes))
+        return self.rooms[room]
 
     def _new(self, p: BufferParam, array: np.ndarray[Any, Any]) -> Any:
         cl = pyopencl()
@@ -172,8 +226,9 @@ class Copies:
         return cl.Buffer(self.queue.context, flags, max(1, array.nbytes))
 
     def back(self) -> None:
-        """Copies what the kernel wrote into the arrays."""
-        for p, array, _, buffer in self.made:
-            if p.written and array.nbytes:
+        """Copies what the kernels wrote into the arrays."""
+        written = {id(buffer): (array, buffer) for p, array, _, buffer in self.made if p.written}
+        for array, buffer in written.values():
+            if array.nbytes:
                 pyopencl().enqueue_copy(self.queue, array, buffer)
         self.queue.finish()

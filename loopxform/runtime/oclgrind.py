@@ -22,7 +22,7 @@ import numpy as np
 
 from loopxform.errors import DeviceError
 from loopxform.runtime import oclgrind_report
-from loopxform.runtime.launch import LocalParam
+from loopxform.runtime.launch import LocalParam, Room
 from loopxform.runtime.oclgrind_report import OclgrindReport
 
 AS_WRITTEN = "-cl-opt-disable"
@@ -101,6 +101,18 @@ def run_under_oclgrind(
     return OclgrindReport(found, oclgrind_report.counts(done.stdout), tuple(arrays), text)
 
 
+@dataclass(frozen=True, slots=True)
+class SimulatedLaunch:
+    """One launch of a kernel. `args` are numpy scalars (their dtype is the parameter's type), numpy
+    arrays (unchanged here; one given twice is one buffer), LocalParams, or Rooms (shared by the
+    launches that are given the same one; nothing in them is set)."""
+
+    kernel: str
+    args: Sequence[Any]
+    global_size: Sequence[int]
+    local_size: Sequence[int]
+
+
 def run_kernel_under_oclgrind(
     source: str,
     kernel: str,
@@ -110,46 +122,69 @@ def run_kernel_under_oclgrind(
     options: Sequence[str] = (),
     checks: Checks | None = None,
 ) -> OclgrindReport:
-    """Runs one kernel in the simulator.
+    """Runs one kernel in the simulator; see `run_kernels_under_oclgrind`."""
+    launch = SimulatedLaunch(kernel, args, global_size, local_size)
+    return run_kernels_under_oclgrind(source, [launch], options, checks)
 
-    `args` are numpy scalars (their dtype is the parameter's type), numpy arrays (unchanged here;
-    the report has them as they are afterwards; one given twice is one buffer) or LocalParams.
-    Raises DeviceError where Oclgrind is missing or the kernel does not build.
+
+def run_kernels_under_oclgrind(
+    source: str,
+    launches: Sequence[SimulatedLaunch],
+    options: Sequence[str] = (),
+    checks: Checks | None = None,
+) -> OclgrindReport:
+    """Runs kernels in the simulator, one after the other. The report has every array argument, in
+    order, as it is after the last launch. Raises DeviceError where Oclgrind is missing or the
+    source does not build.
     """
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    order: list[str] = []
+    given = _Given()
     with tempfile.TemporaryDirectory(prefix="loopxform-") as name:
         directory = Path(name)
         job = {
             "source": source,
-            "kernel": kernel,
             "options": list(options),
-            "global_size": [int(n) for n in global_size],
-            "local_size": [int(n) for n in local_size],
-            "args": [_argument(a, arrays, order) for a in args],
+            "launches": [
+                {
+                    "kernel": x.kernel,
+                    "global_size": [int(n) for n in x.global_size],
+                    "local_size": [int(n) for n in x.local_size],
+                    "args": [given.argument(a) for a in x.args],
+                }
+                for x in launches
+            ],
         }
         (directory / "job.json").write_text(json.dumps(job))
-        np.savez(directory / "in.npz", **arrays)  # type: ignore[arg-type]
+        np.savez(directory / "in.npz", **given.arrays)  # type: ignore[arg-type]
         report = run_under_oclgrind([sys.executable, "-P", str(_DRIVER), name], checks)
         with np.load(directory / "out.npz") as out:
-            results = tuple(out[key] for key in order)
+            results = tuple(out[key] for key in given.order)
     return OclgrindReport(report.findings, report.counts, results, report.log)
 
 
-def _argument(
-    value: Any, arrays: dict[str, np.ndarray[Any, Any]], order: list[str]
-) -> dict[str, Any]:
-    if isinstance(value, LocalParam):
-        return {"local": value.nbytes}
-    if isinstance(value, np.ndarray):
-        same = next((k for k, a in arrays.items() if a is value), None)
-        key = same or f"a{len(arrays)}"
-        arrays[key] = value
-        order.append(key)
-        return {"array": key}
-    if not isinstance(value, np.generic):
-        raise DeviceError(f"a scalar argument must be of a numpy type, not {type(value).__name__}")
-    return {"scalar": value.dtype.name, "value": value.item()}
+class _Given:
+    """Arguments as the driver reads them; each array and each room has a key."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray[Any, Any]] = {}
+        self.rooms: dict[Room, str] = {}
+        self.order: list[str] = []
+
+    def argument(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, LocalParam):
+            return {"local": value.nbytes}
+        if isinstance(value, Room):
+            key = self.rooms.setdefault(value, f"r{len(self.rooms)}")
+            return {"room": key, "bytes": max(1, value.nbytes)}
+        if isinstance(value, np.ndarray):
+            same = next((k for k, a in self.arrays.items() if a is value), None)
+            key = same or f"a{len(self.arrays)}"
+            self.arrays[key] = value
+            self.order.append(key)
+            return {"array": key}
+        if not isinstance(value, np.generic):
+            kind = type(value).__name__
+            raise DeviceError(f"a scalar argument must be of a numpy type, not {kind}")
+        return {"scalar": value.dtype.name, "value": value.item()}
 
 
 def _environment(library: str) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""Runs one kernel as a job directory describes it; started under Oclgrind by `oclgrind.py`.
+"""Runs kernels as a job directory describes them; started under Oclgrind by `oclgrind.py`.
 
-job.json: source, kernel, options, global_size, local_size, and args, each {"array": key},
-{"local": bytes} or {"scalar": dtype, "value": v}; in.npz holds the arrays, out.npz what became of
-them.
+job.json: source, options, and launches, each with kernel, global_size, local_size and args, each
+{"array": key}, {"room": key, "bytes": n}, {"local": bytes} or {"scalar": dtype, "value": v}; in.npz
+holds the arrays, out.npz what became of them.
 """
 
 from __future__ import annotations
@@ -26,16 +26,22 @@ def main(directory: Path) -> None:
     program = cl.Program(ctx, job["source"]).build(job["options"])
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = {k: cl.Buffer(ctx, flags, hostbuf=np.ascontiguousarray(a)) for k, a in arrays.items()}
+    rooms: dict[str, Any] = {}
 
     def bind(arg: dict[str, Any]) -> Any:
         if "array" in arg:
             return buffers[arg["array"]]
+        if "room" in arg:
+            if arg["room"] not in rooms:
+                rooms[arg["room"]] = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, arg["bytes"])
+            return rooms[arg["room"]]
         if "local" in arg:
             return cl.LocalMemory(arg["local"])
         return np.array(arg["value"], arg["scalar"])[()]
 
-    sizes = job["global_size"], job["local_size"]
-    getattr(program, job["kernel"])(queue, *sizes, *(bind(a) for a in job["args"]))
+    for x in job["launches"]:
+        kernel = cl.Kernel(program, x["kernel"])
+        kernel(queue, x["global_size"], x["local_size"], *(bind(a) for a in x["args"]))
     queue.finish()
     for key, array in arrays.items():
         cl.enqueue_copy(queue, array, buffers[key])

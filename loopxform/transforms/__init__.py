@@ -10,15 +10,20 @@ from loopxform.transforms.base import Derivation, Record, Step, from_json, from_
 from loopxform.transforms.copy_to_local import CopyToLocal
 from loopxform.transforms.copy_to_private import CopyToPrivate
 from loopxform.transforms.distribute import Distribute
+from loopxform.transforms.distribute_guard import DistributeGuard
 from loopxform.transforms.epilogue import Epilogue
 from loopxform.transforms.expand import Expand
 from loopxform.transforms.fuse import Fuse
+from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
+from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.privatise import Privatise
+from loopxform.transforms.rename import Rename
 from loopxform.transforms.reverse import Reverse
+from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
 from loopxform.transforms.split import Split
@@ -26,6 +31,7 @@ from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
 from loopxform.transforms.unguard import Unguard
 from loopxform.transforms.unroll import Unroll
+from loopxform.transforms.widen import Widen
 
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
@@ -34,16 +40,22 @@ STEPS: dict[str, type[Step]] = {
         Privatise,
         Scalarise,
         Substitute,
+        Widen,
         Stripmine,
         Interchange,
         Reverse,
+        Rename,
         Expand,
         Distribute,
+        DistributeGuard,
         Fuse,
+        Hoist,
         Sequentialise,
         Normalise,
         Split,
         Unroll,
+        Rfactor,
+        Manifest,
         MapTo,
         CopyToLocal,
         CopyToPrivate,
@@ -70,16 +82,21 @@ __all__ = [
     "CopyToPrivate",
     "Derivation",
     "Distribute",
+    "DistributeGuard",
     "Epilogue",
     "Expand",
     "Fuse",
+    "Hoist",
     "Interchange",
+    "Manifest",
     "MapTo",
     "Normalise",
     "Parallelise",
     "Privatise",
     "Record",
+    "Rename",
     "Reverse",
+    "Rfactor",
     "Scalarise",
     "Sequentialise",
     "Split",
@@ -88,6 +105,7 @@ __all__ = [
     "Substitute",
     "Unguard",
     "Unroll",
+    "Widen",
     "from_json",
     "replay",
     "step",

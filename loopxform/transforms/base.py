@@ -386,6 +386,11 @@ class Derivation:
             out = out.then(step)
         return out
 
+    def with_tiles(self, tiles: Mapping[str, int]) -> Derivation:
+        """The same steps on a program with tile sizes that further steps may name."""
+        records = tuple(replace(r, result=with_tiles(r.result, tiles)) for r in self.records)
+        return replace(self, start=with_tiles(self.start, tiles), records=records)
+
     @property
     def stages(self) -> tuple[tuple[str, tuple[Record, ...]], ...]:
         """Records grouped by consecutive stage title."""

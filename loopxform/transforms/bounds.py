@@ -83,6 +83,16 @@ def trips(loop: For, known: Callable[[Expr], bool]) -> Expr | None:
     return None
 
 
+def positive(extent: Expr) -> Expr:
+    """A loop may run no iteration, but C arrays have at least one element."""
+    match extent:
+        case Bin("max", _, Const(least)) if least >= 1:
+            return extent
+        case _:
+            known = (value_of(extent) or 0) >= 1
+            return extent if known else simplify(Bin("max", extent, Const(1)))
+
+
 def iteration_number(loop: For) -> Expr:
     """(i - lo) / step: 0, 1, 2, ... over the iterations."""
     return simplify(Bin("/", Bin("-", Var(loop.var), loop.lo), loop.step))

@@ -3,11 +3,14 @@
 The work-items of a group collectively copy the box of A that the body reads. Legal where the body
 only reads A and the box is fixed by tile sizes. Elements of the box that the program never touches
 are not read: the last touched one is copied in their place (`clamp`), so that no padding value is
-ever computed with. (Seed 000, sections 2.2.2, 4.2.1 and 4.3, listing 10.)
+ever computed with. An index of which nothing is known (`x[j, p]`, where the program computed j) is
+one that the body itself uses in any case. (Seed 000, sections 2.2.2, 4.2.1 and 4.3, listing 10;
+seed 004 on indirect accesses.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,30 +18,36 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import extent
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Const, Copy, Function, Slice
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, loops_around, replace_at
 from loopxform.transforms.base import Step, new_name, one_loop, trusted
+from loopxform.transforms.certain import certain
 from loopxform.transforms.staging import Staging, insert, plan
 
 
 @dataclass(frozen=True)
 class CopyToLocal(Step):
     """Stages `array` in local memory at the start of each iteration of `loop`; `target` names the
-    copy (default: A_loc)."""
+    copy (default: A_loc). Where the body reads several boxes of it, `part` says which (1, 2, ...)
+    is staged."""
 
     array: str
     loop: str
     target: str = ""
+    part: str = ""
 
     verb: ClassVar[str] = "copy-to-local"
-    usage: ClassVar[str] = "copy-to-local ARRAY LOOP [NAME]"
+    usage: ClassVar[str] = "copy-to-local ARRAY LOOP [NAME [PART]]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        staging = plan(fn, self.array, site, self._target(fn))
+        if self.part and not (self.part.isascii() and self.part.isdecimal()):
+            text = f"'{self.part}' is not the number of a box"
+            return (Obstacle("LX025", text, site.loop.origin.loc, remedy="use 1, 2, ..."),)
+        staging = self._plan(fn, site)
         if isinstance(staging, Obstacle):
             return (staging,)
         taken = new_name(fn, self.target, site)
@@ -56,31 +65,26 @@ class CopyToLocal(Step):
             )
         return self._bounds(fn, site, staging)
 
+    def _plan(self, fn: Function, site: LoopSite) -> Staging | Obstacle:
+        return plan(fn, self.array, site, self._target(fn), int(self.part) if self.part else None)
+
     def _bounds(self, fn: Function, site: LoopSite, staging: Staging) -> tuple[Obstacle, ...]:
-        known = extent(fn, self.array)
-        inside = (*site.path, 0)
-        starts = staging.slices()
-        if known is None or not all(always(fn, inside, Bin(">=", s.lo, Const(0))) for s in starts):
-            return (
-                Obstacle(
-                    "LX164",
-                    f"the part of '{self.array}' that is touched has no known bounds",
-                    site.loop.origin.loc,
-                    remedy="leave it in global memory",
-                ),
-            )
-        return ()
+        if all(ok for _, ok in _slices(fn, site, staging)):
+            return ()
+        return (
+            Obstacle(
+                "LX164",
+                f"the part of '{self.array}' that is touched has no known bounds",
+                site.loop.origin.loc,
+                remedy="leave it in global memory",
+            ),
+        )
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        staging = plan(fn, self.array, site, self._target(fn))
-        known = extent(fn, self.array)
+        staging = self._plan(fn, site)
         assert isinstance(staging, Staging)
-        assert known is not None
-        slices = tuple(
-            _limited(fn, site, s, Slice(s.lo, s.size, end, clamp=True))
-            for s, end in zip(staging.slices(), known.upper)
-        )
+        slices = tuple(s for s, _ in _slices(fn, site, staging))
         origin = site.loop.origin.then(str(self))
         copy = Copy(staging.target, self.array, slices, True, origin=origin)
         decl = staging.decl(Space.LOCAL, str(self), site)
@@ -95,11 +99,32 @@ class CopyToLocal(Step):
         return f"{self.array} is only read in the loop over {site.loop.var}, in a box of fixed size"
 
 
+def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Slice, bool]]:
+    """What is copied in each dimension, and whether it is known to exist: inside the part of the
+    array that the program touches, or one index that the body uses itself."""
+    upper = _upper(fn, staging.array)
+    inside = (*site.path, 0)
+    for n, s in enumerate(staging.slices()):
+        if upper is not None and always(fn, inside, Bin(">=", s.lo, Const(0))):
+            yield _limited(fn, site, s, Slice(s.lo, s.size, upper[n], clamp=True)), True
+        else:
+            yield s, s.size is None and any(certain(fn, site, u) for u in staging.uses)
+
+
+def _upper(fn: Function, array: str) -> tuple[Expr, ...] | None:
+    """The end of what exists in each dimension, where it is known: of an array of the caller what
+    the program touches, of one that a step declared beside the nests all."""
+    for s in fn.body:
+        if isinstance(s, Decl) and s.name == array and s.space is Space.GLOBAL:
+            return s.shape
+    known = extent(fn, array)
+    return None if known is None else known.upper
+
+
 def _limited(fn: Function, site: LoopSite, plain: Slice, limited: Slice) -> Slice:
     """Without the limit where the box is proven to end inside it."""
-    if limited.limit is None:
-        return plain
     size = Const(1) if plain.size is None else plain.size
     end = Bin("+", plain.lo, size)
     inside = (*site.path, 0)
+    assert limited.limit is not None
     return plain if always(fn, inside, Bin("<=", end, limited.limit)) else limited

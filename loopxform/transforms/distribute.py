@@ -1,46 +1,49 @@
 """Distribution (fission): for i: { S1; S2 } -> for i: S1; for i: S2.
 
-Legal at a cut where no dependence carried by the loop leads from a later statement back to an
-earlier one, and no storage declared in the body is used on both sides of it (expand it first). For
-a forall only the second can happen. (Seed 000, step 3b, listing 6.)
+Every statement gets a loop of its own, or, `around` named inner loops, these and the statements
+between them do. Legal at a cut where no dependence carried by the loop leads from a later statement
+back to an earlier one, and no storage declared in the body is used on both sides of it (expand it
+first). For a forall only the second can happen. (Seed 000, step 3b, listing 6; section 2.4.4.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
 from typing import ClassVar
 
 from loopxform.analysis.legality import distribute_obstacles
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Function
-from loopxform.ir.visit import LoopSite, replace_at
+from loopxform.ir.nodes import Decl, For, Function, Stmt
+from loopxform.ir.visit import LoopSite, reads, replace_at, walk, writes
 from loopxform.transforms.base import Step, one_loop, trusted, unmapped, whole_loop
 
 
 @dataclass(frozen=True)
 class Distribute(Step):
-    """Gives every statement of a loop body its own loop; several loops are distributed from the
-    innermost outwards."""
+    """Gives every statement of a loop body its own loop, or only the loops of the body named in
+    `around`; several loops are distributed from the innermost outwards."""
 
     loops: tuple[str, ...]
+    around: tuple[str, ...] = ()
 
     verb: ClassVar[str] = "distribute"
-    usage: ClassVar[str] = "distribute LOOP,LOOP,...   (outermost loop first)"
+    usage: ClassVar[str] = "distribute LOOP,LOOP,... [INNER,INNER,...]   (outermost loop first)"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         for ref in reversed(self.loops):
             site = one_loop(fn, ref)
             if isinstance(site, Obstacle):
                 return (site,)
-            found = _obstacles(fn, site)
+            found = self._obstacles(fn, site)
             if found:
                 return found
-            fn = _split(fn, site, str(self))
+            fn = self._split(fn, site)
         return ()
 
     def rewrite(self, fn: Function) -> Function:
         for ref in reversed(self.loops):
-            fn = _split(fn, trusted(one_loop(fn, ref)), str(self))
+            fn = self._split(fn, trusted(one_loop(fn, ref)))
         return fn
 
     def reason(self, fn: Function) -> str:
@@ -49,28 +52,55 @@ class Distribute(Step):
             return "the loops are parallel: dependences lead only to later statements"
         return "no dependence leads back from a later statement to an earlier one"
 
+    def _obstacles(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+        structure = (*whole_loop(site), *unmapped(site, "distribute"))
+        if structure:
+            return structure
+        sunk = replace_at(fn, site.path, (replace(site.loop, body=self._sunk(site.loop)),))
+        parts = self._parts(site.loop)
+        if len(parts) < 2:
+            return (_single(site),)
+        ends = accumulate(len(p) for p in parts[:-1])
+        return next(filter(None, (distribute_obstacles(sunk, site.path, n) for n in ends)), ())
 
-def _obstacles(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
-    structure = (*whole_loop(site), *unmapped(site, "distribute"))
-    if structure:
-        return structure
-    if len(site.loop.body) < 2:
-        return (
-            Obstacle(
-                "LX120",
-                f"the loop over '{site.loop.var}' holds a single statement",
-                site.loop.origin.loc,
-                remedy="there is nothing to distribute",
-            ),
+    def _split(self, fn: Function, site: LoopSite) -> Function:
+        loop = site.loop
+        parts = self._parts(loop)
+        origin = loop.origin.then(str(self))
+        return replace_at(
+            fn, site.path, tuple(replace(loop, body=part, origin=origin) for part in parts)
         )
-    for cut in range(1, len(site.loop.body)):
-        found = distribute_obstacles(fn, site.path, cut)
-        if found:
-            return found
-    return ()
+
+    def _parts(self, loop: For) -> list[tuple[Stmt, ...]]:
+        """The statements that stay together."""
+        if not self.around:
+            return [(s,) for s in loop.body]
+        runs = groupby(enumerate(self._sunk(loop)), key=lambda x: self._alone(*x))
+        return [tuple(s for _, s in run) for _, run in runs]
+
+    def _alone(self, n: int, s: Stmt) -> int:
+        """A number of its own for a loop that is cut out, or holds one that is."""
+        inside = {x.var for _, x in walk((s,)) if isinstance(x, For)}
+        return n if inside & set(self.around) else -1
+
+    def _sunk(self, loop: For) -> tuple[Stmt, ...]:
+        """With declarations directly before the statement that first mentions what they declare."""
+        if not self.around:
+            return loop.body
+        waiting = [s for s in loop.body if isinstance(s, Decl)]
+        out: list[Stmt] = []
+        for s in (s for s in loop.body if not isinstance(s, Decl)):
+            used = reads((s,)) | writes((s,))
+            out += [d for d in waiting if d.name in used]
+            waiting = [d for d in waiting if d.name not in used]
+            out.append(s)
+        return (*waiting, *out)
 
 
-def _split(fn: Function, site: LoopSite, step: str) -> Function:
-    loop = site.loop
-    parts = tuple(replace(loop, body=(s,), origin=loop.origin.then(step)) for s in loop.body)
-    return replace_at(fn, site.path, parts)
+def _single(site: LoopSite) -> Obstacle:
+    return Obstacle(
+        "LX120",
+        f"the loop over '{site.loop.var}' holds a single statement",
+        site.loop.origin.loc,
+        remedy="there is nothing to distribute",
+    )

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, Load, Stmt, Var
 from loopxform.ir.visit import (
     LoopSite,
@@ -28,7 +27,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.transforms.base import Step, fixed_header
-from loopxform.transforms.bounds import iteration_number, trips
+from loopxform.transforms.bounds import iteration_number, positive, trips
 
 
 @dataclass(frozen=True)
@@ -191,10 +190,8 @@ def _around(fn: Function, path: Path) -> tuple[For, ...]:
 
 
 def _positive(fn: Function, path: Path, extent: Expr) -> Expr:
-    """A loop may run no iteration, but C arrays have at least one element."""
-    if always(fn, path, Bin(">=", extent, Const(1))):
-        return extent
-    return simplify(Bin("max", extent, Const(1)))
+    known = always(fn, path, Bin(">=", extent, Const(1)))
+    return extent if known else positive(extent)
 
 
 def _extent(loop: For, inside: frozenset[str] | set[str]) -> Expr | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
-from loopxform.ir.nodes import Expr, For, Load, Stmt
-from loopxform.ir.visit import loads, stmt_exprs, walk
+from loopxform.ir.nodes import Expr, For, Load, Stmt, Var
+from loopxform.ir.visit import Path, loads, stmt_exprs, walk
 from loopxform.transforms.bounds import span
 
 
@@ -29,10 +29,12 @@ class Box:
 
 @dataclass(frozen=True)
 class Use:
-    """A read of the array and the loops of the piece around it, outermost first."""
+    """A read of the array, where it stands in the piece, and the loops of the piece around it,
+    outermost first."""
 
     load: Load
     inner: tuple[For, ...]
+    path: Path = ()
 
 
 def uses(body: tuple[Stmt, ...], array: str) -> tuple[Use, ...]:
@@ -41,7 +43,7 @@ def uses(body: tuple[Stmt, ...], array: str) -> tuple[Use, ...]:
     for path, s in walk(body):
         exprs = stmt_exprs(s)
         for e in exprs:
-            out += [Use(x, _inner(body, path)) for x in loads(e) if x.array == array]
+            out += [Use(x, _inner(body, path), path) for x in loads(e) if x.array == array]
     return tuple(out)
 
 
@@ -69,6 +71,21 @@ def box(found: tuple[Use, ...]) -> Box | None:
     return Box(tuple(lows), tuple(sizes))
 
 
+def boxes(found: tuple[Use, ...]) -> tuple[tuple[tuple[Use, ...], Box], ...]:
+    """The uses in text order, those together that one box holds: `A[i, k]` and `A[j, k]` are two,
+    `A[i-1, j]` and `A[i+1, j]` are one. Uses without a box are left out."""
+    groups: list[tuple[Use, ...]] = []
+    for use in found:
+        if box((use,)) is None:
+            continue
+        home = next((n for n, g in enumerate(groups) if box((*g, use)) is not None), None)
+        if home is None:
+            groups.append((use,))
+        else:
+            groups[home] = (*groups[home], use)
+    return tuple((g, b) for g in groups if (b := box(g)) is not None)
+
+
 def _varies(found: tuple[Use, ...], dim: int) -> bool:
     """Whether the index depends on an inner loop (which may have a single iteration)."""
     return any(poly(u.load.index[dim]).mentions(x.var) for u in found for x in u.inner)
@@ -90,10 +107,12 @@ def _union(spans: list[tuple[Poly, Poly]]) -> tuple[Poly, Poly] | None:
     return low, size
 
 
-def relative(load: Load, target: str, found: Box) -> Load:
-    """The element of the copy that stands for `load`."""
+def relative(load: Load, target: str, found: Box) -> Load | Var:
+    """The element of the copy that stands for `load`; a copy of one element is a scalar."""
     index: list[Expr] = []
     for e, low, size in zip(load.index, found.lows, found.sizes):
         if size is not None:
             index.append(to_expr(poly(e) - low))
+    if not index:
+        return Var(target, origin=load.origin)
     return Load(target, tuple(index), origin=load.origin)

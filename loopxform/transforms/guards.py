@@ -1,14 +1,27 @@
-"""Guards that can never fail are dropped, with what stands under guards that never hold; so are
-limits of copies that are never reached."""
+"""Guards: those that can never fail are dropped, with what stands under guards that never hold, and
+limits of copies that are never reached; and which loops may be entered without theirs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from loopxform.analysis.context import always, never
-from loopxform.ir.nodes import Bin, Const, Copy, For, Function, If, Slice, Stmt
-from loopxform.ir.visit import Path, at, map_body, replace_at, walk
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Bin, Call, Const, Copy, For, Function, If, Load, Slice, Stmt
+from loopxform.ir.visit import Path, at, map_body, replace_at, walk, walk_expr
 from loopxform.transforms.bounds import conjunction, conjuncts
+
+
+def enters_unseen(loop: For) -> bool:
+    """Entering the loop and doing nothing in it is not seen: its bounds read no array and divide by
+    constants only, and its variable is not read afterwards."""
+    parts = [x for e in (loop.lo, loop.hi, loop.step) for x in walk_expr(e)]
+    divisors = [x.right for x in parts if isinstance(x, Bin) and x.op in ("/", "%")]
+    return (
+        not loop.live_out
+        and not any(isinstance(x, Load | Call) for x in parts)
+        and all(value_of(d) for d in divisors)
+    )
 
 
 def drop_proven(fn: Function, within: Path) -> Function:

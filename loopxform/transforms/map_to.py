@@ -1,7 +1,8 @@
 """Mapping to hardware: a forall runs over the groups of the grid, or over the threads of a group.
 
 Legal for a forall. A loop over groups must have bounds the host can compute and be all that the
-loop over groups around it holds; a loop over threads lies inside the loops over groups, has a fixed
+loop over groups around it holds (several in one dimension of the grid are numbered through, the
+innermost fastest); a loop over threads lies inside the loops over groups, has a fixed
 number of iterations (they become the group's shape) and no collective copy inside. (Seed 000,
 section 2.2.1, listing 10.)
 """
@@ -58,7 +59,7 @@ class MapTo(Step):
             problems.append(("is not parallel", f"parallelise {loop.var} first"))
         if loop.level is not None:
             problems.append((f"is already mapped to {loop.level}", "map each loop once"))
-        if any(x.level == level for x in around):
+        if level.kind == "group" and any(x.level == level for x in around):
             problems.append((f"lies inside a loop mapped to {level}", "use another dimension"))
         if level.kind == "grid" and any(x.level is None or x.level.kind != "grid" for x in around):
             problems.append(("lies inside a loop that is not mapped to groups", "map that first"))

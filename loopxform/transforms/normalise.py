@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import to_expr, value_of
-from loopxform.ir.nodes import Bin, Call, Const, Expr, For, Function, Load, Stmt, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, walk_expr
+from loopxform.ir.visit import LoopSite
 from loopxform.transforms.base import (
     Step,
     fixed_header,
@@ -36,6 +36,7 @@ from loopxform.transforms.bounds import (
     replace_iterator,
     trips_to,
 )
+from loopxform.transforms.guards import enters_unseen
 
 
 @dataclass(frozen=True)
@@ -122,18 +123,6 @@ def _countable(loop: For) -> tuple[Obstacle, ...]:
 
 def _sink(conditions: list[Expr], body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The guard goes inside loops that fill the body, if they may be entered without it."""
-    if conditions and len(body) == 1 and isinstance(body[0], For) and _harmless(body[0]):
+    if conditions and len(body) == 1 and isinstance(body[0], For) and enters_unseen(body[0]):
         return (replace(body[0], body=_sink(conditions, body[0].body)),)
     return guarded(conditions, body)
-
-
-def _harmless(loop: For) -> bool:
-    """Running the loop with an empty body is not seen: its bounds read no array and divide by
-    constants only, and its variable is not read afterwards."""
-    parts = [x for e in (loop.lo, loop.hi, loop.step) for x in walk_expr(e)]
-    divisors = [x.right for x in parts if isinstance(x, Bin) and x.op in ("/", "%")]
-    return (
-        not loop.live_out
-        and not any(isinstance(x, Load | Call) for x in parts)
-        and all(value_of(d) for d in divisors)
-    )

@@ -7,11 +7,11 @@ from itertools import takewhile
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import to_expr
-from loopxform.ir.nodes import Copy, Decl, Expr, Function, If, Load, Slice, Stmt
+from loopxform.ir.nodes import Copy, Decl, Expr, Function, If, Slice, Stmt
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, map_exprs, names, writes
-from loopxform.transforms.footprint import Box, box, relative, uses
+from loopxform.transforms.footprint import Box, Use, box, boxes, relative, uses
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,10 @@ class Staging:
     array: str
     target: str
     box: Box
+    uses: tuple[Use, ...]
     type: Scalar
 
-    def decl(self, space: Space, step: str, site: LoopSite) -> Decl:
+    def decl(self, space: Space | None, step: str, site: LoopSite) -> Decl:
         shape = tuple(to_expr(s) for s in self.box.sizes if s is not None)
         return Decl(self.target, self.type, shape, space, origin=site.loop.origin.then(step))
 
@@ -32,18 +33,27 @@ class Staging:
         return tuple(Slice(to_expr(low), size) for low, size in zip(self.box.lows, sizes))
 
     def redirect(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """Reads of the array become reads of the copy."""
+        """Reads of the elements in the box become reads of the copy."""
+        copied = {u.load for u in self.uses}
 
         def f(e: Expr) -> Expr:
-            if isinstance(e, Load) and e.array == self.array:
-                return relative(e, self.target, self.box)
-            return e
+            return relative(e, self.target, self.box) if e in copied else e
 
         return map_exprs(body, f)
 
 
-def plan(fn: Function, array: str, site: LoopSite, target: str) -> Staging | Obstacle:
-    """The copy that serves every read of `array` in the loop body, or why there is none."""
+def plan(
+    fn: Function,
+    array: str,
+    site: LoopSite,
+    target: str,
+    part: int | None = None,
+    *,
+    single: bool = False,
+) -> Staging | Obstacle:
+    """The copy that serves every read of `array` in the loop body, or why there is none; with
+    `part` only the reads in the box of that number (1 is the first in text order). One element is
+    worth a copy where `single` says so."""
     found = uses(site.loop.body, array)
     where = site.loop.origin.loc
     if not found:
@@ -60,6 +70,15 @@ def plan(fn: Function, array: str, site: LoopSite, target: str) -> Staging | Obs
             where,
             remedy="stage an array that is only read there",
         )
+    if part is not None:
+        every = boxes(found)
+        if not 0 < part <= len(every):
+            return _no_box(site, found, f"there are {len(every)} boxes of '{array}'")
+        chosen = every[part - 1][0]
+        others = [u.load for u in found if u not in chosen]
+        if any(u.load in others for u in chosen):
+            return _no_box(site, found, f"'{array}' is read alike in loops of different ranges")
+        found = chosen
     changing = {n for u in found for i in u.load.index for n in names(i)} & writes(site.loop.body)
     if changing:
         return Obstacle(
@@ -70,15 +89,15 @@ def plan(fn: Function, array: str, site: LoopSite, target: str) -> Staging | Obs
             remedy="leave it in global memory",
         )
     region = box(found)
-    if region is None or region.rank == 0:
-        return Obstacle(
-            "LX162",
-            f"the part of '{array}' read in an iteration of '{site.loop.var}' is not a box of "
-            "fixed size",
-            found[0].load.origin.loc or where,
-            remedy="stripmine the loops its subscripts use",
-        )
-    return Staging(array, target, region, symbols(fn)[array])
+    if region is None or (region.rank == 0 and not single):
+        text = f"the part of '{array}' read in an iteration of '{site.loop.var}' is not a box of "
+        return _no_box(site, found, f"{text}fixed size")
+    return Staging(array, target, region, found, symbols(fn)[array])
+
+
+def _no_box(site: LoopSite, found: tuple[Use, ...], text: str) -> Obstacle:
+    place = found[0].load.origin.loc or site.loop.origin.loc
+    return Obstacle("LX162", text, place, remedy="stripmine the loops its subscripts use")
 
 
 def insert(body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from loopxform.analysis.extent import extent
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.errors import UsageError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
@@ -24,6 +25,7 @@ from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
 from loopxform.verify.sizes import checked_sizes
 from loopxform.verify.tolerance import Tolerance, tolerance_of
+from loopxform.verify.values import Wanted, chosen
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,14 @@ class RunResult:
         return not self.mismatches
 
 
-def arguments(fn: Function, sizes: Mapping[str, int | float], seed: int) -> dict[str, Any]:
-    """Random arguments. Raises UsageError where a size is missing or cannot be."""
+def arguments(
+    fn: Function,
+    sizes: Mapping[str, int | float],
+    seed: int,
+    inputs: Mapping[str, Wanted] | None = None,
+) -> dict[str, Any]:
+    """Random arguments; `inputs` says which values arrays have. Raises UsageError where a size is
+    missing or cannot be, or where the elements of an array are subscripts and cannot be told."""
     given = checked_sizes(fn, sizes)
     integers = {n: v for n, v in given.items() if isinstance(v, int)}
     shapes: dict[str, int] = {}
@@ -50,48 +58,78 @@ def arguments(fn: Function, sizes: Mapping[str, int | float], seed: int) -> dict
         if p.array and p.shape[0] is None:
             found = extent(fn, p.name)
             shapes[p.name] = max(0, evaluate(found.upper[0], integers)) if found else 1
-    return make_inputs(fn, given, seed, shapes=shapes)
+    values = chosen(fn, inputs or {}, given)
+    return make_inputs(fn, given, seed, shapes=shapes, values=values)
+
+
+class Comparison:
+    """A planned kernel and the user's own C, each compiled once, to be run on several inputs.
+
+    `exact` says that nothing may be contracted.
+    """
+
+    def __init__(self, plan: Plan, source: CSource, device: DeviceInfo, *, exact: bool) -> None:
+        self.plan, self.source, self.device = plan, source, device
+        self.allowed = tolerance_of(
+            plan.written, contract=not exact, rounded=device.correctly_rounded
+        )
+
+    @cached_property
+    def library(self) -> Library:
+        return Library(self.source, [self.plan.written])
+
+    @cached_property
+    def kernel(self) -> CompiledKernel:
+        return CompiledKernel(self.plan, self.device)
+
+    def run(
+        self,
+        sizes: Mapping[str, int | float],
+        seed: int,
+        *,
+        inputs: Mapping[str, Wanted] | None = None,
+        repeat: int = 1,
+    ) -> RunResult:
+        """Runs both on random inputs and compares every array the program writes. The kernel runs
+        `repeat` times on fresh copies; the time is the median. Raises UsageError, InputError (no
+        compiler), DeviceError."""
+        fn, plain = self.plan.written, self.plan.plain_names
+        given = arguments(fn, sizes, seed, inputs)
+        _require_assumptions(fn, given)
+        _require_inside(fn, given)
+        self.library.read_constants(fn.name, given)
+        expected = copy.deepcopy(given)
+        self.library.run(fn.name, expected)
+        times = []
+        actual = given
+        for _ in range(max(1, repeat)):
+            actual = copy.deepcopy(given)
+            self.kernel(**{plain.get(n, n): v for n, v in actual.items()})
+            times.append(self.kernel.nanoseconds or 0)
+        expected, actual = numbers(fn, expected), numbers(fn, actual)
+        user = {new: old for old, new in plain.items()}
+        changed = [user.get(b.param.name, b.param.name) for b in self.plan.buffers if b.written]
+        written = tuple(n for x in changed for n in expected if n == x or n.startswith(f"{x}["))
+        found = [m for n in written for m in _differences(n, expected[n], actual[n], self.allowed)]
+        elements = sum(int(np.size(expected[n])) for n in written)
+        median = sorted(times)[len(times) // 2]
+        return RunResult(elements, written, tuple(found), median, self.allowed)
 
 
 def run(
-    plan: KernelPlan,
+    plan: Plan,
     source: CSource,
     device: DeviceInfo,
     sizes: Mapping[str, int | float],
     seed: int,
     *,
     exact: bool,
+    inputs: Mapping[str, Wanted] | None = None,
     repeat: int = 1,
 ) -> RunResult:
-    """Runs both and compares every array the program writes.
-
-    `exact` says that nothing may be contracted. The kernel runs `repeat` times on fresh copies; the
-    time is the median. Raises UsageError,
-    InputError (no compiler), DeviceError.
-    """
-    fn = plan.written
-    given = arguments(fn, sizes, seed)
-    _require_assumptions(fn, given)
-    _require_inside(fn, given)
-    library = Library(source, [fn])
-    library.read_constants(fn.name, given)
-    expected = copy.deepcopy(given)
-    library.run(fn.name, expected)
-    kernel = CompiledKernel(plan, device)
-    times = []
-    actual = given
-    for _ in range(max(1, repeat)):
-        actual = copy.deepcopy(given)
-        kernel(**{plan.plain_names.get(n, n): v for n, v in actual.items()})
-        times.append(kernel.nanoseconds or 0)
-    user = {new: old for old, new in plan.plain_names.items()}
-    expected, actual = numbers(fn, expected), numbers(fn, actual)
-    names = [user.get(b.param.name, b.param.name) for b in plan.buffers if b.written]
-    written = tuple(n for name in names for n in expected if n == name or n.startswith(f"{name}["))
-    allowed = tolerance_of(fn, contract=not exact, rounded=device.correctly_rounded)
-    found = [m for n in written for m in _differences(n, expected[n], actual[n], allowed)]
-    elements = sum(int(np.size(expected[n])) for n in written)
-    return RunResult(elements, written, tuple(found), sorted(times)[len(times) // 2], allowed)
+    """One run of a `Comparison`."""
+    both = Comparison(plan, source, device, exact=exact)
+    return both.run(sizes, seed, inputs=inputs, repeat=repeat)
 
 
 def _differences(name: str, expected: Any, actual: Any, allowed: Tolerance) -> tuple[Mismatch, ...]:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from loopxform.errors import InputError
-from loopxform.ir.nodes import Function, Load, Param
+from loopxform.ir.nodes import Function, Param
 from loopxform.ir.types import Scalar
-from loopxform.ir.visit import loads, stmt_exprs, walk
 from loopxform.runtime.structs import packed
 from loopxform.verify.interp import evaluate
+from loopxform.verify.ranges import Interval
 from loopxform.verify.sizes import require_memory
+from loopxform.verify.subscripts import needs
+from loopxform.verify.values import FLOATS, Values, draw
 
 _Array = np.ndarray[Any, Any]
 
@@ -32,6 +34,7 @@ def make_inputs(
     seed: int,
     *,
     shapes: Mapping[str, int] | None = None,
+    values: Mapping[str, Values] | None = None,
     signed: bool = False,
     nonzero: bool = True,
 ) -> dict[str, Any]:
@@ -40,10 +43,11 @@ def make_inputs(
 
     `sizes` gives the integer scalars (and any other scalar that should not be random); `shapes`
     the first extent of arrays whose declaration leaves it open. Integer elements are drawn from
-    -9..-1 and 1..9 (1..9 where unsigned; 0 too unless `nonzero`), those of arrays that subscript
-    another from the indices that fit every array. Scalar globals become 0-d arrays, so that their
-    final value can be seen. An array draws from a stream of its own, whatever else the function
-    takes. Raises InputError where a size is missing.
+    -9..-1 and 1..9 (1..9 where unsigned; 0 too unless `nonzero`), those that decide subscripts so
+    that every access is inside its array, those of the arrays in `values` as that says. Scalar
+    globals become 0-d arrays, so that their final value can be seen. An array draws from a stream
+    of its own, whatever else the function takes. Raises InputError where a size is missing,
+    UsageError as `needs` does.
     """
     args: dict[str, Any] = {}
     for p in fn.objects:
@@ -52,16 +56,35 @@ def make_inputs(
             args[p.name] = np.array(value, p.type.numpy) if p.is_global else value
     extents = {p.name: extents_of(p, fn, args, shapes or {}) for p in fn.objects if p.shape}
     require_memory(fn, extents, COPIES)
-    smallest = min((n for e in extents.values() for n in e), default=1)
-    subscripts = _subscript_arrays(fn)
+    given = dict(values or {})
+    floats = Interval(-FLOATS.high, FLOATS.high) if signed else FLOATS
+    wanted = needs(fn, _numbers(fn, args), extents, given, floats) | given
     for p in fn.objects:
         if p.shape:
             rng = _stream(seed, p.name)
-            if p.name in subscripts:
-                args[p.name] = rng.integers(0, max(1, smallest), extents[p.name], p.type.numpy)
+            if p.name in wanted:
+                args[p.name] = _within(p, extents[p.name], rng, wanted[p.name])
             else:
                 args[p.name] = _draw(p.type, extents[p.name], rng, signed, nonzero)
     return packed(fn, args) if fn.structs else args
+
+
+def _numbers(fn: Function, args: Mapping[str, Any]) -> dict[str, int | float]:
+    """The scalars, by name."""
+    return {p.name: _number(args[p.name]) for p in fn.objects if not p.shape}
+
+
+def _within(p: Param, extents: tuple[int, ...], rng: np.random.Generator, values: Values) -> _Array:
+    if 0 in extents:
+        return np.zeros(extents, p.type.numpy)
+    if values.within.low <= values.within.high:
+        return draw(p.type, extents, rng, values)
+    raise InputError(
+        f"no element of {p.name} keeps a subscript inside its array",
+        loc=p.origin.loc,
+        code="LX065",
+        help="give other sizes",
+    )
 
 
 def extents_of(
@@ -121,7 +144,7 @@ def _draw(
 ) -> _Array:
     values: _Array
     if t.is_float:
-        values = rng.uniform(0.5, 1.5, shape)
+        values = rng.uniform(FLOATS.low, FLOATS.high, shape)
         if signed:
             values = values * rng.choice([-1.0, 1.0], shape)
     elif t.kind == "bool":
@@ -133,13 +156,3 @@ def _draw(
         if not nonzero:
             values = np.where(rng.random(shape) < 0.1, 0, values)
     return np.ascontiguousarray(np.asarray(values).astype(t.numpy)).reshape(shape)
-
-
-def _subscript_arrays(fn: Function) -> set[str]:
-    """Arrays whose elements subscript another array."""
-    found = set()
-    for _, s in walk(fn.body):
-        for e in stmt_exprs(s):
-            for outer in loads(e):
-                found |= {x.array for i in outer.index for x in loads(i) if isinstance(x, Load)}
-    return found

@@ -68,6 +68,20 @@ def test_sizes_beyond_an_array_are_not_run(tmp_path: Path, capsys: Capture) -> N
     assert run(text, tmp_path, "--size", "n=4,m=0") == 0
 
 
+@pytest.mark.device
+def test_scalars_that_lead_outside_are_not_run(tmp_path: Path, capsys: Capture) -> None:
+    text = "void f(int n, int k, int a[n][n], int b[n]) {"
+    text += " for (int i = 0; i < n; i++) b[i] = a[k - 1][i]; }"
+    for k in (0, 5):
+        assert run(text, tmp_path, "--size", f"n=4,k={k}") == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        message = f"a[k - 1, i] is outside of a: k - 1 is {k - 1}, and there are 4 [LX064]"
+        assert f"f.c:1:82: error: {message}" in err
+    assert run(text, tmp_path, "--size", "n=4,k=4") == 0
+    assert run(text.replace("b[i] =", "if (k < 5) b[i] ="), tmp_path, "--size", "n=4,k=3") == 0
+
+
 # ---------------------------------------------------------------- tolerance
 
 

@@ -10,18 +10,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tilings import Tiled, tile
 
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.buffers import Buffer
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import KernelPlan, Plan
 from loopxform.frontend import parse_file
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
-from loopxform.recipes.sizes import Tiles, Variant
-from loopxform.recipes.tile import Tiled, tile
+from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
-from loopxform.runtime.oclgrind import AS_WRITTEN, Checks, run_kernel_under_oclgrind
+from loopxform.runtime.launch import Room
+from loopxform.runtime.oclgrind import (
+    AS_WRITTEN,
+    Checks,
+    SimulatedLaunch,
+    run_kernels_under_oclgrind,
+)
 from loopxform.runtime.oclgrind_report import OclgrindReport
 from loopxform.runtime.structs import with_numbers
 from loopxform.verify.check_run import RunResult, arguments, run
@@ -51,19 +58,19 @@ def program(name: str) -> Function:
 
 
 @cache
-def tiled(name: str, tiles: Tiles, variant: Variant = "register") -> Tiled:
-    return tile(program(name), tiles, variant, strict=name not in NOT_STAGED)
+def tiled(name: str, tiles: Tiles, recipe: Recipe = "register") -> Tiled:
+    return tile(program(name), tiles, recipe, strict=name not in NOT_STAGED)
 
 
 @cache
-def plan(name: str, tiles: Tiles, variant: Variant = "register") -> KernelPlan:
+def plan(name: str, tiles: Tiles, recipe: Recipe = "register") -> Plan:
     """Without contraction, so that results are those of the C program to the last bit."""
-    return emit.kernel(tiled(name, tiles, variant).derivation, contract=False)
+    return emit.kernel(tiled(name, tiles, recipe).derivation, contract=False)
 
 
 @cache
-def kernel(name: str, tiles: Tiles, variant: Variant = "register") -> CompiledKernel:
-    return CompiledKernel(plan(name, tiles, variant), choose())
+def kernel(name: str, tiles: Tiles, recipe: Recipe = "register") -> CompiledKernel:
+    return CompiledKernel(plan(name, tiles, recipe), choose())
 
 
 @cache
@@ -102,12 +109,12 @@ def run_on_device(compiled: CompiledKernel, args: Mapping[str, Any]) -> dict[str
 
 
 def check_on_device(
-    name: str, tiles: Tiles, variant: Variant, sizes: Mapping[str, int], seed: int
+    name: str, tiles: Tiles, recipe: Recipe, sizes: Mapping[str, int], seed: int
 ) -> None:
     """Fails unless the kernel does to every argument, bit by bit, what the C program does."""
     args = given(name, sizes, seed)
-    found = compare(run_c(name, args), run_on_device(kernel(name, tiles, variant), args))
-    assert not found, f"{name} {variant} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
+    found = compare(run_c(name, args), run_on_device(kernel(name, tiles, recipe), args))
+    assert not found, f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
 
 
 def agree(text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = None) -> RunResult:
@@ -121,33 +128,48 @@ def agree(text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = Non
     return result
 
 
-def simulate(p: KernelPlan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
-    """The kernel under Oclgrind; `text` in place of its source. It runs as written: optimised code
-    has instructions that Oclgrind does not know (freeze)."""
+def simulate(p: Plan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
+    """The kernels under Oclgrind; `text` in place of their source. They run as written: optimised
+    code has instructions that Oclgrind does not know (freeze)."""
     args = {p.plain_names.get(n, n): v for n, v in args.items()}
     args = with_numbers(p.written, p.plain_names, args)
     scalars = {q.name: int(args[q.name]) for q in p.scalars if q.type.is_integer}
-    shape = p.group_shape
-    total = [g * s for g, s in zip(p.groups(scalars), shape)]
+    rooms = {
+        b.param.name: Room(evaluate(b.count, scalars) * b.param.type.bytes) for b in p.temporaries
+    }
+    launches = [x for k in p.kernels if (x := simulated(k, {**args, **rooms}, scalars))]
+    checks = Checks(local_bytes=1 << 20)
+    return run_kernels_under_oclgrind(text or p.source, launches, [AS_WRITTEN], checks)
+
+
+def simulated(
+    k: KernelPlan, args: Mapping[str, Any], scalars: dict[str, int]
+) -> SimulatedLaunch | None:
+    """The launch of a kernel, if it has anything to do."""
+    total = [g * s for g, s in zip(k.groups(scalars), k.group_shape)]
     values = [
         args[a.param.name] if isinstance(a, Buffer) else np.dtype(a.type.numpy).type(args[a.name])
-        for a in p.arguments
+        for a in k.arguments
     ]
-    checks = Checks(local_bytes=1 << 20)
-    return run_kernel_under_oclgrind(
-        text or p.source, p.name, values, total, shape, [AS_WRITTEN], checks
-    )
+    return None if 0 in total else SimulatedLaunch(k.name, values, total, k.group_shape)
+
+
+def arrays_after(p: Plan, report: OclgrindReport) -> dict[str, Any]:
+    """What the user's arrays hold after `simulate`, where every kernel ran."""
+    own = {b.param.name for b in p.temporaries}
+    names = [a.param.name for k in p.kernels for a in k.arguments if isinstance(a, Buffer)]
+    return dict(zip((n for n in names if n not in own), report.arrays, strict=True))
 
 
 def check_under_oclgrind(
-    name: str, tiles: Tiles, variant: Variant, sizes: Mapping[str, int], seed: int
+    name: str, tiles: Tiles, recipe: Recipe, sizes: Mapping[str, int], seed: int
 ) -> OclgrindReport:
     """Fails on a race, an access out of bounds, a read of an unset value, or a wrong result."""
-    what = f"{name} {variant} {tiles} {dict(sizes)} seed {seed}"
-    args, p = given(name, sizes, seed), plan(name, tiles, variant)
+    what = f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}"
+    args, p = given(name, sizes, seed), plan(name, tiles, recipe)
     report = simulate(p, args)
     assert report.clean, f"{what}: {report.findings[0]}"
-    after = dict(zip((b.param.name for b in p.buffers), report.arrays))
+    after = arrays_after(p, report)
     expected = run_c(name, args)
     found = compare({n: expected[n] for n in after}, after)
     assert not found, f"{what}: {found[0]}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from harness import PROGRAMS, Sizes, check_under_oclgrind, sizes_of
 
-from loopxform.recipes.sizes import Tiles, Variant
+from loopxform.recipes.sizes import Recipe, Tiles
 
 SEED = 9
 SIZES: tuple[Sizes, ...] = ((11, 7, 9), (8, 8, 8))
@@ -27,14 +27,14 @@ def test_one_row_per_work_item(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("variant", ["register", "block", "naive"])
+@pytest.mark.parametrize("recipe", ["register", "block", "naive"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_every_variant(name: str, size: Sizes, variant: Variant) -> None:
+def test_every_variant(name: str, size: Sizes, recipe: Recipe) -> None:
     for tiles in (
         Tiles(4, 4, 4, 2, 2),
         Tiles(2, 5, 3, 3, 1),
         Tiles(1, 4, 8, 2, 3),
         Tiles(2, 2, 1, 1, 1),
     ):
-        check_under_oclgrind(name, tiles, variant, sizes_of(name, *size), SEED)
+        check_under_oclgrind(name, tiles, recipe, sizes_of(name, *size), SEED)

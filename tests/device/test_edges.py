@@ -1,4 +1,4 @@
-"""What is computed at the edge of a tile: conditions and divisions there, in every variant, on the
+"""What is computed at the edge of a tile: conditions and divisions there, in every recipe, on the
 device and under Oclgrind (no access out of bounds, no unset value)."""
 
 from __future__ import annotations
@@ -7,13 +7,13 @@ import copy
 from pathlib import Path
 
 import pytest
-from harness import simulate
+from harness import arrays_after, simulate
+from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
-from loopxform.codegen.plan import KernelPlan
-from loopxform.recipes.sizes import Tiles, Variant
-from loopxform.recipes.tile import tile
+from loopxform.codegen.plan import Plan
+from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare
@@ -67,36 +67,34 @@ TILES = (Tiles(4, 3, 5, 2, 2), Tiles(5, 1, 5, 1, 1))
 SIZES = ({"M": 9, "U": 7, "N": 10}, {"M": 1, "U": 5, "N": 1})
 
 
-def _plan(case: str, variant: Variant, tiles: Tiles, folder: Path) -> tuple[KernelPlan, CSource]:
+def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, CSource]:
     t, before, body, after = CASES[case]
     file = folder / "f.c"
     file.write_text(NEST.format(t=t, before=before, body=body, after=after))
     fn = load(str(file))["f"].function
-    return emit.kernel(tile(fn, tiles, variant).derivation, contract=False), CSource(str(file))
+    return emit.kernel(tile(fn, tiles, recipe).derivation, contract=False), CSource(str(file))
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("variant", ["naive", "block", "register"])
+@pytest.mark.parametrize("recipe", ["naive", "block", "register"])
 @pytest.mark.parametrize("case", CASES)
-def test_runs_like_the_c_program(case: str, variant: Variant, tmp_path: Path) -> None:
+def test_runs_like_the_c_program(case: str, recipe: Recipe, tmp_path: Path) -> None:
     for tiles in TILES:
-        plan, source = _plan(case, variant, tiles, tmp_path)
+        plan, source = _plan(case, recipe, tiles, tmp_path)
         for sizes in SIZES:
             found = run(plan, source, choose(), sizes, 7, exact=True)
             assert found.ok, (tiles, sizes, found.mismatches)
 
 
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("variant", ["block", "register"])
+@pytest.mark.parametrize("recipe", ["block", "register"])
 @pytest.mark.parametrize("case", CASES)
-def test_touches_only_what_the_c_program_touches(
-    case: str, variant: Variant, tmp_path: Path
-) -> None:
-    plan, source = _plan(case, variant, TILES[0], tmp_path)
+def test_touches_only_what_the_c_program_touches(case: str, recipe: Recipe, tmp_path: Path) -> None:
+    plan, source = _plan(case, recipe, TILES[0], tmp_path)
     args = arguments(plan.start, {"M": 5, "U": 5, "N": 4}, 7)
     expected = copy.deepcopy(args)
     Library(source, [plan.start]).run("f", expected)
     report = simulate(plan, args)
     assert report.clean, report.findings[0]
-    after = dict(zip((b.param.name for b in plan.buffers), report.arrays))
+    after = arrays_after(plan, report)
     assert not compare({n: expected[n] for n in after}, after)

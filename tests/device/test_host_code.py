@@ -3,167 +3,54 @@ OpenCL, and run beside the user's own function."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
+from c_project import (
+    PLAIN,
+    STRICT,
+    Project,
+    assert_same,
+    caller_of,
+    cc,
+    preamble_of,
+    project_of,
+    require_opencl,
+    run_app,
+)
 from harness import CORPUS, given, program, sizes_of, tiled
+from tilings import tile
 
-from loopxform.codegen import c_program, emit
+from loopxform.codegen import emit
 from loopxform.errors import EmitError
 from loopxform.frontend import parse_file
 from loopxform.recipes.sizes import Tiles
-from loopxform.recipes.tile import tile
 from loopxform.runtime.oclgrind import run_under_oclgrind
 
 TILES = Tiles(4, 4, 8, 2, 2)
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
-PLAIN = ["-O1", "-ffp-contract=off"]
-
-PROBE = """
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-int main(void)
-{
-  cl_platform_id p; cl_device_id d;
-  if (clGetPlatformIDs(1, &p, NULL) != CL_SUCCESS) return 1;
-  return clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS;
-}
-"""
-
-
-@cache
-def _missing() -> str | None:
-    """Why no OpenCL program can be built and run with the system's compiler, or None."""
-    if not shutil.which("cc"):
-        return "there is no C compiler"
-    with TemporaryDirectory() as name:
-        app = Path(name, "probe")
-        Path(name, "probe.c").write_text(PROBE)
-        built = _cc(Path(name), "probe.c", "-o", "probe", "-lOpenCL")
-        if built.returncode:
-            return "the OpenCL headers or the loader are not installed"
-        return None if _run(app).returncode == 0 else "the system's loader finds no OpenCL device"
 
 
 @pytest.fixture(autouse=True)
 def _system_opencl() -> None:
-    reason = _missing()
-    if reason and os.environ.get("CI"):
-        pytest.fail(f"CI must run this test: {reason}")
-    if reason:
-        pytest.skip(reason)
-
-
-def _cc(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["cc", *args], cwd=folder, capture_output=True, text=True, check=False)
-
-
-def _run(app: Path, *args: object, **more: str) -> subprocess.CompletedProcess[str]:
-    """With the system's loader and its devices, whatever this process uses."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
-    command = [str(app), *map(str, args)]
-    return subprocess.run(
-        command, env={**env, **more}, capture_output=True, text=True, check=False, timeout=300
-    )
-
-
-@dataclass(frozen=True)
-class Project:
-    """A folder with the written files, the user's object file (its function called user_...) and a
-    caller."""
-
-    folder: Path
-    name: str
-
-    def build(self, caller: str, *options: str) -> Path:
-        (self.folder / "caller.c").write_text(caller)
-        files = [f"{self.name}_opencl.c", "caller.c", "user.o", "-o", "app"]
-        done = _cc(self.folder, *STRICT, *PLAIN, *options, *files, "-lOpenCL", "-lm")
-        assert done.returncode == 0, done.stderr
-        return self.folder / "app"
+    require_opencl()
 
 
 def project(folder: Path, name: str, tiles: Tiles = TILES) -> Project:
-    emitted = emit.opencl(
-        tiled(name, tiles).derivation, stem=name, origin=f"{name}.c", version="test", contract=False
-    )
-    for file, text in emitted.files.items():
-        (folder / file).write_text(text)
-    user = [f"-D{name}=user_{name}", str(CORPUS / f"{name}.c"), "-o", "user.o"]
-    assert _cc(folder, *PLAIN, "-c", *user).returncode == 0
-    return Project(folder, name)
+    return project_of(folder, tiled(name, tiles).derivation, CORPUS / f"{name}.c")
 
 
 # ---------------------------------------------------------------- callers
 
-PREAMBLE = """
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "{name}_opencl.h"
-{prototype};
-
-static unsigned lx_seed = 1;
-static int number(void)
-{{
-  lx_seed = lx_seed * 1103515245u + 12345u;
-  return 1 + (int)(lx_seed >> 16) % 9;
-}}
-"""
-
 
 def preamble(name: str) -> str:
-    prototype = c_program.prototype(program(name), f"user_{name}")
-    return PREAMBLE.format(name=name, prototype=prototype)
+    return preamble_of(program(name))
 
 
 def caller(name: str, *every: dict[str, int]) -> str:
     """Runs the user's function and the drop-in on equal arrays for each set of sizes."""
-    body = "".join(_comparison(name, sizes) for sizes in every)
-    return f'{preamble(name)}\nint main(void)\n{{\n{body}  puts("same");\n  return 0;\n}}\n'
-
-
-def _comparison(name: str, sizes: dict[str, int]) -> str:
-    """Every array twice, in memory of its exact size; floats get a fraction that is not exact."""
-    args, lines, calls = given(name, sizes, 1), [], []
-    for p in program(name).params:
-        if not p.array:
-            calls.append(str(args[p.name]))
-            continue
-        bytes_ = f"{args[p.name].size} * sizeof({p.type.c})"
-        value = "number() * 0.37" if p.type.is_float else "number()"
-        lines += [
-            f"void *{p.name}[2];",
-            f"{p.name}[0] = malloc({bytes_} + 1);",
-            f"{p.name}[1] = malloc({bytes_} + 1);",
-            f"for (int n = 0; n < {args[p.name].size}; n++)",
-            f"  (({p.type.c} *){p.name}[0])[n] = ({p.type.c})({value});",
-            f"memcpy({p.name}[1], {p.name}[0], {bytes_});",
-        ]
-        calls.append(f"{p.name}[WHICH]")
-    call = ", ".join(calls)
-    lines += [
-        f"user_{name}({call.replace('WHICH', '0')});",
-        f"{name}({call.replace('WHICH', '1')});",
-    ]
-    for p in (p for p in program(name).params if p.array):
-        bytes_ = f"{args[p.name].size} * sizeof({p.type.c})"
-        lines += [
-            f"if (memcmp({p.name}[0], {p.name}[1], {bytes_}) != 0)",
-            '  return puts("differs"), 1;',
-        ]
-        lines += [f"free({p.name}[0]);", f"free({p.name}[1]);"]
-    return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
-
-
-def assert_same(done: subprocess.CompletedProcess[str], stderr: str = "") -> None:
-    assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", stderr)
+    return caller_of(program(name), *(given(name, sizes, 1) for sizes in every))
 
 
 # ---------------------------------------------------------------- the drop-in
@@ -174,7 +61,7 @@ def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -
     """Silent although verbose: the device did it all."""
     sizes = [sizes_of(name, *s) for s in ((33, 17, 29), (1, 1, 1), (16, 16, 16))]
     app = project(tmp_path, name).build(caller(name, *sizes))
-    assert_same(_run(app, LOOPXFORM_VERBOSE="1"))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
 
 
 def test_global_arrays(tmp_path: Path) -> None:
@@ -196,13 +83,13 @@ int main(void)
 }
 """
     )
-    assert_same(_run(project(tmp_path, "mm_macro").build(text), LOOPXFORM_VERBOSE="1"))
+    assert_same(run_app(project(tmp_path, "mm_macro").build(text), LOOPXFORM_VERBOSE="1"))
 
 
 @pytest.mark.parametrize("name", ["mm", "gemm", "mm_flat"])
 def test_sizes_of_zero(tmp_path: Path, name: str) -> None:
     sizes = [sizes_of(name, *s) for s in ((0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0), (2, 1, 1))]
-    assert_same(_run(project(tmp_path, name).build(caller(name, *sizes))))
+    assert_same(run_app(project(tmp_path, name).build(caller(name, *sizes))))
 
 
 def test_negative_sizes_do_nothing(tmp_path: Path) -> None:
@@ -221,7 +108,7 @@ int main(void)
 }
 """
     )
-    assert_same(_run(project(tmp_path, "mm_flat").build(text)))
+    assert_same(run_app(project(tmp_path, "mm_flat").build(text)))
 
 
 def test_two_threads_at_once(tmp_path: Path) -> None:
@@ -271,7 +158,7 @@ int main(void)
 """
     )
     app = project(tmp_path, "mm_flat").build(text, "-pthread")
-    assert_same(_run(app, LOOPXFORM_VERBOSE="1"))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
 
 
 # ---------------------------------------------------------------- running on the host instead
@@ -304,9 +191,9 @@ int main(void)
 """
     )
     app = project(tmp_path, "mm").build(text)
-    assert_same(_run(app, LOOPXFORM_VERBOSE="1"), FALLS_BACK.format(why="A and C overlap"))
-    assert_same(_run(app))
-    assert_same(_run(app, LOOPXFORM_VERBOSE="0"))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"), FALLS_BACK.format(why="A and C overlap"))
+    assert_same(run_app(app))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="0"))
 
 
 def test_without_a_device(tmp_path: Path) -> None:
@@ -315,15 +202,15 @@ def test_without_a_device(tmp_path: Path) -> None:
     app = project(tmp_path, "mm").build(caller("mm", *sizes))
     empty = tmp_path / "vendors"
     empty.mkdir()
-    assert_same(_run(app, OCL_ICD_VENDORS=str(empty)))
-    done = _run(app, OCL_ICD_VENDORS=str(empty), LOOPXFORM_VERBOSE="1")
+    assert_same(run_app(app, OCL_ICD_VENDORS=str(empty)))
+    done = run_app(app, OCL_ICD_VENDORS=str(empty), LOOPXFORM_VERBOSE="1")
     why = "clGetPlatformIDs failed (OpenCL status -1001)"
     assert_same(done, FALLS_BACK.format(why=why))
 
 
 def test_with_a_device_that_is_not_there(tmp_path: Path) -> None:
     app = project(tmp_path, "mm").build(caller("mm", sizes_of("mm", 5, 6, 7)))
-    done = _run(app, LOOPXFORM_VERBOSE="1", LOOPXFORM_DEVICE="no such device")
+    done = run_app(app, LOOPXFORM_VERBOSE="1", LOOPXFORM_DEVICE="no such device")
     assert_same(done, FALLS_BACK.format(why="no OpenCL device"))
 
 
@@ -332,12 +219,12 @@ def test_a_tile_that_no_device_has_room_for(tmp_path: Path) -> None:
     app = project(tmp_path, "mm", Tiles(4, 4, 1 << 20, 2, 2)).build(
         caller("mm", sizes_of("mm", 5, 6, 7))
     )
-    done = _run(app, LOOPXFORM_VERBOSE="1")
+    done = run_app(app, LOOPXFORM_VERBOSE="1")
     why = "the device has too little local memory, too small groups, or no double"
     assert_same(done, FALLS_BACK.format(why=why))
 
 
-# ---------------------------------------------------------------- the device variant, the header
+# ---------------------------------------------------------------- the device recipe, the header
 
 
 def test_arrays_that_are_on_the_device(tmp_path: Path) -> None:
@@ -392,7 +279,7 @@ int main(void)
 }
 """
     )
-    assert_same(_run(project(tmp_path, "mm").build(text), LOOPXFORM_VERBOSE="1"))
+    assert_same(run_app(project(tmp_path, "mm").build(text), LOOPXFORM_VERBOSE="1"))
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
@@ -419,6 +306,62 @@ void f(void) { for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++) { float a
     for write in (emit.opencl, emit.openmp):
         with pytest.raises(EmitError, match="'A' is static"):
             write(derivation, stem="f", origin="f.c", version="test")
+
+
+TABLES = """
+#include <math.h>
+#define SCALE (1.0f / 4)
+static const int w[2][3] = {{1, -2, 3}, {4}};
+enum { HALF = 2 };
+static const float by[] = {SCALE, [1] = 0x1p-3f, 1 / INFINITY}, offset = 1.f / HALF;
+void f(int n, int rows, const int at[n], float x[rows][3], float y[n])
+{
+  for (int i = 0; i < n; i++) {
+    float s = offset;
+    for (int k = 0; k < 3; k++)
+      s += by[0] * w[0][k] * x[at[i]][k] + by[1] * w[1][k] + by[2];
+    y[i] = s;
+  }
+}
+"""
+CALLER = """
+#define f user_f
+#include "f.c"
+#undef f
+#include "f_opencl.h"
+#include <string.h>
+int main(void)
+{
+  int at[40]; float x[7][3], y[40] = {0}, z[40] = {1};
+  for (int i = 0; i < 40; i++) at[i] = i * 3 % 7;
+  for (int i = 0; i < 7; i++) for (int k = 0; k < 3; k++) x[i][k] = i + k * .25f;
+  user_f(40, 7, at, x, y);
+  f(40, 7, at, x, z);
+  return memcmp(y, z, sizeof y) != 0;
+}
+"""
+
+
+def test_tables_of_numbers_come_along(tmp_path: Path) -> None:
+    """And `f_cl` takes `rows`, which no loop mentions, to know whether x is touched."""
+    derivation = tile(parse_file("f.c", text=TABLES).unit.functions[0], TILES).derivation
+    made = emit.opencl(derivation, stem="f", origin="f.c", version="test", contract=False)
+    for file, text in {**made.files, "f.c": TABLES, "main.c": CALLER}.items():
+        (tmp_path / file).write_text(text)
+    assert "int f_cl(cl_command_queue lx_queue, int n, int rows," in made.files["f_opencl.h"]
+    built = cc(tmp_path, *STRICT, *PLAIN, "f_opencl.c", "main.c", "-o", "app", "-lOpenCL", "-lm")
+    assert built.returncode == 0, built.stderr
+    done = run_app(tmp_path / "app", LOOPXFORM_VERBOSE="1")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("table", ["float w[4]", "const float w[4] = {g}", "const float w[4]"])
+def test_other_static_objects_do_not(table: str) -> None:
+    text = f"const int g; static {table};"
+    text += "void f(int n, float x[n]) { for (int i = 0; i < n; i++) x[i] = w[i % 4]; }"
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    with pytest.raises(EmitError, match="'w' is static"):
+        emit.kernel(tile(fn, TILES).derivation)
 
 
 @pytest.mark.oclgrind

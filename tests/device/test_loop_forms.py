@@ -1,15 +1,15 @@
-"""Loops as people write them, in every variant: directions, steps, counters read after the loop."""
+"""Loops as people write them, in every recipe: directions, steps, counters read after the loop."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
-from loopxform.recipes.sizes import Tiles, Variant
-from loopxform.recipes.tile import tile
+from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.verify.check_run import run
 from loopxform.verify.cref import CSource
@@ -64,13 +64,13 @@ FORMS = {
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("variant", ["naive", "block", "register"])
+@pytest.mark.parametrize("recipe", ["naive", "block", "register"])
 @pytest.mark.parametrize("form", FORMS)
-def test_runs_like_the_c_program(form: str, variant: Variant, tmp_path: Path) -> None:
+def test_runs_like_the_c_program(form: str, recipe: Recipe, tmp_path: Path) -> None:
     file = tmp_path / "f.c"
     file.write_text(PRODUCT.format(**(UP | FORMS[form])))
     fn = load(str(file))["f"].function
-    plan = emit.kernel(tile(fn, Tiles(4, 4, 4, 2, 2), variant).derivation, contract=False)
+    plan = emit.kernel(tile(fn, Tiles(4, 4, 4, 2, 2), recipe).derivation, contract=False)
     for sizes in SIZES:
         found = run(plan, CSource(str(file)), choose(), sizes, 7, exact=True)
         assert found.ok, (sizes, found.mismatches)

@@ -24,14 +24,14 @@ from harness import (
     sizes_of,
     tiled,
 )
+from tilings import tile
 
 from loopxform.codegen import emit
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.errors import DeviceError
 from loopxform.ir.nodes import Copy, For, If, Stmt
 from loopxform.ir.visit import loads, names, walk
-from loopxform.recipes.sizes import Tiles, Variant
-from loopxform.recipes.tile import tile
+from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.transforms import Unguard
@@ -51,12 +51,12 @@ def test_bit_identical_to_the_c_program(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize("variant", ["register", "block", "naive"])
+@pytest.mark.parametrize("recipe", ["register", "block", "naive"])
 @pytest.mark.parametrize("tiles", [*TILES[1:], Tiles(16, 16, 16, 8, 4)], ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_bit_identical_in_every_variant(name: str, tiles: Tiles, variant: Variant) -> None:
+def test_bit_identical_in_every_variant(name: str, tiles: Tiles, recipe: Recipe) -> None:
     for size in SIZES:
-        check_on_device(name, tiles, variant, sizes_of(name, *size), SEED)
+        check_on_device(name, tiles, recipe, sizes_of(name, *size), SEED)
 
 
 @pytest.mark.device
@@ -88,9 +88,9 @@ def test_what_tiles(name: str) -> None:
     """Every program with reuse is tiled in groups and registers; the others say why not."""
     result = tile(program(name), TILES[0])
     if name in NOT_STAGED:
-        assert (result.variant, "reuse nothing" in result.reason) == ("naive", True)
+        assert (result.recipe, "reuse nothing" in result.reason) == ("naive", True)
         return
-    assert (result.variant, result.reason) == ("register", "")
+    assert (result.recipe, result.reason) == ("register", "")
     copies = [s for _, s in walk(result.function.body) if isinstance(s, Copy)]
     assert sum(s.collective for s in copies) >= 2
     assert sum(not s.collective for s in copies) >= 2
@@ -99,26 +99,27 @@ def test_what_tiles(name: str) -> None:
 # ---------------------------------------------------------------- no check between barriers
 
 
-@pytest.mark.parametrize("variant", ["register", "block"])
+@pytest.mark.parametrize("recipe", ["register", "block"])
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - NOT_STAGED))
-def test_work_items_meet_no_bounds_check_between_barriers(name: str, variant: Variant) -> None:
+def test_work_items_meet_no_bounds_check_between_barriers(name: str, recipe: Recipe) -> None:
     """Full tiles run at full speed; and PoCL's compiler is known to move code across barriers
     where work-items differ on a condition inside a loop that holds them."""
     for tiles in (TILES[0], TILES[2], Tiles(3, 2, 1, 1, 1)):
-        p = plan(name, tiles, variant)
+        p = plan(name, tiles, recipe)
         found = list(_checks_between_barriers(p))
-        assert not found, (name, variant, tiles, found)
+        assert not found, (name, recipe, tiles, found)
 
 
 def test_a_bounds_check_between_barriers_is_noticed() -> None:
     steps = [r for r in tiled("mm", TILES[0]).derivation.records if not isinstance(r.step, Unguard)]
     before = next(r.result for r in reversed(steps) if r.step.verb == "copy-to-private")
-    assert list(_checks_between_barriers(emit.kernel_plan(before, program("mm"))))
+    assert list(_checks_between_barriers(emit.program_plan(before, program("mm"))))
 
 
-def _checks_between_barriers(p: KernelPlan) -> Iterator[object]:
+def _checks_between_barriers(p: Plan) -> Iterator[object]:
     """Conditions on loop variables that differ between work-items, in loops that hold copies."""
-    moving = {t.loop.var for t in p.mapping.threads}
+    (kernel,) = p.kernels
+    moving = {t.loop.var for t in kernel.mapping.threads}
     for _, outer in walk(p.function.body):
         if not isinstance(outer, For) or outer.level is not None or not _holds_copies(outer):
             continue
@@ -126,7 +127,7 @@ def _checks_between_barriers(p: KernelPlan) -> Iterator[object]:
             if isinstance(s, If) and names(s.cond) & moving and not any(loads(s.cond)):
                 yield s.cond
         inside = [s for _, s in walk(outer.body)]
-        yield from (t.cuts for t in p.mapping.threads if t.cuts and t.loop in inside)
+        yield from (t.cuts for t in kernel.mapping.threads if t.cuts and t.loop in inside)
 
 
 def _holds_copies(s: Stmt) -> bool:

@@ -110,7 +110,7 @@ def test_structs_under_oclgrind(text: str) -> None:
 
 def test_members_are_staged() -> None:
     tiled = lx.loads(COMPLEX)["f"].tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
-    assert tiled.tiled.variant == "register"
+    assert tiled.tiled.recipe == "register"
     assert "typedef struct { double re; double im; } lx_cplx;" in tiled.kernel
     assert "__global const lx_cplx *restrict a," in tiled.kernel
     assert "a[(ptrdiff_t)min(iii + c0, n - 1)*m + (kk + c1)].re;" in tiled.kernel

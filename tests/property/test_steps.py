@@ -22,13 +22,13 @@ from random_nests import (
     nests,
     redomaps,
 )
+from tilings import Recipe, Tiles, tile
 from tracing import TooLongError, claims, trace
 
 from loopxform.errors import TransformError
 from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import after, loops, loops_around, walk
-from loopxform.recipes.tile import Tiles, Variant, tile
 from loopxform.transforms import (
     STEPS,
     CopyToLocal,
@@ -39,11 +39,13 @@ from loopxform.transforms import (
     Expand,
     Fuse,
     Interchange,
+    Manifest,
     MapTo,
     Normalise,
     Parallelise,
     Privatise,
     Reverse,
+    Rfactor,
     Scalarise,
     Sequentialise,
     Split,
@@ -133,6 +135,8 @@ class Chooser:
             lambda: Normalise(self.loop(fn), rng.choice(["body", "innermost"])),
             lambda: Unroll(self.loop(fn), rng.choice(["", "full", "2", "3"])),
             lambda: MapTo(self.loop(fn), rng.choice(["group.x", "group.y", "thread.x"])),
+            lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"])),
+            lambda: Manifest(self.array(fn), tuple(rng.choice(["1,0", "0,2,1"]).split(","))),
             lambda: CopyToLocal(self.array(fn), self.loop(fn)),
             lambda: self.copy_to_private(fn),
             lambda: Epilogue(self.loop(fn)),
@@ -291,7 +295,7 @@ def sweep_neighbours(seed: int, count: int) -> Counter[str]:
 # ---------------------------------------------------------------- tiling
 
 
-VARIANTS: tuple[Variant, ...] = ("register", "block", "naive")
+RECIPES: tuple[Recipe, ...] = ("register", "block", "naive")
 
 
 def prepared(name: str, program: Redomap) -> tuple[Function, Reference] | None:
@@ -313,18 +317,18 @@ def random_tiles(rng: random.Random) -> Tiles:
 
 
 def sweep_tilings(seed: int, count: int) -> Counter[str]:
-    """Every variant of the recipe, at its end."""
+    """Every recipe of the recipe, at its end."""
     counts: Counter[str] = Counter()
     for name, program in redomaps(seed, count):
         made = prepared(name, program)
         if made is None:
             counts["unusable"] += 1
             continue
-        for variant in VARIANTS:
-            sizes = random_tiles(random.Random(f"{name} {variant}"))
-            tiled = tile(made[0], sizes, variant)
-            counts[f"{variant}: {tiled.variant}"] += 1
-            made[1].check(tiled.function, f"{variant} {sizes}")
+        for recipe in RECIPES:
+            sizes = random_tiles(random.Random(f"{name} {recipe}"))
+            tiled = tile(made[0], sizes, recipe)
+            counts[f"{recipe}: {tiled.recipe}"] += 1
+            made[1].check(tiled.function, f"{recipe} {sizes}")
     return counts
 
 
@@ -337,7 +341,7 @@ def sweep_detours(seed: int, count: int) -> Counter[str]:
         if made is None:
             continue
         rng = random.Random(name)
-        tiled = tile(made[0], random_tiles(rng), rng.choice(VARIANTS))
+        tiled = tile(made[0], random_tiles(rng), rng.choice(RECIPES))
         records = tiled.derivation.records
         cut = Derivation(tiled.derivation.start, records[: rng.randint(1, len(records))])
         apply(name, cut, made[1], 3, counts)
@@ -404,4 +408,4 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     assert refused >= set(STEPS) - {"sequentialise"}, set(STEPS) - refused
     assert steps["witness"] >= 100
     tilings = sweep_tilings(7, 15)
-    assert min(tilings[f"{v}: {v}"] for v in VARIANTS) >= 5, tilings
+    assert min(tilings[f"{v}: {v}"] for v in RECIPES) >= 5, tilings

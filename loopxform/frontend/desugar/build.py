@@ -20,6 +20,13 @@ def number(value: int, at: c_ast.Node) -> c_ast.Node:
     return cast(c_ast.Node, _make.Constant("int", str(value), coord=at.coord))
 
 
+def infinity(suffix: str, at: c_ast.Node) -> c_ast.Node:
+    """`1.0 / 0.0`, or `1.0f / 0.0f`."""
+    kind = "float" if suffix else "double"
+    one, zero = (_make.Constant(kind, f"{x}.0{suffix}", coord=at.coord) for x in (1, 0))
+    return binary("/", one, zero)
+
+
 def binary(op: str, left: c_ast.Node, right: c_ast.Node) -> c_ast.Node:
     return cast(c_ast.Node, _make.BinaryOp(op, left, right, coord=left.coord))
 

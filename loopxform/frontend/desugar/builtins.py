@@ -3,6 +3,7 @@
 __builtin_expect(c, 1)              ->  (long)c, and c where only its truth is asked
 __builtin_assume_aligned(p, 64)     ->  p
 __builtin_sqrt(x)                   ->  sqrt(x)     where the file has no sqrt of its own
+__builtin_inff()                    ->  1.0f / 0.0f    INFINITY of <math.h>
 __builtin_unreachable();            ->  ;           likewise __builtin_prefetch(...);
 """
 
@@ -19,6 +20,9 @@ from loopxform.ir import functions
 
 _PREFIX = "__builtin_"
 _NOTHING = ("__builtin_unreachable", "__builtin_prefetch", "__builtin_assume")
+_INFINITE = {"inf": "", "inff": "f", "huge_val": "", "huge_valf": "f"}
+"""Calls that give infinity, by the suffix of its type."""
+
 _TRUTH = ("<", ">", "<=", ">=", "==", "!=", "&&", "||")
 
 
@@ -66,6 +70,8 @@ class _Builtins:
             return cast(c_ast.Node, made)
         if name == "__builtin_assume_aligned" and given and not effects:
             return cast(c_ast.Node, given[0])
+        if plain in _INFINITE and not given:
+            return build.infinity(_INFINITE[plain], node)
         if functions.parameters(plain) is not None and plain not in self.defined:
             node.name = build.name(plain, node.name)
         return node

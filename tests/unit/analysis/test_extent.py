@@ -83,6 +83,17 @@ def test_refusals(subscript: str, reason: str) -> None:
     assert why(fn("n, m, p[], k[]:int", loop("i", 0, "n", s(f"p[{subscript}] = 0"))), "p") == reason
 
 
+def test_scalars_are_such_that_subscripts_are_inside() -> None:
+    """Where a dimension is declared and they alone decide."""
+    row = fn("n, k, A[n][n]", loop("j", 0, "n", s("A[k, j] = 0")))
+    assert text(row, "A") == (["k + 1", "n"], "k >= 0 && n >= k + 1", True)
+    relaxed = loop("i", 0, "n", loop("j", 0, "n", s("B[i, j] = A[i, k] + A[k, j] + A[i, j]")))
+    assert text(fn("n, k, A[n][n], B[n][n]", relaxed), "A")[0] == ["n", "n"]
+    for subscript in ("i - 1", "k - i", "i - k"):
+        wrong = fn("n, k, A[n]", loop("i", 0, "n", s(f"A[{subscript}] = 0")))
+        assert why(wrong, "A") == "a subscript may be negative"
+
+
 def test_never_touched() -> None:
     assert why(fn("n, p[]"), "p") == "it is never touched"
 

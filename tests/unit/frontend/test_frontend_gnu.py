@@ -17,6 +17,8 @@ MEANS = [
     ("float *p = __builtin_assume_aligned(a, 64); p[0] = 1;", "a[0] = 1;"),
     ("a = __builtin_assume_aligned(a, 64); a[0] = 1;", "a[0] = 1;"),
     ("a[0] = __builtin_fabsf(b[0]);", "a[0] = fabsf(b[0]);"),
+    ("a[0] = __builtin_inff();", "a[0] = 1.0f / 0.0f;"),
+    ("a[0] = -__builtin_huge_val();", "a[0] = -(1.0 / 0.0);"),
     ("if (n < 0) __builtin_unreachable(); a[0] = 1;", "if (n < 0) a[0] = 1;"),
     ("__builtin_prefetch(&a[n]); a[0] = 1;", "a[0] = 1;"),
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from differential import assert_same, needs_compiler
 from lowering import assumes, body, first, opaques, text
 
 from loopxform.ir.nodes import For
@@ -24,6 +26,10 @@ ACCEPTED = [
     ("int i = 0; i < n * n; i += sizeof(int)", "for (i = 0; i < n*n; i += 4)"),
     ("long i = 0; i < (long)n; i++", "for (i = 0; i < (long)n; i++)"),
     ("unsigned char i = 0; i < 100; i++", "for (i = 0; i < 100; i++)"),
+    ("int i = 0; i < n && i < 4; i++", "for (i = 0; i < min(n, 4); i++)"),
+    ("int i = 0; i <= n && 9 > i; i++", "for (i = 0; i < min(n + 1, 9); i++)"),
+    ("int i = 0; i < n && i + 1 < n*n; i++", "for (i = 0; i < min(n, n*n - 1); i++)"),
+    ("int i = n; i > 0 && i >= n - 4; i--", "for (i = n; i > max(0, n - 5); i--)"),
     ("int i = 0; i < (n > 4 ? n : 4); i++", "for (i = 0; i < n > 4 ? n : 4; i++)"),
 ]
 
@@ -38,6 +44,23 @@ def test_accepted(header: str, expected: str) -> None:
     assert not fn.assumes
 
 
+@pytest.mark.parametrize("bound", ["row[n - 1]", "8 / n", "n % m"])
+def test_a_second_bound_that_may_not_be_computed(bound: str) -> None:
+    text = f"for (int i = 0; i < n && i < {bound}; i++) a[0] += 1;"
+    fn = body(text, "int n, int m, int *row, int *a")
+    assert "does not compare 'i' with a bound" in opaques(fn)[0].reason
+
+
+@needs_compiler
+def test_the_nearest_of_several_bounds() -> None:
+    source = """
+    void up(int n, int m, int *a) { for (int i = 0; i <= n && m > i && i + 2 < 9; i++) a[i] += i; }
+    void down(int n, int m, int *a) { for (long i = 9; i >= n && i > m; i -= 2) a[i] += 7; }
+    """
+    numbers = [(n, m) for n in range(11) for m in (0, 4, 12)]
+    assert_same(source, *({"n": n, "m": m, "a": np.zeros(12)} for n, m in numbers))
+
+
 REFUSED = [
     ("int i = 0; i * i < n; i++", "LX013", "does not compare 'i' with a bound"),
     ("int i = 0; i < n; i += n", "LX013", "the step is not a constant"),
@@ -49,7 +72,11 @@ REFUSED = [
     ("int i = 0; ; i++", "LX013", "no condition"),
     ("float *p = a; p < b; p++", "LX013", "how far apart two pointers are is not known"),
     ("; n < 3;", "LX013", "no start value"),
-    ("int i = 0; i < n && i < 4; i++", "LX013", "does not compare"),
+    ("int i = 0; i < n && a[i] < 4; i++", "LX013", "does not compare"),
+    ("int i = 0; i < n || i < 4; i++", "LX013", "does not compare"),
+    ("int i = 0; i < n && i > 4; i++", "LX013", "counts away from its bound"),
+    ("int i = 0; i < n && i < 4u; i++", "LX013", "does not compare"),
+    ("unsigned i = 0; i < 4 && i < 8; i++", "LX013", "does not compare"),
     ("int i = 0; i < i + n; i++", "LX013", "does not compare"),
     ("int i = 0; i < n--; i++", "LX017", "-- inside an expression"),
     ("int i = 0; i < g(n); i++", "LX012", "calling 'g'"),

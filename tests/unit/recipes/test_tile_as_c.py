@@ -10,10 +10,10 @@ from itertools import chain
 
 import pytest
 from deriving import CORPUS, FREE_EXTENT, corpus, start
+from tilings import Recipe, Tiles, tile
 
 from loopxform.codegen.c_program import file_text
 from loopxform.ir.nodes import Function
-from loopxform.recipes.tile import Tiles, Variant, tile
 from loopxform.verify.compare import require_equal
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
@@ -30,9 +30,9 @@ PROGRAMS = [
 ]
 
 
-def steps_of(fn: Function, variant: Variant) -> list[tuple[str, Function]]:
+def steps_of(fn: Function, recipe: Recipe) -> list[tuple[str, Function]]:
     """Every intermediate function with a name of its own."""
-    derivations = [tile(fn, t, variant).derivation for t in TILES]
+    derivations = [tile(fn, t, recipe).derivation for t in TILES]
     records = chain.from_iterable(d.records for d in derivations)
     return [(f"step{n}", r.result) for n, r in enumerate(records)]
 
@@ -43,11 +43,11 @@ def sizes_of(fn: Function, m: int, u: int, n: int) -> dict[str, int]:
     return {name: known.get(name, 2) for name in integers}
 
 
-@pytest.mark.parametrize("variant", ["register", "block", "naive"])
+@pytest.mark.parametrize("recipe", ["register", "block", "naive"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_every_step_compiled_computes_the_same(name: str, variant: Variant) -> None:
+def test_every_step_compiled_computes_the_same(name: str, recipe: Recipe) -> None:
     fn = start(corpus(name))[0].start
-    steps = steps_of(fn, variant)
+    steps = steps_of(fn, recipe)
     text = "\n".join(file_text(f, name=n) for n, f in steps)
     original = Library(CSource(str(CORPUS / f"{name}.c")), [fn])
     library = Library(CSource(text=text), [replace(f, name=n, signature="") for n, f in steps])

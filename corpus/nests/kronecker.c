@@ -1,0 +1,11 @@
+/* The Kronecker product K = A (x) B: block (i, j) of K is A[i][j] times B. */
+
+void kronecker(int m, int n, int p, int q, const float A[m][n], const float B[p][q],
+               float K[m * p][n * q])
+{
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < p; k++)
+        for (int l = 0; l < q; l++)
+          K[i * p + k][j * q + l] = A[i][j] * B[k][l];
+}

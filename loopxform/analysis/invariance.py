@@ -1,0 +1,151 @@
+"""Which loops a value varies with: what tiling is driven by.
+
+    varies(x) = { loop l : the value of x may differ between iterations of l }
+
+An access is invariant to a loop when its address is: then the element is used again in every
+iteration. Scalars computed in the nest (`j = l > 0 ? ps[l][b] : b`) vary with what their values and
+the conditions around them vary with, however convoluted: that is all that tiling an indirect access
+needs to know. (Seed 000, section 2.4.2; seed 004, section on automatic loop tiling.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Load, Stmt, Var
+from loopxform.ir.visit import bodies, loads, names, stmt_exprs, writes
+
+Loops = frozenset[str]
+NONE: Loops = frozenset()
+
+
+@dataclass(frozen=True)
+class Read:
+    """A read of an array that nothing in the nest writes: the sequential loops around it
+    (outermost first), how many of them stand under no condition, and what its address varies
+    with."""
+
+    load: Load
+    loops: tuple[For, ...]
+    free: int
+    varies: Loops
+
+    @property
+    def array(self) -> str:
+        return self.load.array
+
+
+@dataclass(frozen=True)
+class Invariance:
+    """The facts of one body inside parallel loops: what each name varies with, and the reads."""
+
+    values: dict[str, Loops]
+    reads: tuple[Read, ...]
+
+    def of(self, e: Expr) -> Loops:
+        """The loops that the value of `e` varies with."""
+        return _of(e, self.values)
+
+    def header(self, loop: For) -> Loops:
+        """The loops that the bounds of `loop` vary with."""
+        return self.of(loop.lo) | self.of(loop.hi) | self.of(loop.step)
+
+
+def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) -> Invariance:
+    """The facts of `body`, which stands inside the loops `parallel`."""
+    objects = {p.name for p in fn.objects if p.array}
+    written = writes(body)
+    values: dict[str, Loops] = {v: frozenset({v}) for v in parallel}
+    every = frozenset(parallel) | {s.var for s in _loops(body)}
+    values |= {s.var: frozenset({s.var}) for s in _loops(body)}
+    values |= dict.fromkeys(objects & written, every)
+    while _spread(body, values, NONE):
+        pass
+    constant = objects - written
+    reads = tuple(_reads(body, constant, values, (), None))
+    return Invariance(values, reads)
+
+
+def _of(e: Expr, values: dict[str, Loops]) -> Loops:
+    return frozenset(v for n in names(e) for v in values.get(n, NONE))
+
+
+def _loops(body: tuple[Stmt, ...]) -> Iterator[For]:
+    for s in body:
+        if isinstance(s, For):
+            yield s
+        for inner in bodies(s):
+            yield from _loops(inner)
+
+
+def _spread(body: tuple[Stmt, ...], values: dict[str, Loops], around: Loops) -> bool:
+    """Lets every assignment under conditions that vary with `around` add to what its target varies
+    with; whether anything was added."""
+    changed = False
+    for s in body:
+        match s:
+            case Assign(target, value, op):
+                found = _of(value, values) | around
+                name = target.name if isinstance(target, Var) else target.array
+                if isinstance(target, Load):
+                    found |= frozenset(v for i in target.index for v in _of(i, values))
+                if op or name in names(value):
+                    found |= _of(target, values)
+                if not found <= values.get(name, NONE):
+                    values[name] = values.get(name, NONE) | found
+                    changed = True
+            case If(cond):
+                inner = around | _of(cond, values)
+                changed |= _spread(s.then, values, inner) | _spread(s.orelse, values, inner)
+            case For():
+                header = _of(s.lo, values) | _of(s.hi, values) | _of(s.step, values)
+                grown = _accumulated(s)
+                inner = around | header
+                changed |= _spread(s.body, values, inner)
+                for name in grown:
+                    if s.var not in values.get(name, NONE):
+                        values[name] = values.get(name, NONE) | {s.var}
+                        changed = True
+            case _:
+                continue
+    return changed
+
+
+def _accumulated(loop: For) -> frozenset[str]:
+    """What an iteration of the loop computes from what an earlier one left."""
+    own = {s.name for s in loop.body if isinstance(s, Decl)}
+    out = set()
+    for s in _statements(loop.body):
+        if isinstance(s, Assign):
+            name = s.target.name if isinstance(s.target, Var) else s.target.array
+            if s.op or name in names(s.value):
+                out.add(name)
+    return frozenset(out) - own
+
+
+def _statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    for s in body:
+        yield s
+        for inner in bodies(s):
+            yield from _statements(inner)
+
+
+def _reads(
+    body: tuple[Stmt, ...],
+    constant: set[str],
+    values: dict[str, Loops],
+    loops: tuple[For, ...],
+    free: int | None,
+) -> Iterator[Read]:
+    """`free` is the number of loops outside the outermost condition, None where there is none."""
+    for s in body:
+        for e in stmt_exprs(s):
+            for x in loads(e):
+                if x.array in constant:
+                    varies = frozenset(v for i in x.index for v in _of(i, values))
+                    yield Read(x, loops, len(loops) if free is None else free, varies)
+        inside = (*loops, s) if isinstance(s, For) else loops
+        under = len(loops) if free is None and isinstance(s, If) else free
+        for inner in bodies(s):
+            yield from _reads(inner, constant, values, inside, under)

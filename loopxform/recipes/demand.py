@@ -1,0 +1,116 @@
+"""What a tiled nest needs of a device, as functions of the tile sizes (seed 000, section 2.2.4).
+
+work-items of a group   Ty * Tx
+local memory            4*Tk*Ty*Ry + 4*Tk*Tx*Rx      a term for each staged box
+registers of an item    2*(Ry + Rx) + 2*Ry*Rx + 16   operands, accumulators, a margin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Decl, For
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import writes
+from loopxform.recipes.choice import Choice
+from loopxform.recipes.extents import Factors, amount, product_text
+from loopxform.recipes.limits import Limits
+from loopxform.recipes.nest import Nest
+from loopxform.recipes.reuse import Stage
+
+MARGIN = 16
+"""Registers for addresses, counters and temporaries."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """`items` are the work-items of a group in x, y, z, `kept` the elements of a work-item per
+    tiled loop; `operand` and `accumulators` count 32-bit words per element kept."""
+
+    items: tuple[Factors, ...]
+    kept: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    operand: int
+    accumulators: int
+
+    def broken(self, sizes: Mapping[str, int], limits: Limits) -> tuple[str, ...]:
+        """Each limit that the sizes exceed, as a formula with its numbers."""
+        found = (*self._group(sizes, limits), *self._local(sizes, limits))
+        return (*found, *self._registers(sizes, limits))
+
+    def _group(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
+        names = tuple(f for d in reversed(self.items) for f in d)
+        total = amount(names, sizes)
+        if total > limits.group_size:
+            text = _shown(product_text(names), "*".join(str(sizes[str(n)]) for n in names), total)
+            yield f"group size: {text} > {limits.group_size} work-items"
+        for factors, most in zip(self.items, limits.item_sizes):
+            if amount(factors, sizes) > most:
+                text = f"{product_text(factors)} = {amount(factors, sizes)} > {most}"
+                yield f"group size: {text} work-items in one dimension"
+
+    def _local(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
+        total = sum(s.bytes(sizes) for s in self.stages)
+        if total > limits.local_bytes:
+            terms = " + ".join(f"{s.item_bytes}*{s.box.text}" for s in self.stages)
+            numbers = " + ".join(
+                f"{s.item_bytes}*" + "*".join(str(w.value(sizes)) for w in s.box.widths)
+                for s in self.stages
+            )
+            text = _shown(terms, numbers, total)
+            yield f"local memory: {text} > {limits.local_bytes} bytes"
+
+    def _registers(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
+        if not self.kept:
+            return
+        each = [sizes[n] for n in self.kept]
+        total = self.operand * sum(each) + self.accumulators * prod(each) + MARGIN
+        if total <= limits.registers:
+            return
+        names = _sum(self.operand, self.kept) + f" + {_product(self.accumulators, self.kept)}"
+        texts = [str(n) for n in each]
+        numbers = _sum(self.operand, texts) + f" + {_product(self.accumulators, texts)}"
+        text = _shown(f"{names} + {MARGIN}", f"{numbers} + {MARGIN}", total)
+        yield f"registers: {text} > {limits.registers}"
+
+
+def _sum(factor: int, names: tuple[str, ...] | list[str]) -> str:
+    text = " + ".join(names)
+    if factor == 1:
+        return text
+    return f"{factor}*({text})" if len(names) > 1 else f"{factor}*{text}"
+
+
+def _product(factor: int, names: tuple[str, ...] | list[str]) -> str:
+    return "*".join([str(factor), *names] if factor > 1 else names)
+
+
+def _shown(formula: str, numbers: str, total: int) -> str:
+    """`Ty*Tx = 64*64 = 4096`."""
+    return " = ".join(dict.fromkeys((formula, numbers, str(total))))
+
+
+def demand(nest: Nest, choice: Choice) -> Demand:
+    """The demand of a choice for a nest."""
+    if choice.recipe == "naive":
+        flat = (("Ty", "Tx"),) if len(nest.parallel) == 1 else (("Tx",), ("Ty",))
+        return Demand(flat, (), (), 0, 0)
+    items = tuple((d.items,) if d.items else () for d in reversed(choice.dims))
+    kept = tuple(d.kept for d in choice.dims if d.kept)
+    words = [-(-s.item_bytes // 4) for s in choice.stages]
+    return Demand(items, kept, choice.stages, max([1, *words]), max(1, _accumulated(nest)))
+
+
+def _accumulated(nest: Nest) -> int:
+    """Words of what sequential loops update for every element that a work-item keeps."""
+    types = symbols(nest.function)
+    loops = tuple(s for s in nest.innermost.body if isinstance(s, For))
+    outside = [s for s in nest.innermost.body if isinstance(s, Decl)]
+    total = 0
+    for s in outside:
+        if s.name in writes(loops):
+            total += -(-types[s.name].bytes // 4) * prod(value_of(d) or 1 for d in s.shape)
+    return total

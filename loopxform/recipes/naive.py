@@ -1,0 +1,51 @@
+"""One work-item for each iteration of the parallel loops, nothing staged."""
+
+from __future__ import annotations
+
+from loopxform.errors import TransformError, UnsupportedC
+from loopxform.recipes.nest import Nest
+from loopxform.recipes.reuse import Dim
+from loopxform.recipes.work import Work, levels
+from loopxform.transforms import MapTo, Sequentialise, Stripmine
+
+
+def one_item_each(w: Work, nest: Nest) -> str:
+    """Maps as many of the outermost parallel loops as form a box. Returns why not all of them,
+    where that is so. Raises UnsupportedC where not even one can be mapped."""
+    before, problem = w.derivation, ""
+    for count in range(len(nest.parallel), 0, -1):
+        try:
+            _mapped(w, nest, nest.parallel[:count])
+        except TransformError as e:
+            w.derivation = before
+            problem = problem or e.obstacles[0].message
+            continue
+        which = ", ".join(nest.parallel[:count])
+        return f"only {which} mapped to work-items: {problem}" if problem else ""
+    raise UnsupportedC(
+        f"the nest cannot be mapped to work-items: {problem}",
+        loc=nest.innermost.origin.loc,
+        code="LX063",
+        help="apply single steps: loopxform explain lists them",
+    )
+
+
+def _mapped(w: Work, nest: Nest, mapped: tuple[str, ...]) -> None:
+    """Groups of Ty x Tx, or Ty*Tx in a row, over the innermost of the loops `mapped`; the parallel
+    loops further in run in order."""
+    w.stage("Mapping each iteration to a work-item")
+    w.do(*(Sequentialise(v) for v in nest.parallel[len(mapped) :]))
+    if len(mapped) == 1:
+        only = levels(w.fn, Dim(mapped[0], "Tx"))
+        w.do(Stripmine(only.thread, w.size("Ty", "Tx"), only.group))
+        w.do(MapTo(only.group, "group.x"), MapTo(only.thread, "thread.x"))
+        return
+    *others, y, x = mapped
+    rows, columns = levels(w.fn, Dim(y, "Ty")), levels(w.fn, Dim(x, "Tx"))
+    w.do(Stripmine(y, w.size("Ty"), rows.group), Stripmine(x, w.size("Tx"), columns.group))
+    w.order([*rows.inside, *columns.inside], [rows.group, columns.group, y, x])
+    # Some implementations (PoCL 3) run a work-item twice where only the first dimension is empty.
+    a, b = ("x", "y") if w.sizes["Tx"] == 1 else ("y", "x")
+    w.do(*(MapTo(v, "group.z") for v in others))
+    w.do(MapTo(rows.group, f"group.{a}"), MapTo(columns.group, f"group.{b}"))
+    w.do(MapTo(f"{rows.thread}*", f"thread.{a}"), MapTo(f"{columns.thread}*", f"thread.{b}"))

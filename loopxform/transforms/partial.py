@@ -1,0 +1,112 @@
+"""Partial results of a reduction: their type, what they begin with, and how they are combined.
+
++ * & | ^    in an unsigned type as wide as any operand: the low bits are those of the whole
+&& ||        in int, where no operand is left out on account of the one before
+min max      in the type itself, from the end of it, or an infinity; fmin and fmax from NaN
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from loopxform.ir.nodes import Assign, Bin, Call, Const, Expr, If, Load, Select, Stmt, Var
+from loopxform.ir.types import INT, UINT, ULONG, Scalar, common
+from loopxform.ir.typing import type_of
+from loopxform.ir.visit import map_body, map_stmt_exprs, walk_expr
+
+ROUNDED = {"+": "addition", "*": "multiplication"}
+"""Floating-point operations that are not associative."""
+
+NEUTRAL = {"+": 0, "*": 1, "|": 0, "^": 0, "&&": 1, "||": 0}
+
+Operand = tuple[Assign | If, Expr]
+"""An update of a reduction, and its operand."""
+
+Types = dict[str, Scalar]
+
+
+def inseparable(
+    name: str, op: str, found: Sequence[Operand], types: Types
+) -> tuple[str, str] | None:
+    """Why the updates of `name` cannot be done in parts, and what to do instead."""
+    own = types[name]
+    if op not in NEUTRAL and op not in ("&", "min", "max"):
+        return f"it goes with an extremum ({op})", "find the extremum first, its place afterwards"
+    if own.kind == "bool" and op in ("+", "*", "^"):
+        return "it is converted to _Bool each time", "use an int, and convert it afterwards"
+    if op in ("&&", "||") and any(_skipped(name, s, e) for s, e in found):
+        return (
+            f"an operand is computed only where those before it leave {op} open",
+            f"write it first: {name} = e {op} {name}",
+        )
+    if op not in ("min", "max"):
+        return None
+    if any(type_of(e, types) != own for _, e in found):
+        return f"an operand is converted to {own}", f"convert it first, and compare the {own}"
+    if own.is_float and len(found) > 1:
+        return "it is updated more than once", "combine the operands first"
+    if own.is_float and any(_takes_nan(name, s) for s, _ in found):
+        return "a NaN replaces what was found before", "take an operand where the comparison holds"
+    return None
+
+
+def partial_type(name: str, op: str, found: Sequence[Operand], types: Types) -> Scalar:
+    """The type in which a part is reduced."""
+    own = types[name]
+    if op in ("min", "max") or own.is_float:
+        return own
+    if op in ("&&", "||"):
+        return INT
+    wide = own
+    for _, e in found:
+        wide = common(wide, type_of(e, types))
+    return ULONG if common(wide, INT).bytes == 8 else UINT
+
+
+def neutral(op: str, found: Sequence[Operand], part: Scalar) -> Const:
+    """What a part begins with."""
+    if op in NEUTRAL:
+        return Const(float(NEUTRAL[op]) if part.is_float else NEUTRAL[op], part)
+    bits = 8 * part.bytes
+    if op == "&":
+        return Const((1 << bits) - 1, part)
+    if part.is_float:
+        by_call = any(isinstance(s, Assign) and isinstance(s.value, Call) for s, _ in found)
+        return Const(math.nan if by_call else math.inf if op == "min" else -math.inf, part)
+    low = 0 if part.is_unsigned else -(1 << (bits - 1))
+    high = (1 << (1 if part.kind == "bool" else bits if part.is_unsigned else bits - 1)) - 1
+    return Const(high if op == "min" else low, part)
+
+
+def combined(name: str, op: str, found: Sequence[Operand], part: Load, label: str) -> Stmt:
+    """The update of `name` by a partial result. An extremum is updated as in the loop, so that of
+    equal values the same one stays."""
+    if op in ("&&", "||"):
+        return Assign(Var(name), Bin(op, Var(name), part), label=label)
+    if op not in ("min", "max"):
+        return Assign(Var(name), part, op, label=label)
+    update, operand = found[0]
+
+    def put(e: Expr) -> Expr:
+        return part if e == operand else e
+
+    (made,) = map_body((update,), lambda s: (map_stmt_exprs(s, put),))
+    return made
+
+
+def _skipped(name: str, s: Assign | If, e: Expr) -> bool:
+    """Whether the operand is computed under a condition on the reduction, and more than a scalar
+    or a sum of them: it might not exist, or divide by zero."""
+    value = s.value if isinstance(s, Assign) and not s.op else None
+    first = isinstance(value, Bin) and value.right == Var(name)
+    risky = any(
+        isinstance(x, Load | Call) or (isinstance(x, Bin) and x.op in ("/", "%"))
+        for x in walk_expr(e)
+    )
+    return risky and not first
+
+
+def _takes_nan(name: str, s: Assign | If) -> bool:
+    """`s < e ? s : e` gives e where the comparison is false, as it is with a NaN."""
+    return isinstance(s, Assign) and isinstance(s.value, Select) and s.value.then == Var(name)

@@ -1,0 +1,166 @@
+"""C projects around the written files: compiled without a warning, linked against the system's
+OpenCL, and run beside the user's own function."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from loopxform.codegen import c_program, emit
+from loopxform.ir.nodes import Function
+from loopxform.transforms import Derivation
+
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+PLAIN = ["-O1", "-ffp-contract=off"]
+
+PROBE = """
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+int main(void)
+{
+  cl_platform_id p; cl_device_id d;
+  if (clGetPlatformIDs(1, &p, NULL) != CL_SUCCESS) return 1;
+  return clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS;
+}
+"""
+
+
+@cache
+def missing() -> str | None:
+    """Why no OpenCL program can be built and run with the system's compiler, or None."""
+    if not shutil.which("cc"):
+        return "there is no C compiler"
+    with TemporaryDirectory() as name:
+        app = Path(name, "probe")
+        Path(name, "probe.c").write_text(PROBE)
+        built = cc(Path(name), "probe.c", "-o", "probe", "-lOpenCL")
+        if built.returncode:
+            return "the OpenCL headers or the loader are not installed"
+        return (
+            None if run_app(app).returncode == 0 else "the system's loader finds no OpenCL device"
+        )
+
+
+def cc(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["cc", *args], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def run_app(app: Path, *args: object, **more: str) -> subprocess.CompletedProcess[str]:
+    """With the system's loader and its devices, whatever this process uses."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
+    command = [str(app), *map(str, args)]
+    return subprocess.run(
+        command, env={**env, **more}, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def require_opencl() -> None:
+    """Skips a test where the system cannot build and run OpenCL programs."""
+    reason = missing()
+    if reason and os.environ.get("CI"):
+        pytest.fail(f"CI must run this test: {reason}")
+    if reason:
+        pytest.skip(reason)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with the written files, the user's object file (its function called user_...) and a
+    caller."""
+
+    folder: Path
+    name: str
+
+    def build(self, caller: str, *options: str) -> Path:
+        (self.folder / "caller.c").write_text(caller)
+        files = [f"{self.name}_opencl.c", "caller.c", "user.o", "-o", "app"]
+        done = cc(self.folder, *STRICT, *PLAIN, *options, *files, "-lOpenCL", "-lm")
+        assert done.returncode == 0, done.stderr
+        return self.folder / "app"
+
+
+def project_of(folder: Path, derivation: Derivation, source: Path) -> Project:
+    """The files of a mapped program; `source` is the user's."""
+    name = derivation.start.name
+    emitted = emit.opencl(derivation, stem=name, origin=f"{name}.c", version="test", contract=False)
+    for file, text in emitted.files.items():
+        (folder / file).write_text(text)
+    user = [f"-D{name}=user_{name}", str(source), "-o", "user.o"]
+    assert cc(folder, *PLAIN, "-c", *user).returncode == 0
+    return Project(folder, name)
+
+
+# ---------------------------------------------------------------- callers
+
+PREAMBLE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "{name}_opencl.h"
+{prototype};
+
+static unsigned lx_seed = 1;
+static int number(void)
+{{
+  lx_seed = lx_seed * 1103515245u + 12345u;
+  return 1 + (int)(lx_seed >> 16) % 9;
+}}
+"""
+
+
+def preamble_of(fn: Function) -> str:
+    prototype = c_program.prototype(fn, f"user_{fn.name}")
+    return PREAMBLE.format(name=fn.name, prototype=prototype)
+
+
+def caller_of(fn: Function, *every: Mapping[str, Any]) -> str:
+    """Runs the user's function and the drop-in on equal arrays for each set of arguments."""
+    body = "".join(_comparison(fn, args) for args in every)
+    return f'{preamble_of(fn)}\nint main(void)\n{{\n{body}  puts("same");\n  return 0;\n}}\n'
+
+
+def _comparison(fn: Function, args: Mapping[str, Any]) -> str:
+    """Every array twice, in memory of its exact size; floats get a fraction that is not exact."""
+    name = fn.name
+    lines, calls = list[str](), list[str]()
+    for p in fn.params:
+        if not p.array:
+            calls.append(str(args[p.name]))
+            continue
+        bytes_ = f"{args[p.name].size} * sizeof({p.type.c})"
+        value = "number() * 0.37" if p.type.is_float else "number()"
+        lines += [
+            f"void *{p.name}[2];",
+            f"{p.name}[0] = malloc({bytes_} + 1);",
+            f"{p.name}[1] = malloc({bytes_} + 1);",
+            f"for (int n = 0; n < {args[p.name].size}; n++)",
+            f"  (({p.type.c} *){p.name}[0])[n] = ({p.type.c})({value});",
+            f"memcpy({p.name}[1], {p.name}[0], {bytes_});",
+        ]
+        calls.append(f"{p.name}[WHICH]")
+    call = ", ".join(calls)
+    lines += [
+        f"user_{name}({call.replace('WHICH', '0')});",
+        f"{name}({call.replace('WHICH', '1')});",
+    ]
+    for p in (p for p in fn.params if p.array):
+        bytes_ = f"{args[p.name].size} * sizeof({p.type.c})"
+        lines += [
+            f"if (memcmp({p.name}[0], {p.name}[1], {bytes_}) != 0)",
+            '  return puts("differs"), 1;',
+        ]
+        lines += [f"free({p.name}[0]);", f"free({p.name}[1]);"]
+    return "  {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n"
+
+
+def assert_same(done: subprocess.CompletedProcess[str], stderr: str = "") -> None:
+    assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", stderr)

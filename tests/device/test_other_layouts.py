@@ -1,0 +1,146 @@
+"""Programs that read a copy of an array in another layout: what the user's C computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from c_project import assert_same, caller_of, project_of, require_opencl, run_app
+from deriving import start
+from harness import arrays_after, simulate
+
+from loopxform.codegen import emit
+from loopxform.recipes.transpose import transposition
+from loopxform.runtime.device import choose
+from loopxform.runtime.kernel import CompiledKernel
+from loopxform.transforms import Derivation, step
+from loopxform.verify.check_run import arguments, run
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, the arrays in another layout, and the steps that map what reads them."""
+
+    text: str
+    layouts: tuple[tuple[str, str], ...]
+    steps: tuple[str, ...]
+
+
+ONE = ("parallelise i", "stripmine i 4", "map ii group.x", "map i thread.x")
+TWO = (
+    *("parallelise i", "parallelise j", "stripmine i 2", "stripmine j 4", "interchange i jj"),
+    *("map ii group.y", "map jj group.x", "map i thread.y", "map j thread.x"),
+)
+ROWS = """\
+void f(int n, int m, int l, const float a[restrict n][m], float b[restrict n])
+{
+  for (int i = 0; i < n; i++) {
+    float s = l;
+    for (int k = 0; k < m; k++)
+      s += a[i][k] * k;
+    b[i] = s;
+  }
+}
+"""
+PRODUCT = """\
+void f(int n, int m, int l, const double *restrict a, const double b[restrict m][l],
+       double c[restrict n][l])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < l; j++) {
+      double s = 0;
+      for (int k = 0; k < m; k++)
+        s += a[i * m + k] * b[k][j];
+      c[i][j] = s;
+    }
+}
+"""
+CUBE = """\
+void f(unsigned n, unsigned m, unsigned l, const short a[restrict n][m][l],
+       short b[restrict n][m])
+{
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned j = 0; j < m; j++) {
+      short s = 0;
+      for (unsigned k = 0; k < l; k++)
+        s |= a[i][j][k];
+      b[i][j] = s;
+    }
+}
+"""
+CASES = {
+    "rows": Case(ROWS, (("a", "1,0"),), ONE),
+    "product": Case(PRODUCT, (("a", "1,0"), ("b", "1,0")), TWO),
+    "cube": Case(CUBE, (("a", "2,0,1"),), TWO),
+    "cube-keeps-its-columns": Case(CUBE, (("a", "1,0,2"),), TWO),
+}
+SIZES = ((1, 1, 1), (13, 6, 9), (8, 16, 4), (33, 35, 1), (5, 0, 3), (0, 4, 4), (3, 4, 0))
+
+
+def derived(case: str, tile: int = 32) -> Derivation:
+    made = CASES[case]
+    done = start(made.text)[0]
+    for array, order in made.layouts:
+        done = transposition(done.then(step(f"manifest {array} {order}")), f"{array}_t", tile)
+    return done.run(tuple(map(step, made.steps)))
+
+
+def sizes_of(n: int, m: int, l: int) -> dict[str, int]:  # noqa: E741
+    return {"n": n, "m": m, "l": l}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("tile", [8, 32])
+def test_bit_identical_to_the_c_program(case: str, tile: int, tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text(CASES[case].text)
+    plan = emit.kernel(derived(case, tile), contract=False)
+    for sizes in SIZES:
+        found = run(plan, CSource(str(file)), choose(), sizes_of(*sizes), 5, exact=True)
+        assert found.ok, (sizes, found.mismatches)
+
+
+@pytest.mark.device
+def test_nothing_is_read_of_an_array_that_is_not_touched() -> None:
+    """The caller may pass an array of no elements where the program has no columns to compute."""
+    plan = emit.kernel(derived("product"))
+    args = arguments(plan.start, sizes_of(9, 5, 0), 1)
+    args["a"] = args["a"][:0]
+    CompiledKernel(plan, choose())(**args)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("case", CASES)
+def test_no_finding_in_the_simulator(case: str) -> None:
+    plan = emit.kernel(derived(case, 8), contract=False)
+    args = arguments(plan.start, sizes_of(9, 10, 5), 3)
+    report = simulate(plan, args)
+    assert report.clean, report.findings
+    found = arrays_after(plan, report)
+    Program(plan.start).run(args)
+    assert not compare({k: args[k] for k in found}, found)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_drop_in_computes_what_the_function_did(case: str, tmp_path: Path) -> None:
+    require_opencl()
+    file = tmp_path / "user.c"
+    file.write_text(CASES[case].text)
+    done = derived(case)
+    every = [arguments(done.start, sizes_of(*s), 1) for s in SIZES if 0 not in s]
+    app = project_of(tmp_path, done, file).build(caller_of(done.start, *every))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
+
+
+def test_sizes_of_zero(tmp_path: Path) -> None:
+    require_opencl()
+    file = tmp_path / "user.c"
+    file.write_text(ROWS)
+    done = derived("rows")
+    every = [arguments(done.start, sizes_of(*s), 1) for s in SIZES if 0 in s]
+    assert_same(run_app(project_of(tmp_path, done, file).build(caller_of(done.start, *every))))

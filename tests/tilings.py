@@ -1,0 +1,18 @@
+"""Tiling with the sizes a test names, whatever a device has room for."""
+
+from __future__ import annotations
+
+from loopxform.ir.nodes import Function
+from loopxform.recipes.limits import Limits
+from loopxform.recipes.sizes import Recipe, Tiles
+from loopxform.recipes.tile import Tiled
+from loopxform.recipes.tile import tile as with_limits
+
+ROOM = Limits("any", 1 << 30, 1 << 40, 1 << 30, 1, item_sizes=(1 << 30, 1 << 30, 1 << 30))
+
+__all__ = ["ROOM", "Recipe", "Tiled", "Tiles", "tile"]
+
+
+def tile(fn: Function, sizes: Tiles, recipe: Recipe = "register", *, strict: bool = False) -> Tiled:
+    """The nest of `fn` tiled by one recipe, mapped naively where that does not fit."""
+    return with_limits(fn, sizes.numbers, recipe, ROOM, strict=strict)
