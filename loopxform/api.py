@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import LoopVerdict, judge
@@ -136,6 +136,13 @@ class Routine:
     def listing(self) -> str:
         """The function as the seed prints programs."""
         return listing(self.function)
+
+    def dtype(self, name: str) -> Any:
+        """The numpy dtype of the elements of a parameter or a variable of the file; of structs it
+        has the layout of C. Raises KeyError."""
+        from loopxform.runtime.structs import dtype_of
+
+        return dtype_of(self.function, name)
 
     def check(self, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
         """A verdict for every loop, in text order. The loops of a nest that takes longer than

@@ -6,6 +6,7 @@ import math
 import random
 from typing import Any
 
+from loopxform.ir.functions import parameters
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -42,6 +43,15 @@ CALLS = (
     "abs",
     "labs",
     "ldexpf",
+    "isnan",
+    "isinff",
+    "isfinite",
+    "isnormalf",
+    "copysign",
+    "fmodf",
+    "logb",
+    "roundf",
+    "rint",
 )
 
 
@@ -84,8 +94,7 @@ class Generator:
         if kind == "select":
             return Select(self.expression(depth - 1), left, right)
         name = rng.choice(self.calls)
-        count = {"ldexpf": 2, "fma": 3, "fmax": 2, "fminf": 2, "powf": 2}.get(name, 1)
-        return Call(name, (left, right, left)[:count])
+        return Call(name, (left, right, left)[: len(parameters(name) or ())])
 
     def function(self, number: int) -> Function:
         """`T x = v; x op= e; return x` or `return e`."""

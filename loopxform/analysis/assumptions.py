@@ -18,17 +18,25 @@ from loopxform.ir.visit import names, stmt_exprs, walk, writes
 def may_share(a: Param, b: Param) -> bool:
     """Whether two objects of a function may be the same memory, `restrict` aside: not two objects
     of the file or two members of a struct, but a pointer at file scope points anywhere. `const`
-    does not help. A variable of the file is only read through pointers to its type, or to bytes
-    (C11 6.5p7)."""
+    helps where it is the object that nobody may write (C11 6.7.3p6), not a pointer to it. A
+    number behind a pointer (`s->n`) or a variable of the file is only read through pointers to its
+    type, or to bytes (C11 6.5p7)."""
     if a.part_of and a.part_of == b.part_of:
+        return False
+    if any(p.const and is_object(p) for p in (a, b)):
         return False
     if a.array and b.array:
         return not (is_object(a) and is_object(b))
     pointer, number = (a, b) if a.array else (b, a)
-    if not pointer.array or is_object(pointer) or number.const or not number.is_global:
+    if not pointer.array or not (number.pointer or _is_reached(number, pointer)):
         return False
     p, n = pointer.type, number.type
     return "char" in p.c + n.c or (p.is_float, p.bytes) == (n.is_float, n.bytes)
+
+
+def _is_reached(number: Param, pointer: Param) -> bool:
+    """Whether a variable of the file may be what a pointer points to, and change."""
+    return number.is_global and not number.const and not is_object(pointer)
 
 
 def may_overlap(a: Param, b: Param) -> bool:

@@ -69,9 +69,12 @@ def extent(fn: Function, array: str) -> Extent | None:
     return found if isinstance(found, Extent) else None
 
 
-def explain(fn: Function, array: str) -> Extent | NoExtent:
-    """The extent, or why there is none."""
-    search = _Search(fn, array)
+def explain(
+    fn: Function, array: str, *, others: Sequence[str] = (), rank: int | None = None
+) -> Extent | NoExtent:
+    """The extent, or why there is none. With `others`, members of the same structs, and the `rank`
+    of these: which of the structs are touched through any of them."""
+    search = _Search(fn, array, others, rank)
     try:
         return search.result()
     except TooHard:
@@ -81,9 +84,12 @@ def explain(fn: Function, array: str) -> Extent | NoExtent:
 class _Search:
     """The touched elements as conjunctions over `#0, #1, ...` (the subscripts) and parameters."""
 
-    def __init__(self, fn: Function, array: str) -> None:
-        self.fn, self.array = fn, array
-        self.rank = next((len(p.shape) for p in fn.objects if p.name == array), 0)
+    def __init__(
+        self, fn: Function, array: str, others: Sequence[str] = (), rank: int | None = None
+    ) -> None:
+        self.fn, self.array, self.arrays = fn, array, {array, *others}
+        declared = next((len(p.shape) for p in fn.objects if p.name == array), 0)
+        self.rank = declared if rank is None else rank
         self.index = tuple(f"#{d}" for d in range(self.rank))
         self.keep = frozenset(self.index) | {p.name for p in fn.objects if not p.shape}
         self.reason: str | None = None
@@ -109,9 +115,10 @@ class _Search:
         possible: list[tuple[Conj, str, Loc | None]] = []
         for instance in region(self.fn).instances:
             for access in instance.accesses:
-                if access.storage.name != self.array or access.storage.decl is not None:
+                if access.storage.name not in self.arrays or access.storage.decl is not None:
                     continue
-                affine = all(x is not None for subscripts, _ in access.cases for x in subscripts)
+                rows = (subscripts[: self.rank] for subscripts, _ in access.cases)
+                affine = all(x is not None for subscripts in rows for x in subscripts)
                 for part in self._parts(instance, access):
                     if access.exact and instance.exact:
                         certain.setdefault(_key(part), part)
@@ -134,7 +141,7 @@ class _Search:
         if self._declared() is None:
             return None
         param = next(p for p in self.fn.objects if p.name == self.array)
-        shape = tuple(d for d in param.shape if d is not None)
+        shape = tuple(d for d in param.shape[: self.rank] if d is not None)
         sizes = [Bin(">=", d, Const(1)) for d in shape if not isinstance(d, Const)]
         when = reduce(lambda a, b: Bin("&&", a, b), sizes) if sizes else None
         return Extent(self.array, shape, when, False)

@@ -116,7 +116,7 @@ def numbers(option: str, texts: list[str]) -> dict[str, int | float]:
         for part in text.split(","):
             name, _, value = part.strip().partition("=")
             try:
-                if not name.isidentifier():
+                if not all(x.isidentifier() for x in name.split(".")):
                     raise ValueError
                 out[name] = _number(value)
             except ValueError:

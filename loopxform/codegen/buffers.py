@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from loopxform.analysis.extent import Extent, explain
+from loopxform.codegen.structs import places
 from loopxform.errors import EmitError
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Bin, Const, Expr, Function, Param, Var
+from loopxform.ir.nodes import Bin, Const, Expr, Function, Param, Struct, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import reads, writes
@@ -16,36 +19,88 @@ from loopxform.transforms.bounds import conjunction, conjuncts
 
 @dataclass(frozen=True)
 class Buffer:
-    """An array argument: how many elements the program may touch, and when it touches any."""
+    """An array argument: how many elements the program may touch, and when it touches any. The
+    elements of an array of structs are whole structs."""
 
-    param: Param
+    param: Param | Struct
     count: Expr
     when: Expr | None
     read: bool
     written: bool
 
 
-def buffer_of(start: Function, p: Param) -> Buffer:
+def buffer_of(start: Function, p: Param, *others: Param) -> Buffer:
     """The part of an array that `start` touches and that exists for certain, so that it may be
-    copied. Raises EmitError where that is not known."""
-    found = _extent(start, p)
+    copied; of an array of structs through any of these members of theirs, which have one shape.
+    Raises EmitError where that is not known."""
+    found = _extent(start, p, others)
     if p.flat and len(p.shape) > 1 and not found.corner:
         raise EmitError(
             f"where the part of '{p.name}' that is touched ends is not known",
             loc=p.origin.loc,
             help=f"declare it with its shape: {p.type} {p.name}[n][m]",
         )
-    return _buffer(start, p, found)
+    return _buffer(start, (p, *others), found)
 
 
-def span_of(start: Function, p: Param) -> Buffer:
+def span_of(start: Function, p: Param, *others: Param) -> Buffer:
     """As `buffer_of`, but the part may end beyond the last element that is touched: enough to
     compare addresses. Raises EmitError."""
-    return _buffer(start, p, _extent(start, p))
+    return _buffer(start, (p, *others), _extent(start, p, others))
 
 
-def _extent(start: Function, p: Param) -> Extent:
-    found = explain(start, p.name)
+def buffers_of(
+    start: Function, needed: Sequence[Param], part: Callable[..., Buffer] = buffer_of
+) -> tuple[Buffer | Param, ...]:
+    """The arguments of a kernel: a struct once for all its members, else as given. `part` says how
+    much of each is meant. Raises EmitError."""
+    inside = places(start)
+    members: dict[Struct, list[Param]] = {}
+    for p in needed:
+        if p.name in inside:
+            members.setdefault(inside[p.name].struct, []).append(p)
+    structs = {s.name: _structs(start, s, found, part) for s, found in members.items()}
+    out: dict[str, Buffer | Param] = {}
+    for p in needed:
+        if p.name in inside:
+            owner = inside[p.name].struct.name
+            out[owner] = structs[owner]
+        else:
+            out[p.name] = part(start, p) if p.array else p
+    return tuple(out.values())
+
+
+def _structs(
+    start: Function, s: Struct, members: Sequence[Param], part: Callable[..., Buffer]
+) -> Buffer:
+    """The structs that are touched through any of these members."""
+    if not s.array:
+        changed, used = writes(start.body), reads(start.body)
+        written = any(p.name in changed for p in members)
+        return Buffer(s, Const(1), None, any(p.name in used for p in members), written)
+    alike: dict[object, list[Param]] = {}
+    for p in members:
+        alike.setdefault(p.shape[: _rank(start, p)], []).append(p)
+    found = [part(start, *group) for group in alike.values()]
+    return replace(reduce(_joined, found), param=s)
+
+
+def _joined(a: Buffer, b: Buffer) -> Buffer:
+    """Both parts of one array; it is touched for certain only where both are."""
+    count = a.count if a.count == b.count else Bin("max", a.count, b.count)
+    whens = [c for w in (a.when, b.when) if w is not None for c in conjuncts(w)]
+    when = conjunction(list(dict.fromkeys(whens))) if whens else None
+    return Buffer(a.param, count, when, a.read or b.read, a.written or b.written)
+
+
+def _rank(start: Function, p: Param) -> int:
+    """How many subscripts count elements: of a member, those that say which struct."""
+    at = places(start).get(p.name)
+    return len(p.shape) if at is None else at.rank(len(p.shape))
+
+
+def _extent(start: Function, p: Param, others: Sequence[Param]) -> Extent:
+    found = explain(start, p.name, others=[q.name for q in others], rank=_rank(start, p))
     if isinstance(found, Extent):
         return found
     raise EmitError(
@@ -55,10 +110,11 @@ def _extent(start: Function, p: Param) -> Extent:
     )
 
 
-def _buffer(start: Function, p: Param, found: Extent) -> Buffer:
-    read, written = p.name in reads(start.body), p.name in writes(start.body)
+def _buffer(start: Function, members: Sequence[Param], found: Extent) -> Buffer:
+    names, p = {q.name for q in members}, members[0]
+    read, written = names & reads(start.body), names & writes(start.body)
     when = None if found.when is None else _told(found.when, symbols(start))
-    return Buffer(p, _elements(p, found), when, read, written)
+    return Buffer(p, _elements(p, found, _rank(start, p)), when, bool(read), bool(written))
 
 
 def _told(when: Expr, types: dict[str, Scalar]) -> Expr | None:
@@ -75,10 +131,11 @@ def _always(c: Expr, types: dict[str, Scalar]) -> bool:
             return False
 
 
-def _elements(p: Param, found: Extent) -> Expr:
-    """Elements from the start of the array to the last one touched. For rows of a real C array the
-    last row counts whole (it exists); a plain pointer ends at the last element itself."""
-    rest = [d for d in p.shape[1:] if d is not None]
+def _elements(p: Param, found: Extent, rank: int) -> Expr:
+    """Elements from the start of the array to the last one touched, by its first subscripts. For
+    rows of a real C array the last row counts whole (it exists); a plain pointer ends at the last
+    element itself."""
+    rest = [d for d in p.shape[1:rank] if d is not None]
     if not p.flat:
         total = found.upper[0]
         for d in rest:

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loopxform.analysis.assumptions import is_object
-from loopxform.codegen import c_program, guard, render
-from loopxform.codegen.buffers import span_of
+from loopxform.codegen import c_program, guard, render, structs
+from loopxform.codegen.buffers import Buffer, buffers_of, span_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.errors import EmitError
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Function, Param
 from loopxform.ir.typing import symbols
+from loopxform.ir.visit import reads, writes
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Guarded:
     reference: str
     transformed: str
     prototype: str
+    locals: tuple[tuple[str, str], ...]
+    nulls: tuple[str, ...]
     sizes: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
     overlaps: tuple[tuple[str, str], ...]
@@ -39,12 +41,15 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
 
     Raises EmitError where that cannot be asked: how much of an array is touched is not known.
     """
-    pairs = guard.unrestricted(guard.meeting(start)) if reordered else ()
-    sizes = tuple(_sizes(start, pairs))
-    conditions = guard.conditions(start, fn)
+    new = structs.plain_names(start)
+    plain = structs.plain(start, new)
+    inside = structs.Inside(start, plain)
+    pairs = guard.unrestricted(guard.meeting(plain)) if reordered else ()
+    sizes = tuple(_sizes(plain, pairs))
+    conditions = guard.conditions(plain, structs.plain(fn, new))
     if start == fn or not (conditions or pairs):
         return c_program.file_text(fn)
-    d = Dialect("c", symbols(start))
+    d = Dialect("c", symbols(plain))
     as_written = fresh(start, f"{fn.name}_as_written")
     transformed = fresh(start, f"{fn.name}_transformed")
     texts = (
@@ -52,15 +57,17 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
         c_program.function_text(fn, name=transformed),
     )
     asked = tuple((c.text(d), c.why) for c in conditions)
-    arguments = ", ".join(p.name for p in start.params)
+    arguments = ", ".join(structs.roots(start.params))
     made = Guarded(
         prelude=tuple(_prelude(start, [*texts, *(c for c, _ in asked)], overlaps=bool(pairs))),
         reference=texts[0].rstrip("\n"),
         transformed=texts[1].rstrip("\n"),
         prototype=c_program.prototype(start),
+        locals=tuple(inside.locals()),
+        nulls=tuple(inside.nulls()),
         sizes=sizes,
         conditions=asked,
-        overlaps=tuple(guard.overlaps(pairs)),
+        overlaps=tuple(guard.overlaps(plain, pairs, inside.texts)),
         fall_back=_leave(start, f"{as_written}({arguments})"),
         go_on=_call(start, f"{transformed}({arguments})"),
     )
@@ -76,16 +83,21 @@ def _prelude(start: Function, texts: Sequence[str], *, overlaps: bool) -> Iterat
 
 def _sizes(start: Function, pairs: Sequence[tuple[Param, Param]]) -> Iterator[tuple[str, str]]:
     d = Dialect("c", symbols(start))
-    for p in dict.fromkeys(p for pair in pairs for p in pair if p.array):
-        if is_object(p) and p.shape[0] is not None:
-            yield p.name, f"sizeof {p.name}"
+    used = reads(start.body) | writes(start.body)
+    arrays = [p for p in start.objects if p.array and p.name in used]
+    for whole in dict.fromkeys(guard.whole(start, p) for pair in pairs for p in pair if p.array):
+        if whole.is_global and not whole.pointer and whole.shape[0] is not None:
+            yield whole.name, f"sizeof {whole.name}"
             continue
+        parts = [p for p in arrays if guard.whole(start, p) == whole]
         try:
-            touched = span_of(start, p)
+            (touched,) = buffers_of(start, parts, span_of)
         except EmitError as e:
-            e.help = f"declare it 'restrict' where no other array overlaps it: *restrict {p.name}"
+            name = whole.name
+            e.help = f"declare it 'restrict' where no other array overlaps it: *restrict {name}"
             raise
-        yield p.name, f"sizeof({p.type.c}) * ({guard.count(touched, d)})"
+        assert isinstance(touched, Buffer)
+        yield whole.name, f"sizeof({whole.type.c}) * ({guard.count(touched, d)})"
 
 
 def _leave(start: Function, call: str) -> str:

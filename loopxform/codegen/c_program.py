@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from loopxform.codegen import cexpr
+from loopxform.codegen import cexpr, routines
 from loopxform.codegen.c_copy import copy_lines
 from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
 from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.structs import c_definition, place, plain_locals, records
+from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
 from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, value_of
@@ -34,9 +36,11 @@ from loopxform.ir.nodes import (
     Param,
     Return,
     Stmt,
+    Struct,
     Tile,
     Var,
 )
+from loopxform.ir.records import Record
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import Path, names, stmt_exprs, walk, walk_expr
 
@@ -65,15 +69,36 @@ def prelude(fn: Function, text: str) -> list[str]:
 
 
 def _prelude(fn: Function, text: str, *, define_globals: bool = False) -> Iterator[list[str]]:
-    yield [f"#include <{h}>" for h in _headers(fn, text)]
+    constants = [_global(p, define=define_globals) for p in fn.globals if not p.is_member]
+    own = routines.texts(fn, "c")
+    yield [f"#include <{h}>" for h in _headers(fn, "\n".join([text, *constants, *own]))]
     yield [h for h in cexpr.HELPERS if h.split("(")[0].split()[1] in text]
-    yield [_global(p, define=define_globals) for p in fn.globals]
+    yield [c_definition(r, _pointers(fn, r)) for r in records(fn)]
+    owned = [s for s in fn.structs if s.is_global and "." not in s.name]
+    yield [f"{'' if define_globals else 'extern '}{struct_declaration(s)};" for s in owned]
+    yield constants
+    yield own
+
+
+def _pointers(fn: Function, r: Record) -> dict[tuple[str, ...], str]:
+    """The declarations of the pointers in a struct that the function follows."""
+    out = {}
+    every: tuple[Param | Struct, ...] = (*fn.objects, *fn.structs)
+    for p in every:
+        at = place(fn, p.name) if "." in p.name else None
+        if at is not None and at.path[-1].type is None and at.struct.type == r:
+            path = tuple(m.name for m in at.path)
+            if isinstance(p, Param):
+                pointer = replace(p, name=path[-1], restrict=False, pointer=True)
+                out[path] = declaration(pointer)
+            else:
+                out[path] = struct_declaration(replace(p, name=path[-1], restrict=False))
+    return out
 
 
 def _global(p: Param, *, define: bool) -> str:
-    """A static constant has the numbers that the user gave it."""
-    if p.initial:
-        return f"static {declaration(p)} = {p.initial};"
+    if p.values and (define or p.static):
+        return f"{'static ' if p.static else ''}{declaration(p)} = {initialiser(p, Dialect())};"
     return f"{'' if define else 'extern '}{declaration(p)};"
 
 
@@ -83,13 +108,14 @@ def function_text(fn: Function, *, name: str | None = None, openmp: bool = True)
     Raises EmitError where the function holds statements that are not modelled.
     """
     require_whole(fn)
+    fn = plain_locals(fn)
     scopes = scopes_of(fn)
     printer = _Printer(fn, scopes, openmp)
     lines = [prototype(fn, name), "{"]
     tiles = {x.name: x.value for x in _expressions(fn) if isinstance(x, Tile)}
     if tiles:
         lines.append(f"  enum {{ {', '.join(f'{t} = {v}' for t, v in tiles.items())} }};")
-    unread = [p.name for p in fn.params if p.name in scopes.silenced]
+    unread = [p.name for p in fn.params if p.name in scopes.silenced and not p.is_member]
     lines += [f"  (void){n};" for n in unread]
     lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
     return "\n".join([*lines, "}"]) + "\n"
@@ -122,6 +148,15 @@ def declaration(p: Param) -> str:
     return f"{const}{p.type.c} {p.name}" + "".join(f"[{d}]" for d in [first, *extents[1:]])
 
 
+def struct_declaration(s: Struct) -> str:
+    """`struct v p[8]`, `struct v *p`."""
+    const = "const " if s.const else ""
+    sizes = "".join("[]" if d is None else f"[{cexpr.expr(d, Dialect())}]" for d in s.shape)
+    if s.pointer:
+        return f"{const}{s.type.c} *{'restrict ' if s.restrict else ''}{s.name}"
+    return f"{const}{s.type.c} {s.name}{sizes}"
+
+
 def _pointer(p: Param) -> str:
     """`float *p`, `const float (*restrict p)[10]`."""
     rows = "" if p.flat else "".join(f"[{cexpr.expr(d, Dialect())}]" for d in p.shape[1:] if d)
@@ -131,7 +166,8 @@ def _pointer(p: Param) -> str:
 
 def _headers(fn: Function, text: str) -> list[str]:
     needed = {
-        "math.h": any(isinstance(x, Call) for x in _expressions(fn)),
+        "math.h": any(isinstance(x, Call) for x in _expressions(fn))
+        or re.search(r"\b(INFINITY|NAN|HUGE_VAL)\b", text),
         "stdbool.h": re.search(r"\bbool\b", text),
         "stddef.h": re.search(r"\b(size_t|ptrdiff_t)\b", text),
         "stdint.h": re.search(r"\bu?int\d+_t\b", text),

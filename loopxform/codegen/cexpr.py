@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
+from loopxform.codegen.structs import Place, c_text, places
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
-from loopxform.ir.functions import INTEGER, base_name, parameters
+from loopxform.ir.functions import CLASSES, INTEGER, ROUNDED, base_name, parameters
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -67,29 +68,52 @@ class Dialect:
 
     `types` gives the scalar or element type of every name; `linear` the shape of each array that
     is addressed through a plain pointer (its first dimension may be None); `offset` the type in
-    which such an address is computed. A code generator that stores an array in its own way
-    overrides `load`, one that renames scalars overrides `var`.
+    which such an address is computed; `names` what is called otherwise in the text, `places` where
+    the elements of members of structs are. A code generator that stores an array in its own way
+    overrides `load`.
     """
 
     language: Literal["c", "opencl"] = "c"
     types: dict[str, Scalar] = field(default_factory=dict)
     linear: Mapping[str, tuple[Expr | None, ...]] = field(default_factory=dict)
     offset: str = "ptrdiff_t"
+    names: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Place] = field(default_factory=dict)
 
     def type_name(self, t: Scalar) -> str:
         """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1."""
         return t.c if self.language == "c" else t.cl
 
-    def var(self, e: Var) -> str:
-        """The text of a scalar."""
-        return e.name
+    def name(self, name: str) -> str:
+        """The text of a scalar or an array."""
+        return self.names.get(name, name)
+
+    def dot(self, at: Place) -> str:
+        """What stands between a struct and its member."""
+        return "->" if self.language == "opencl" and not at.struct.array else "."
+
+    def member(self, name: str) -> str:
+        """The name of a member of a struct."""
+        return name
 
     def load(self, e: Load) -> str:
         """The text of an array element, a primary expression."""
         shape = self.linear.get(e.array)
-        if shape is None or len(e.index) < 2:
-            return e.array + "".join(f"[{expr(i, self)}]" for i in e.index)
-        return f"{e.array}[{self._address(e.index, shape)}]"
+        at = self.places.get(e.array)
+        if at is None:
+            return self.name(e.array) + self._index(e.index, shape)
+        used = at.rank(len(e.index))
+        text, dot = self.name(at.struct.name) + self._index(e.index[:used], shape), self.dot(at)
+        for m in at.path:
+            index = e.index[used : used + len(m.shape)]
+            text += dot + self.member(m.name) + self._index(index, None)
+            dot, used = ".", used + len(m.shape)
+        return text
+
+    def _index(self, index: tuple[Expr, ...], shape: tuple[Expr | None, ...] | None) -> str:
+        if shape is None or len(index) < 2:
+            return "".join(f"[{expr(i, self)}]" for i in index)
+        return f"[{self._address(index, shape)}]"
 
     def type_of(self, e: Expr) -> Scalar:
         return type_of(e, self.types)
@@ -108,7 +132,9 @@ def dialect_of(fn: Function, language: Literal["c", "opencl"] = "c") -> Dialect:
     """The dialect for the text of `fn`: its types, its flat arrays linear. In OpenCL every array
     parameter is a pointer, so all of them are linear."""
     linear = {p.name: p.shape for p in fn.objects if p.shape and (p.flat or language == "opencl")}
-    return Dialect(language, symbols(fn), linear)
+    inside = places(fn)
+    names = {n: c_text(fn, n) for n in [p.name for p in fn.objects] + [s.name for s in fn.structs]}
+    return Dialect(language, symbols(fn), linear, names=names, places=inside)
 
 
 def expr(e: Expr, dialect: Dialect, outer: int = 0) -> str:
@@ -141,7 +167,7 @@ def _text(e: Expr, d: Dialect) -> _Text:
         case Tile(name):
             return name, PRIMARY
         case Var():
-            return d.var(e), PRIMARY
+            return d.name(e.name), PRIMARY
         case Load():
             return d.load(e), PRIMARY
         case Bin("min" | "max" as op, left, right):
@@ -153,8 +179,10 @@ def _text(e: Expr, d: Dialect) -> _Text:
             return f"{op}({inner})" if inner[0] in "+-" else f"{op}{inner}", UNARY
         case Cast(to, operand):
             return _cast(to, operand, d)
-        case Call(name, args):
+        case Call(name, args, None):
             return _call(name, args, d)
+        case Call(name, args):
+            return f"{routine_name(name, d)}({', '.join(expr(a, d) for a in args)})", PRIMARY
         case Select(cond, then, orelse):
             to = d.type_of(e)
             parts = (_as(x, to, d, CONDITIONAL + 1) for x in (then, orelse))
@@ -234,19 +262,32 @@ def _cast(to: Scalar, operand: Expr, d: Dialect) -> _Text:
     return f"({d.type_name(to)}){expr(operand, d, UNARY)}", UNARY
 
 
+def routine_name(name: str, d: Dialect) -> str:
+    """What a function of the user's file is called in the text."""
+    return f"lx_{name}" if d.language == "opencl" else name
+
+
 def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> _Text:
-    if d.language == "c":
+    base, types = base_name(name) or name, parameters(name)
+    if d.language == "c" and base not in CLASSES:
         return f"{name}({', '.join(expr(a, d) for a in args)})", PRIMARY
-    types = parameters(name)
     if types is None:
         raise EmitError(f"{name} has no counterpart in OpenCL C", help="write it with + - * / ?:")
     same = (a if d.type_of(a) == t else Cast(t, a) for a, t in zip(args, types))
-    casted = ", ".join(expr(a, d) for a in same)
+    given = ", ".join(expr(a, d) for a in same)
+    if d.language == "c":
+        return f"{base}({given})", PRIMARY
     if name in INTEGER:
-        return f"({d.type_name(types[0])})abs({casted})", UNARY
-    word = {"nearbyint": "rint"}.get(base_name(name) or name, base_name(name) or name)
-    return f"{word}({casted})", PRIMARY
+        return f"({d.type_name(types[0])})abs({given})", UNARY
+    if base in ROUNDED:
+        return f"(long){'round' if base.endswith('round') else 'rint'}({given})", UNARY
+    if base == "isinf":
+        return f"(isinf({given}) ? 1 - 2 * signbit({given}) : 0)", PRIMARY
+    return f"{_WORDS.get(base, base)}({given})", PRIMARY
 
+
+_WORDS = {"nearbyint": "rint", "scalbn": "ldexp"}
+"""Functions that OpenCL C calls otherwise. (`isinf` tells the sign, as that of glibc does.)"""
 
 # ---------------------------------------------------------------- literals
 

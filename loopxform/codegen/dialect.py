@@ -3,92 +3,36 @@ without the dimensions that the work-items share out."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
-from loopxform.codegen.c_words import MACRO
 from loopxform.codegen.cexpr import Dialect, expr
+from loopxform.codegen.opencl_words import free_name
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Expr, Load, Var
+from loopxform.ir.nodes import Expr, Load
 from loopxform.ir.visit import substitute
-
-# Words of OpenCL C that are ordinary names in C: types, qualifiers, and the built-in functions a
-# kernel of ours may call or be confused with (OpenCL C 1.2, sections 6.1, 6.5, 6.12).
-_WORDS = """
-kernel global local constant private read_only write_only read_write generic pipe bool half
-uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t sampler_t event_t
-clk_event_t queue_t ndrange_t reserve_id_t quad complex imaginary vec_step as_type barrier
-mem_fence prefetch printf all any
-select bitselect min max clamp degrees mix radians step smoothstep sign abs abs_diff add_sat
-hadd rhadd clz mad_hi mad_sat mul_hi rotate sub_sat upsample popcount mad24 mul24 cross dot
-distance length normalize fast_distance fast_length fast_normalize isequal isnan isinf isfinite
-signbit shuffle shuffle2 fma mad maxmag minmag nan nextafter pown powr rootn rsqrt sincos sinpi
-cospi tanpi asinpi acospi atanpi atan2pi ilogb ldexp logb lgamma_r modf frexp fract exp10
-get_global_id get_local_id get_group_id get_work_dim get_global_size get_local_size
-get_num_groups get_global_offset atomic_add atom_add async_work_group_copy wait_group_events
-work_group_barrier acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc
-exp exp2 expm1 fabs fdim floor fmax fmin fmod hypot lgamma log log10 log1p log2 pow remainder
-rint round sin sinh sqrt tan tanh tgamma trunc INFINITY NAN MAXFLOAT
-"""
-_VECTORS = (
-    "char",
-    "uchar",
-    "short",
-    "ushort",
-    "int",
-    "uint",
-    "long",
-    "ulong",
-    "float",
-    "double",
-    "half",
-)
-RESERVED = frozenset(_WORDS.split()) | {f"{t}{n}" for t in _VECTORS for n in (2, 3, 4, 8, 16)}
-
-_RESERVED = re.compile(
-    r"CLK_[A-Z0-9_]*[A-Z0-9]|image[123]d_(\w+_)?t|(atomic|memory)_\w*[a-z]|(bool|quad)(2|3|4|8|16)"
-)
-"""An underscore behind any of them makes a free name."""
-
-
-def free_name(name: str, taken: frozenset[str]) -> str:
-    """`name`, or with underscores behind it where OpenCL C or the kernel uses it otherwise."""
-    while _means_something(name) or name in taken or name.startswith("__"):
-        name = name.lstrip("_") + "_" if name.startswith("__") else name + "_"
-    return name
-
-
-def _means_something(name: str) -> bool:
-    return name in RESERVED or bool(MACRO.fullmatch(name) or _RESERVED.fullmatch(name))
 
 
 @dataclass(frozen=True)
 class KernelDialect(Dialect):
-    """`names` renames; `order` gives the storage order of local tiles; `kept` the dimensions of
-    arrays that stay in a work-item; `threads` the values of loops mapped to threads."""
+    """`order` gives the storage order of local tiles; `kept` the dimensions of arrays that stay in
+    a work-item; `threads` the values of loops mapped to threads."""
 
-    names: Map[str, str] = field(default_factory=dict)
     order: Map[str, tuple[int, ...]] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
     threads: Map[str, Expr] = field(default_factory=dict)
 
-    def name(self, name: str) -> str:
-        return self.names.get(name, name)
-
-    def var(self, e: Var) -> str:
-        return self.name(e.name)
-
     def load(self, e: Load) -> str:
-        name = self.name(e.array)
         if e.array in self.order:
-            return name + self._subscripts(tuple(e.index[n] for n in self.order[e.array]))
+            order = self.order[e.array]
+            return self.name(e.array) + self._subscripts(tuple(e.index[n] for n in order))
         if e.array in self.kept:
-            return name + self._subscripts(tuple(e.index[n] for n in self.kept[e.array]))
-        shape = self.linear.get(e.array)
-        if shape is None or len(e.index) < 2:
-            return f"{name}[{expr(e.index[0], self)}]"
-        return f"{name}[{self._address(e.index, shape)}]"
+            kept = self.kept[e.array]
+            return self.name(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
+        return super().load(e)
+
+    def member(self, name: str) -> str:
+        return free_name(name)
 
     def _subscripts(self, index: tuple[Expr, ...]) -> str:
         """In a tile `ii-iii` is simply the work-item's share."""

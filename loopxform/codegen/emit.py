@@ -76,11 +76,12 @@ def _reachable(fn: Function) -> None:
                 loc=p.origin.loc,
                 help=f"make {p.name} a parameter",
             )
-        if p.static and not p.initial:
+        if p.static and not p.values:
             raise EmitError(
                 f"'{p.name}' is static: a file of its own cannot reach it",
                 loc=p.origin.loc,
-                help=f"pass {p.name} as a parameter, or drop 'static'",
+                help=f"pass {p.name} as a parameter, or drop 'static'"
+                + (", or list its values" if p.const else ""),
             )
 
 

@@ -7,7 +7,7 @@ run anything but the user's own loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -15,8 +15,21 @@ from loopxform.analysis.assumptions import may_share
 from loopxform.codegen import cexpr
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.structs import places
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Param, Tile, Var
+from loopxform.ir.nodes import (
+    Bin,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    Param,
+    Struct,
+    Tile,
+    Var,
+)
 from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
@@ -145,15 +158,27 @@ def unrestricted(pairs: Iterable[tuple[Param, Param]]) -> tuple[tuple[Param, Par
     return tuple((a, b) for a, b in pairs if not (a.restrict or b.restrict))
 
 
-def overlaps(pairs: Iterable[tuple[Param, Param]]) -> Iterator[tuple[str, str]]:
-    """The questions in C, with the words for a yes. `lx_bytes_A` holds the size of an array A."""
-    for a, b in pairs:
-        (x, x_bytes), (y, y_bytes) = _memory(a), _memory(b)
+def overlaps(
+    start: Function, pairs: Iterable[tuple[Param, Param]], texts: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The questions in C, with the words for a yes. `lx_bytes_A` holds the size of an array A;
+    `texts` says what C calls a number. Of members, their structs are compared."""
+    for a, b in dict.fromkeys((whole(start, a), whole(start, b)) for a, b in pairs):
+        (x, x_bytes), (y, y_bytes) = _memory(a, texts), _memory(b, texts)
         yield f"!lx_apart({x}, {x_bytes}, {y}, {y_bytes})", f"{a.name} and {b.name} overlap"
 
 
-def _memory(p: Param) -> tuple[str, str]:
-    return (p.name, f"lx_bytes_{p.name}") if p.array else (f"&{p.name}", f"sizeof {p.name}")
+def whole(start: Function, p: Param) -> Param | Struct:
+    """The struct that holds the elements of a member, else the object itself."""
+    at = places(start).get(p.name)
+    return p if at is None else at.struct
+
+
+def _memory(p: Param | Struct, texts: Mapping[str, str]) -> tuple[str, str]:
+    if p.array:
+        return p.name, f"lx_bytes_{p.name}"
+    text = texts.get(p.name, p.name)
+    return f"&{text}", f"sizeof {text}"
 
 
 # ---------------------------------------------------------------- arithmetic in C

@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loopxform.codegen import c_program, guard, render
+from loopxform.codegen import c_program, guard, render, structs
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.guard import wide
 from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import KernelPlan, Plan
 from loopxform.ir.nodes import Param
+from loopxform.ir.types import CHAR, LONG, ULONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names
 
@@ -88,8 +89,11 @@ class HostPlan:
     buffers: tuple[HostBuffer, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
+    locals: tuple[tuple[str, str], ...]
+    nulls: tuple[str, ...]
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
+    takes_for_granted: str
     needs: tuple[Need, ...]
 
 
@@ -98,11 +102,12 @@ def host_plan(plan: Plan, *, stem: str, origin: str, version: str) -> HostPlan:
 
     Raises EmitError where a name of the user's is taken.
     """
-    fn = plan.start
+    fn, written = plan.start, plan.written
     require_names(fn)
     d = Dialect("c", symbols(fn))
-    reference = c_program.function_text(fn, name=f"{fn.name}_on_host", openmp=False)
+    reference = c_program.function_text(written, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
+    inside = structs.Inside(written, fn)
     conditions, kernels = tuple(_conditions(plan, d)), tuple(_kernels(plan, d))
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
     computed = [*(g for k in kernels for g in k.groups), *(t.count for t in temporaries)]
@@ -119,18 +124,21 @@ def host_plan(plan: Plan, *, stem: str, origin: str, version: str) -> HostPlan:
         temporaries=temporaries,
         kernel_lines=tuple(plan.source.splitlines()),
         reference=reference.rstrip("\n"),
-        prelude=tuple(c_program.prelude(fn, "\n".join(texts))),
-        prototype=c_program.prototype(fn),
-        plain_prototype=_plain(_plain_prototype(plan)),
+        prelude=tuple(c_program.prelude(written, "\n".join(texts))),
+        prototype=c_program.prototype(written),
+        plain_prototype="" if fn.structs else _plain(_plain_prototype(plan)),
         cl_prototype=cl_prototype,
         plain_cl_prototype=_plain(cl_prototype),
-        call=", ".join(p.name for p in fn.params),
+        call=", ".join(structs.roots(written.params)),
         cl_call="".join(f", {_mem(n, buffers)}" for n in order),
         buffers=buffers,
         arguments=tuple(_argument(a) for a in plan.arguments),
         conditions=conditions,
-        overlaps=tuple(guard.overlaps(guard.meeting(fn))),
+        locals=tuple(inside.locals()),
+        nulls=tuple(inside.nulls()),
+        overlaps=tuple(guard.overlaps(fn, guard.meeting(fn), inside.texts)),
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
+        takes_for_granted=" && ".join(_takes_for_granted(plan)),
         needs=tuple(_needs(plan)),
     )
 
@@ -140,11 +148,24 @@ def write(plan: HostPlan) -> tuple[str, str]:
     return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
 
 
+def _takes_for_granted(plan: Plan) -> Iterator[str]:
+    """What the kernel's types are on the host, where C leaves it open."""
+    types = set(symbols(plan.start).values())
+    if types & {LONG, ULONG}:
+        yield "sizeof(long) == 8"
+    if CHAR in types:
+        yield "CHAR_MIN < 0"
+    for r in structs.records(plan.start):
+        yield from structs.c_layout(r)
+
+
 def _needs(plan: Plan) -> Iterator[Need]:
     """Nothing is asked about memory that is not used."""
     if plan.local_bytes:
         yield Need("local_bytes", "cl_ulong", "CL_DEVICE_LOCAL_MEM_SIZE", plan.local_bytes)
     yield Need("group_size", "size_t", "CL_DEVICE_MAX_WORK_GROUP_SIZE", plan.group_size)
+    if plan.computes_double:
+        yield Need("doubles", "cl_device_fp_config", "CL_DEVICE_DOUBLE_FP_CONFIG", 1)
 
 
 def _name(a: Buffer | Param) -> str:
@@ -175,7 +196,8 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
 
 def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     p = b.param
-    return HostBuffer(p.name, p.type.c, p.name, guard.count(b, d), b.read, b.written)
+    pointer = p.name if p.array else f"&{p.name}"
+    return HostBuffer(p.name, p.type.c, pointer, guard.count(b, d), b.read, b.written)
 
 
 def _conditions(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,9 @@ def _clashes(fn: Function) -> Iterator[tuple[str, Loc | None]]:
     own = {f"{fn.name}{suffix}" for suffix in ("_cl", "_release", "_on_host")}
     if _everywhere(fn.name) or fn.name in FUNCTIONS:
         yield fn.name, fn.origin.loc
+    for owner in fn.structs:
+        if _everywhere(owner.name) or _everywhere(owner.type.spelling):
+            yield owner.name, owner.origin.loc
     for p in fn.objects:
         if _everywhere(p.name) or p.name in own or (p.is_global and p.name in FUNCTIONS):
             yield p.name, p.origin.loc

@@ -9,23 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from loopxform.codegen import cexpr, describe, launches, render
-from loopxform.codegen.buffers import Buffer, buffer_of
+from loopxform.codegen import cexpr, describe, launches, render, routines, structs
+from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
-from loopxform.codegen.dialect import KernelDialect, free_name
+from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.launches import Launch
 from loopxform.codegen.mapping import Mapping, mapping_of
+from loopxform.codegen.opencl_words import free_name
+from loopxform.codegen.tables import kernel_table, tables
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.evaluate import evaluate
+from loopxform.ir.functions import parameters
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Param
-from loopxform.ir.types import DOUBLE, INT
-from loopxform.ir.typing import symbols
-from loopxform.ir.visit import names, reads, writes
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, For, Function, Param, Struct
+from loopxform.ir.records import Record
+from loopxform.ir.routines import expressions, in_order
+from loopxform.ir.routines import symbols as routine_symbols
+from loopxform.ir.types import DOUBLE, INT, Scalar
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import names, reads, stmt_exprs, walk, walk_expr, writes
 from loopxform.transforms.bounds import trip_count
 
 BUILTIN_KERNEL_PREFIX = "lx_"
@@ -65,7 +71,8 @@ class KernelPlan:
 class Plan:
     """The kernels of a program, launched in order, and what they share: the text, the arguments
     (of the user's function), and arrays that exist on the device only. `start` is the user's
-    program, `function` the mapped one."""
+    program, `function` the mapped one, both with plain names for numbers and pointers in structs;
+    `written` is the program as it is."""
 
     source: str
     function: Function
@@ -73,6 +80,16 @@ class Plan:
     kernels: tuple[KernelPlan, ...]
     arguments: tuple[Buffer | Param, ...]
     temporaries: tuple[Buffer, ...]
+    written: Function
+
+    @cached_property
+    def plain_names(self) -> dict[str, str]:
+        """By the name that the user's program has for it (`q.n`)."""
+        return structs.plain_names(self.written)
+
+    @property
+    def computes_double(self) -> bool:
+        return _computes_double(self.function)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -123,20 +140,27 @@ def program_plan(
     Raises EmitError where the program cannot run as kernels, or an array has no known extent.
     """
     require_whole(start)
+    texts, written = structs.plain_names(start), start
+    start, fn = (structs.plain_locals(structs.plain(x, texts)) for x in (start, fn))
     found, temporaries = launches.launches(fn), launches.temporaries(fn)
     names = tuple(f"{BUILTIN_KERNEL_PREFIX}{fn.name}{_suffix(n)}" for n in range(len(found)))
     taken = frozenset({*names, *dict(fn.tiles)})
-    arrays = {p.name: buffer_of(start, p) for p in _needed(fn) if p.array}
-    arrays |= {b.param.name: b for b in temporaries}
-    kernels = tuple(_kernel(x, name, taken, arrays) for x, name in zip(found, names))
+    constants = [p for p in tables(start) if p in _needed(fn)]
+    fixed = {p.name: free_name(p.name, taken) for p in constants}
+    arguments = buffers_of(start, [p for p in _needed(fn) if p not in constants])
+    arrays = {a.param.name: a for a in (*arguments, *temporaries) if isinstance(a, Buffer)}
+    kernels = tuple(_kernel(x, name, taken, arrays, fixed) for x, name in zip(found, names))
+    plain = cexpr.dialect_of(start, "opencl")
     text = render.kernels(
         header=(*header, *_launches(kernels)) if header else (),
         pragmas=_pragmas(fn, contract=contract),
+        structs=[structs.kernel_definition(r) for r in _records(arguments)],
+        routines=[line for t in routines.texts(start, "opencl") for line in t.splitlines()],
         tiles=_tiles_used(fn),
+        constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
         kernels=[k.text for k in kernels],
     )
-    arguments = tuple(arrays.get(p.name, p) for p in _needed(fn))
-    return Plan(text, fn, start, kernels, arguments, temporaries)
+    return Plan(text, fn, start, kernels, arguments, temporaries, written)
 
 
 def _suffix(n: int) -> str:
@@ -144,14 +168,22 @@ def _suffix(n: int) -> str:
 
 
 def _kernel(
-    launch: Launch, name: str, taken: frozenset[str], arrays: dict[str, Buffer]
+    launch: Launch,
+    name: str,
+    taken: frozenset[str],
+    arrays: dict[str, Buffer],
+    fixed: dict[str, str],
 ) -> KernelPlan:
-    """One kernel; names in `taken` mean something else in its file."""
+    """One kernel; names in `taken` mean something else in its file, those in `fixed` are constants
+    there."""
     fn = launch.function
     mapping = mapping_of(fn)
-    arguments = tuple(arrays.get(p.name, p) for p in _needed(fn))
+    inside = structs.places(fn)
+    needed = [p for p in _needed(fn) if p.name not in fixed]
+    owners = [inside[p.name].struct.name if p.name in inside else p.name for p in needed]
+    arguments = tuple(dict.fromkeys(arrays.get(n, p) for n, p in zip(owners, needed)))
     own = _own_names(fn)
-    renamed = {n: free_name(n, taken) for n in used_names(fn) - set(dict(fn.tiles))}
+    renamed = _renamed(fn, taken, fixed)
     dialect = _dialect(fn, mapping, own, renamed)
     writer = KernelWriter(mapping, dialect, own, _print_copy)
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
@@ -194,6 +226,21 @@ def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
     return not p.array and any(p.name in names(d) for d in shapes)
 
 
+def _renamed(fn: Function, taken: frozenset[str], fixed: dict[str, str]) -> dict[str, str]:
+    """The names of the user's in the kernel, each another; most keep their own."""
+    every = used_names(fn) - set(dict(fn.tiles))
+    mine = taken | set(fixed.values())
+    out = {n: n for n in every if n not in fixed and free_name(n, mine) == n} | fixed
+    for n in sorted(every - set(out)):
+        out[n] = free_name(n, mine | set(out.values()))
+    return out
+
+
+def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
+    owners = (a.param for a in arguments if isinstance(a, Buffer))
+    return tuple(dict.fromkeys(s.type for s in owners if isinstance(s, Struct)))
+
+
 def _own_names(fn: Function) -> OwnNames:
     """Names for what the kernel adds, none of them the user's."""
     taken = used_names(fn)
@@ -216,6 +263,7 @@ def _dialect(
         order={t.decl.name: t.order for t in mapping.tiles},
         kept=mapping.kept,
         threads=threads,
+        places=base.places,
     )
 
 
@@ -224,9 +272,29 @@ def _print_copy(plan: CopyPlan) -> str:
 
 
 def _pragmas(fn: Function, *, contract: bool) -> list[str]:
-    types = [p.type for p in fn.objects] + list(symbols(fn).values())
-    out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in types else []
+    out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if _computes_double(fn) else []
     return [*out, f"#pragma OPENCL FP_CONTRACT {'ON' if contract else 'OFF'}"]
+
+
+def _computes_double(fn: Function) -> bool:
+    """Whether anything is a double: an object, a literal, or what a cast or a function gives."""
+    whole = [e for _, s in walk(fn.body) for e in stmt_exprs(s)]
+    whole += [e for p in fn.globals for e in p.values]
+    called = in_order(fn.routines)
+    whole += [e for r in called for e in expressions(r)]
+    own = {t for r in called for t in (r.returns, *routine_symbols(r).values())}
+    parts = (x for e in whole for x in walk_expr(e))
+    return DOUBLE in {*symbols(fn).values(), *own} or any(_is_double(x) for x in parts)
+
+
+def _is_double(e: Expr) -> bool:
+    match e:
+        case Const() | Cast():
+            return e.type == DOUBLE
+        case Call(name):
+            return type_of(e, {}) == DOUBLE or DOUBLE in (parameters(name) or ())
+        case _:
+            return False
 
 
 def _tiles_used(fn: Function) -> list[tuple[str, int]]:
@@ -236,8 +304,10 @@ def _tiles_used(fn: Function) -> list[tuple[str, int]]:
 def _parameter(a: Buffer | Param, d: KernelDialect, written: frozenset[str]) -> str:
     if isinstance(a, Param):
         return f"const {d.type_name(a.type)} {d.name(a.name)}"
-    const = "" if a.param.name in written else "const "
-    return f"__global {const}{d.type_name(a.param.type)} *restrict {d.name(a.param.name)}"
+    name, t = a.param.name, a.param.type
+    const = "" if any(n == name or n.startswith(f"{name}.") for n in written) else "const "
+    kind = d.type_name(t) if isinstance(t, Scalar) else structs.kernel_name(t)
+    return f"__global {const}{kind} *restrict {d.name(name)}"
 
 
 def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> str:

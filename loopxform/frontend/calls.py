@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pycparser import c_ast
 
 from loopxform.frontend.tree import every
+from loopxform.ir.functions import is_known
 from loopxform.ir.nodes import LIBRARY_CALL
 
 _WRITES = """printf fprintf vprintf vfprintf dprintf puts fputs putchar putc fputc fwrite write
@@ -16,6 +17,9 @@ _READS = """scanf fscanf getchar getc fgetc fgets gets fread read getline getdel
 _STATE = """rand srand random srandom drand48 srand48 erand48 lrand48 mrand48 strtok time clock
     gettimeofday clock_gettime"""
 _MEMORY = "malloc calloc realloc free alloca aligned_alloc posix_memalign strdup"
+_NO_COUNTERPART = """ilogb ilogbf j0 j0f j1 j1f jn jnf y0 y0f y1 y1f yn ynf modf modff frexp frexpf
+    remquo remquof sincos sincosf nan nanf nexttoward nexttowardf scalbln scalblnf exp10 exp10f
+    pow10 drem significand lgamma_r lgammaf_r fpclassify isunordered islessgreater"""
 _ENDS = "exit abort _exit _Exit quick_exit longjmp assert __assert_fail"
 
 _TEXTS = {
@@ -35,11 +39,19 @@ _TEXTS = {
         f"{LIBRARY_CALL} '{{}}': which memory it manages is not known here",
         "allocate once, before the loops",
     ),
+    _NO_COUNTERPART: (
+        f"{LIBRARY_CALL} '{{}}' has no counterpart in OpenCL C",
+        "write it with other functions of <math.h>",
+    ),
     _ENDS: (
         f"{LIBRARY_CALL} '{{}}' may end the program",
         "set a flag, and look at it after the loop",
     ),
 }
+_LONG_DOUBLE = (
+    f"{LIBRARY_CALL} '{{}}' computes in long double, which OpenCL C lacks",
+    "call the function for double",
+)
 _KNOWN = {name: why for names, why in _TEXTS.items() for name in names.split()}
 _INLINE = "write out what it computes, or move the call out of the loops"
 
@@ -51,6 +63,8 @@ def unknown_call(name: str, own: Mapping[str, str]) -> tuple[str, str]:
         what = f"the effects of calling '{name}' are not known"
         reason = f"{what}: {own[name]}" if own[name] else what
         return reason, f"inline the body of '{name}' into the loop"
+    if name.endswith("l") and is_known(name[:-1]):
+        return _LONG_DOUBLE[0].format(name), _LONG_DOUBLE[1]
     reason, help = _KNOWN.get(name, ("the effects of calling '{}' are not known", _INLINE))
     return reason.format(name), help
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -158,15 +158,37 @@ def ctype(node: c_ast.Node, typedef: Lookup) -> CType:
             key = record_key(node) if isinstance(node, c_ast.Struct) else ""
             return CType(None, f"{word} {node.name or '{...}'}", record=key)
         case c_ast.Enum():
+            known = typedef(enum_key(node))
             typeof = node.name == "_"
-            return CType(None, "typeof(...)" if typeof else f"enum {node.name or '{...}'}")
+            spelling = "typeof(...)" if typeof else f"enum {node.name or '{...}'}"
+            return known or CType(None, spelling)
         case _:
             return CType(None, type(node).__name__)
+
+
+def named(t: CType, name: str) -> CType:
+    """The type that a typedef gives a name: a struct without a tag is called by it."""
+    return replace(t, spelling=name) if t.spelling == "struct {...}" and not t.derived else t
 
 
 def record_key(node: c_ast.Struct) -> str:
     """What tells a struct from others: its tag, or the place of its definition."""
     return str(node.name or f"at {node.coord}")
+
+
+def enum_key(node: c_ast.Enum) -> str:
+    """The name under which the type of an enumeration is kept, which no typedef can have."""
+    return f"enum {node.name or node.coord}"
+
+
+def enumeration(values: Sequence[int | None]) -> CType | None:
+    """The type of an enumeration with these constants, as gcc and clang choose it: unsigned int, or
+    int where one is negative. None where that is not certain."""
+    known = [v for v in values if v is not None and -(1 << 31) <= v < 1 << 31]
+    if not known or len(known) < len(values):
+        return None
+    base = INT if min(known) < 0 else UINT
+    return CType(base, base.c)
 
 
 def _derive(outer: Derived, inner: CType) -> CType:

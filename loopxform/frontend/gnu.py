@@ -76,6 +76,19 @@ def normalise(text: str) -> str:
     return "".join(out)
 
 
+_LAYOUT = re.compile(
+    r"__attribute(?:__)?\s*\(\([^;{]*?\b_*(?:packed|aligned|ms_struct|scalar_storage_order|mode)_*\b"
+    r"|#\s*pragma\s+(?:pack|scalar_storage_order|ms_struct)\b|_Pragma\s*\(\s*\"pack"
+    r"|\b(?:_Alignas|alignas)\b"
+)
+
+
+def plain_layout(text: str) -> bool:
+    """Whether the sizes of types and the places of members are those of the standard ABI: nothing
+    in the text packs or aligns."""
+    return not _LAYOUT.search(text)
+
+
 def harmless(attribute: str) -> bool:
     """Whether every attribute of `__attribute__((...))` leaves the meaning of a loop alone."""
     inner = attribute.partition("(")[2].rstrip()[:-1].strip()

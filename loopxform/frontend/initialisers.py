@@ -1,14 +1,13 @@
-"""Initialisers: of local arrays as one assignment per element, of constants as text."""
+"""Initialisers of local arrays, as one assignment per element."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
 
-from pycparser import c_ast, c_generator
+from pycparser import c_ast
 
 from loopxform.frontend.refusal import NotModelled
-from loopxform.frontend.tree import every
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, Expr
 
@@ -57,22 +56,3 @@ def _given(
                 raise NotModelled("LX010", "an initialiser without inner braces", _LOOP, e)
         else:
             yield here, e
-
-
-_NUMBERS = (
-    c_ast.Constant,
-    c_ast.InitList,
-    c_ast.NamedInitializer,
-    c_ast.ArrayDesignator,
-    c_ast.UnaryOp,
-    c_ast.BinaryOp,
-)
-
-
-def number_text(d: c_ast.Node) -> str:
-    """The C text of the initialiser of a declaration, if it is made of numbers alone."""
-    init = d.init if isinstance(d, c_ast.Decl) else None
-    if init is None or not all(isinstance(n, _NUMBERS) for n in every(init)):
-        return ""
-    text = str(c_generator.CGenerator().visit(init))
-    return f"{{{text}}}" if isinstance(init, c_ast.InitList) else text

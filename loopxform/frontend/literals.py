@@ -7,7 +7,7 @@ import struct
 from pycparser import c_ast
 
 from loopxform.frontend.refusal import NotModelled
-from loopxform.ir.nodes import Const
+from loopxform.ir.nodes import Cast, Const, Expr
 from loopxform.ir.types import DOUBLE, FLOAT, INT, LLONG, LONG, UINT, ULLONG, ULONG, Scalar
 
 _ESCAPES = {
@@ -40,6 +40,25 @@ def literal(node: c_ast.Constant) -> Const:
         if found is not None:
             return found
     raise NotModelled("LX015", f"the literal {text} has a type that is not modelled", "", node)
+
+
+def special(name: str) -> Expr | None:
+    """The value of the builtins that INFINITY, NAN and HUGE_VAL stand for."""
+    kind, inf = _SPECIAL.get(name, (None, False))
+    if kind is None:
+        return None
+    if inf:
+        return Const(float("inf"), kind, "INFINITY" if kind is FLOAT else "HUGE_VAL")
+    nan = Const(float("nan"), FLOAT, "NAN")
+    return nan if kind is FLOAT else Cast(DOUBLE, nan)
+
+
+_SPECIAL = {
+    **{f"__builtin_{name}": (DOUBLE, True) for name in ("inf", "huge_val")},
+    **{f"__builtin_{name}": (FLOAT, True) for name in ("inff", "huge_valf")},
+    "__builtin_nan": (DOUBLE, False),
+    "__builtin_nanf": (FLOAT, False),
+}
 
 
 def _character(text: str) -> int | None:

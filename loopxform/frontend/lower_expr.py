@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pycparser import c_ast
 
 from loopxform.frontend.calls import unknown_call
-from loopxform.frontend.ctype import CType, Lookup, ctype
-from loopxform.frontend.literals import literal
+from loopxform.frontend.ctype import CType, Func, Lookup, ctype
+from loopxform.frontend.literals import literal, special
 from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.places import Places
 from loopxform.frontend.pointers import element, rank_left
@@ -17,6 +17,7 @@ from loopxform.frontend.subscripts import subscript
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.ir import functions
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Un, Var
+from loopxform.ir.routines import Routine
 from loopxform.ir.types import ULONG, Scalar
 from loopxform.ir.typing import type_of
 
@@ -29,8 +30,14 @@ class Expressions:
     """Lowers the expressions of one function."""
 
     def __init__(
-        self, table: Table, places: Places, typedef: Lookup, own: Mapping[str, str]
+        self,
+        table: Table,
+        places: Places,
+        typedef: Lookup,
+        own: Mapping[str, str],
+        routines: Mapping[str, Routine] | None = None,
     ) -> None:
+        self.routines = routines or {}
         self.table = table
         self.places = places
         self._typedef = typedef
@@ -217,16 +224,42 @@ class Expressions:
         if not name or (symbol is not None and symbol.is_variable):
             raise NotModelled("LX012", "a call through a function pointer", _INLINE, node)
         args = tuple(node.args.exprs) if node.args else ()
-        types = None if name in self.own else functions.parameters(name)
-        if types is None or len(args) != len(types):
-            reason, help = unknown_call(name, self.own)
-            raise NotModelled("LX012", reason, help, node)
-        values = tuple(self.convert(self._operand(a), t) for a, t in zip(args, types))
-        return Call(name, values, origin=self.places.origin(node))
+        if (number := special(name)) is not None:
+            return number
+        if (own := self.routines.get(name)) is not None and len(own.params) == len(args):
+            values = tuple(self.convert(self.lower(a), p.type) for a, p in zip(args, own.params))
+            return Call(name, values, own.returns, origin=self.places.origin(node))
+        if name in self.own or not functions.is_known(name):
+            raise self._unknown(name, node)
+        given = [self._operand(a) for a in args]
+        which = functions.chosen(name, [self.type_of(e) for e in given])
+        types = functions.parameters(which) or ()
+        if len(given) != len(types):
+            raise self._unknown(name, node)
+        if symbol is not None and not _declares(symbol.type, which, self.typedef):
+            reason = f"'{name}' is declared with other types than the function of the C library"
+            raise NotModelled("LX012", reason, "include the header that declares it", node)
+        values = tuple(self.convert(e, t) for e, t in zip(given, types))
+        return Call(which, values, origin=self.places.origin(node))
+
+    def _unknown(self, name: str, node: c_ast.Node) -> NotModelled:
+        reason, help = unknown_call(name, self.own)
+        return NotModelled("LX012", reason, help, node)
 
     def convert(self, e: Expr, t: Scalar) -> Expr:
         """`e` as a value of type `t`, with a Cast where C converts."""
         return e if self.type_of(e) == t else Cast(t, e, origin=e.origin)
+
+
+def _declares(t: CType, name: str, typedef: Lookup) -> bool:
+    """Whether a declaration of a function gives it the types that the C library does."""
+    if not t.derived or not isinstance(t.derived[0], Func):
+        return False
+    wanted, params = functions.parameters(name) or (), t.derived[0].params
+    nodes = [] if params is None else [p for p in params.params if hasattr(p, "type")]
+    found = [ctype(p.type, typedef) for p in nodes]
+    known = len(t.derived) == 1 and t.base == functions.result(name)
+    return known and (params is None or [p.base for p in found if not p.derived] == [*wanted])
 
 
 def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:

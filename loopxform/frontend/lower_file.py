@@ -9,7 +9,8 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
 from loopxform.frontend.calls import obstacles
-from loopxform.frontend.ctype import Array, CType, Func, ctype
+from loopxform.frontend.constants import constant, positions
+from loopxform.frontend.ctype import Array, Func, ctype, enum_key, enumeration, named
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
 from loopxform.frontend.desugar.callee import callees
@@ -21,17 +22,14 @@ from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.directives import directive_of
 from loopxform.frontend.filescope import FileScope
-from loopxform.frontend.fold import fold
-from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_function import lower_function
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
 from loopxform.frontend.refusal import NotModelled
-from loopxform.frontend.scopes import Resolver
-from loopxform.frontend.symbols import Symbol
+from loopxform.frontend.routines import routine
+from loopxform.frontend.symbols import Symbol, enumerator
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
-from loopxform.ir.types import INT
 
 
 @dataclass
@@ -43,10 +41,11 @@ class Lowered:
     file_directives: list[Directive] = field(default_factory=list)
 
 
-def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
-    """The functions of the user's file; each refusal stays with its function."""
+def lower_file(ast: c_ast.FileAST, places: Places, *, plain_layout: bool = True) -> Lowered:
+    """The functions of the user's file; each refusal stays with its function. `plain_layout` says
+    that nothing in the text changes the layout of types."""
     out = Lowered()
-    scope = FileScope(obstacles(ast))
+    scope = FileScope(obstacles(ast), plain_layout=plain_layout)
     _plainer(ast)
     for node in ast.ext:
         match node:
@@ -56,7 +55,8 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
             case c_ast.Typedef():
                 _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
-                scope.names[node.name] = Symbol(node.name, ctype(node.type, scope.typedef), "type")
+                t = named(ctype(node.type, scope.typedef), node.name)
+                scope.names[node.name] = Symbol(node.name, t, "type")
             case c_ast.Decl():
                 _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
@@ -67,6 +67,9 @@ def lower_file(ast: c_ast.FileAST, places: Places) -> Lowered:
                 _declare(node.decl, scope, places)
                 if places.file(node.decl.coord) == 1:
                     _function(node, scope, places, out)
+                made = routine(node, scope, places)
+                if made is not None:
+                    scope.routines[made.name] = made
     return out
 
 
@@ -143,23 +146,12 @@ def _size(d: object, node: c_ast.Decl, scope: FileScope, places: Places) -> Expr
     if not isinstance(d, Array):
         return None
     if d.size is None:
-        plain = isinstance(node.init, c_ast.InitList) and not any(
-            isinstance(e, c_ast.NamedInitializer) for e in node.init.exprs
-        )
-        return Const(len(node.init.exprs)) if plain else None
+        if not isinstance(node.init, c_ast.InitList):
+            return None
+        items = positions(node.init, lambda n: constant(n, scope, places))
+        return Const(max(at for at, _ in items) + 1) if items else None
     value = constant(d.size, scope, places)
     return None if value is None else Const(value)
-
-
-def constant(node: c_ast.Node, scope: FileScope, places: Places) -> int | None:
-    """The value of an integer constant expression at file scope."""
-    resolver = Resolver(scope)
-    resolver.visit(node)
-    try:
-        e = Expressions(resolver.table, places, scope.typedef, {}).lower(node)
-    except NotModelled:
-        return None
-    return fold(e)
 
 
 def _enumerators(node: c_ast.Node | None, scope: FileScope, places: Places) -> None:
@@ -168,14 +160,16 @@ def _enumerators(node: c_ast.Node | None, scope: FileScope, places: Places) -> N
         node = getattr(node, "type", None)
     if node is None or node.values is None:
         return
-    before: int | None = -1
+    values: list[int | None] = []
     for item in node.values.enumerators:
         if not isinstance(item, c_ast.Enumerator):
             continue
+        before = values[-1] if values else -1
         if item.value is not None:
-            before = constant(item.value, scope, places)
+            values.append(constant(item.value, scope, places))
         else:
-            before = None if before is None else before + 1
-        symbol = Symbol(item.name, CType(INT, "int"), "enum", item)
-        symbol.value = None if before is None else Const(before)
-        scope.names[item.name] = symbol
+            values.append(None if before is None else before + 1)
+        scope.names[item.name] = enumerator(item, values[-1])
+    t = enumeration(values) if scope.plain_layout else None
+    if t is not None:
+        scope.names[enum_key(node)] = Symbol(enum_key(node), t, "type")

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.bindings import bind
+from loopxform.frontend.constants import constants
 from loopxform.frontend.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.filescope import FileScope
-from loopxform.frontend.initialisers import number_text
 from loopxform.frontend.loose import loosen
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_stmt import Statements
@@ -23,14 +23,27 @@ from loopxform.frontend.places import Places
 from loopxform.frontend.prototype import declaration, parameters
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.scopes import Resolver
+from loopxform.frontend.single import as_numbers
 from loopxform.frontend.spared import spared
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below, every
 from loopxform.frontend.wraparound import mark_wraparound
 from loopxform.ir.directives import Directive
-from loopxform.ir.nodes import Assign, Cast, Const, Expr, Function, Param, Return, Stmt
+from loopxform.ir.nodes import (
+    Assign,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Function,
+    Param,
+    Return,
+    Stmt,
+    Struct,
+)
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import map_body
+from loopxform.ir.routines import Routine
+from loopxform.ir.visit import map_body, stmt_exprs, walk, walk_expr
 from loopxform.source import NOWHERE
 
 
@@ -63,8 +76,9 @@ class _Lowering:
         self.table = self.resolver.table
         bind(self.table)
         loosen(self.table, node.body)
+        as_numbers(self.table, node.body)
         self.table.name_symbols()
-        self.x = Expressions(self.table, places, self.resolver.typedef, scope.own)
+        self.x = Expressions(self.table, places, self.resolver.typedef, scope.own, scope.routines)
         self.facts = Facts(self.x.types, stable(self.table))
         self.statements = Statements(self.x, self.facts)
 
@@ -85,6 +99,8 @@ class _Lowering:
             self._sizes_kept(body),
             globals,
             returns.base if not returns.derived else None,
+            structs=tuple(self._structs()),
+            routines=self._routines(body),
             signature=self._signature(returns),
             origin=self.places.origin(self.node.decl),
         )
@@ -159,8 +175,41 @@ class _Lowering:
             flat=len(s.type.derived) == 1 and self._dimension(s.type.derived[0]) is None,
             array=bool(s.type.derived),
             part_of=_whole(s),
+            pointer=s.behind_pointer,
             origin=origin,
         )
+
+    def _routines(self, body: tuple[Stmt, ...]) -> tuple[Routine, ...]:
+        """The functions of the file that it calls."""
+        found = (x for _, s in walk(body) for e in stmt_exprs(s) for x in walk_expr(e))
+        names = {x.name for x in found if isinstance(x, Call) and x.type is not None}
+        return tuple(r for n, r in self.scope.routines.items() if n in names)
+
+    def _structs(self) -> Iterator[Struct]:
+        """The structs of parameters and globals, as far as their layout is known."""
+        for s in self.table.symbols:
+            inside = s.member_type is not None and not is_pointer_member(s.member_type)
+            owns = not inside and any(m.owner is s for m in self.table.symbols)
+            named_so = s.ir in ("", s.name) and s.kind in ("param", "global")
+            t = self.scope.records.layout(s.type) if owns and named_so else None
+            if t is None or s.decl is None or not self.scope.plain_layout:
+                continue
+            first = s.type.derived[0] if s.type.derived else None
+            pointer = isinstance(first, Pointer)
+            dimensions = tuple(self._dimension(d) for d in s.type.derived)
+            shape = s.shape if s.kind == "global" or s.owner else dimensions
+            yield Struct(
+                s.name,
+                t,
+                shape,
+                const=s.type.const,
+                restrict=isinstance(first, Pointer) and first.restrict,
+                static="static" in s.storage,
+                flat=shape == (None,),
+                is_global=s.kind == "global",
+                pointer=pointer,
+                origin=self.places.origin(s.decl),
+            )
 
     def _loose(self) -> Iterator[Param]:
         for s in self.table.symbols:
@@ -198,13 +247,13 @@ class _Lowering:
             s.shape,
             const=s.type.const,
             static=static,
-            initial=number_text(s.decl) if static and s.type.const else "",
             flat=s.shape == (None,),
             is_global=True,
-            pointer=bool(s.type.derived) and isinstance(s.type.derived[0], Pointer),
+            pointer=s.behind_pointer or any(isinstance(d, Pointer) for d in s.type.derived[:1]),
             array=bool(s.type.derived),
             part_of=_whole(s),
             restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
+            values=constants(s, self.scope, self.places),
             origin=self.places.origin(s.decl),
         )
 
@@ -231,7 +280,7 @@ def stable(table: Table) -> frozenset[str]:
     for s in table.symbols:
         if s.kind not in ("param", "global") or not s.type.is_scalar or s.writes or s.escapes:
             continue
-        if s.kind == "global" and not s.type.const:
+        if s.behind_pointer or (s.kind == "global" and not s.type.const):
             aliased = any(
                 p.is_pointer and p.stores and p.type.base == s.type.base for p in table.symbols
             )

@@ -13,14 +13,26 @@ from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from loopxform.frontend.ctype import Array, CType, Derived, Lookup, Pointer, ctype, record_key
+from loopxform.frontend.ctype import (
+    Array,
+    CType,
+    Derived,
+    Func,
+    Lookup,
+    Pointer,
+    ctype,
+    record_key,
+)
 from loopxform.frontend.desugar import build
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import every
 from loopxform.ir.nodes import Const, Expr
+from loopxform.ir.records import Field, Record, record
+from loopxform.ir.types import Scalar
 
 Fields = dict[str, CType]
 Size = Callable[[c_ast.Node], int | None]
+Listed = tuple[str, CType, tuple[int, ...]]
 
 
 @dataclass
@@ -30,6 +42,8 @@ class Records:
     fields: dict[str, Fields]
     whole: set[str] = field(default_factory=set)
     """Those whose members are all modelled, none of them a pointer."""
+    listed: dict[str, list[Listed | None]] = field(default_factory=dict)
+    """Every member in its order, with the sizes of its arrays; None where they are not known."""
 
     def define(self, node: c_ast.Node | None, typedef: Lookup, size: Size) -> None:
         """Learns every struct that a declaration defines; `size` evaluates sizes of arrays."""
@@ -37,14 +51,46 @@ class Records:
             if isinstance(n, c_ast.Struct) and n.decls is not None:
                 key = record_key(n)
                 self.fields[key] = dict(_fields(n, typedef, size))
+                self.listed[key] = [_listed(d, typedef, size) for d in n.decls]
                 types = list(self.fields[key].values())
-                inner = all(t.derived or not t.record or t.record in self.whole for t in types)
+                inner = all(not t.record or t.record in self.whole for t in types)
                 if inner and len(types) == len(n.decls) and not any(map(is_pointer_member, types)):
                     self.whole.add(key)
 
     def field(self, t: CType, name: str) -> CType | None:
         """The type of a member of an object whose elements have type `t`."""
         return self.fields.get(t.record, {}).get(name) if t.record else None
+
+    def layout(self, t: CType) -> Record | None:
+        """How the structs that are the elements of `t` lie in memory; None where a member is not
+        known well enough."""
+        fields: list[Field] = []
+        for d in self.listed.get(t.record, [None]):
+            if d is None:
+                return None
+            name, inner, sizes = d
+            kind: Scalar | Record | None = None
+            if not any(isinstance(x, Pointer) for x in inner.derived):
+                kind = self.layout(inner) if inner.record else inner.base
+                if kind is None or any(isinstance(x, Func) for x in inner.derived):
+                    return None
+            fields.append((name, kind, sizes))
+        return record(t.spelling, fields) if fields else None
+
+
+def _listed(d: c_ast.Node, typedef: Lookup, size: Size) -> Listed | None:
+    if not isinstance(d, c_ast.Decl) or not d.name or d.bitsize is not None or d.align:
+        return None
+    t = ctype(d.type, typedef)
+    sizes: list[int] = []
+    for x in t.derived:
+        if isinstance(x, Pointer):
+            break
+        value = size(x.size) if isinstance(x, Array) and x.size is not None else None
+        if value is None or value <= 0:
+            return None
+        sizes.append(value)
+    return d.name, t, tuple(sizes)
 
 
 def _fields(node: c_ast.Struct, typedef: Lookup, size: Size) -> Iterator[tuple[str, CType]]:
@@ -60,7 +106,8 @@ def _fields(node: c_ast.Struct, typedef: Lookup, size: Size) -> Iterator[tuple[s
         t = replace(t, derived=tuple(derived))
         others = t.record and t.record != record_key(node)
         rows = len(t.derived) == 1 and isinstance(t.derived[0], Pointer)
-        if t.is_scalar or t.is_array or (t.record and not t.derived) or (others and rows):
+        inside = t.record and all(isinstance(a, Array) for a in t.derived)
+        if t.is_scalar or t.is_array or inside or (others and rows):
             yield d.name, t
 
 

@@ -34,7 +34,7 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
     source = preprocess(path, raw, options, reader)
     places = Places(source.files, reader.sources)
     tree = parse(gnu.normalise(source.text), places)
-    lowered = lower_file(tree.ast, places)
+    lowered = lower_file(tree.ast, places, plain_layout=gnu.plain_layout(source.text))
     problems = (*tree.problems, *(e for _, e in lowered.failed))
     for e in problems:
         e.sources = reader.sources

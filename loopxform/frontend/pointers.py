@@ -158,6 +158,8 @@ def _member(node: c_ast.StructRef, names: Names) -> tuple[Symbol, Index]:
     if owner.kind == "local" and any(isinstance(d, Pointer) for d in owner.type.derived):
         raise unknown_target(owner, node)
     found = names.member(owner, node)
+    if found.behind_pointer:
+        return found, []
     if found.member_type is None or not is_pointer_member(found.member_type):
         return found, index
     if all(_is_zero_term(t) for terms in index for t in terms):

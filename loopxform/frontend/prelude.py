@@ -6,6 +6,8 @@ keeps its meaning. Types are those of an LP64 host, like `ir.types`.
 
 from __future__ import annotations
 
+from loopxform.ir.functions import CLASSES, GENERIC, REAL
+
 _STDDEF = {"size_t": "unsigned long", "ptrdiff_t": "long", "wchar_t": "int"}
 _STDINT = {
     "int8_t": "signed char",
@@ -171,8 +173,18 @@ _MATH = {
     "M_SQRT2": "1.41421356237309504880",
     "M_SQRT1_2": "0.70710678118654752440",
     "HUGE_VAL": "__builtin_huge_val()",
+    "HUGE_VALF": "__builtin_huge_valf()",
+    "isgreater(x, y)": "((x) > (y))",
+    "isgreaterequal(x, y)": "((x) >= (y))",
+    "isless(x, y)": "((x) < (y))",
+    "islessequal(x, y)": "((x) <= (y))",
     "INFINITY": "__builtin_inff()",
     "NAN": '__builtin_nanf("")',
+}
+_GENERIC = {
+    f"{name}({given})": f"{GENERIC}{name}({given})"
+    for name, given in ((n, ", ".join("xyz"[: len(types)])) for n, types in REAL.items())
+    if name not in CLASSES
 }
 _ASSERT = {"assert(x)": "((void)(x))"}
 _ASSERT_OFF = {"assert(x)": "((void)0)"}
@@ -196,6 +208,7 @@ MACROS: dict[str, dict[str, str]] = {
     "float.h": _FLOAT_LIMITS,
     "values.h": {**_LIMITS, **_FLOAT_LIMITS},
     "math.h": _MATH,
+    "tgmath.h": {**_MATH, **_GENERIC},
     "assert.h": _ASSERT,
     "complex.h": {"complex": "_Complex", "I": "(__extension__ 1.0iF)"},
     "stdarg.h": {},

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.bases import base_symbol
 from loopxform.frontend.calls import leaves_variables
-from loopxform.frontend.ctype import CType, Func, Pointer, ctype
+from loopxform.frontend.ctype import CType, Func, Pointer, ctype, enum_key, enumeration
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.directives import pragma_text
@@ -18,10 +18,9 @@ from loopxform.frontend.members import is_pointer_member, member, owner_of
 from loopxform.frontend.openmp import identifiers
 from loopxform.frontend.pointers import rank_left
 from loopxform.frontend.structs import copies
-from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit
+from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit, enumerator
 from loopxform.frontend.tree import behind_address, below
 from loopxform.ir import functions
-from loopxform.ir.nodes import Const
 from loopxform.ir.types import INT
 
 
@@ -123,12 +122,15 @@ class Resolver:
             node = getattr(node, "type", None)
         if node is None or node.values is None:
             return
-        value: int | None = -1
+        values: list[int | None] = []
         for item in node.values.enumerators:
             if isinstance(item, c_ast.Enumerator):
-                value = _enum_value(item, value)
+                values.append(_enum_value(item, values[-1] if values else -1))
                 symbol = self.define(item.name, CType(INT, "int"), "enum", item)
-                symbol.value = None if value is None else Const(value)
+                symbol.value = enumerator(item, values[-1]).value
+        t = enumeration(values) if self._file.plain_layout else None
+        if t is not None:
+            self.define(enum_key(node), t, "type", node)
 
     def _copied(self, node: c_ast.Node, target: c_ast.Node, value: c_ast.Node | None) -> None:
         """Records what a copy of a struct does to each member."""
@@ -301,18 +303,24 @@ class Resolver:
 
     def _call(self, node: c_ast.FuncCall) -> None:
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
+        symbol = None
         if name is None:
             self.visit(node.name)
         else:
-            self._touch(node.name, "reads")
+            symbol = self._touch(node.name, "reads")
         for arg in node.args.exprs if node.args else ():
             self.visit(arg)
-            symbol = base_symbol(arg, self.table)
-            if symbol is not None and symbol.type.derived:
-                symbol.escapes.append(self._next())
-        pure = name is not None and functions.parameters(name) is not None
+            base = base_symbol(arg, self.table)
+            if base is not None and base.type.derived:
+                base.escapes.append(self._next())
+        pure = name is not None and functions.is_known(name)
         known = pure or (name is not None and leaves_variables(name))
         if not known or name in self._file.own:
+            own = self._file.routines.get(name or "")
+            given = len(node.args.exprs) if node.args else 0
+            is_it = symbol is not None and symbol.kind == "function"
+            if own is not None and is_it and given == len(own.params):
+                return
             self.table.calls.append(self._next())
 
     def _for(self, node: c_ast.For) -> None:

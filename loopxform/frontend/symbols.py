@@ -14,6 +14,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.ctype import Array, CType, Pointer
 from loopxform.ir.nodes import Const, Expr
+from loopxform.ir.types import INT
 
 
 @dataclass(eq=False)
@@ -44,7 +45,8 @@ class Symbol:
     `shape` is filled in for globals, whose sizes are constants. `target` is the place in an array
     that a local pointer is another name for (see `bindings`), `owner` the structs of a member
     and `member_type` the type it is declared with. `loose` marks local pointers that are arrays of
-    their own wherever they stand still (see `loose`).
+    their own wherever they stand still (see `loose`), `behind_pointer` numbers in the one struct
+    that a pointer points to (see `single`).
     """
 
     name: str
@@ -61,6 +63,7 @@ class Symbol:
     owner: Symbol | None = None
     member_type: CType | None = None
     loose: bool = False
+    behind_pointer: bool = False
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)
@@ -82,6 +85,14 @@ class Symbol:
         if not self.type.is_array:
             return False
         return self.kind in ("param", "global") or isinstance(self.type.derived[0], Array)
+
+
+def enumerator(node: c_ast.Enumerator, value: int | None) -> Symbol:
+    """A constant of an enumeration; without a value where that is not known, or is no int."""
+    out = Symbol(node.name, CType(INT, "int"), "enum", node)
+    fits = value is not None and -(1 << 31) <= value < 1 << 31
+    out.value = Const(value) if fits and value is not None else None
+    return out
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from loopxform.ir.visit import walk
 def used_names(fn: Function) -> frozenset[str]:
     """Every name the function declares or refers to at the top level."""
     found = {p.name for p in fn.objects} | {n for n, _ in fn.tiles} | {fn.name}
+    found |= {s.name for s in fn.structs}
     for _, s in walk(fn.body):
         if isinstance(s, For):
             found.add(s.var)
@@ -18,8 +19,10 @@ def used_names(fn: Function) -> frozenset[str]:
 
 
 def fresh(fn: Function, wanted: str) -> str:
-    """`wanted`, or `wanted_2`, `wanted_3`, ... where it is taken."""
+    """`wanted`, or `wanted_2`, `wanted_3`, ... where it is taken; a name of something new has no
+    dot."""
     used = used_names(fn)
+    wanted = wanted.replace(".", "_")
     name, n = wanted, 2
     while name in used:
         name, n = f"{wanted}_{n}", n + 1

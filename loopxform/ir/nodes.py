@@ -21,10 +21,14 @@ see `visit.resolve`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.source import NOWHERE, Origin
+
+if TYPE_CHECKING:
+    from loopxform.ir.routines import Routine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +96,12 @@ class Cast(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """A call of a known pure function (`fmaxf`, `sqrt`)."""
+    """A call of a known pure function (`fmaxf`, `sqrt`), or of a routine of the user's file: then
+    `type` is that of its value, and the arguments have the types of its parameters."""
 
     name: str
     args: tuple[Expr, ...]
+    type: Scalar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +244,11 @@ class Param(Node):
     `shape` is () for a scalar. The first dimension of an array parameter is None where C does not
     state it (`float *a`, `float a[][N]`); inner dimensions are always known. `flat` marks a plain
     pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
-    marks a global that is a pointer to elements, not the elements. `p.x` is the member `x` of the
+    marks a global that is a pointer to elements, not the elements, and a number that is behind a
+    pointer (`s->n`). `p.x` is the member `x` of the
     structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
-    marks a pointer of the function itself, which is one array wherever nothing sets it. `initial`
-    is the C text of the numbers that a static constant is made of.
+    marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
+    are the elements of a constant of the file in storage order, where its text says them.
     """
 
     name: str
@@ -256,7 +263,7 @@ class Param(Node):
     array: bool = False
     part_of: str = ""
     local: bool = False
-    initial: str = field(default="", compare=False)
+    values: tuple[Expr, ...] = ()
 
     @property
     def is_member(self) -> bool:
@@ -265,11 +272,34 @@ class Param(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Struct(Node):
+    """A parameter, a global or a pointer inside one (`s.b`) whose elements are structs: `p.x` is an
+    object of the function, and lies in it. `shape` is () where it is one struct; `type` its layout.
+    """
+
+    name: str
+    type: Record
+    shape: tuple[Expr | None, ...] = ()
+    const: bool = False
+    restrict: bool = False
+    static: bool = False
+    flat: bool = False
+    is_global: bool = False
+    pointer: bool = False
+
+    @property
+    def array(self) -> bool:
+        return bool(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
 class Function(Node):
-    """One C function. `tiles` are the tile sizes steps may name; `globals` the file-scope objects
-    it uses; `signature` the user's spelling of the prototype, types expanded; `assumes` conditions
-    on scalar parameters under which the model of the function holds (a recovered shape, say): the
-    analysis relies on them, the host code checks them at run time."""
+    """One C function. `structs` are those of its objects whose layout is known, `routines` the
+    functions of the file that it calls, `tiles` the tile
+    sizes steps may name; `globals` the file-scope objects it uses; `signature` the user's spelling
+    of the prototype, types expanded; `assumes` conditions on scalar parameters under which the
+    model of the function holds (a recovered shape, say): the analysis relies on them, the host
+    code checks them at run time."""
 
     name: str
     params: tuple[Param, ...]
@@ -278,6 +308,8 @@ class Function(Node):
     returns: Scalar | None = None
     tiles: tuple[tuple[str, int], ...] = ()
     assumes: tuple[Expr, ...] = ()
+    structs: tuple[Struct, ...] = ()
+    routines: tuple[Routine, ...] = ()
     signature: str = field(default="", compare=False)
 
     @property

@@ -61,7 +61,7 @@ def type_of(e: Expr, types: dict[str, Scalar]) -> Scalar:
         case Cast(type, _):
             return type
         case Call(name, _):
-            return result(name) or (FLOAT if name.endswith("f") else DOUBLE)
+            return e.type or result(name) or (FLOAT if name.endswith("f") else DOUBLE)
         case Select(_, then, orelse):
             return common(type_of(then, types), type_of(orelse, types))
         case _:

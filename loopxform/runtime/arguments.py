@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from loopxform.codegen.structs import plain_names, pointed, roots
 from loopxform.errors import ArgumentError
 from loopxform.ir.nodes import Function
 
@@ -23,13 +24,13 @@ def bind(
 ) -> dict[str, Any]:
     """Values by name: all parameters of `fn`, in order or by name, and by name the `globals` that
     it needs. Raises ArgumentError."""
-    params = [p.name for p in fn.params]
+    params = list(roots(fn.params))
     if len(args) > len(params):
         raise _call(fn, f"takes {len(params)} arguments, {len(args)} are given")
     twice = [n for n in params[: len(args)] if n in named]
     if twice:
         raise _call(fn, f"is given '{twice[0]}' twice, in order and by name")
-    unknown = sorted(set(named) - {p.name for p in fn.objects})
+    unknown = sorted(set(named) - {*params, *_others(fn)})
     if unknown:
         raise _call(fn, f"has no argument '{unknown[0]}'")
     values = {**dict(zip(params, args)), **named}
@@ -40,9 +41,15 @@ def bind(
     return values
 
 
+def _others(fn: Function) -> list[str]:
+    """What is given by name only: variables of the file, and what pointers in structs point to."""
+    plain = plain_names(fn)
+    return [*roots(fn.globals), *(plain[n] for n in pointed(fn))]
+
+
 def _call(fn: Function, message: str) -> ArgumentError:
-    names = [p.name for p in fn.params]
-    named = [f"{p.name}=..." for p in fn.globals]
+    names = roots(fn.params)
+    named = [f"{n}=..." for n in _others(fn)]
     return ArgumentError(f"{fn.name} {message}", help=f"{fn.name}({', '.join([*names, *named])})")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.plan import Plan
+from loopxform.codegen.structs import pointed, roots
 from loopxform.errors import ArgumentError, DeviceError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
@@ -25,6 +26,7 @@ from loopxform.runtime.launch import (
     ScalarParam,
     launch_all,
 )
+from loopxform.runtime.structs import with_numbers
 
 
 class CompiledKernel:
@@ -34,8 +36,10 @@ class CompiledKernel:
     numpy arrays are copied in and out; `pyopencl.array.Array`s stay on the device. Arrays are
     C-contiguous, of the element type of the C parameter, and either of one dimension, with at least
     as many elements as the program touches, or of the C shape, with at least as many rows. Written
-    arrays overlap no other. Numbers are those the C type can hold. Several threads may call at
-    once; `nanoseconds` is the device time of the call that ended last.
+    arrays overlap no other. Structs are numpy arrays of the structured dtype that has their layout
+    (`Routine.dtype`); what a pointer inside one points to is given by name: `s_a` for `s->a`.
+    Numbers are those the C type can hold. Several threads may call at once; `nanoseconds` is the
+    device time of the call that ended last.
 
     Raises ArgumentError (a TypeError too) where an argument does not fit, before anything runs, and
     DeviceError where the device fails.
@@ -60,7 +64,8 @@ class CompiledKernel:
         return self._launchers[0].queue
 
     def __call__(self, *args: Any, **named: Any) -> None:
-        values = bind(self.plan.start, self._globals, args, named)
+        values = bind(self.plan.written, self._globals, args, named)
+        values = with_numbers(self.plan.written, self.plan.plain_names, values)
         for p in self.plan.start.objects:
             if not p.array and p.name in values:
                 values[p.name] = number(p.name, p.type.numpy, values[p.name], p.type.c)
@@ -124,7 +129,10 @@ def _globals(plan: Plan) -> list[str]:
     sizes = [*plan.sizes, *(d for b in plan.buffers for d in b.param.shape[1:] if d)]
     sizes += [c.expr for c in plan.conditions]
     used = {_name(a) for a in plan.arguments} | {n for e in sizes for n in names(e)}
-    return [p.name for p in plan.start.globals if p.name in used]
+    plain = {new: old.partition(".")[0] for old, new in plan.plain_names.items()}
+    behind = [plan.plain_names[n] for n in pointed(plan.written) if plan.plain_names[n] in used]
+    used |= {plain[n] for n in used & plain.keys()}
+    return [*(n for n in roots(plan.written.globals) if n in used), *behind]
 
 
 def _fits(plan: Plan, device: DeviceInfo) -> None:
@@ -132,6 +140,9 @@ def _fits(plan: Plan, device: DeviceInfo) -> None:
     if plan.local_bytes > device.local_bytes:
         has = f"{device} has {device.local_bytes} bytes of local memory"
         raise DeviceError(f"the tiles need {plan.local_bytes}, {has}", help="use smaller tiles")
+    if plan.computes_double and not device.fp64:
+        help = "compute in float: 0.5f instead of 0.5, sqrtf instead of sqrt"
+        raise DeviceError(f"the loops compute in double, which {device} lacks", help=help)
     if plan.group_size > device.max_group_size:
         has = f"{device} takes {device.max_group_size}"
         raise DeviceError(

@@ -15,8 +15,8 @@ from functools import cache
 
 import numpy as np
 
-from loopxform.ir.functions import parameters
-from loopxform.ir.types import DOUBLE, FLOAT, INT, Scalar
+from loopxform.ir.functions import base_name, parameters, result
+from loopxform.ir.types import DOUBLE, FLOAT, INT, LLONG, LONG, Scalar
 from loopxform.verify.memory import Fault
 
 _c_float = ctypes.c_float
@@ -109,14 +109,29 @@ def math_function(name: str) -> Callable[..., float]:
 
     Raises Fault where the function is unknown.
     """
-    types = parameters(name)
-    if types is None or not types[0].is_float:
+    types, value, base = parameters(name), result(name), base_name(name)
+    if types is None or value is None or not types[0].is_float:
         raise Fault(f"the function {name} is not known")
+    if base in _CLASSES:
+        return _CLASSES[base]
+    if base == "isnormal":
+        least = 2.0**-126 if types[0] == FLOAT else 2.0**-1022
+        return lambda x: int(math.isfinite(x) and abs(x) >= least)
     found = getattr(ctypes.CDLL(None), name)
     kinds = {DOUBLE: ctypes.c_double, FLOAT: ctypes.c_float, INT: ctypes.c_int}
-    found.restype = kinds[types[0]]
+    kinds |= {LONG: ctypes.c_long, LLONG: ctypes.c_longlong}
+    found.restype = kinds[value]
     found.argtypes = [kinds[t] for t in types]
     return found  # type: ignore[no-any-return]
+
+
+_CLASSES: dict[str | None, Callable[[float], int]] = {
+    "isfinite": lambda x: int(math.isfinite(x)),
+    "isinf": lambda x: int(math.copysign(math.isinf(x), x)),
+    "isnan": lambda x: int(math.isnan(x)),
+    "signbit": lambda x: int(math.copysign(1, x) < 0),
+}
+"""Macros of C, which no library has."""
 
 
 def float_literal(text: str, value: float) -> float:

@@ -19,6 +19,7 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.structs import leaves, member, with_members
 from loopxform.verify.compare import Mismatch, compare
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.inputs import make_inputs
@@ -69,11 +70,13 @@ class Comparison:
 
     def __init__(self, plan: Plan, source: CSource, device: DeviceInfo, *, exact: bool) -> None:
         self.plan, self.source, self.device = plan, source, device
-        self.allowed = tolerance_of(plan.start, contract=not exact)
+        self.allowed = tolerance_of(
+            plan.written, contract=not exact, rounded=device.correctly_rounded
+        )
 
     @cached_property
     def library(self) -> Library:
-        return Library(self.source, [self.plan.start])
+        return Library(self.source, [self.plan.written])
 
     @cached_property
     def kernel(self) -> CompiledKernel:
@@ -90,7 +93,7 @@ class Comparison:
         """Runs both on random inputs and compares every array the program writes. The kernel runs
         `repeat` times on fresh copies; the time is the median. Raises UsageError, InputError (no
         compiler), DeviceError."""
-        fn = self.plan.start
+        fn, plain = self.plan.written, self.plan.plain_names
         given = arguments(fn, sizes, seed, inputs)
         _require_assumptions(fn, given)
         _require_inside(fn, given)
@@ -101,9 +104,12 @@ class Comparison:
         actual = given
         for _ in range(max(1, repeat)):
             actual = copy.deepcopy(given)
-            self.kernel(**actual)
+            self.kernel(**{plain.get(n, n): v for n, v in actual.items()})
             times.append(self.kernel.nanoseconds or 0)
-        written = tuple(b.param.name for b in self.plan.buffers if b.written)
+        expected, actual = numbers(fn, expected), numbers(fn, actual)
+        user = {new: old for old, new in plain.items()}
+        changed = [user.get(b.param.name, b.param.name) for b in self.plan.buffers if b.written]
+        written = tuple(n for x in changed for n in expected if n == x or n.startswith(f"{x}["))
         found = [m for n in written for m in _differences(n, expected[n], actual[n], self.allowed)]
         elements = sum(int(np.size(expected[n])) for n in written)
         median = sorted(times)[len(times) // 2]
@@ -131,9 +137,20 @@ def _differences(name: str, expected: Any, actual: Any, allowed: Tolerance) -> t
     return compare({name: expected}, {name: actual}, rtol=relative, atol=absolute)
 
 
+def numbers(fn: Function, args: Mapping[str, Any]) -> dict[str, Any]:
+    """`args` with every number in an array of structs for itself: `p[].x`."""
+    out = {n: v for n, v in args.items() if n not in {s.name for s in fn.structs}}
+    for s in fn.structs:
+        if s.name in args:
+            found = {path: member(args[s.name], path) for path in leaves(s.type)}
+            out |= {f"{s.name}[].{'.'.join(path)}": v for path, v in found.items()}
+    return out
+
+
 def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
     """What the model of the program rests on must hold for these arguments: without it the
     program's arrays might be smaller than what it touches. Raises UsageError."""
+    args = with_members(fn, args)
     values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
     for e in fn.assumes:
         if evaluate(e, values):
@@ -149,6 +166,7 @@ def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
 def _require_inside(fn: Function, args: Mapping[str, Any]) -> None:
     """The program touches nothing beyond the extents its arrays are declared with (C11 6.5.6p8).
     Raises UsageError."""
+    args = with_members(fn, args)
     values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
     for p in fn.objects:
         found = extent(fn, p.name) if p.array else None

@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from loopxform.codegen.structs import c_layout, place, pointed, records, roots
 from loopxform.errors import InputError
-from loopxform.ir.nodes import Function, Param
+from loopxform.ir.nodes import Function, Param, Struct
+from loopxform.runtime.structs import member
 
 FLAGS = ("-O2", "-ffp-contract=off", "-fPIC", "-shared", "-w")
 """Contraction is off: a fused multiply-add would round differently from the interpreter."""
@@ -84,12 +86,14 @@ class Library:
         InputError.
         """
         fn, number = self._by_name[name], self.functions[name]
-        values = [_as_array(p, args) for p in fn.params]
+        values = [_as_array(p, args) for p in _objects(fn, fn.params)]
         result = np.zeros((), fn.returns.numpy if fn.returns else "int32")
         pointers = (ctypes.c_void_p * (len(values) + 1))(
             *(v.ctypes.data for v in values), result.ctypes.data
         )
-        objects = [(p, _as_array(p, args), self._global(number, p)) for p in fn.globals]
+        own = _objects(fn, fn.globals)
+        objects = [(p, _as_array(p, args), self._global(number, p)) for p in own]
+        _point(fn, args)
         for p, array, address in objects:
             if p.pointer:
                 ctypes.c_void_p.from_address(address).value = array.ctypes.data
@@ -104,16 +108,17 @@ class Library:
     def read_constants(self, name: str, args: Mapping[str, Any]) -> None:
         """Copies the values of the const globals of a function into their arrays in `args`: the
         source fixes them, so other runs must be given the same."""
-        for p in self._by_name[name].globals:
+        for p in _objects(self._by_name[name], self._by_name[name].globals):
             if p.const and not p.pointer:
                 array = _as_array(p, args)
                 address = self._global(self.functions[name], p)
                 ctypes.memmove(array.ctypes.data, address, array.nbytes)
 
-    def _global(self, function: int, p: Param) -> int:
+    def _global(self, function: int, p: Param | Struct) -> int:
         find = getattr(self._library, f"loopxform_global_{function}")
         find.restype = ctypes.c_void_p
-        return int(find([*self._by_name.values()][function].globals.index(p)))
+        fn = [*self._by_name.values()][function]
+        return int(find(_objects(fn, fn.globals).index(p)))
 
 
 def run_reference(source: CSource, fn: Function, args: Mapping[str, Any]) -> int | float | None:
@@ -124,29 +129,29 @@ def run_reference(source: CSource, fn: Function, args: Mapping[str, Any]) -> int
 def wrapper_text(source: CSource, functions: Sequence[Function]) -> str:
     """What is compiled: the source, where it is text (a file is included by an option of the
     compiler, since its name may hold what no `#include` can), then the entry points."""
-    parts = [source.text or "", "#undef main"]
+    parts = [source.text or "", "#undef main", "#include <stddef.h>"]
     for n, fn in enumerate(functions):
         parts += [_entry(fn, n), _globals(fn, n)]
     return "\n".join(parts) + "\n"
 
 
 def _entry(fn: Function, n: int) -> str:
-    if any(p.is_member for p in fn.objects):
-        raise InputError(f"'{fn.name}' takes structs, which cannot be given here", code="LX058")
+    params = _objects(fn, fn.params)
     arguments = ", ".join(
-        f"{_ARGS}[{k}]" if p.shape else f"*({p.type.c} *){_ARGS}[{k}]"
-        for k, p in enumerate(fn.params)
+        f"{_ARGS}[{k}]" if p.shape else f"*({p.type.c} *){_ARGS}[{k}]" for k, p in enumerate(params)
     )
-    result = f"*({fn.returns.c} *){_ARGS}[{len(fn.params)}] = " if fn.returns else ""
+    result = f"*({fn.returns.c} *){_ARGS}[{len(params)}] = " if fn.returns else ""
+    layouts = (f'_Static_assert({x}, "");\n' for r in records(fn) for x in c_layout(r))
     return (
-        f"{_EXPORT} void loopxform_ref_{n}(void **{_ARGS})\n"
+        f"{''.join(layouts)}{_EXPORT} void loopxform_ref_{n}(void **{_ARGS})\n"
         f"{{\n  {result}{fn.name}({arguments});\n}}"
     )
 
 
 def _globals(fn: Function, n: int) -> str:
     cases = "".join(
-        f"  if ({_NUMBER} == {k}) return (void *)&{p.name};\n" for k, p in enumerate(fn.globals)
+        f"  if ({_NUMBER} == {k}) return (void *)&{p.name};\n"
+        for k, p in enumerate(_objects(fn, fn.globals))
     )
     return f"{_EXPORT} void *loopxform_global_{n}(int {_NUMBER})\n{{\n{cases}  return 0;\n}}"
 
@@ -188,7 +193,28 @@ def _compile(source: CSource, functions: Sequence[Function], directory: Path) ->
     return str(library)
 
 
-def _as_array(p: Param, args: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+def _objects(fn: Function, among: Sequence[Param]) -> list[Param | Struct]:
+    """The parameters or globals as C has them, structs whole. Raises InputError."""
+    known: dict[str, Param | Struct] = {p.name: p for p in among}
+    known |= {s.name: s for s in fn.structs}
+    missing = [n for n in roots(among) if n not in known]
+    if missing:
+        what = f"how the struct '{missing[0]}' lies in memory is not known"
+        raise InputError(f"'{fn.name}' cannot be called: {what}", code="LX058")
+    return [known[n] for n in roots(among)]
+
+
+def _point(fn: Function, args: Mapping[str, Any]) -> None:
+    """Sets the pointers inside structs to what they point to."""
+    for name in pointed(fn):
+        at = place(fn, name)
+        assert at is not None
+        if name in args:
+            inside = member(args[at.struct.name], [m.name for m in at.path])
+            inside[...] = args[name].ctypes.data
+
+
+def _as_array(p: Param | Struct, args: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     """The memory of an argument: the caller's own array, or a new 0-d array for a number."""
     if p.name not in args:
         raise InputError(f"no argument is given for {p.name}", code="LX058")

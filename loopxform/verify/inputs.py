@@ -15,6 +15,7 @@ import numpy as np
 from loopxform.errors import InputError
 from loopxform.ir.nodes import Function, Param
 from loopxform.ir.types import Scalar
+from loopxform.runtime.structs import packed
 from loopxform.verify.interp import evaluate
 from loopxform.verify.ranges import Interval
 from loopxform.verify.sizes import require_memory
@@ -37,7 +38,8 @@ def make_inputs(
     signed: bool = False,
     nonzero: bool = True,
 ) -> dict[str, Any]:
-    """Every parameter and global of `fn` by name, fit for `interp.run` and `cref.Library.run`.
+    """Every parameter and global of `fn` by name, structs as one array of them, fit for
+    `interp.run` and `cref.Library.run`.
 
     `sizes` gives the integer scalars (and any other scalar that should not be random); `shapes`
     the first extent of arrays whose declaration leaves it open. Integer elements are drawn from
@@ -64,7 +66,7 @@ def make_inputs(
                 args[p.name] = _within(p, extents[p.name], rng, wanted[p.name])
             else:
                 args[p.name] = _draw(p.type, extents[p.name], rng, signed, nonzero)
-    return args
+    return packed(fn, args) if fn.structs else args
 
 
 def _numbers(fn: Function, args: Mapping[str, Any]) -> dict[str, int | float]:

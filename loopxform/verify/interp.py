@@ -18,6 +18,7 @@ from loopxform.ir.nodes import Expr, Function, Param, Return
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import names, writes
+from loopxform.runtime.structs import with_members
 from loopxform.source import Loc
 from loopxform.verify import arith, memory
 from loopxform.verify.memory import Fault, Memory, Number
@@ -85,6 +86,7 @@ class Program:
 
     def run(self, args: Arguments, *, order_seed: int | None = None) -> Number | None:
         """See `run`."""
+        args = with_members(self.fn, args) if self.fn.structs else args
         bound = self._bind(args)
         order = _shuffler(order_seed)
         try:

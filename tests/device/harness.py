@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from tilings import Tiled, tile
 
+import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.plan import KernelPlan, Plan
@@ -28,7 +30,8 @@ from loopxform.runtime.oclgrind import (
     run_kernels_under_oclgrind,
 )
 from loopxform.runtime.oclgrind_report import OclgrindReport
-from loopxform.verify.check_run import arguments
+from loopxform.runtime.structs import with_numbers
+from loopxform.verify.check_run import RunResult, arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
 
@@ -114,9 +117,22 @@ def check_on_device(
     assert not found, f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
 
 
+def agree(text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = None) -> RunResult:
+    """The function `f` of a C text, tiled and run: fails unless every array is the user's."""
+    function = lx.loads(text)["f"]
+    given = {} if tiles is None else asdict(tiles)
+    plan = emit.kernel(function.tile(contract=False, **given).derivation, contract=False)
+    result = run(plan, CSource(text=text), choose(), sizes, 7, exact=True)
+    assert result.ok, (plan.source, result.mismatches[0])
+    assert result.elements
+    return result
+
+
 def simulate(p: Plan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
     """The kernels under Oclgrind; `text` in place of their source. They run as written: optimised
     code has instructions that Oclgrind does not know (freeze)."""
+    args = {p.plain_names.get(n, n): v for n, v in args.items()}
+    args = with_numbers(p.written, p.plain_names, args)
     scalars = {q.name: int(args[q.name]) for q in p.scalars if q.type.is_integer}
     rooms = {
         b.param.name: Room(evaluate(b.count, scalars) * b.param.type.bytes) for b in p.temporaries

@@ -46,11 +46,15 @@ class Callee:
 
 
 def callees(ast: c_ast.FileAST) -> dict[str, Callee]:
-    """The functions of a file that may be inlined, by name."""
+    """The functions of a file that may be inlined, by name. Those that say more as a call than as
+    the loops in them stay calls."""
     found: dict[str, Callee] = {}
+    defined = frozenset(n.decl.name for n in ast.ext if isinstance(n, c_ast.FuncDef))
+    others = (x for n in ast.ext if not isinstance(n, c_ast.FuncDef) for x in every(n))
+    numbers = frozenset(x.name for x in others if isinstance(x, c_ast.Enumerator))
     for node in ast.ext:
         callee = _callee(node) if isinstance(node, c_ast.FuncDef) else None
-        if callee is not None:
+        if callee is not None and not _is_better_called(node, callee, defined, numbers):
             found[callee.name] = callee
     return found
 
@@ -94,6 +98,37 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
         exposed(node.body),
         loops,
     )
+
+
+def _is_better_called(
+    node: c_ast.FuncDef, callee: Callee, defined: frozenset[str], numbers: frozenset[str]
+) -> bool:
+    """Whether a function of numbers, which depends on nothing else but `numbers`, holds loops that
+    do not count: in the place of the call they would keep the loop around from being judged."""
+    if not all(isinstance(p.type, c_ast.TypeDecl) for p in callee.params):
+        return False
+    inside = list(every(node.body))
+    called = {n.name.name for n in inside if isinstance(n, c_ast.FuncCall) and _named(n)}
+    used = {n.name for n in inside if isinstance(n, c_ast.ID)} - called
+    if used - callee.own - numbers or any(isinstance(n, c_ast.Switch) for n in inside):
+        return False
+    return any(map(_is_odd_loop, inside)) and is_pure(node, defined)
+
+
+def _named(n: c_ast.FuncCall) -> bool:
+    return isinstance(n.name, c_ast.ID)
+
+
+def _is_odd_loop(n: c_ast.Node) -> bool:
+    if isinstance(n, c_ast.While | c_ast.DoWhile | c_ast.Break):
+        return True
+    if not isinstance(n, c_ast.For):
+        return False
+    if n.init is None or n.cond is None:
+        return True
+    step = n.next.rvalue if isinstance(n.next, c_ast.Assignment) else n.next
+    by = isinstance(n.next, c_ast.Assignment) and n.next.op in ("+=", "-=")
+    return not (isinstance(step, c_ast.UnaryOp) or (by and isinstance(step, c_ast.Constant)))
 
 
 def _chosen(items: list[c_ast.Node], value: c_ast.Node, returns: c_ast.Node) -> c_ast.Node | None:
@@ -162,7 +197,7 @@ def calls(n: c_ast.Node, defined: frozenset[str]) -> bool:
         return False
     if not isinstance(n.name, c_ast.ID) or n.name.name in defined:
         return True
-    return functions.parameters(n.name.name) is None
+    return not functions.is_known(n.name.name)
 
 
 def is_pure(body: c_ast.Node, defined: frozenset[str]) -> bool:

@@ -45,7 +45,10 @@ MEANS = [
     ("p[n].z.re = p[1].z.im;", "p.z.re[n] = p.z.im[1];"),
     ("g[n].x = h.in.y;", "g.x[n] = h.in.y;"),
     ("for (int i = 0; i < s->n; i++) s->a[i] = s->b[i];",
-     "for (i = 0; i < s.n[0]; i++) s.a[i] = s.b[i];"),
+     "for (i = 0; i < s.n; i++) s.a[i] = s.b[i];"),
+    ("w[0] = s->n; s->n = 1;", "w[0] = s.n[0]; s.n[0] = 1;"),
+    ("w[0] = s->n + s[1].n;", "w[0] = s.n[0] + s.n[1];"),
+    ("S *t = s + 1; w[0] = t->n + s->n;", "w[0] = s.n[1] + s.n[0];"),
     ("struct P *r = &p[n]; r->x = r[1].y;", "p.x[n] = p.y[n+1];"),
     ("float *a = s->a; a[n] = s->b[n];", "s.a[n] = s.b[n];"),
     ("float *v = p[n].v; v[1] = 2;", "p.v[n, 1] = 2;"),
@@ -112,12 +115,44 @@ def test_members_do_not_overlap_but_pointers_may() -> None:
     )
 
 
-def test_structs_are_not_written() -> None:
-    for statements in ("p[n].x = 1;", "C t; t.re = 1; w[0] = t.re;"):
-        with pytest.raises(EmitError, match="only 'check' reads"):
-            c_program.function_text(function(statements))
-    with pytest.raises(InputError, match="takes structs"):
+def test_structs_that_may_lie_otherwise_are_not_written() -> None:
+    """A bit-field, and what packs or aligns."""
+    with pytest.raises(EmitError, match="how the struct 'p' lies in memory is not known"):
+        c_program.function_text(function("p[n].x = 1;"))
+    with pytest.raises(InputError, match="how the struct 'p' lies in memory is not known"):
         Library(CSource(text=TYPES), [function("p[n].x = 1;")])
+    for odd in (
+        "struct __attribute__((packed)) P { char c; int x; };",
+        "struct P { char c; int x; } __attribute__((aligned(16)));",
+        "struct P { char c; _Alignas(8) int x; };",
+        "#pragma pack(1)\nstruct P { char c; int x; };",
+        "struct P { long double c; int x; };",
+        "union U { int i; }; struct P { union U u; int x; };",
+    ):
+        fn = parsed(f"{odd} \n void f(struct P *p) {{ p[1].x = 1; }}").unit.functions[0]
+        with pytest.raises(EmitError, match="lies in memory is not known"):
+            c_program.function_text(fn)
+
+
+def test_structs_as_c() -> None:
+    text = c_program.file_text(
+        parsed(
+            """typedef struct { char c; float v[2]; struct { double d; } in[3]; void (*f)(int); } P;
+            struct M { int n; const float *a; P *ps; struct M *next; } *m;
+            struct O { int x; };
+            void f(P p, P *q, struct M *s, struct M t) {
+              struct O own[4];
+              for (int i = 0; i < s->n; i++) {
+                own[i % 4].x = i;
+                q[i].v[i % 2] = p.v[0] + s->a[i] + t.ps[i].in[1].d + m->n + own[i % 4].x;
+              }
+            }"""
+        ).unit.functions[0]
+    )
+    assert "struct M { int n; const float *a; P *ps; void *next; };" in text
+    assert "extern struct M *m;" in text
+    assert "int own_x[4];" in text
+    assert "q[i].v[i % 2] = p.v[0] + s->a[i] + t.ps[i].in[1].d + m->n + own_x[i % 4];" in text
 
 
 def test_an_unknown_struct_is_refused_at_its_use() -> None:

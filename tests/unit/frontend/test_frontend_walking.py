@@ -132,7 +132,7 @@ REASONS = [
     (f'{LOOP} scanf("%lf", a + i);', "the call to 'scanf': the order of input"),
     (f"{LOOP} a[i] = fact(i);", "calling 'fact' are not known: it calls itself"),
     (f"{LOOP} a[i] = even(i);", "calling 'even' are not known: it calls itself"),
-    (f"{LOOP} a[i] = find(i);", "calling 'find' are not known: it returns from inside a loop"),
+    (f"{LOOP} a[i] = find(b, i);", "calling 'find' are not known: it returns from inside a loop"),
     (f"{LOOP} a[i] = count();", "calling 'count' are not known: it keeps a static variable"),
     (f"int k = 0; {LOOP} if (b[i] > 0) a[k++] = b[i];", "k grows only where a condition holds"),
     (f"int k = 0; {LOOP} {{ a[k++] = 1; a[k++] = b[i]; }}", "grows in 2 places, by 2 in each"),
@@ -148,7 +148,7 @@ int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); }
 int odd(int n);
 int even(int n) { return n == 0 ? 1 : odd(n - 1); }
 int odd(int n) { return n == 0 ? 0 : even(n - 1); }
-int find(int n) { for (int i = 0; i < n; i++) if (i * i > n) return i; return n; }
+int find(double *x, int n) { for (int i = 0; i < n; i++) if (x[i] > 1) return i; return n; }
 int count(void) { static int c; return c++; }
 """
     functions = parsed(f"{head} void f({P}) {{ {statements} }}").unit.functions

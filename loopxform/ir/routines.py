@@ -1,0 +1,101 @@
+"""Pure functions of the user's file that take and give numbers, as they are written.
+
+    line ::= Decl | Assign | Return | Test(cond, then, orelse) | Loop(cond, body, after, at_end)
+           | Jump(word)
+
+The loop tree calls them (`Call`), and looks no further: they may hold any loop. What they compute
+depends on their arguments alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from loopxform.ir.nodes import Assign, Decl, Expr, Node, Param, Return
+from loopxform.ir.types import Scalar
+from loopxform.ir.visit import walk_expr
+
+
+@dataclass(frozen=True, slots=True)
+class Test(Node):
+    """`if (cond) then else orelse`."""
+
+    cond: Expr
+    then: tuple[Line, ...]
+    orelse: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Node):
+    """`for (; cond; after) body`, or with `at_end` `do body while (cond)`. No `cond` is always."""
+
+    cond: Expr | None
+    body: tuple[Line, ...]
+    after: tuple[Assign, ...] = ()
+    at_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Jump(Node):
+    word: Literal["break", "continue"]
+
+
+Line: TypeAlias = Decl | Assign | Return | Test | Loop | Jump
+
+
+@dataclass(frozen=True, slots=True)
+class Routine(Node):
+    """`calls` are the other routines that it calls, which come first. No two of its names are the
+    same."""
+
+    name: str
+    params: tuple[Param, ...]
+    returns: Scalar
+    body: tuple[Line, ...]
+    calls: tuple[Routine, ...] = ()
+
+
+def lines(body: tuple[Line, ...]) -> Iterator[Line]:
+    """Every line, in text order."""
+    for s in body:
+        yield s
+        match s:
+            case Test(_, then, orelse):
+                yield from lines(then)
+                yield from lines(orelse)
+            case Loop(_, inner, after):
+                yield from lines(inner)
+                yield from after
+            case _:
+                pass
+
+
+def symbols(r: Routine) -> dict[str, Scalar]:
+    """The type of every name."""
+    own = {s.name: s.type for s in lines(r.body) if isinstance(s, Decl)}
+    return {p.name: p.type for p in r.params} | own
+
+
+def expressions(r: Routine) -> Iterator[Expr]:
+    """Every expression."""
+    for s in lines(r.body):
+        match s:
+            case Assign(target, value):
+                whole: tuple[Expr | None, ...] = (target, value)
+            case Return(value) | Test(value) | Loop(value):
+                whole = (value,)
+            case _:
+                whole = ()
+        for e in whole:
+            yield from () if e is None else walk_expr(e)
+
+
+def in_order(found: tuple[Routine, ...]) -> tuple[Routine, ...]:
+    """Each once, behind those that it calls."""
+    out: dict[str, Routine] = {}
+    for r in found:
+        for other in (*in_order(r.calls), r):
+            out.setdefault(other.name, other)
+    return tuple(out.values())
