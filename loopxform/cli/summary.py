@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
-from loopxform.codegen import describe, traffic
+from loopxform.codegen import describe
 from loopxform.codegen.plan import Plan
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import declared
+from loopxform.recipes import traffic
 from loopxform.tiled import TiledRoutine
 
 

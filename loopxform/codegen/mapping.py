@@ -14,8 +14,8 @@ from loopxform.ir.affine import poly, to_expr, value_of
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, loads, loops, stmt_exprs, walk
-from loopxform.recipes.reuse import padding
 from loopxform.transforms.bounds import fixed_trips, iteration_number
+from loopxform.transforms.staging import padding
 
 
 @dataclass(frozen=True)
