@@ -32,10 +32,16 @@ def add_options(p: argparse.ArgumentParser) -> None:
         g.add_argument(f"--{name}", metavar="N", help=what)
     g.add_argument(
         "--recipe",
-        "--variant",
         choices=("auto", *RECIPES),
         default="auto",
         help="what is tiled: found from what is used again (auto), or one of the named ways",
+    )
+    g.add_argument(
+        "--variant",
+        dest="recipe",
+        choices=("auto", *RECIPES),
+        default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
     )
     add_contract(g, "(tile: on; run: off, which is bit-exact)")
     d = p.add_argument_group("device")
