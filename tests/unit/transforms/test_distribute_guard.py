@@ -1,0 +1,56 @@
+"""Distribution of a guard: every statement gets the condition, loops take it inside."""
+
+from __future__ import annotations
+
+import pytest
+from c_texts import MM
+from conftest import Golden
+from deriving import assert_step, c, refusal
+
+ARGS = "int n, int m, const float A[n][m], float B[n][n]"
+SUMS = c(
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) if (j <= i) {"
+    " float s = 0; for (int k = 0; k < m; k++) s += A[i][k] * A[j][k]; B[i][j] = s; }",
+    ARGS,
+)
+LISTINGS = {
+    "sums": (SUMS, "distribute-guard j"),
+    "then-loops": (SUMS, "distribute-guard j", "expand s j", "distribute j k"),
+    "second-number": (
+        c("for (int i = 0; i < n; i++) if (a[i] > 0) { float s = 1; s = 2; b[i] = s; }"),
+        "distribute-guard i",
+    ),
+    "bounds-from-an-array": (
+        c(
+            "for (int i = 0; i < n; i++) if (r[i] > 0) {"
+            " for (int k = 0; k < r[i]; k++) b[i] += a[k]; b[i] *= 2; }",
+            "int n, const int r[n], const float *restrict a, float *restrict b",
+        ),
+        "distribute-guard i",
+    ),
+}
+
+REFUSALS = {
+    "no-guard": (MM, "distribute-guard j"),
+    "else": (
+        c("for (int i = 0; i < n; i++) { if (a[i] > 0) b[i] = 1; else b[i] = 2; }"),
+        "distribute-guard i",
+    ),
+    "changes": (
+        c("for (int i = 0; i < n; i++) { if (b[i] > 0) { b[i] = 0; b[i] += a[i]; } }"),
+        "distribute-guard i",
+    ),
+    "unknown": (MM, "distribute-guard x"),
+}
+
+
+@pytest.mark.parametrize("case", LISTINGS)
+def test_listing(case: str, golden: Golden) -> None:
+    text, *steps = LISTINGS[case]
+    golden.check(assert_step(text, *steps))
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusal(case: str, golden: Golden) -> None:
+    text, *steps = REFUSALS[case]
+    golden.check(refusal(text, *steps))
