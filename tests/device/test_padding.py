@@ -14,7 +14,7 @@ from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
@@ -54,7 +54,7 @@ SIZES = ({"M": 9, "U": 7, "N": 10}, {"M": 1, "U": 1, "N": 2}, {"M": 8, "U": 11, 
 NASTY = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1e-30, -1e30)
 
 
-def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[KernelPlan, CSource]:
+def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, CSource]:
     t, start, body = CASES[case]
     file = folder / "f.c"
     file.write_text(NEST.format(t=t, start=start, body=body))
@@ -63,7 +63,7 @@ def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Kernel
     return emit.kernel(done, contract=False), CSource(str(file))
 
 
-def _nasty(plan: KernelPlan, sizes: dict[str, int], seed: int) -> dict[str, Any]:
+def _nasty(plan: Plan, sizes: dict[str, int], seed: int) -> dict[str, Any]:
     """Arguments among which every other float is one that zeros do not make harmless."""
     args = arguments(plan.start, sizes, seed)
     rng = np.random.Generator(np.random.PCG64(seed))

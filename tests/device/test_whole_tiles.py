@@ -8,7 +8,7 @@ from harness import given, program, run_c, run_on_device, simulate, sizes_of
 from tilings import tile
 
 from loopxform.codegen import emit
-from loopxform.codegen.plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
@@ -21,7 +21,7 @@ SIZES = ((13, 7, 17), (12, 9, 16), (5, 4, 7), (12, 5, 9), (1, 0, 8))
 PROGRAMS = ("mm", "gemm", "mm_bias", "batched", "distances", "mm_int_div", "cross_covariance")
 
 
-def versions(name: str, recipe: Recipe) -> KernelPlan:
+def versions(name: str, recipe: Recipe) -> Plan:
     done = tile(program(name), TILES, recipe, strict=True, edges="on").derivation
     assert done.records[-1].step.verb == "interior"
     return emit.kernel(done, contract=False)
