@@ -85,6 +85,9 @@ _CL = {
     "cl_platform_id": "struct _cl_platform_id *",
 }
 
+_COMPILERS = {name: f"struct {name}" for name in ("_Float16", "__fp16", "__bf16", "__float128")}
+"""Types of compilers that are no C types here: what uses them is refused where it does."""
+
 TYPES: dict[str, dict[str, str]] = {
     "stddef.h": _STDDEF,
     "stdint.h": _STDINT,
@@ -245,7 +248,7 @@ def macros_of(header: str, *, ndebug: bool) -> dict[str, str]:
 
 def typedefs(headers: tuple[str, ...], used: frozenset[str]) -> str:
     """C text that declares the types of `headers` which occur among `used`."""
-    known: dict[str, str] = {}
+    known = dict(_COMPILERS)
     for header in headers:
         known.update(TYPES.get(header, {}))
     return " ".join(f"typedef {known[n]} {n};" for n in sorted(used & known.keys()))

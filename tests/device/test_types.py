@@ -7,7 +7,7 @@ from harness import agree, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.errors import EmitError
+from loopxform.errors import EmitError, LoopxformError
 from loopxform.verify.check_run import arguments
 
 MIXED = """
@@ -148,3 +148,13 @@ def test_the_host_has_the_types_of_the_kernel() -> None:
     ].tile()
     made = emit.opencl(tiled.derivation, stem="f", origin="f.c", version="0")
     assert "[sizeof(long) == 8 && CHAR_MIN < 0 ? 1 : -1];" in made.files["f_opencl.c"]
+
+
+@pytest.mark.parametrize("name", ["_Float16", "__fp16", "__bf16", "__float128"])
+def test_types_of_compilers_are_refused_where_they_are_used(name: str) -> None:
+    text = f"void f(int n, {name} *a) {{ for (int i = 0; i < n; i++) a[i] = a[i] * a[i] + 1; }}"
+    text += "void g(int n, float *a) { for (int i = 0; i < n; i++) a[i] = 1; }"
+    file = lx.loads(text)
+    assert file["g"].tile().kernel
+    with pytest.raises(LoopxformError, match=f"'a' has type struct {name}"):
+        file["f"].tile()
