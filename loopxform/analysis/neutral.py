@@ -38,7 +38,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.printer import stmt_text
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import declared, loads, names, writes
+from loopxform.ir.visit import declared, loads, names, stmt_exprs, writes
 
 MOST_CHOICES = 4096
 """Combinations of padding that are tried at most."""
@@ -138,6 +138,10 @@ class _Bodies(Expressions):
     def _copy(self, s: Copy) -> None:
         if s.target not in self.env:
             raise Undefined(f"'{s.target}' is filled")
+        local = s.source in self.pads or s.source in self.storage
+        if not local and not all(map(self.steady, stmt_exprs(s))):
+            raise Undefined(f"'{s.source}' is read past the bounds check")
+        self.subscripts(stmt_exprs(s))
         element = self.pads.get(s.source, self.env.get(s.source, unknown(self.types[s.target])))
         self.env[s.target] = self.converted(element, self.types[s.target])
 

@@ -78,8 +78,11 @@ class Expressions:
 
     def ordinary(self, e: Expr) -> bool:
         """Whether an iteration of the program computes `e` as well, with the same result."""
-        used = names(e)
-        return bool(used) and not self.strict and not used & self.moving
+        return bool(names(e)) and self.steady(e)
+
+    def steady(self, e: Expr) -> bool:
+        """As `ordinary`, for expressions that may be constants."""
+        return not self.strict and not names(e) & self.moving
 
     def converted(self, v: Value, to: Scalar) -> Value:
         """Converted as by an assignment."""

@@ -93,6 +93,13 @@ REFUSALS = {
         "copy-to-local A kk",
         "pad kk",
     ),
+    "registers-from-global-memory": (
+        reduced("acc += A[i][k] * B[k][j];", type="int").replace("M", "12").replace("int 12, ", ""),
+        *MAPPED,
+        "copy-to-local B kk",
+        "copy-to-private A k",
+        "pad kk",
+    ),
     "infinite-times-zero": (
         reduced("acc += A[i][k] * B[k][j] * C[i][j];")
         .replace("C[i][j] = ", "D[i][j] = ")
