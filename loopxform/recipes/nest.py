@@ -129,8 +129,8 @@ def prepare(derivation: Derivation, *, every: bool = False) -> Nest:
     derivation = _private_storage(derivation, site.path, wanted)
     for var in wanted:
         derivation = _upwards(derivation.then(Parallelise(var)), var)
-    for n, var in enumerate(wanted):
-        derivation = _boxed(derivation, var, wanted[:n])
+    for n in range(len(wanted)):
+        derivation = _boxed(derivation, wanted, n)
     return Nest(_told_apart(derivation), tuple(wanted), (_first_loop(derivation.function),))
 
 
@@ -177,14 +177,17 @@ def with_guards_inside(nest: Nest) -> Nest:
     return replace(nest, derivation=nest.derivation.then(step))
 
 
-def _boxed(derivation: Derivation, var: str, around: list[str]) -> Derivation:
-    """A triangular domain becomes a box with a guard, where it can."""
+def _boxed(derivation: Derivation, wanted: list[str], n: int) -> Derivation:
+    """A triangular domain becomes a box with a guard inside the innermost loop, where it can."""
+    before, var = derivation, wanted[n]
     (site,) = resolve(derivation.function, var)
-    over = tuple(v for v in around if v in names(site.loop.lo) | names(site.loop.hi))
-    step = Widen(var, over)
-    if not over or step.check(derivation.function):
-        return derivation
-    return derivation.then(step)
+    over = tuple(v for v in wanted[:n] if v in names(site.loop.lo) | names(site.loop.hi))
+    steps = [Widen(var, over), *(DistributeGuard(v) for v in wanted[n:-1])]
+    for step in steps if over else ():
+        if step.check(derivation.function):
+            return before
+        derivation = derivation.then(step)
+    return derivation
 
 
 def _upwards(derivation: Derivation, var: str) -> Derivation:

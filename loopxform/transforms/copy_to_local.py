@@ -20,7 +20,7 @@ from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, loops_around, replace_at
+from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at
 from loopxform.transforms.base import Step, new_name, one_loop, trusted
 from loopxform.transforms.certain import certain
 from loopxform.transforms.staging import Staging, insert, plan
@@ -102,8 +102,8 @@ class CopyToLocal(Step):
 def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Slice, bool]]:
     """What is copied in each dimension, and whether it is known to exist: inside the part of the
     array that the program touches, or one index that the body uses itself."""
-    upper = _upper(fn, staging.array)
     inside = (*site.path, 0)
+    upper = _upper(fn, staging.array, inside)
     for n, s in enumerate(staging.slices()):
         if upper is not None and always(fn, inside, Bin(">=", s.lo, Const(0))):
             yield _limited(fn, site, s, Slice(s.lo, s.size, upper[n], clamp=True)), True
@@ -111,14 +111,17 @@ def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Sl
             yield s, s.size is None and any(certain(fn, site, u) for u in staging.uses)
 
 
-def _upper(fn: Function, array: str) -> tuple[Expr, ...] | None:
+def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
     """The end of what exists in each dimension, where it is known: of an array of the caller what
-    the program touches, of one that a step declared beside the nests all."""
+    the program touches wherever `path` is reached, of one that a step declared beside the nests
+    all."""
     for s in fn.body:
         if isinstance(s, Decl) and s.name == array and s.space is Space.GLOBAL:
             return s.shape
     known = extent(fn, array)
-    return None if known is None else known.upper
+    if known is None or not (known.when is None or always(fn, path, known.when)):
+        return None
+    return known.upper
 
 
 def _limited(fn: Function, site: LoopSite, plain: Slice, limited: Slice) -> Slice:

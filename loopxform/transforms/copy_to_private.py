@@ -47,15 +47,15 @@ class CopyToPrivate(Step):
 
     def _bounds(self, fn: Function, site: LoopSite, staging: Staging) -> tuple[Obstacle, ...]:
         """The box lies within the staged copy, or the part of the array that is touched."""
-        own = declared(fn.body).get(self.array)
+        own, inside = declared(fn.body).get(self.array), _inside_guards(fn, (*site.path, 0))
         if own is not None and own.space is not None:
             upper: tuple[Expr, ...] | None = own.shape
             code, text = "LX166", f"the box of '{self.array}' may reach past the copy"
         else:
             known = extent(fn, self.array) if own is None else None
-            upper = known.upper if known else None
+            sure = known and (known.when is None or always(fn, inside, known.when))
+            upper = known.upper if known and sure else None
             code, text = "LX165", f"the box of '{self.array}' may reach past what is touched"
-        inside = _inside_guards(fn, (*site.path, 0))
         for n, s in enumerate(staging.slices()):
             end = Bin("+", s.lo, s.size or Const(1))
             if upper is not None:

@@ -340,8 +340,9 @@ def _harmless(fn: Function, path: Path, s: Stmt, edge: set[str]) -> bool:
                 isinstance(x, Load) or (isinstance(x, Bin) and x.op in "/%") for x in parts
             )
         case Copy(_, source, slices, False):
-            shape = declared(fn.body)[source].shape
-            return all(_fits(fn, path, x, size) for x, size in zip(slices, shape))
+            own = declared(fn.body).get(source)
+            shape = own.shape if own else ()
+            return bool(own) and all(_fits(fn, path, x, n) for x, n in zip(slices, shape))
         case _:
             return False
 

@@ -1,0 +1,205 @@
+"""Every recipe on random nests of every shape: what it makes computes what the C program computes.
+
+The nests have one to four parallel loops (triangular and of few iterations among them), sums and
+searches one after the other and inside each other, windows, masks, indices that are computed, and
+statements before and after. Sizes of 0 and 1 and tiles of any size are among the runs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from tilings import ROOM
+
+from loopxform.errors import LoopxformError
+from loopxform.frontend import parse_file
+from loopxform.ir.nodes import Function
+from loopxform.recipes.sizes import NAMES, RECIPES, Recipe
+from loopxform.recipes.tile import Tiled, tile
+from loopxform.verify.check_run import arguments
+from loopxform.verify.interp import InterpError, Program
+
+LOOPS = {
+    "i": ("0; i < n", "1; i < n - 1", "0; i < n - 2"),
+    "j": ("0; j < m", "0; j <= i", "i + 1; j < m", "1; j < m - 1", "0; j < 3"),
+    "g": ("0; g < p",),
+    "h": ("0; h < 2",),
+}
+READS = {
+    "i": ("A[i][{k}]", "T[{k}][i]", "X[i]", "W[{k}]", "F[i * p + {k}]"),
+    "j": ("B[{k}][j]", "A[j][{k}]", "Y[j]", "W[{k}]", "V[i + j]"),
+    "window": ("X[i + {k}]", "P[i + {k}][{k}]", "W[{k}]", "A[i][{k}]"),
+}
+HEAD = """void f(int n, int m, int p, const float A[restrict n + m][p + 5],
+  const float B[restrict p + 5][m], const float T[restrict p + 5][n],
+  const float X[restrict n + p + 5], const float Y[restrict m], const float W[restrict p + 5],
+  const float F[restrict (n + 1) * (p + 5)], const float V[restrict n + m], const float P[restrict n + p + 5][p + 5],
+  const int idx[restrict n], const int mask[restrict p + 5], float C[restrict {shape}])
+"""
+
+
+class Nest:
+    """One random nest as C text."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.loops = rng.choice((["i"], ["i"], ["i", "j"], ["i", "j"], ["g", "i", "j"]))
+        self.loops = self.loops + ["h"] * (rng.random() < 0.15)
+        self.count = 0
+        self.text = self._text()
+
+    def _text(self) -> str:
+        rng, pad = self.rng, "  "
+        shape = "][".join({"i": "n", "j": "m + n", "g": "p", "h": "2"}[v] for v in self.loops)
+        lines = [HEAD.replace("{shape}", shape) + "{"]
+        for v in self.loops:
+            head = rng.choice(LOOPS[v] if v != "j" or "i" in self.loops else LOOPS[v][:1])
+            lines.append(f"{pad}for (int {v} = {head}; {v}++)" + " {")
+            pad += "  "
+        results = []
+        if rng.random() < 0.4:
+            lines.append(f"{pad}float q = {self._read('0')};")
+            results.append("q")
+        if rng.random() < 0.3:
+            lines.append(f"{pad}int r = idx[i];")
+        else:
+            lines.append(f"{pad}int r = i;")
+        for _ in range(rng.choice((0, 1, 1, 1, 2))):
+            name, own = self._sequential(pad)
+            lines += own
+            results.append(name)
+        if not results:
+            around = (
+                "X[i] + X[i + 1] + X[i + 2]",
+                "V[i] * X[i]",
+                "P[i][0] + P[i + 1][1] + P[i][1]",
+            )
+            results.append(rng.choice(around))
+        target = "C[" + "][".join(self.loops) + "]"
+        store = f"{target} = {' + '.join(results)};"
+        if rng.random() < 0.15:
+            store = f"if ({results[0]} > 0.2f) {store}"
+        lines += [pad + store, *("  " * n + "}" for n in range(len(self.loops), -1, -1))]
+        return "\n".join(lines) + "\n"
+
+    def _read(self, k: str, kind: str = "") -> str:
+        rng = self.rng
+        pool = READS[kind or ("j" if "j" in self.loops and rng.random() < 0.6 else "i")]
+        return rng.choice(pool).replace("{k}", k)
+
+    def _sequential(self, pad: str) -> tuple[str, list[str]]:
+        """A sum, a search, a sum over a window, or a sum inside another loop."""
+        self.count += 1
+        rng, s, k = self.rng, f"s{self.count}", rng_name(self.rng)
+        kind = rng.choice(("sum", "sum", "sum", "search", "window", "boxes", "nested"))
+        if kind == "window":
+            inner = [f"{pad}for (int u = 0; u < 3; u++) {s} += {self._read('u', 'window')};"]
+            return s, [f"{pad}float {s} = 0;", *inner]
+        if kind == "boxes":
+            return s, [
+                f"{pad}float {s} = 0;",
+                f"{pad}for (int l = 0; l < 3; l++) {{",
+                f"{pad}  int b = l > 0 ? r : 0;",
+                f"{pad}  for (int k = 0; k < p; k++) {s} += A[b][k] * {self._read('k')};",
+                f"{pad}}}",
+            ]
+        if kind == "nested":
+            return s, [
+                f"{pad}float {s} = 1e9f;",
+                f"{pad}for (int c = 0; c < p; c++) {{",
+                f"{pad}  float d = 0;",
+                f"{pad}  for (int k = 0; k < {rng.choice(('p', '4'))}; k++)",
+                f"{pad}    d += {self._read('k')} * P[c][k];",
+                f"{pad}  if (d < {s}) {s} = d;",
+                f"{pad}}}",
+            ]
+        bound = rng.choice(("0; {k} < p", "0; {k} < p", "1; {k} < p + 2", "0; {k} <= i && {k} < p"))
+        head = f"{pad}for (int {k} = {bound.replace('{k}', k)}; {k}++)"
+        a, b = self._read(k), self._read(k)
+        if kind == "search":
+            return s, [f"{pad}float {s} = -9;", f"{head} if ({a} - {b} > {s}) {s} = {a} - {b};"]
+        term = f"{a} * {b}" if rng.random() < 0.7 else f"({a} - {b}) * ({a} - {b})"
+        start = rng.choice(("0", "0", "X[i]"))
+        guard = rng.choice(("", "", f"if (mask[{k}] > 0) ", f"if ({a} > 0) "))
+        return s, [f"{pad}float {s} = {start};", f"{head} {guard}{s} += {term};"]
+
+
+def rng_name(rng: random.Random) -> str:
+    return rng.choice("kkt")
+
+
+def nests(seed: int, count: int) -> Iterator[tuple[str, str]]:
+    rng = random.Random(f"recipes {seed}")
+    for n in range(count):
+        yield f"seed {seed}, nest {n}", Nest(rng).text
+
+
+def random_sizes(rng: random.Random) -> dict[str, int]:
+    return {name: rng.randint(1, 4) for name in NAMES if rng.random() < 0.9 or name != "Rx"}
+
+
+def outcome(fn: Function, seed: int, sizes: dict[str, int]) -> dict[str, object] | None:
+    """What the program leaves in its arrays; None where it subscripts outside of them."""
+    args = arguments(fn, sizes, seed)
+    try:
+        Program(fn).run(args)
+    except InterpError:
+        return None
+    return args
+
+
+def check(name: str, text: str, counts: Counter[str]) -> None:
+    fn = parse_file("f.c", text=text).unit.functions[0]
+    rng = random.Random(name)
+    wanted: list[Recipe | None] = [None, *rng.sample(RECIPES[:5], 2)]
+    runs = [{v: rng.randint(0, top) for v in ("n", "m", "p")} for top in (7, 5, 1)]
+    expected = [outcome(fn, seed, sizes) for seed, sizes in enumerate(runs)]
+    for recipe in wanted:
+        tiles = random_sizes(rng)
+        try:
+            done = tile(fn, tiles, recipe, ROOM)
+        except LoopxformError as e:
+            counts[f"refused {e.code}"] += 1
+            continue
+        counts[f"{recipe or 'auto'}: {done.recipe}"] += 1
+        _same(name, text, done, runs, expected, tiles)
+
+
+def _same(
+    name: str,
+    text: str,
+    done: Tiled,
+    runs: list[dict[str, int]],
+    expected: list[dict[str, object] | None],
+    tiles: dict[str, int],
+) -> None:
+    for seed, (sizes, result) in enumerate(zip(runs, expected)):
+        if result is None:
+            continue
+        found = arguments(done.derivation.start, sizes, seed)
+        Program(done.function).run(found, order_seed=seed)
+        same = np.array_equal(result["C"], found["C"], equal_nan=True)  # type: ignore[arg-type]
+        assert same, f"{name}: {done.recipe} {tiles} at {sizes}\n{text}"
+
+
+def sweep(seed: int, count: int) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for name, text in nests(seed, count):
+        check(name, text, counts)
+    return counts
+
+
+def test_recipes_on_random_nests() -> None:
+    counts = sweep(1, 60)
+    print(counts)
+    assert sum(n for k, n in counts.items() if k.startswith("auto: ") and k != "auto: naive") > 25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_recipes_on_many_random_nests(seed: int) -> None:
+    print(sweep(seed, 150))
