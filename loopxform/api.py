@@ -190,6 +190,7 @@ class Routine:
         self,
         *,
         recipe: Recipe | None = None,
+        variant: Recipe | None = None,
         limits: Limits | str = "generic",
         contract: bool = True,
         **sizes: int,
@@ -203,4 +204,4 @@ class Routine:
         """
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
-        return tile_routine(self, sizes, recipe, limits, contract=contract)
+        return tile_routine(self, sizes, recipe or variant, limits, contract=contract)

@@ -87,7 +87,7 @@ def test_apply_takes_steps_and_text(mm: lx.Routine) -> None:
 
 def test_tile_and_write(mm: lx.Routine, tmp_path: Path) -> None:
     tiled = mm.tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
-    assert tiled.tiled.variant == "register"
+    assert tiled.tiled.recipe == "register"
     assert "A_loc = A[iii : iii + Ty*Ry, kk : kk + Tk]" in tiled.listing
     written = tiled.write(tmp_path / "build")
     assert sorted(p.name for p in written) == ["mm.cl", "mm_opencl.c", "mm_opencl.h"]
@@ -96,8 +96,8 @@ def test_tile_and_write(mm: lx.Routine, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_tiled(mm: lx.Routine) -> None:
-    with pytest.raises(TypeError, match="'Tz' is not a tile size"):
-        mm.tile(Tz=4)
+    with pytest.raises(TypeError, match="'Tw' is not a tile size"):
+        mm.tile(Tw=4)
     for bad in (0, -1, 2.5):
         with pytest.raises(UsageError, match="Ty must be a whole number"):
             mm.tile(Ty=bad)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from loopxform.cli.options import add_contract, chosen, positive
 from loopxform.errors import UsageError, about
 from loopxform.recipes.limits import PROFILES, Limits, profile
 from loopxform.recipes.sizes import NAMES, RECIPES
-from loopxform.tiled import TiledRoutine
+from loopxform.tiled import TiledRoutine, tile_routine
 
 if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
@@ -60,7 +60,7 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
     routine = chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
         recipe = None if args.recipe == "auto" else args.recipe
-        return routine.tile(recipe=recipe, limits=limits, contract=contract, **sizes)
+        return tile_routine(routine, sizes, recipe, limits, contract=contract)
 
 
 def limits_for(args: argparse.Namespace) -> Limits:

@@ -102,5 +102,5 @@ def test_a_name_that_is_not_there() -> None:
 def test_help() -> None:
     text = pydoc.plain(pydoc.render_doc(loopxform))
     assert "class Routine(" in text
-    assert "Block and register tiling." in text
+    assert "Tiling. `sizes` are any of" in text
     assert all(f"\n    {name}" in text for name in PUBLIC)

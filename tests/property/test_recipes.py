@@ -37,7 +37,8 @@ READS = {
 HEAD = """void f(int n, int m, int p, const float A[restrict n + m][p + 5],
   const float B[restrict p + 5][m], const float T[restrict p + 5][n],
   const float X[restrict n + p + 5], const float Y[restrict m], const float W[restrict p + 5],
-  const float F[restrict (n + 1) * (p + 5)], const float V[restrict n + m], const float P[restrict n + p + 5][p + 5],
+  const float F[restrict (n + 1) * (p + 5)], const float V[restrict n + m],
+  const float P[restrict n + p + 5][p + 5],
   const int idx[restrict n], const int mask[restrict p + 5], float C[restrict {shape}])
 """
 

@@ -26,7 +26,9 @@ LISTINGS = {
         MM.replace("for (int k = 0; k < U", "for (int k = 0; k < 4").replace("[U]", "[4]"),
         *PARALLEL,
         "stripmine i Ty",
-        "copy-to-local A ii",
+        "stripmine j Ty",
+        "interchange i jj",
+        "copy-to-local A jj",
     ),
     "offset": (
         STENCIL,

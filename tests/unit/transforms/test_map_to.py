@@ -38,8 +38,13 @@ REFUSALS = {
     "same-level": (
         MM,
         *PARALLEL,
-        "map i group.x",
-        "map j group.x",
+        "stripmine i 2",
+        "stripmine j 2",
+        "interchange i jj",
+        "map ii group.y",
+        "map jj group.x",
+        "map i thread.x",
+        "map j thread.x",
     ),
     "inner-first": (
         MM,

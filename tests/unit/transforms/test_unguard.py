@@ -41,7 +41,7 @@ LISTINGS = {
         "unguard acc",
     ),
     "indirect": (
-        MM.replace("A[i][k]", "A[p[i]][k]").replace("(int M", "(int p[8], int M"),
+        MM.replace("A[i][k]", "A[p[i]][k]").replace("(int M,", "(int M, const int p[M],"),
         *PARALLEL,
         *TILED,
         "expand acc ii,jj,i,j",
