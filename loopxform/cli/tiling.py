@@ -9,7 +9,7 @@ from loopxform.api import File
 from loopxform.cli.options import add_contract, chosen, positive
 from loopxform.errors import UsageError, about
 from loopxform.recipes.limits import PROFILES, Limits, profile
-from loopxform.recipes.sizes import NAMES, RECIPES
+from loopxform.recipes.sizes import NAMES, RECIPES, Residuals
 from loopxform.tiled import TiledRoutine, tile_routine
 
 if TYPE_CHECKING:
@@ -43,6 +43,17 @@ def add_options(p: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help=argparse.SUPPRESS,
     )
+    g.add_argument(
+        "--pad",
+        action="store_true",
+        help="fill partial tiles of the sequential loop with numbers that change nothing, where "
+        "that can be shown, in place of an epilogue",
+    )
+    g.add_argument(
+        "--edge-versions",
+        action="store_true",
+        help="copy and write whole tiles in versions without the checks of partial ones",
+    )
     add_contract(g, "(tile: on; run: off, which is bit-exact)")
     d = p.add_argument_group("device")
     d.add_argument(
@@ -60,7 +71,8 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
     routine = chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
         recipe = None if args.recipe == "auto" else args.recipe
-        return tile_routine(routine, sizes, recipe, limits, contract=contract)
+        residuals = Residuals(pad=args.pad, versions=args.edge_versions)
+        return tile_routine(routine, sizes, recipe, limits, contract=contract, residuals=residuals)
 
 
 def limits_for(args: argparse.Namespace) -> Limits:

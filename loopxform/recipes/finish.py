@@ -35,15 +35,17 @@ def _operations(e: Expr) -> int:
     return (own or isinstance(e, Bin | Un | Select)) + sum(map(_operations, children(e)))
 
 
-def finish(w: Work, storage: list[str], choice: Choice, outer: dict[str, str]) -> None:
-    """Tiles without bounds checks: padded, or full but for the last one."""
+def finish(
+    w: Work, storage: list[str], choice: Choice, outer: dict[str, str], *, pad: bool
+) -> None:
+    """Tiles without bounds checks: full but for the last one, or padded."""
     if storage:
         w.stage("Redundant computation instead of bounds checks")
         w.attempt(Unguard(tuple(storage)))
     if outer:
         for kk in outer.values():
             w.stage("Neutral padding of the common dimension")
-            if not w.attempt(Pad(kk)):
+            if not (pad and w.attempt(Pad(kk))):
                 w.stage("Epilogue of the common dimension")
                 w.attempt(Epilogue(kk))
         w.stage("Unrolling for the kernel compiler")

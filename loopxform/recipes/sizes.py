@@ -7,8 +7,22 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "naive"]
-Edges = Literal["on", "off"]
-"""Whether whole tiles are worked on in versions without the checks of partial ones."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """What is done about partial tiles: `pad` fills the last tile of a sequential loop with numbers
+    that change nothing, in place of an epilogue; with `versions` whole tiles are worked on in
+    versions without the checks of partial ones. (Seed 000, sections 4.2.2, 7.3.2 and 7.3.3. On an
+    H100 the epilogue alone is the fastest in most nests: docs/tiling.md.)"""
+
+    pad: bool = False
+    versions: bool = False
+
+
+PLAIN = Residuals()
+
+
 RECIPES: tuple[Recipe, ...] = ("register", "block", "one-sided", "1-d", "stencil", "naive")
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 

@@ -24,7 +24,7 @@ from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, prepare, with_guards_inside
 from loopxform.recipes.reuse import Staged
 from loopxform.recipes.sink import sink
-from loopxform.recipes.sizes import Edges, Recipe
+from loopxform.recipes.sizes import PLAIN, Recipe, Residuals
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
     Derivation,
@@ -66,11 +66,11 @@ def tile(
     limits: Limits = PROFILES["generic"],
     *,
     strict: bool = False,
-    edges: Edges = "off",
+    residuals: Residuals = PLAIN,
 ) -> Tiled:
     """Tiles the one nest of `fn` with the sizes that are given, the others chosen to fit `limits`.
     With `strict` a recipe that does not fit is an error; else the nest is mapped naively. With
-    `edges` on, whole tiles are worked on in versions without the checks of partial ones.
+    `residuals` say what is done about partial tiles.
 
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
@@ -80,7 +80,7 @@ def tile(
     found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1)
     for choice in found:
         try:
-            return _staged(inside, choice, given, limits, edges)
+            return _staged(inside, choice, given, limits, residuals)
         except TransformError as e:
             if strict:
                 raise
@@ -92,13 +92,13 @@ def tile(
 
 
 def _staged(
-    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, edges: Edges
+    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, residuals: Residuals
 ) -> Tiled:
     """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
     unless that leaves none."""
     while True:
         try:
-            return _apply(nest, choice, given, limits, edges)
+            return _apply(nest, choice, given, limits, residuals)
         except NotCopied as e:
             choice = choice.without(e.stage)
             if not choice.stages:
@@ -110,7 +110,7 @@ def _apply(
     choice: Choice,
     given: Mapping[str, int],
     limits: Limits,
-    edges: Edges = "off",
+    residuals: Residuals = PLAIN,
     reason: str = "",
 ) -> Tiled:
     """The steps of a choice, for sizes that fit."""
@@ -125,12 +125,12 @@ def _apply(
         note = one_item_each(w, nest)
         text = "; ".join(x for x in (reason, note) if x)
         return Tiled(w.derivation, choice, used, reason=text)
-    staged, kept = _tiled(w, nest, choice, edges)
+    staged, kept = _tiled(w, nest, choice, residuals)
     return Tiled(w.derivation, choice, used, staged, kept, reason)
 
 
 def _tiled(
-    w: Work, nest: Nest, choice: Choice, edges: Edges
+    w: Work, nest: Nest, choice: Choice, residuals: Residuals
 ) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
     """Every step, in the order of the listings; what was staged, and what is read into registers
     from global memory."""
@@ -160,8 +160,8 @@ def _tiled(
     _map(w, others, dims, choice)
     staged = copies(w, choice, outer, groups[-1])
     kept = registers(w, choice)
-    finish(w, storage, choice, outer)
-    if edges == "on":
+    finish(w, storage, choice, outer, pad=residuals.pad)
+    if residuals.versions:
         w.stage("Versions for whole tiles")
         w.attempt(Interior(groups[-1]))
     return staged, kept
