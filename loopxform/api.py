@@ -205,9 +205,9 @@ class Routine:
 
         Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
         """
-        from loopxform.recipes.sizes import Residuals
+        from loopxform.recipes.sizes import Options
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
-        residuals = Residuals(pad=pad, versions=edge_versions)
+        options = Options(pad=pad, versions=edge_versions)
         chosen = recipe or variant
-        return tile_routine(self, sizes, chosen, limits, contract=contract, residuals=residuals)
+        return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)

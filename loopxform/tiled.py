@@ -16,7 +16,7 @@ from loopxform.errors import UsageError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.recipes.limits import Limits, profile
-from loopxform.recipes.sizes import NAMES, PLAIN, Recipe, Residuals
+from loopxform.recipes.sizes import NAMES, PLAIN, Options, Recipe
 from loopxform.recipes.tile import Tiled, tile
 from loopxform.transforms import Derivation
 from loopxform.transforms.base import LARGEST_TILE
@@ -32,7 +32,7 @@ def tile_routine(
     limits: Limits | str,
     *,
     contract: bool,
-    residuals: Residuals = PLAIN,
+    options: Options = PLAIN,
 ) -> TiledRoutine:
     """See `Routine.tile`."""
     for name, size in sizes.items():
@@ -44,7 +44,7 @@ def tile_routine(
     room = profile(limits) if isinstance(limits, str) else limits
     with quoting(routine.file.parsed.sources):
         strict = recipe is not None and recipe != "naive"
-        tiled = tile(routine.function, sizes, recipe, room, strict=strict, residuals=residuals)
+        tiled = tile(routine.function, sizes, recipe, room, strict=strict, options=options)
     return TiledRoutine(routine, tiled, room, contract)
 
 

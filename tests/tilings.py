@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from loopxform.ir.nodes import Function
 from loopxform.recipes.limits import Limits
-from loopxform.recipes.sizes import PLAIN, Recipe, Residuals, Tiles
+from loopxform.recipes.sizes import PLAIN, Options, Recipe, Tiles
 from loopxform.recipes.tile import Tiled
 from loopxform.recipes.tile import tile as with_limits
 
 ROOM = Limits("any", 1 << 30, 1 << 40, 1 << 30, 1, item_sizes=(1 << 30, 1 << 30, 1 << 30))
 
-__all__ = ["ROOM", "Recipe", "Residuals", "Tiled", "Tiles", "tile"]
+__all__ = ["ROOM", "Options", "Recipe", "Tiled", "Tiles", "tile"]
 
 
 def tile(
@@ -19,7 +19,7 @@ def tile(
     recipe: Recipe = "register",
     *,
     strict: bool = False,
-    residuals: Residuals = PLAIN,
+    options: Options = PLAIN,
 ) -> Tiled:
     """The nest of `fn` tiled by one recipe, mapped naively where that does not fit."""
-    return with_limits(fn, sizes.numbers, recipe, ROOM, strict=strict, residuals=residuals)
+    return with_limits(fn, sizes.numbers, recipe, ROOM, strict=strict, options=options)

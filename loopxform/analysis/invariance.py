@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Load, Stmt, Var
+from loopxform.ir.types import Space
 from loopxform.ir.visit import bodies, loads, names, stmt_exprs, writes
 
 Loops = frozenset[str]
@@ -55,6 +56,7 @@ class Invariance:
 def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) -> Invariance:
     """The facts of `body`, which stands inside the loops `parallel`."""
     objects = {p.name for p in fn.objects if p.array}
+    objects |= {s.name for s in fn.body if isinstance(s, Decl) and s.space is Space.GLOBAL}
     written = writes(body)
     values: dict[str, Loops] = {v: frozenset({v}) for v in parallel}
     every = frozenset(parallel) | {s.var for s in _loops(body)}

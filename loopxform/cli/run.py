@@ -59,7 +59,18 @@ def main(argv: list[str]) -> int:
     source = CSource(args.file, text, tuple(args.include), tuple(args.define), tuple(args.undefine))
     with quoting(file.parsed.sources), about("--size"):
         plan = emit.kernel(tiled.derivation, contract=not exact)
-        result = run(plan, source, device, given, seed, exact=exact, inputs=inputs, repeat=repeat)
+        reordered = args.reassociate
+        result = run(
+            plan,
+            source,
+            device,
+            given,
+            seed,
+            exact=exact,
+            reordered=reordered,
+            inputs=inputs,
+            repeat=repeat,
+        )
     sizes = ", ".join(f"{n}={v}" for n, v in given.items()) or "no sizes"
     print(headline(tiled))
     print(f"  device        {device}")

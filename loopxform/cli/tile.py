@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from loopxform.api import File
-from loopxform.cli import tiling
+from loopxform.cli import plan_text, tiling
 from loopxform.cli.options import parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.script import saved
@@ -34,6 +34,7 @@ def options() -> Parser:
         help="an OpenCL kernel with host code, or tiled C for the CPU",
     )
     o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
+    o.add_argument("--show-plan", action="store_true", help="print what is used again, and why")
     o.add_argument("--dry-run", action="store_true", help="write no files")
     o.add_argument(
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
@@ -56,6 +57,8 @@ def main(argv: list[str]) -> int:
     talk = sys.stderr if args.json == "-" else sys.stdout
     if args.show_steps:
         print("\n".join(steps(tiled.derivation)), file=talk)
+    if args.show_plan:
+        print("\n".join(plan_text.lines(tiled)), file=talk)
     if args.json == "-":
         print(script, end="")
     if not args.quiet:

@@ -9,7 +9,7 @@ from loopxform.api import File
 from loopxform.cli.options import add_contract, chosen, positive
 from loopxform.errors import UsageError, about
 from loopxform.recipes.limits import PROFILES, Limits, profile
-from loopxform.recipes.sizes import NAMES, RECIPES, Residuals
+from loopxform.recipes.sizes import NAMES, RECIPES, Options
 from loopxform.tiled import TiledRoutine, tile_routine
 
 if TYPE_CHECKING:
@@ -54,6 +54,23 @@ def add_options(p: argparse.ArgumentParser) -> None:
         action="store_true",
         help="copy and write whole tiles in versions without the checks of partial ones",
     )
+    g.add_argument(
+        "--Rk",
+        metavar="N",
+        help="split the reduction into chunks of Tk*N terms that run at the same time",
+    )
+    g.add_argument(
+        "--reassociate",
+        action="store_true",
+        help="sums and products of floats may be computed in another order",
+    )
+    g.add_argument(
+        "--manifest",
+        action="append",
+        default=[],
+        metavar="A:1,0",
+        help="read an array from a copy with its dimensions in this order, made first",
+    )
     add_contract(g, "(tile: on; run: off, which is bit-exact)")
     d = p.add_argument_group("device")
     d.add_argument(
@@ -66,13 +83,31 @@ def add_options(p: argparse.ArgumentParser) -> None:
 
 def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: bool) -> TiledRoutine:
     """Tiles the function that the command line asks for. Raises LoopxformError."""
-    options = ((name, positive(f"--{name}", getattr(args, name))) for name in NAMES)
-    sizes = {name: size for name, size in options if size is not None}
+    given = ((name, positive(f"--{name}", getattr(args, name))) for name in NAMES)
+    sizes = {name: size for name, size in given if size is not None}
     routine = chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
         recipe = None if args.recipe == "auto" else args.recipe
-        residuals = Residuals(pad=args.pad, versions=args.edge_versions)
-        return tile_routine(routine, sizes, recipe, limits, contract=contract, residuals=residuals)
+        options = Options(
+            pad=args.pad,
+            versions=args.edge_versions,
+            layouts=tuple(_layout(text) for text in args.manifest),
+            chunks=positive("--Rk", args.Rk),
+            reassociate=args.reassociate,
+        )
+        return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
+
+
+def _layout(text: str) -> tuple[str, str]:
+    """`A:1,0`. Raises UsageError."""
+    array, _, order = text.partition(":")
+    if array and order and all(n.isdecimal() for n in order.split(",")):
+        return array, order
+    raise UsageError(
+        f"'{text}' is no layout",
+        help="an array and its dimensions in order: --manifest A:1,0",
+        subject="--manifest",
+    )
 
 
 def limits_for(args: argparse.Namespace) -> Limits:

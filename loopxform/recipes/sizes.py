@@ -10,17 +10,24 @@ Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "naive"]
 
 
 @dataclass(frozen=True)
-class Residuals:
-    """What is done about partial tiles: `pad` fills the last tile of a sequential loop with numbers
-    that change nothing, in place of an epilogue; with `versions` whole tiles are worked on in
-    versions without the checks of partial ones. (Seed 000, sections 4.2.2, 7.3.2 and 7.3.3. On an
-    H100 the epilogue alone is the fastest in most nests: docs/tiling.md.)"""
+class Options:
+    """What a user may ask of tiling besides a recipe and sizes.
+
+    `pad` fills the last, partial tile of a sequential loop with numbers that change nothing, in
+    place of an epilogue; with `versions` whole tiles are worked on in versions without the checks
+    of partial ones (seed 000, sections 7.3.2 and 7.3.3). `layouts` are arrays to be read from a
+    copy in another layout, with its dimensions in order (seed 004, manifest). `chunks` splits a
+    reduction into chunks of so many tiles (Rk; seed 000, section 7.3.1), where `reassociate` allows
+    sums and products of floats to round differently."""
 
     pad: bool = False
     versions: bool = False
+    layouts: tuple[tuple[str, str], ...] = ()
+    chunks: int | None = None
+    reassociate: bool = False
 
 
-PLAIN = Residuals()
+PLAIN = Options()
 
 
 RECIPES: tuple[Recipe, ...] = ("register", "block", "one-sided", "1-d", "stencil", "naive")

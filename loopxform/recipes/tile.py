@@ -7,7 +7,7 @@ listings of seed 000, section 2.1, which they reproduce for a matrix product.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopxform.analysis.invariance import Read
 from loopxform.errors import TransformError, UnsupportedC
@@ -24,7 +24,9 @@ from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, prepare, with_guards_inside
 from loopxform.recipes.reuse import Staged
 from loopxform.recipes.sink import sink
-from loopxform.recipes.sizes import PLAIN, Recipe, Residuals
+from loopxform.recipes.sizes import DEFAULTS, PLAIN, Options, Recipe
+from loopxform.recipes.split_reduction import split_reduction
+from loopxform.recipes.transpose import in_layouts, transposition
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
     Derivation,
@@ -40,12 +42,13 @@ from loopxform.transforms import (
 
 @dataclass(frozen=True)
 class Tiled:
-    """The derivation, the choice that was possible with its tile sizes, what was staged, what is
-    read into registers from global memory, and why not another choice."""
+    """The derivation, the choice that was possible with its tile sizes for the nest, what was
+    staged, what is read into registers from global memory, and why not another choice."""
 
     derivation: Derivation
     choice: Choice
     sizes: dict[str, int]
+    nest: Nest
     staged: tuple[Staged, ...] = ()
     kept: tuple[Read, ...] = ()
     reason: str = ""
@@ -66,21 +69,63 @@ def tile(
     limits: Limits = PROFILES["generic"],
     *,
     strict: bool = False,
-    residuals: Residuals = PLAIN,
+    options: Options = PLAIN,
 ) -> Tiled:
     """Tiles the one nest of `fn` with the sizes that are given, the others chosen to fit `limits`.
     With `strict` a recipe that does not fit is an error; else the nest is mapped naively. With
-    `residuals` say what is done about partial tiles.
+    `options` are what else the user asks for.
 
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
     nest = prepare(Derivation(fn), every=recipe not in (None, "naive"))
+    nest, copies_made = in_layouts(nest, options.layouts)
+    if options.chunks is None:
+        done = _nest(nest, given, recipe, limits, options, strict=strict)
+    else:
+        done = _chunks(nest, given, recipe, limits, options, strict=strict)
+    for target in copies_made:
+        done = replace(done, derivation=transposition(done.derivation, target))
+    return done
+
+
+CHUNK = 64
+"""Iterations of a tile of a chunk, where the user gives no Tk."""
+
+
+def _chunks(
+    nest: Nest,
+    given: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits,
+    options: Options,
+    *,
+    strict: bool,
+) -> Tiled:
+    """Partial results of chunks of the reduction, tiled as any nest, then their combination."""
+    size = (options.chunks or 1) * given.get("Tk", CHUNK)
+    chunks, results = split_reduction(nest, str(size), reassociate=options.reassociate)
+    done = _nest(chunks, given, recipe, limits, options, strict=strict)
+    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, **given})
+    one_item_each(w, replace(results, derivation=done.derivation))
+    return replace(done, derivation=w.derivation)
+
+
+def _nest(
+    nest: Nest,
+    given: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits,
+    options: Options,
+    *,
+    strict: bool,
+) -> Tiled:
+    """One nest, by the first choice whose steps are all legal."""
     inside = with_guards_inside(nest)
     found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1)
     for choice in found:
         try:
-            return _staged(inside, choice, given, limits, residuals)
+            return _staged(inside, choice, given, limits, options)
         except TransformError as e:
             if strict:
                 raise
@@ -92,13 +137,13 @@ def tile(
 
 
 def _staged(
-    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, residuals: Residuals
+    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, options: Options
 ) -> Tiled:
     """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
     unless that leaves none."""
     while True:
         try:
-            return _apply(nest, choice, given, limits, residuals)
+            return _apply(nest, choice, given, limits, options)
         except NotCopied as e:
             choice = choice.without(e.stage)
             if not choice.stages:
@@ -110,7 +155,7 @@ def _apply(
     choice: Choice,
     given: Mapping[str, int],
     limits: Limits,
-    residuals: Residuals = PLAIN,
+    options: Options = PLAIN,
     reason: str = "",
 ) -> Tiled:
     """The steps of a choice, for sizes that fit."""
@@ -124,13 +169,13 @@ def _apply(
     if choice.recipe == "naive":
         note = one_item_each(w, nest)
         text = "; ".join(x for x in (reason, note) if x)
-        return Tiled(w.derivation, choice, used, reason=text)
-    staged, kept = _tiled(w, nest, choice, residuals)
-    return Tiled(w.derivation, choice, used, staged, kept, reason)
+        return Tiled(w.derivation, choice, used, nest, reason=text)
+    staged, kept = _tiled(w, nest, choice, options)
+    return Tiled(w.derivation, choice, used, nest, staged, kept, reason)
 
 
 def _tiled(
-    w: Work, nest: Nest, choice: Choice, residuals: Residuals
+    w: Work, nest: Nest, choice: Choice, options: Options
 ) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
     """Every step, in the order of the listings; what was staged, and what is read into registers
     from global memory."""
@@ -160,8 +205,8 @@ def _tiled(
     _map(w, others, dims, choice)
     staged = copies(w, choice, outer, groups[-1])
     kept = registers(w, choice)
-    finish(w, storage, choice, outer, pad=residuals.pad)
-    if residuals.versions:
+    finish(w, storage, choice, outer, pad=options.pad)
+    if options.versions:
         w.stage("Versions for whole tiles")
         w.attempt(Interior(groups[-1]))
     return staged, kept

@@ -9,15 +9,17 @@ Coalesced Memory Access".)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Var
 from loopxform.ir.visit import loops_around, perfect_nest, resolve, walk
+from loopxform.recipes.nest import Nest
 from loopxform.transforms import (
     CopyToLocal,
     Derivation,
     Interchange,
+    Manifest,
     MapTo,
     Sequentialise,
     Stripmine,
@@ -36,6 +38,20 @@ def transposition(derivation: Derivation, target: str, tile: int = TILE) -> Deri
     if copy.read == copy.written:
         return _straight(derivation, copy, tile)
     return _turned(derivation, copy, tile)
+
+
+def in_layouts(nest: Nest, layouts: tuple[tuple[str, str], ...]) -> tuple[Nest, tuple[str, ...]]:
+    """The nest with arrays read from copies in another layout, and the names of the copies, whose
+    nests are still to be mapped. Raises TransformError."""
+    targets = []
+    for array, order in layouts:
+        name = fresh(nest.function, f"{array}_t")
+        step = Manifest(array, tuple(order.split(",")), name)
+        derivation = nest.derivation.titled("Listing 2: Arrays in another layout").then(step)
+        last = max(n for n, s in enumerate(derivation.function.body) if isinstance(s, For))
+        nest = replace(nest, derivation=derivation, path=(last,))
+        targets.append(name)
+    return nest, tuple(targets)
 
 
 @dataclass(frozen=True)

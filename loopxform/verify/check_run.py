@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,14 +65,22 @@ def arguments(
 class Comparison:
     """A planned kernel and the user's own C, each compiled once, to be run on several inputs.
 
-    `exact` says that nothing may be contracted.
+    `exact` says that nothing may be contracted, `reordered` that sums may be added in another
+    order.
     """
 
-    def __init__(self, plan: Plan, source: CSource, device: DeviceInfo, *, exact: bool) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        source: CSource,
+        device: DeviceInfo,
+        *,
+        exact: bool,
+        reordered: bool = False,
+    ) -> None:
         self.plan, self.source, self.device = plan, source, device
-        self.allowed = tolerance_of(
-            plan.written, contract=not exact, rounded=device.correctly_rounded
-        )
+        found = tolerance_of(plan.written, contract=not exact, rounded=device.correctly_rounded)
+        self.allowed = replace(found, reordered=reordered)
 
     @cached_property
     def library(self) -> Library:
@@ -124,11 +132,12 @@ def run(
     seed: int,
     *,
     exact: bool,
+    reordered: bool = False,
     inputs: Mapping[str, Wanted] | None = None,
     repeat: int = 1,
 ) -> RunResult:
     """One run of a `Comparison`."""
-    both = Comparison(plan, source, device, exact=exact)
+    both = Comparison(plan, source, device, exact=exact, reordered=reordered)
     return both.run(sizes, seed, inputs=inputs, repeat=repeat)
 
 

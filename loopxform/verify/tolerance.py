@@ -42,20 +42,24 @@ UNROUNDED = {"/": 3, "sqrt": 3}
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What may differ in the arrays of a nest: `functions` by name, and contraction."""
+    """What may differ in the arrays of a nest: `functions` by name, contraction, and sums whose
+    terms are added in another order."""
 
     functions: tuple[str, ...]
     contract: bool
+    reordered: bool = False
 
     @property
     def exact(self) -> bool:
-        return not self.functions and not self.contract
+        return not self.functions and not self.contract and not self.reordered
 
     @property
     def why(self) -> str:
         """`contraction and the device's exp, sin`."""
         device = f"the device's {', '.join(self.functions)}" if self.functions else ""
-        return " and ".join(x for x in ("contraction" if self.contract else "", device) if x)
+        fused = "contraction" if self.contract else ""
+        order = "sums in another order" if self.reordered else ""
+        return " and ".join(x for x in (fused, order, device) if x)
 
     def relative(self, array: Any) -> float:
         """For an array of that type; none for integers."""
@@ -63,12 +67,12 @@ class Tolerance:
         if kind.kind != "f":
             return 0.0
         units = [_error(name, kind) for name in self.functions]
-        fused = CONTRACTION[str(kind)] if self.contract else 0.0
+        fused = CONTRACTION[str(kind)] if self.contract or self.reordered else 0.0
         return max([fused, *(HEADROOM * u for u in units)])
 
     def absolute(self, array: Any) -> float:
-        """For the elements of an array that cancel; only functions need it."""
-        if not self.functions:
+        """For the elements of an array that cancel; functions and other orders need it."""
+        if not self.functions and not self.reordered:
             return 0.0
         sizes = np.abs(np.asarray(array, np.float64))
         return self.relative(array) * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))

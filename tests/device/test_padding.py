@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from harness import simulate
-from tilings import Residuals, tile
+from tilings import Options, tile
 
 from loopxform import load
 from loopxform.codegen import emit
@@ -59,7 +59,7 @@ def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, 
     file = folder / "f.c"
     file.write_text(NEST.format(t=t, start=start, body=body))
     done = tile(
-        load(str(file))["f"].function, tiles, recipe, strict=True, residuals=Residuals(pad=True)
+        load(str(file))["f"].function, tiles, recipe, strict=True, options=Options(pad=True)
     ).derivation
     assert any(r.step.verb == "pad" for r in done.records)
     return emit.kernel(done, contract=False), CSource(str(file))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from harness import given, program, run_c, run_on_device, simulate, sizes_of
-from tilings import Residuals, tile
+from tilings import Options, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
@@ -15,7 +15,7 @@ from loopxform.runtime.kernel import CompiledKernel
 from loopxform.verify.compare import compare
 
 SEED = 31
-BOTH = Residuals(pad=True, versions=True)
+BOTH = Options(pad=True, versions=True)
 TILES = Tiles(Ty=2, Tx=4, Tk=3, Ry=3, Rx=2)
 SIZES = ((13, 7, 17), (12, 9, 16), (5, 4, 7), (12, 5, 9), (1, 0, 8))
 """Groups of both kinds, only whole ones, only partial ones, partial in one dimension, no terms."""
@@ -23,7 +23,7 @@ PROGRAMS = ("mm", "gemm", "mm_bias", "batched", "distances", "mm_int_div", "cros
 
 
 def versions(name: str, recipe: Recipe) -> Plan:
-    done = tile(program(name), TILES, recipe, strict=True, residuals=BOTH).derivation
+    done = tile(program(name), TILES, recipe, strict=True, options=BOTH).derivation
     assert done.records[-1].step.verb == "interior"
     return emit.kernel(done, contract=False)
 

@@ -28,12 +28,12 @@ from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import Expr, For, Function
 from loopxform.ir.types import BOOL, Scalar
 from loopxform.ir.visit import walk
-from loopxform.recipes.sizes import Recipe, Residuals
+from loopxform.recipes.sizes import Options, Recipe
 from loopxform.verify.interp import InterpError, Program, evaluate
 
 CPU = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
 RECIPES: tuple[Recipe, ...] = ("register", "block")
-RESIDUALS = (Residuals(pad=True), Residuals(pad=True, versions=True))
+OPTIONS = (Options(pad=True), Options(pad=True, versions=True))
 FLOATS = ["float", "double"]
 INTEGERS = ["int", "unsigned int", "char", "unsigned char", "short", "long", "unsigned long"]
 REAL = (0.0, -0.0, 1.0, -1.0, 0.5, -3.25, math.inf, -math.inf, math.nan)
@@ -271,9 +271,9 @@ def tilings(first: int, count: int) -> Counter[str]:
         text, rng = Writer(seed).nest(), random.Random(seed)
         fn = lowered(text)
         sizes = Tiles(*(rng.randint(1, 4) for _ in range(5)))
-        recipe, residuals = rng.choice(RECIPES), rng.choice(RESIDUALS)
+        recipe, options = rng.choice(RECIPES), rng.choice(OPTIONS)
         try:
-            done = tile(fn, sizes, recipe, residuals=residuals).derivation
+            done = tile(fn, sizes, recipe, options=options).derivation
         except UnsupportedC:
             continue
         verbs = {r.step.verb for r in done.records}

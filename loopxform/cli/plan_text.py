@@ -1,0 +1,69 @@
+"""`--show-plan`: for every array and loop what is invariant, what is used again, staged where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopxform.analysis.invariance import Read
+from loopxform.ir.printer import expr_text
+from loopxform.recipes.reuse import Facts, Staged
+from loopxform.tiled import TiledRoutine
+
+
+def lines(done: TiledRoutine) -> Iterator[str]:
+    """The table, a line each."""
+    tiled = done.tiled
+    facts = Facts(tiled.nest)
+    yield f"plan of {done.routine.name}: {tiled.recipe}{_why(done)}"
+    for d in tiled.choice.dims:
+        factors = "*".join(map(str, d.factors))
+        yield f"  loop {d.loop:<9} parallel, tiled by {factors}" if factors else f"  loop {d.loop}"
+    for v in tiled.nest.parallel:
+        if v not in [d.loop for d in tiled.choice.dims]:
+            yield f"  loop {v:<9} parallel, over groups"
+    for v in tiled.choice.opened:
+        tile = " in tiles of Tk" if v in tiled.choice.strips else ""
+        yield f"  loop {v:<9} sequential, run in step by a group{tile}"
+    rows = [_row(done, facts, r) for r in _distinct(facts.reads)]
+    if rows:
+        titles = ("array", "varies with", "invariant to", "reuse", "kept in")
+        table = [titles, *rows]
+        width = [max(len(r[n]) for r in table) for n in range(len(titles))]
+        yield from ("  " + "  ".join(t.ljust(w) for t, w in zip(r, width)).rstrip() for r in table)
+
+
+def _why(done: TiledRoutine) -> str:
+    return f" ({done.tiled.reason})" if done.tiled.reason else ""
+
+
+def _distinct(reads: tuple[Read, ...]) -> list[Read]:
+    """Each access once."""
+    return list({(r.array, r.load.index, tuple(x.var for x in r.loops)): r for r in reads}.values())
+
+
+def _row(done: TiledRoutine, facts: Facts, r: Read) -> tuple[str, ...]:
+    """One access of the program."""
+    loops = [*done.tiled.nest.parallel, *(x.var for x in r.loops)]
+    own = next((s for s in done.tiled.staged if _is(s, r)), None)
+    varies = ", ".join(v for v in loops if v in r.varies) or "nothing"
+    same = ", ".join(v for v in loops if v not in r.varies) or "nothing"
+    place = f"line {r.load.origin.loc.line}: " if r.load.origin.loc else ""
+    return (f"{place}{expr_text(r.load)}", varies, same, *_kept(done, facts, r, own))
+
+
+def _is(s: Staged, r: Read) -> bool:
+    return r.array == s.stage.array and r.load.origin.loc in s.stage.places
+
+
+def _kept(done: TiledRoutine, facts: Facts, r: Read, own: Staged | None) -> tuple[str, str]:
+    """How often an element that a group reads is used, and where it is meanwhile."""
+    sizes = done.sizes
+    if own is not None:
+        reuse = f"{own.stage.reuse(sizes):.4g}"
+        place = f"local memory, {own.stage.bytes(sizes)} bytes for {own.stage.box.text}"
+        return reuse, f"{place}, and registers" if own.private else place
+    if any(r.load.origin.loc == k.load.origin.loc and r.array == k.array for k in done.tiled.kept):
+        kept = [d.kept for d in done.tiled.choice.dims if d.kept and d.loop not in r.varies]
+        return "*".join(kept), "a register"
+    why = facts.obstacle(r, done.tiled.choice.dims) if r.loops else ""
+    return "-", f"global memory{f': {why}' if why else ''}"

@@ -1,0 +1,72 @@
+"""Options of `tile` and `run` beside sizes: the plan, other layouts, chunks of reductions, edges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Golden
+
+from loopxform.cli import main
+
+Capture = pytest.CaptureFixture[str]
+CORPUS = Path(__file__).parents[2] / "corpus"
+MM, ROWS = str(CORPUS / "mm.c"), str(CORPUS / "nests" / "row_sum.c")
+SUMS = """\
+void sums(int n, int m, const int a[restrict n][m], int s[restrict n])
+{
+  for (int i = 0; i < n; i++) {
+    int t = 3;
+    for (int k = 0; k < m; k++)
+      t += a[i][k];
+    s[i] = t;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["mm", "nests/lava_boxes", "nests/heat_2d", "nests/filter_7x7"])
+def test_the_plan_says_what_is_invariant(name: str, golden: Golden, capsys: Capture) -> None:
+    assert main(["tile", str(CORPUS / f"{name}.c"), "--show-plan", "--dry-run", "-q"]) == 0
+    golden.check(capsys.readouterr().out)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "options",
+    [
+        [MM, "--manifest", "A:1,0", "--size", "M=37,U=21,N=40"],
+        [MM, "--manifest", "A:1,0", "--manifest", "B:1,0", "--size", "M=7,U=1,N=40"],
+        [MM, "--pad", "--size", "M=37,U=21,N=40"],
+        [MM, "--pad", "--edge-versions", "--size", "M=130,U=21,N=140"],
+        [ROWS, "--manifest", "A:1,0", "--size", "M=70,N=55"],
+        [ROWS, "--Rk", "2", "--Tk", "8", "--reassociate", "--size", "M=70,N=555"],
+        [ROWS, "--Rk", "1", "--Tk", "8", "--reassociate", "--size", "M=1,N=3"],
+    ],
+    ids=str,
+)
+def test_runs_like_the_c_program(options: list[str], capsys: Capture) -> None:
+    assert main(["run", *options]) == 0
+    assert "verified" in capsys.readouterr().out
+
+
+@pytest.mark.device
+def test_integers_need_no_leave_to_be_added_in_another_order(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "f.c").write_text(SUMS)
+    command = ["run", str(tmp_path / "f.c"), "--Rk", "2", "--Tk", "4"]
+    for size in ("n=33,m=100", "n=1,m=0", "n=3,m=1"):
+        assert main([*command, "--size", size]) == 0
+        assert "are identical to your C's" in capsys.readouterr().out
+
+
+def test_sums_of_floats_in_chunks_are_refused(golden: Golden, capsys: Capture) -> None:
+    assert main(["tile", ROWS, "--Rk", "2", "--dry-run"]) == 1
+    golden.check(capsys.readouterr().err.replace(str(CORPUS), "corpus"))
+
+
+@pytest.mark.parametrize("text", ["A", "A:", ":1,0", "A:x", "A:1,1", "A:0,1", "X:1,0"])
+def test_layouts_that_are_none(text: str, capsys: Capture) -> None:
+    assert main(["tile", MM, "--manifest", text, "--dry-run"]) in (1, 2)
+    assert "error: " in capsys.readouterr().err
