@@ -1,4 +1,4 @@
-"""Options of `tile` and `run` beside sizes: the plan, other layouts, chunks of reductions, edges."""
+"""Options of `tile` and `run` beside sizes: the plan, layouts, chunks of reductions, edges."""
 
 from __future__ import annotations
 
