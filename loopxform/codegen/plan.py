@@ -333,10 +333,20 @@ def _ids(mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
 
 
 def _grid(mapping: Mapping) -> tuple[Expr, Expr, Expr]:
-    """Groups in x, y, z."""
-    out: list[Expr] = [Const(1)] * 3
+    """Groups in x, y, z. Where several loops share a dimension, none has fewer than no iterations:
+    the product of two negative counts is no count."""
+    found: list[list[Expr]] = [[], [], []]
     for loop in mapping.grid:
         assert loop.level is not None
-        n, count = loop.level.dimension, trip_count(loop)
-        out[n] = count if value_of(out[n]) == 1 else Bin("*", out[n], count)
-    return out[0], out[1], out[2]
+        found[loop.level.dimension].append(trip_count(loop))
+    x, y, z = (_product(counts) for counts in found)
+    return x, y, z
+
+
+def _product(counts: list[Expr]) -> Expr:
+    if len(counts) < 2:
+        return counts[0] if counts else Const(1)
+    out, *rest = (Bin("max", c, Const(0)) for c in counts)
+    for c in rest:
+        out = Bin("*", out, c)
+    return out

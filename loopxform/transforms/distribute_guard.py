@@ -54,7 +54,8 @@ class DistributeGuard(Step):
         assert guard is not None
         decls = tuple(s for s in site.loop.body if isinstance(s, Decl))
         own = frozenset(s.name for s in (*decls, *guard.then) if isinstance(s, Decl))
-        body = (*decls, *_each(guard.then, guard.cond, own))
+        changing = writes(guard.then)
+        body = (*decls, *_each(guard.then, guard.cond, own, changing))
         origin = site.loop.origin.then(str(self))
         return replace_at(fn, site.path, (replace(site.loop, body=body, origin=origin),))
 
@@ -69,9 +70,11 @@ def _guard(loop: For) -> If | None:
     return None
 
 
-def _each(body: tuple[Stmt, ...], test: Expr, fresh: frozenset[str]) -> tuple[Stmt, ...]:
-    """Every statement under the condition, neighbours together; loops take it inside. `fresh` are
-    local variables that nothing has touched yet."""
+def _each(
+    body: tuple[Stmt, ...], test: Expr, fresh: frozenset[str], changing: frozenset[str]
+) -> tuple[Stmt, ...]:
+    """Every statement under the condition, neighbours together; loops take it inside, unless their
+    bounds have a value under it only. `fresh` are local variables that nothing has touched yet."""
     out: list[Stmt] = []
     for s in body:
         last = out[-1] if out else None
@@ -80,11 +83,15 @@ def _each(body: tuple[Stmt, ...], test: Expr, fresh: frozenset[str]) -> tuple[St
                 out.append(s)
             case Assign(Var(name), Const(), "") if name in fresh:
                 out.append(s)
-            case For() if enters_unseen(s):
-                out.append(replace(s, body=_each(s.body, test, frozenset())))
+            case For() if enters_unseen(s) and not _header(s) & changing:
+                out.append(replace(s, body=_each(s.body, test, frozenset(), changing)))
             case Assign() | If() if isinstance(last, If) and last.cond == test:
                 out[-1] = replace(last, then=(*last.then, s))
             case _:
                 out.append(If(test, (s,)))
         fresh -= reads((s,)) | writes((s,))
     return tuple(out)
+
+
+def _header(loop: For) -> frozenset[str]:
+    return names(loop.lo) | names(loop.hi) | names(loop.step)

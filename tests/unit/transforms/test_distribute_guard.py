@@ -20,6 +20,13 @@ LISTINGS = {
         c("for (int i = 0; i < n; i++) if (a[i] > 0) { float s = 1; s = 2; b[i] = s; }"),
         "distribute-guard i",
     ),
+    "bound-set-under-it": (
+        c(
+            "for (int i = 0; i < n; i++) if (a[i] > 0) {"
+            " int m = i; for (int k = 0; k < m; k++) b[i] += a[k]; }"
+        ),
+        "distribute-guard i",
+    ),
     "bounds-from-an-array": (
         c(
             "for (int i = 0; i < n; i++) if (r[i] > 0) {"
