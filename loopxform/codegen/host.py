@@ -178,9 +178,14 @@ def _cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
     asked = [*plan.launched, *(c.expr for c in plan.conditions)]
     asked += [b.when for b in plan.buffers if b.when is not None]
     wanted = {*arguments, *(n for e in asked for n in names(e))}
+    structs = {b.param.name for b in plan.buffers} - {p.name for p in plan.start.objects}
     for p in plan.start.objects:
         if p.name in wanted:
             yield f"cl_mem {p.name}" if p.array else f"{p.type.c} {p.name}"
+        owner = next((n for n in structs if p.name.startswith(f"{n}.")), None)
+        if owner is not None:
+            structs.discard(owner)
+            yield f"cl_mem {owner}"
 
 
 def _mem(name: str, buffers: tuple[HostBuffer, ...]) -> str:

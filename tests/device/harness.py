@@ -42,9 +42,6 @@ Sizes = tuple[int, int, int]
 
 PROGRAMS = tuple(sorted(p.stem for p in CORPUS.glob("*.c")))
 
-NOT_STAGED = {"covariance"}
-"""Programs that the tile recipe maps naively: both operands are slices of one array."""
-
 
 def source(name: str) -> CSource:
     return CSource(str(CORPUS / f"{name}.c"))
@@ -59,7 +56,7 @@ def program(name: str) -> Function:
 
 @cache
 def tiled(name: str, tiles: Tiles, recipe: Recipe = "register") -> Tiled:
-    return tile(program(name), tiles, recipe, strict=name not in NOT_STAGED)
+    return tile(program(name), tiles, recipe, strict=True)
 
 
 @cache

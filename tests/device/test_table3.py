@@ -2,8 +2,8 @@
 product under Oclgrind, which executes the kernels as they are written.
 
 All twelve entries hold exactly on sizes that the tiles divide; none differs by design. Elsewhere
-copies read the last valid element again in place of what is past the edge, and nothing past U,
-where they write padding; tiles count whole in local memory. The formulas for that are below too.
+copies read the last valid element again in place of what is past the edge, so that tiles count
+whole, while accumulation stops at U; the formulas for that are below too.
 """
 
 from __future__ import annotations
@@ -58,10 +58,9 @@ def test_partial_tiles_count_whole_tiles(sizes: tuple[int, int, int]) -> None:
     m, u, n = sizes
     ty, tx, tk, ry, rx, _ = astuple(TILES)
     groups = -(-m // (ty * ry)) * -(-n // (tx * rx))
-    whole, tile = -(-u // tk) * tk, ty * ry + tx * rx
-    local_reads = groups * ty * tx * whole * (ry + rx)
-    expected = groups * u * tile, m * n, local_reads, groups * whole * tile
-    assert counted("mm", "register", TILES, m, u, n) == expected
+    copied = groups * -(-u // tk) * tk * (ty * ry + tx * rx)
+    local_reads = groups * ty * tx * u * (ry + rx)
+    assert counted("mm", "register", TILES, m, u, n) == (copied, m * n, local_reads, copied)
 
 
 @pytest.mark.oclgrind
