@@ -78,7 +78,8 @@ class Rfactor(Step):
         if problems:
             return problems
         made, path = self._split(fn, site, parallel=False)
-        return parallel_obstacles(made, path)
+        # A witness would count chunks, which the program that is looked at does not have.
+        return tuple(replace(o, witness=None) for o in parallel_obstacles(made, path))
 
     def _problem(self, fn: Function, site: LoopSite, r: Reduction) -> Obstacle | None:
         types = symbols(fn)
