@@ -79,7 +79,11 @@ class Rfactor(Step):
             return problems
         made, path = self._split(fn, site, parallel=False)
         # A witness would count chunks, which the program that is looked at does not have.
-        return tuple(replace(o, witness=None) for o in parallel_obstacles(made, path))
+        text = "the chunks depend on one another: "
+        return tuple(
+            Obstacle("LX192", text + o.message, o.loc, remedy=o.remedy)
+            for o in parallel_obstacles(made, path)
+        )
 
     def _problem(self, fn: Function, site: LoopSite, r: Reduction) -> Obstacle | None:
         types = symbols(fn)
