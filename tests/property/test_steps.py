@@ -419,9 +419,10 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     steps = sweep_nests(7, 100) + sweep_detours(7, 200)
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
     refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
-    accepted |= {"pad"}  # which needs more than chance: test_neutral.py tiles what can be padded
-    assert accepted == set(STEPS), set(STEPS) - accepted
-    assert refused >= set(STEPS) - {"sequentialise"}, set(STEPS) - refused
+    # These need more than chance: test_neutral.py pads, test_recipes.py takes the others.
+    elsewhere = {"pad", "hoist", "widen", "rename", "distribute-guard"}
+    assert accepted >= set(STEPS) - elsewhere, set(STEPS) - accepted
+    assert refused >= set(STEPS) - elsewhere - {"sequentialise"}, set(STEPS) - refused
     assert steps["witness"] >= 100
     tilings = sweep_tilings(7, 15)
     assert min(tilings[f"{v}: {v}"] for v in RECIPES) >= 5, tilings
