@@ -8,7 +8,7 @@
     they are never one of those updated (`apart`). Where the subscripts change with the loop
 (`h[b[i]] += 1`) the array is reduced element by element, and every access of it counts.
 
-An integer s with a floating e is not one: the conversion back rounds at each step.
+Updates whose conversions show the order are none (`conversions`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.analysis.apart import apart
+from loopxform.analysis.conversions import order_hidden
 from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.extrema import extremum, located, opposite
@@ -198,9 +199,7 @@ def _agree(fn: Function, group: list[_Update]) -> bool:
     types = names_of(fn)
     for u in group:
         target, value = types.type_of(u.target), types.type_of(u.value)
-        if target is None or value is None or (target.is_integer and value.is_float):
-            return False
-        if target.kind == "bool" and u.op in ("+", "*"):
+        if target is None or value is None or not order_hidden(u.op, target, value, u.value):
             return False
     return len({u.op for u in group}) == 1
 
