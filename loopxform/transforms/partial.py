@@ -33,8 +33,6 @@ def inseparable(
     own = types[name]
     if op not in NEUTRAL and op not in ("&", "min", "max"):
         return f"it goes with an extremum ({op})", "find the extremum first, its place afterwards"
-    if own.kind == "bool" and op in ("+", "*", "^"):
-        return "it is converted to _Bool each time", "use an int, and convert it afterwards"
     if op in ("&&", "||") and any(_skipped(name, s, e) for s, e in found):
         return (
             f"an operand is computed only where those before it leave {op} open",

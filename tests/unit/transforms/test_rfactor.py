@@ -71,6 +71,7 @@ LISTINGS = {
         loop("t += a[k];").replace("for", "if (n > 3) {} else for"),
         "rfactor k 2",
     ),
+    "bool": (loop("t ^= a[k];", "int n, _Bool a[n], _Bool s[1]"), "rfactor k 4"),
     "max-plus": (corpus("max_plus"), "rfactor k 4"),
     "max-if": (corpus("max_if"), "rfactor k 4"),
 }
@@ -94,7 +95,7 @@ REFUSALS = {
     ),
     "skipped": (loop("t = t && 7 / a[k] > 3;"), "rfactor k 4"),
     "bool": (loop("t ^= a[k];", "int n, int a[n], _Bool s[1]"), "rfactor k 4"),
-    "converted": (loop("if (a[k] > t) t = a[k];", "int n, int a[n], short s[1]"), "rfactor k 4"),
+    "converted": (loop("if (a[k] > t) t = a[k];", "int n, int a[n], unsigned s[1]"), "rfactor k 4"),
     "nan": (loop("t = t < a[k] ? t : a[k];", REAL), "rfactor k 4"),
     "place": (
         c(
