@@ -14,6 +14,7 @@ from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.facts import Facts
 from loopxform.frontend.filescope import FileScope
+from loopxform.frontend.forward import forward_subscripts
 from loopxform.frontend.loose import loosen
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_stmt import Statements
@@ -92,7 +93,7 @@ class _Lowering:
         order = [n for n in self.scope.names if n in used]
         order += [n for n, s in used.items() if s.owner is not None]
         globals = (*(self._global(used[n]) for n in order), *self._loose())
-        body = _labelled((*self._unmodelled(), *body))
+        body = (*self._unmodelled(), *body)
         function = Function(
             name,
             params,
@@ -104,6 +105,7 @@ class _Lowering:
             signature=self._signature(returns),
             origin=self.places.origin(self.node.decl),
         )
+        function = _labelled(forward_subscripts(function, self.x.types, self.node))
         done, notes = delinearise(mark_wraparound(function, self.facts), self.facts)
         return done, notes, self.statements.directives.resolved(done.body)
 
@@ -332,7 +334,7 @@ def _written_after(scalar: Symbol, array: Symbol) -> bool:
     return bool(scalar.escapes) or any(w > array.at for w in scalar.writes)
 
 
-def _labelled(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _labelled(fn: Function) -> Function:
     """Names the assignments S0, S1, ... in text order."""
     count = 0
 
@@ -343,4 +345,4 @@ def _labelled(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         count += 1
         return (replace(s, label=f"S{count - 1}"),)
 
-    return map_body(body, name)
+    return replace(fn, body=map_body(fn.body, name))

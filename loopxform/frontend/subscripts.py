@@ -24,13 +24,18 @@ def subscript(terms: list[tuple[int, Expr, c_ast.Node]], types: Types) -> Expr:
     """The sum of the terms of one dimension, as an integer of mathematics."""
     out: Expr | None = None
     for sign, e, node in terms:
-        check_wrap(e, types, node)
-        e = _widen(e, types, node)
+        e = integer(e, types, node)
         if out is None:
             out = e if sign > 0 else Un("-", e)
         else:
             out = Bin("+" if sign > 0 else "-", out, e)
     return Const(0) if out is None else out
+
+
+def integer(e: Expr, types: Types, node: c_ast.Node) -> Expr:
+    """An expression as an integer of mathematics. Raises NotModelled where it is none."""
+    check_wrap(e, types, node)
+    return _widen(e, types, node)
 
 
 def _widen(e: Expr, types: Types, node: c_ast.Node) -> Expr:
@@ -42,7 +47,7 @@ def _widen(e: Expr, types: Types, node: c_ast.Node) -> Expr:
             return Un(op, _widen(operand, types, node), origin=e.origin)
         case Cast(t, operand):
             inner = type_of(operand, types)
-            if not inner.is_integer or t.bytes < inner.bytes or _changes(inner, t):
+            if not inner.is_integer or not keeps(inner, t):
                 return _narrowed(e, inner, node)
             wide = LONG if t.bytes == 8 else t
             return Cast(wide, _widen(operand, types, node), origin=e.origin)
@@ -50,9 +55,11 @@ def _widen(e: Expr, types: Types, node: c_ast.Node) -> Expr:
             return e
 
 
-def _changes(inner: Scalar, t: Scalar) -> bool:
-    """A conversion between integers of 32 bits or less that can change the value."""
-    return t.bytes < 8 and inner.is_unsigned != t.is_unsigned and t.bytes == inner.bytes
+def keeps(inner: Scalar, t: Scalar) -> bool:
+    """Whether a conversion between integers keeps the value; of 64 bits, as far as subscripts can
+    tell, which wrap around as addresses do."""
+    flips = t.bytes == inner.bytes < 8 and inner.is_unsigned != t.is_unsigned
+    return t.bytes >= inner.bytes and not flips
 
 
 def _narrowed(e: Cast, inner: Scalar, node: c_ast.Node) -> Expr:

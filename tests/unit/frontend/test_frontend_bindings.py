@@ -22,7 +22,7 @@ MEANS = [
         "for (i = 0; i < n; i++) a[i] = a[i+1];",
     ),
     ("((float *)a)[n] = 1; ((float (*)[8])m)[1][2] = 3;", "a[n] = 1; m[1, 2] = 3;"),
-    ("int k = n; float *p = a + k; p[0] = 1; k = 2;", "k = n; a[k] = 1; k = 2;"),
+    ("int k = n; float *p = a + k; p[0] = 1; k = 2;", "a[n] = 1;"),
     ("if (n) { float *p = a; *p = 1; } else { float *p = b; *p = 2; }",
      "if (n) a[0] = 1; else b[0] = 2;"),
 ]  # fmt: skip

@@ -214,7 +214,7 @@ def test_sibling_loops_keep_their_name() -> None:
 
 
 def test_a_loop_that_shadows_a_variable_is_renamed() -> None:
-    got = text("int i = 3; for (int i = 0; i < n; i++) a[i] = 0; b[i] = 1;")
-    assert got == "i = 3; for (i_2 = 0; i_2 < n; i_2++) a[i_2] = 0; b[i] = 1;"
+    got = text("float i = 3; for (int i = 0; i < n; i++) a[i] = 0; b[0] = i;")
+    assert got == "i = 3; for (i_2 = 0; i_2 < n; i_2++) a[i_2] = 0; b[0] = i;"
     got = text("for (int n = 0; n < 4; n++) a[n] = 0;")
     assert got == "for (n_2 = 0; n_2 < 4; n_2++) a[n_2] = 0;"
