@@ -61,10 +61,12 @@ def _dimensions(mapping: Mapping) -> list[int]:
 
 
 def _ceil(gap: Expr, step: Expr) -> str:
+    above, below = expr_text(gap), expr_text(step)
+    if isinstance(gap, Bin) and gap.op in ("+", "-"):
+        above = f"({above})"
     if value_of(step) == 1:
-        return expr_text(gap)
-    below = expr_text(step)
-    return f"ceil({expr_text(gap)} / {below if below.isalnum() else f'({below})'})"
+        return above
+    return f"ceil({above} / {below if below.isalnum() else f'({below})'})"
 
 
 def _sized(total: str, arrays: Sequence[tuple[str, Sequence[Expr]]]) -> str:
