@@ -10,6 +10,7 @@ from pathlib import Path
 
 from loopxform import load
 from loopxform.api import Routine
+from loopxform.recipes.sizes import Recipe
 from loopxform.verify.values import Wanted, wanted
 
 FOLDER = Path(__file__).parents[2] / "corpus" / "nests"
@@ -31,7 +32,8 @@ RECIPES = ("register", "block", "one-sided", "1-d", "stencil", "naive")
 class Nest:
     """`sizes` are multiples of the tiles (where the loops run over whole arrays), `residual` none
     of them; `fixed` are scalars that are no sizes. `verdicts` are those of the loops in text
-    order, `recipe` is what an expert would choose. `tolerance` is relative; None: to the last bit.
+    order, `recipe` is what `auto` should choose, `fits` are others that have to work when they are
+    asked for. `tolerance` is relative; None: to the last bit.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Nest:
     tolerance: float | None
     fixed: dict[str, float] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
+    fits: tuple[Recipe, ...] = ()
 
     @property
     def file(self) -> Path:
@@ -78,7 +81,7 @@ def nest(name: str) -> Nest:
     return Nest(
         name,
         given=data.pop("inputs", {}),
-        **{**data, "verdicts": tuple(data["verdicts"])},
+        **{**data, "verdicts": tuple(data["verdicts"]), "fits": tuple(data.get("fits", ()))},
         tolerance=None if tolerance == "exact" else tolerance,
     )
 

@@ -15,6 +15,7 @@ from harness import simulate
 from loopxform.cli import main
 from loopxform.codegen import emit
 from loopxform.ir.visit import writes
+from loopxform.recipes.sizes import Recipe
 from loopxform.runtime.device import choose
 from loopxform.verify.check_run import Comparison, arguments
 from loopxform.verify.compare import compare
@@ -100,11 +101,18 @@ def test_a_screen_says_what_was_done(name: str, tmp_path: Path, capsys: Capture)
     subprocess.run(["cc", *STRICT, "-pedantic", drop_in], check=True)
 
 
+@every("tiling")
+def test_recipes(name: str) -> None:
+    n = nest(name)
+    assert n.routine.tile().tiled.recipe == n.recipe
+    assert all(n.routine.tile(recipe=r).tiled.recipe == r for r in n.fits)
+
+
 # ---------------------------------------------------------------- what the kernels compute
 
 
-def compiled(n: Nest, tiles: Mapping[str, int]) -> Comparison:
-    tiled = n.routine.tile(contract=False, **tiles)
+def compiled(n: Nest, tiles: Mapping[str, int], recipe: Recipe | None = None) -> Comparison:
+    tiled = n.routine.tile(contract=False, recipe=recipe, **tiles)
     plan = emit.kernel(tiled.derivation, contract=False)
     return Comparison(plan, CSource(str(n.file)), choose(), exact=True)
 
@@ -120,10 +128,11 @@ def check(both: Comparison, n: Nest, scalars: Mapping[str, float]) -> int:
 @every("tiling")
 def test_runs_like_the_c_program(name: str) -> None:
     n = nest(name)
-    both = compiled(n, SMALL)
-    assert check(both, n, n.scalars)
-    for scalars in n.ones():
-        check(both, n, scalars)
+    for recipe in (None, *n.fits):
+        both = compiled(n, SMALL, recipe)
+        assert check(both, n, n.scalars)
+        for scalars in n.ones():
+            check(both, n, scalars)
 
 
 @pytest.mark.slow
