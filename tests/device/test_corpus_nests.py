@@ -58,7 +58,7 @@ def test_every_nest_is_described() -> None:
     assert len(NAMES) >= 48
     found = [nest(name) for name in NAMES]
     assert {n.field for n in found} == set(FIELDS)
-    assert {n.recipe for n in found} == set(RECIPES)
+    assert {r for n in found for r in (n.recipe, *n.fits)} == set(RECIPES)
     for n in found:
         assert n.about
         assert n.sizes.keys() == n.residual.keys()
