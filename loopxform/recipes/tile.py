@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopxform.analysis.invariance import Read
-from loopxform.errors import TransformError, UnsupportedC
+from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, resolve
@@ -27,7 +27,7 @@ from loopxform.recipes.reuse import Dim, Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import DEFAULTS, PLAIN, Options, Recipe
 from loopxform.recipes.split_reduction import split_reduction
-from loopxform.recipes.transactions import Estimate
+from loopxform.recipes.transactions import Counts, Estimate
 from loopxform.recipes.transpose import in_layouts, transposition
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
@@ -46,7 +46,8 @@ from loopxform.transforms import (
 class Tiled:
     """The derivation, the choice that was possible with its tile sizes for the nest, what was
     staged, what is read into registers from global memory, and why not another choice; the arrays
-    that are read from a copy in another layout, with the names of the copies."""
+    that are read from a copy in another layout, with the names of the copies; the nest
+    before that, where its reduction is not split."""
 
     derivation: Derivation
     choice: Choice
@@ -56,6 +57,7 @@ class Tiled:
     kept: tuple[Read, ...] = ()
     reason: str = ""
     copied: tuple[tuple[str, str], ...] = ()
+    plain: Nest | None = None
 
     @property
     def function(self) -> Function:
@@ -86,14 +88,27 @@ def tile(
     done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
     if options.layouts is None and options.chunks is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)
-    for _, target in done.copied:
-        done = replace(done, derivation=transposition(done.derivation, target))
-    return done
+    return replace(done, plain=nest if options.chunks is None else None)
 
 
 def estimate(done: Tiled, warp: int) -> Estimate:
-    """What the kernel of the nest asks global memory for; the copies are further kernels."""
+    """What the kernel of the nest asks global memory for, where warps have so many work-items; the
+    copies in other layouts are further kernels."""
     return Estimate(done.nest, done.choice, done.sizes, warp, done.staged)
+
+
+def transactions(done: Tiled, warp: int) -> tuple[Counts, Counts]:
+    """The transactions of each array: with one work-item for each iteration, and as tiled. Nothing
+    where the reduction is split: there are kernels that this knows nothing of."""
+    if done.plain is None:
+        return {}, {}
+    sizes, after = DEFAULTS["naive"].numbers, estimate(done, warp)
+    naively = Estimate(done.plain, one_each(done.plain, sizes, warp), sizes, warp)
+    counts = dict(after.counts)
+    for array, target in done.copied:
+        for name in (array, target):
+            counts[name] = counts.get(name, 0) + after.copied(array) // 2
+    return naively.counts, counts
 
 
 def _coalesced(
@@ -104,7 +119,10 @@ def _coalesced(
     wanted = layouts(before)
     if not wanted:
         return plain
-    done = _laid_out(nest, wanted, given, None, limits, options, strict=False)
+    try:
+        done = _laid_out(nest, wanted, given, None, limits, options, strict=False)
+    except (TransformError, LimitError):
+        return plain
     arrays = tuple(array for array, _ in wanted)
     return done if worth(before, estimate(done, limits.warp), arrays) else plain
 
@@ -119,14 +137,17 @@ def _laid_out(
     *,
     strict: bool,
 ) -> Tiled:
-    """The nest with arrays read from copies in other layouts, whose own nests are not yet mapped.
-    Raises TransformError where a copy cannot be made."""
+    """The nest tiled, with arrays read from copies in other layouts. Raises TransformError where a
+    copy cannot be made."""
     nest, copied = in_layouts(nest, orders)
     if options.chunks is None:
         done = _nest(nest, given, recipe, limits, options, strict=strict)
     else:
         done = _chunks(nest, given, recipe, limits, options, strict=strict)
-    return replace(done, copied=copied)
+    derivation = done.derivation
+    for _, target in copied:
+        derivation = transposition(derivation, target)
+    return replace(done, derivation=derivation, copied=copied)
 
 
 CHUNK = 64

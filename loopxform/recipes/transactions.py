@@ -12,8 +12,8 @@ the traffic, but no transaction. So do the figures say that were measured on an 
 (docs/tiling.md): the naive row sums read 1.0 TB/s, 33 clock cycles of a compute unit for each
 access of 32 work-items to 32 rows, where the memory delivers what they read in 11.
 
-What is the same in all iterations of a loop is read once, into a register. Conditions count as if they
-always held; sizes that are not known are taken as 1024, and so are bounds that depend on data.
+What is the same in all iterations of a loop is read once, into a register. Conditions count as if
+they always held; sizes that are not known are taken as 1024, and so are bounds that depend on data.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ NOMINAL = 1024
 """What a size is taken as that is not known."""
 
 
+Counts = dict[str, int]
+"""The transactions of each array."""
+
+
 @dataclass(frozen=True)
 class Access:
     """A read or a write (`stored`) of global memory, inside sequential `loops`, outermost first."""
@@ -65,9 +69,9 @@ class Estimate:
     layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Counts:
         """The transactions of each array."""
-        out: dict[str, int] = {}
+        out: Counts = {}
         copied: list[Stage] = []
         for x in self.accesses:
             stage = self.stage(x)
