@@ -13,7 +13,8 @@ the traffic, but no transaction. So do the figures say that were measured on an 
 access of 32 work-items to 32 rows, where the memory delivers what they read in 11.
 
 What is the same in all iterations of a loop is read once, into a register. Conditions count as if
-they always held; sizes that are not known are taken as 1024, and so are bounds that depend on data.
+they always held; sizes that are not known are taken as 1024, and iterations whose number depends on
+data as half of that.
 """
 
 from __future__ import annotations
@@ -232,7 +233,8 @@ class Estimate:
         for _, s in walk((root,)):
             if isinstance(s, For):
                 count = trips_to(s, s.hi)
-                trips[s.var] = NOMINAL if count is None else max(0, _known(to_expr(count), values))
+                total = None if count is None else to_expr(count)
+                trips[s.var] = max(0, _known(total, values, NOMINAL // 2))
                 middle = trips[s.var] // 2 * (value_of(s.step) or 1)
                 values[s.var] = _known(s.lo, values, 0) + middle
         return values, trips
@@ -275,8 +277,9 @@ def _along_rows(s: Stage, choice: Choice) -> bool:
     return len(last) > 1 or any(p.mentions(v) for p in last for v in moving)
 
 
-def _known(e: Expr, values: Mapping[str, int], otherwise: int = NOMINAL) -> int:
+def _known(e: Expr | None, values: Mapping[str, int], otherwise: int = NOMINAL) -> int:
+    """The value of an expression, or another number where it cannot be told."""
     try:
-        return evaluate(e, values)
+        return otherwise if e is None else evaluate(e, values)
     except (KeyError, MalformedIR, ZeroDivisionError):
         return otherwise
