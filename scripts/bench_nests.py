@@ -138,7 +138,7 @@ def main() -> int:
     profiling = cl.command_queue_properties.PROFILING_ENABLE
     queue = cl.CommandQueue(context(device), device.handle, properties=profiling)
     print(f"{device}, medians of {args.repeat}, inputs from seed {SEED}")
-    print(f"{'case':<12} {'recipe':<10} {'ms':>9} {'rate':>10} {'':<8} {'x naive':>7}  sizes")
+    print(f"{'case':<12} {'recipe':<15} {'ms':>9} {'rate':>10} {'':<8} {'x naive':>7}  sizes")
     wrong = 0
     for name in args.case or cases:
         case = cases[name]
@@ -168,7 +168,7 @@ def _case(
             tiled = routine.tile(recipe=wanted, limits=limits_of(device), layouts=layouts, **given)  # type: ignore[arg-type]
             kernel = tiled.compile(queue=queue)
         except LoopxformError as e:
-            print(f"{name:<12} {recipe:<10} {e.message}")
+            print(f"{name:<12} {recipe:<15} {e.message}")
             continue
         copied = copied or bool(tiled.tiled.copied)
         label = recipe if recipe != "auto" else f"auto:{tiled.tiled.recipe}{'+copy' * copied}"
@@ -181,7 +181,7 @@ def _case(
         note = f"  DIFFERENT: {bad[0]}" if bad else ""
         rate = case.work / times * 1e3
         print(
-            f"{name:<12} {label:<10} {times:9.3f} {rate:10.1f} {case.unit:<8} "
+            f"{name:<12} {label:<15} {times:9.3f} {rate:10.1f} {case.unit:<8} "
             f"{naive / times:7.2f}  {shown}{note}",
             flush=True,
         )

@@ -48,9 +48,7 @@ def headline(done: TiledRoutine) -> str:
 
 
 def _copied(array: str, target: str) -> str:
-    return (
-        f"{array} is read from {target}, a copy in another layout (--manifest none: from {array})"
-    )
+    return f"{array} is read from {target}, a copy in another layout (--manifest none: not so)"
 
 
 def _launches(plan: Plan) -> Iterator[str]:

@@ -27,7 +27,7 @@ from loopxform.recipes.reuse import Dim, Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import DEFAULTS, PLAIN, Options, Recipe
 from loopxform.recipes.split_reduction import split_reduction
-from loopxform.recipes.transactions import Counts, Estimate
+from loopxform.recipes.transactions import Estimate
 from loopxform.recipes.transpose import in_layouts, transposition
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
@@ -95,20 +95,6 @@ def estimate(done: Tiled, warp: int) -> Estimate:
     """What the kernel of the nest asks global memory for, where warps have so many work-items; the
     copies in other layouts are further kernels."""
     return Estimate(done.nest, done.choice, done.sizes, warp, done.staged)
-
-
-def transactions(done: Tiled, warp: int) -> tuple[Counts, Counts]:
-    """The transactions of each array: with one work-item for each iteration, and as tiled. Nothing
-    where the reduction is split: there are kernels that this knows nothing of."""
-    if done.plain is None:
-        return {}, {}
-    sizes, after = DEFAULTS["naive"].numbers, estimate(done, warp)
-    naively = Estimate(done.plain, one_each(done.plain, sizes, warp), sizes, warp)
-    counts = dict(after.counts)
-    for array, target in done.copied:
-        for name in (array, target):
-            counts[name] = counts.get(name, 0) + after.copied(array) // 2
-    return naively.counts, counts
 
 
 def _coalesced(

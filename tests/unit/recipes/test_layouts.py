@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from deriving import CORPUS, assert_same_meaning, c
 
+from loopxform.cli.transactions_text import transactions
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.recipes.limits import PROFILES
 from loopxform.recipes.sizes import Options, Recipe
-from loopxform.recipes.tile import Tiled, estimate, tile, transactions
+from loopxform.recipes.tile import Tiled, estimate, tile
 from loopxform.transforms import Manifest
 
 GENERIC = PROFILES["generic"]
