@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from deriving import CORPUS, assert_same_meaning, c
+from deriving import assert_same_meaning, c, corpus
 
 from loopxform.cli.transactions_text import transactions
 from loopxform.frontend import parse_file
@@ -109,28 +109,31 @@ def test_not_copied_where_that_does_not_pay(case: str) -> None:
     assert done.copied == ()
 
 
-NESTS = {
-    "best_shift": {"x": "1,0"},
-    "kmeans_assign": {"X": "1,0"},
-    "nearest_distance": {"Q": "1,0"},
-    "smoothing_grid": {"x": "1,0"},
-    "triangles": {"adj": "1,0"},
-    "word_counts": {"text": "1,0"},
-    "csr": {},
-    "floyd_step": {},
-    "force_vector": {},
-    "mm_column_major": {},
-    "row_histogram": {},
-    "row_sum": {},
-    "softmax_rows": {},
-    "transpose": {},
-    "weighted_rows": {},
+NESTS: dict[str, dict[str, str]] = {
+    "nests/best_shift": {"x": "1,0"},
+    "nests/kmeans_assign": {"X": "1,0"},
+    "nests/nearest_distance": {"Q": "1,0"},
+    "nests/smoothing_grid": {"x": "1,0"},
+    "nests/triangles": {"adj": "1,0"},
+    "nests/word_counts": {"text": "1,0"},
+    "mm_at": {},
+    "mm_bt": {},
+    "mm_flat": {},
+    "nests/csr": {},
+    "nests/floyd_step": {},
+    "nests/force_vector": {},
+    "nests/mm_column_major": {},
+    "nests/row_histogram": {},
+    "nests/row_sum": {},
+    "nests/softmax_rows": {},
+    "nests/transpose": {},
+    "nests/weighted_rows": {},
 }
 
 
 @pytest.mark.parametrize("name", NESTS)
 def test_nests_of_the_corpus(name: str) -> None:
-    assert orders(tiled((CORPUS / "nests" / f"{name}.c").read_text())) == NESTS[name]
+    assert orders(tiled(corpus(name))) == NESTS[name]
 
 
 def test_what_the_user_asks_for_is_done() -> None:
@@ -212,7 +215,7 @@ WORKED: dict[str, tuple[str, Recipe | None, dict[str, int]]] = {
         {"a": N // 8, "x": N // 256 * N // 8, "b": N // 8},
     ),
     "tiles of 128 x 16 and of 16 x 128, and writes 8 elements apart": (
-        (CORPUS / "mm.c").read_text(),
+        corpus("mm"),
         "register",
         {"A": N**3 // 128 // 8, "B": N**3 // 128 // 8, "C": N * N},
     ),
