@@ -107,7 +107,7 @@ def _coalesced(
         return plain
     try:
         done = _laid_out(nest, wanted, given, None, limits, options, strict=False)
-    except (TransformError, LimitError):
+    except (TransformError, LimitError, UnsupportedC):
         return plain
     arrays = tuple(array for array, _ in wanted)
     return done if worth(before, estimate(done, limits.warp), arrays) else plain

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
-from deriving import c
-from hypothesis import given, settings
+from deriving import assert_same_meaning, c
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tracing import Access, trace
 
@@ -145,3 +145,35 @@ def test_another_layout_counts_like_a_program_that_has_it(program: Program) -> N
     same = replace(other.choice, neighbours=done.choice.neighbours, dims=done.choice.dims)
     after = replace(estimate(other, WARP), choice=same)
     assert replace(estimate(done, WARP), layouts={"a": (1, 0)}).counts == after.counts
+
+
+@st.composite
+def walks(draw: st.DrawFn) -> str:
+    """Rows and columns of `a`, walked several times over by each work-item."""
+    type = draw(st.sampled_from(["short", "float"]))
+    pairs = [
+        ("i", "k"),
+        draw(st.sampled_from([("i", "2*k"), ("2*p", "k"), ("k", "i"), ("j", "k")])),
+    ]
+    reads = (
+        f"a[{r} + {draw(st.integers(0, 2))}][{c} + {draw(st.integers(0, 2))}]" for r, c in pairs
+    )
+    guard = draw(st.sampled_from(["", "if (k % 2 == p % 3) "]))
+    down = draw(st.booleans())
+    header = "int k = m - 1; k >= 0; k--" if down else "int k = 0; k < m; k++"
+    around = "for (int i = 0; i < m; i++) for (int j = 0; j < 2; j++)"
+    inner = f"for (int p = 0; p < q; p++) for ({header}) {guard}s = s / 2 + {' - '.join(reads)};"
+    shape = "[restrict 2 * (m + q) + 3][2 * m + 3]"
+    return c(
+        f"{around} {{ {type} s = 1; {inner} b[i][j] = s; }}",
+        f"int m, int q, const {type} a{shape}, {type} b[restrict m][2]",
+    )
+
+
+@settings(max_examples=12, deadline=None)
+@given(walks())
+def test_copies_that_pay_change_no_result(text: str) -> None:
+    (fn,) = parse_file("t.c", text=text).unit.functions
+    done = tile(fn, {"Ty": 2, "Tx": 3}, None, PROFILES["generic"])
+    event(f"{len(done.copied)} copies")
+    assert_same_meaning(fn, done.function, (0, 1, 4))
