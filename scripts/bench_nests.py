@@ -2,6 +2,7 @@
 
     python scripts/bench_nests.py                    # every case and recipe
     python scripts/bench_nests.py nbody rows --recipe 1-d --set Tx=128 --set Rx=2
+    python scripts/bench_nests.py smoothing words shift kmeans   # copies in other layouts, or none
 
 Times are of kernels on the device (OpenCL events), medians of several launches after warm-up on
 arrays that stay there. Results of all recipes are compared with those of the naive kernel, which
@@ -98,6 +99,23 @@ def _cases() -> dict[str, Case]:
         "wave": Case("nests/wave_3d", cube, 24e-9 * 512**3, "GB/s", ("stencil",)),
         "nine": Case("nests/nine_point", heat, 8e-9 * 8192**2, "GB/s", ("stencil",)),
         "blur": Case("nests/box_blur", image, 6e-9 * 4096**2, "GB/s", ("register", "stencil")),
+        "smoothing": Case(
+            "nests/smoothing_grid",
+            {"n": 8 * rows, "grid": 16, "len": 512},
+            64e-9 * 8 * rows * 512,
+            "GB/s",
+            (),
+        ),
+        "words": Case(
+            "nests/word_counts", {"n": 1 << 19, "width": 1024}, 0.5e-9 * 2**29, "GB/s", ()
+        ),
+        "shift": Case(
+            "nests/best_shift",
+            {"n": 8 * rows, "shifts": 64, "len": 256},
+            2e-9 * 8 * rows * 64 * 256,
+            "GFLOP/s",
+            (),
+        ),
         "life": Case("nests/game_of_life", heat, 2e-9 * 8192**2, "GB/s", ("register", "stencil")),
     }
 
@@ -120,7 +138,7 @@ def main() -> int:
     profiling = cl.command_queue_properties.PROFILING_ENABLE
     queue = cl.CommandQueue(context(device), device.handle, properties=profiling)
     print(f"{device}, medians of {args.repeat}, inputs from seed {SEED}")
-    print(f"{'case':<12} {'recipe':<10} {'ms':>9} {'rate':>10} {'':<8} {'x naive':>7}  sizes")
+    print(f"{'case':<12} {'recipe':<15} {'ms':>9} {'rate':>10} {'':<8} {'x naive':>7}  sizes")
     wrong = 0
     for name in args.case or cases:
         case = cases[name]
@@ -131,24 +149,29 @@ def main() -> int:
 def _case(
     name: str, case: Case, recipes: Any, tiles: dict[str, int], device: Any, queue: Any, repeat: int
 ) -> int:
-    """One case: naive, the automatic choice, and the recipes named. The number of wrong results."""
+    """One case: naive, the automatic choice (without copies in other layouts, too, where it makes
+    some), and the recipes named. The number of wrong results."""
     file = lx.load(CORPUS / f"{case.file}.c")
     routine = file.routine()
     known = {q.name for q in routine.function.params if not q.array}
     sizes = {n: v for n, v in case.sizes.items() if n in known}
     host = arguments(routine.function, sizes, SEED)
     expected: dict[str, Any] = {}
-    naive, wrong = 0.0, 0
-    for recipe in dict.fromkeys(("naive", "auto", *recipes)):
-        given = {} if recipe in ("naive", "auto") else tiles
-        wanted = None if recipe == "auto" else recipe
+    naive, wrong, copied = 0.0, 0, False
+    for recipe in dict.fromkeys(("naive", "auto", "no copies", *recipes)):
+        if recipe == "no copies" and not copied:
+            continue
+        given = {} if recipe in ("naive", "auto", "no copies") else tiles
+        wanted = None if recipe in ("auto", "no copies") else recipe
+        layouts: dict[str, Any] | None = {} if recipe == "no copies" else None
         try:
-            tiled = routine.tile(recipe=wanted, limits=limits_of(device), **given)  # type: ignore[arg-type]
+            tiled = routine.tile(recipe=wanted, limits=limits_of(device), layouts=layouts, **given)  # type: ignore[arg-type]
             kernel = tiled.compile(queue=queue)
         except LoopxformError as e:
-            print(f"{name:<12} {recipe:<10} {e.message}")
+            print(f"{name:<12} {recipe:<15} {e.message}")
             continue
-        label = recipe if recipe != "auto" else f"auto:{tiled.tiled.recipe}"
+        copied = copied or bool(tiled.tiled.copied)
+        label = recipe if recipe != "auto" else f"auto:{tiled.tiled.recipe}{'+copy' * copied}"
         times, result = _timed(kernel, host, queue, repeat)
         if not expected:
             expected, naive = result, times
@@ -158,7 +181,7 @@ def _case(
         note = f"  DIFFERENT: {bad[0]}" if bad else ""
         rate = case.work / times * 1e3
         print(
-            f"{name:<12} {label:<10} {times:9.3f} {rate:10.1f} {case.unit:<8} "
+            f"{name:<12} {label:<15} {times:9.3f} {rate:10.1f} {case.unit:<8} "
             f"{naive / times:7.2f}  {shown}{note}",
             flush=True,
         )

@@ -18,9 +18,11 @@ def lines(done: TiledRoutine) -> Iterator[str]:
     for d in tiled.choice.dims:
         factors = "*".join(map(str, d.factors))
         yield f"  loop {d.loop:<9} parallel, tiled by {factors}" if factors else f"  loop {d.loop}"
-    for v in tiled.nest.parallel:
-        if v not in [d.loop for d in tiled.choice.dims]:
-            yield f"  loop {v:<9} parallel, over groups"
+    parallel, own = tiled.nest.parallel, [d.loop for d in tiled.choice.dims]
+    inside = parallel[max(map(parallel.index, own)) + 1 :] if tiled.recipe == "naive" else ()
+    for v in parallel:
+        if v not in own:
+            yield f"  loop {v:<9} parallel, {'in a work-item' if v in inside else 'over groups'}"
     for v in tiled.choice.opened:
         tile = " in tiles of Tk" if v in tiled.choice.strips else ""
         yield f"  loop {v:<9} sequential, run in step by a group{tile}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
+from loopxform.cli import transactions_text
 from loopxform.codegen import describe
 from loopxform.codegen.plan import Plan
 from loopxform.ir.nodes import Function
@@ -24,6 +25,7 @@ def lines(done: TiledRoutine, plan: Plan | None) -> Iterator[str]:
     if plan is not None:
         yield from _launches(plan)
     yield from _traffic(done)
+    yield from transactions_text.lines(done)
 
 
 KINDS = {
@@ -39,8 +41,14 @@ KINDS = {
 def headline(done: TiledRoutine) -> str:
     """The function, its recipe and tile sizes, and why the recipe is not another."""
     sizes = ", ".join(f"{n}={v}" for n, v in done.sizes.items())
-    note = f"\n  note: {done.tiled.reason}" if done.tiled.reason else ""
-    return f"{done.routine.name}: {KINDS[done.tiled.recipe]}, {sizes}{note}"
+    notes = [done.tiled.reason] if done.tiled.reason else []
+    notes += [_copied(array, target) for array, target in done.tiled.copied]
+    rest = "".join(f"\n  note: {note}" for note in notes)
+    return f"{done.routine.name}: {KINDS[done.tiled.recipe]}, {sizes}{rest}"
+
+
+def _copied(array: str, target: str) -> str:
+    return f"{array} is read from {target}, a copy in another layout (--manifest none: not so)"
 
 
 def _launches(plan: Plan) -> Iterator[str]:
@@ -56,20 +64,19 @@ def _launches(plan: Plan) -> Iterator[str]:
         yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
 
 
-def prepared(done: TiledRoutine) -> Function:
-    """The program after its loops were found parallel: what a naive kernel executes."""
+def prepared(done: TiledRoutine, stages: str = "Listing 2") -> Function:
+    """The program after its loops were found parallel, and arrays copied to other layouts."""
     out = done.tiled.derivation.start
     for r in done.tiled.derivation.records:
-        if not r.stage.startswith("Listing 2"):
+        if not r.stage.startswith(stages):
             break
         out = r.result
     return out
 
 
 def _traffic(done: TiledRoutine) -> Iterator[str]:
-    base = prepared(done)
-    plain = traffic.naive(base)
-    tiled = traffic.tiled(base, done.tiled.choice, done.tiled.staged, done.tiled.kept)
+    plain = traffic.naive(prepared(done, "Listing 2: Outer"))
+    tiled = traffic.tiled(prepared(done), done.tiled.choice, done.tiled.staged, done.tiled.kept)
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
         yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"

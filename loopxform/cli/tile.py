@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from loopxform.api import File
-from loopxform.cli import plan_text, tiling
+from loopxform.cli import plan_text, tiling, transactions_text
 from loopxform.cli.options import parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.script import saved
@@ -58,7 +58,8 @@ def main(argv: list[str]) -> int:
     if args.show_steps:
         print("\n".join(steps(tiled.derivation)), file=talk)
     if args.show_plan:
-        print("\n".join(plan_text.lines(tiled)), file=talk)
+        rest = transactions_text.lines(tiled) if args.quiet else ()  # else in the summary
+        print("\n".join([*plan_text.lines(tiled), *rest]), file=talk)
     if args.json == "-":
         print(script, end="")
     if not args.quiet:

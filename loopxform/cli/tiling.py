@@ -69,7 +69,8 @@ def add_options(p: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="A:1,0",
-        help="read an array from a copy with its dimensions in this order, made first",
+        help="read an array from a copy with its dimensions in this order, made first; "
+        "none: make no copies, which else are made where they pay",
     )
     add_contract(g, "(tile: on; run: off, which is bit-exact)")
     d = p.add_argument_group("device")
@@ -91,11 +92,18 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
         options = Options(
             pad=args.pad,
             versions=args.edge_versions,
-            layouts=tuple(_layout(text) for text in args.manifest),
+            layouts=_layouts(args.manifest),
             chunks=positive("--Rk", args.Rk),
             reassociate=args.reassociate,
         )
         return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
+
+
+def _layouts(texts: list[str]) -> tuple[tuple[str, str], ...] | None:
+    """What --manifest asks for; None where that is left to tiling. Raises UsageError."""
+    if not texts:
+        return None
+    return () if texts == ["none"] else tuple(map(_layout, texts))
 
 
 def _layout(text: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -64,6 +65,14 @@ class Choice:
         """The choice with one box less staged."""
         return replace(self, stages=tuple(s for s in self.stages if s is not stage))
 
+    def hardware(self, sizes: Mapping[str, int]) -> tuple[Dim, ...]:
+        """The tiled loops along x, y and z of the hardware: x where neighbours touch neighbouring
+        addresses. Some implementations (PoCL 3) run a work-item twice where only the first
+        dimension is empty: a loop with one work-item is not x."""
+        wide = [d for d in self.dims if d.items and sizes[d.items] > 1] or [*self.dims]
+        first = next((d for d in wide if d.loop == self.neighbours), wide[-1])
+        return (first, *(d for d in reversed(self.dims) if d is not first))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The tile sizes in use, in the order of the command line."""
@@ -87,10 +96,12 @@ def choices(nest: Nest, recipe: Recipe | None, *, kept: bool) -> tuple[list[Choi
     return found, reason
 
 
-def naive(nest: Nest) -> Choice:
-    """One work-item for each iteration of the parallel loops."""
-    two = nest.parallel[-2:]
-    return Choice("naive", tuple(Dim(v) for v in two), two[-1])
+def naive(nest: Nest, near: str = "") -> Choice:
+    """One work-item for each iteration of the parallel loops, neighbours along `near` (the
+    innermost where none is named)."""
+    x = near or nest.parallel[-1]
+    rows = [v for v in nest.parallel if v != x][-1:]
+    return Choice("naive", tuple(Dim(v) for v in (*rows, x)), x)
 
 
 def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice | str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Dim
@@ -9,19 +11,22 @@ from loopxform.recipes.work import Work, levels
 from loopxform.transforms import MapTo, Sequentialise, Stripmine
 
 
-def one_item_each(w: Work, nest: Nest) -> str:
-    """Maps as many of the outermost parallel loops as form a box. Returns why not all of them,
+def one_item_each(w: Work, nest: Nest, near: str = "") -> tuple[tuple[str, ...], str]:
+    """Maps as many of the outermost parallel loops as form a box, neighbours along `near` where
+    that can be (else along the innermost). Returns them, neighbours last, and why not all of them,
     where that is so. Raises UnsupportedC where not even one can be mapped."""
     before, problem = w.derivation, ""
-    for count in range(len(nest.parallel), 0, -1):
+    for mapped in _boxes(nest.parallel, near):
         try:
-            _mapped(w, nest, nest.parallel[:count])
+            _mapped(w, nest, mapped)
         except TransformError as e:
             w.derivation = before
             problem = problem or e.obstacles[0].message
             continue
-        which = ", ".join(nest.parallel[:count])
-        return f"only {which} mapped to work-items: {problem}" if problem else ""
+        if len(mapped) == len(nest.parallel):
+            return mapped, ""
+        which = ", ".join(nest.parallel[: len(mapped)])
+        return mapped, f"only {which} mapped to work-items: {problem}"
     raise UnsupportedC(
         f"the nest cannot be mapped to work-items: {problem}",
         loc=nest.innermost.origin.loc,
@@ -30,11 +35,22 @@ def one_item_each(w: Work, nest: Nest) -> str:
     )
 
 
+def _boxes(parallel: tuple[str, ...], near: str) -> Iterator[tuple[str, ...]]:
+    """The outermost loops, as many as possible first: `near` last where it is one of them, then in
+    their own order."""
+    for count in range(len(parallel), 0, -1):
+        own = parallel[:count]
+        if near in own[:-1]:
+            yield (*(v for v in own if v != near), near)
+        yield own
+
+
 def _mapped(w: Work, nest: Nest, mapped: tuple[str, ...]) -> None:
-    """Groups of Ty x Tx, or Ty*Tx in a row, over the innermost of the loops `mapped`; the parallel
+    """Groups of Ty x Tx, or Ty*Tx in a row, over the last of the loops `mapped`; the parallel
     loops further in run in order."""
     w.stage("Mapping each iteration to a work-item")
     w.do(*(Sequentialise(v) for v in nest.parallel[len(mapped) :]))
+    w.order(list(nest.parallel[: len(mapped)]), list(mapped))
     if len(mapped) == 1:
         only = levels(w.fn, Dim(mapped[0], "Tx"))
         w.do(Stripmine(only.thread, w.size("Ty", "Tx"), only.group))

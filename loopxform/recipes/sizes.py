@@ -16,13 +16,14 @@ class Options:
     `pad` fills the last, partial tile of a sequential loop with numbers that change nothing, in
     place of an epilogue; with `versions` whole tiles are worked on in versions without the checks
     of partial ones (seed 000, sections 7.3.2 and 7.3.3). `layouts` are arrays to be read from a
-    copy in another layout, with its dimensions in order (seed 004, manifest). `chunks` splits a
+    copy in another layout, with its dimensions in order (seed 004, manifest); None leaves it to
+    tiling, where it also chooses the recipe. `chunks` splits a
     reduction into chunks of so many tiles (Rk; seed 000, section 7.3.1), where `reassociate` allows
     sums and products of floats to round differently."""
 
     pad: bool = False
     versions: bool = False
-    layouts: tuple[tuple[str, str], ...] = ()
+    layouts: tuple[tuple[str, str], ...] | None = None
     chunks: int | None = None
     reassociate: bool = False
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopxform.analysis.invariance import Read
-from loopxform.errors import TransformError, UnsupportedC
+from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, resolve
@@ -19,13 +19,15 @@ from loopxform.recipes.choice import Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import demand
 from loopxform.recipes.finish import finish
+from loopxform.recipes.layouts import Layouts, layouts, one_each, worth
 from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, prepare, with_guards_inside
-from loopxform.recipes.reuse import Staged
+from loopxform.recipes.reuse import Dim, Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import DEFAULTS, PLAIN, Options, Recipe
 from loopxform.recipes.split_reduction import split_reduction
+from loopxform.recipes.transactions import Estimate
 from loopxform.recipes.transpose import in_layouts, transposition
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
@@ -43,7 +45,9 @@ from loopxform.transforms import (
 @dataclass(frozen=True)
 class Tiled:
     """The derivation, the choice that was possible with its tile sizes for the nest, what was
-    staged, what is read into registers from global memory, and why not another choice."""
+    staged, what is read into registers from global memory, and why not another choice; the arrays
+    that are read from a copy in another layout, with the names of the copies; the nest
+    before that, where its reduction is not split."""
 
     derivation: Derivation
     choice: Choice
@@ -52,6 +56,8 @@ class Tiled:
     staged: tuple[Staged, ...] = ()
     kept: tuple[Read, ...] = ()
     reason: str = ""
+    copied: tuple[tuple[str, str], ...] = ()
+    plain: Nest | None = None
 
     @property
     def function(self) -> Function:
@@ -79,14 +85,55 @@ def tile(
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
     nest = prepare(Derivation(fn), every=recipe not in (None, "naive"))
-    nest, copies_made = in_layouts(nest, options.layouts)
+    done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
+    if options.layouts is None and options.chunks is None and recipe is None:
+        done = _coalesced(done, nest, given, limits, options)
+    return replace(done, plain=nest if options.chunks is None else None)
+
+
+def estimate(done: Tiled, warp: int) -> Estimate:
+    """What the kernel of the nest asks global memory for, where warps have so many work-items; the
+    copies in other layouts are further kernels."""
+    return Estimate(done.nest, done.choice, done.sizes, warp, done.staged)
+
+
+def _coalesced(
+    plain: Tiled, nest: Nest, given: Mapping[str, int], limits: Limits, options: Options
+) -> Tiled:
+    """With copies of arrays in other layouts, where these pay."""
+    before = estimate(plain, limits.warp)
+    wanted = layouts(before)
+    if not wanted:
+        return plain
+    try:
+        done = _laid_out(nest, wanted, given, None, limits, options, strict=False)
+    except (TransformError, LimitError, UnsupportedC):
+        return plain
+    arrays = tuple(array for array, _ in wanted)
+    return done if worth(before, estimate(done, limits.warp), arrays) else plain
+
+
+def _laid_out(
+    nest: Nest,
+    orders: Layouts,
+    given: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits,
+    options: Options,
+    *,
+    strict: bool,
+) -> Tiled:
+    """The nest tiled, with arrays read from copies in other layouts. Raises TransformError where a
+    copy cannot be made."""
+    nest, copied = in_layouts(nest, orders)
     if options.chunks is None:
         done = _nest(nest, given, recipe, limits, options, strict=strict)
     else:
         done = _chunks(nest, given, recipe, limits, options, strict=strict)
-    for target in copies_made:
-        done = replace(done, derivation=transposition(done.derivation, target))
-    return done
+    derivation = done.derivation
+    for _, target in copied:
+        derivation = transposition(derivation, target)
+    return replace(done, derivation=derivation, copied=copied)
 
 
 CHUNK = 64
@@ -167,7 +214,9 @@ def _apply(
     w = Work(nest.derivation.with_tiles(tiles), sizes)
     used = {n: sizes[n] for n in choice.names}
     if choice.recipe == "naive":
-        note = one_item_each(w, nest)
+        near = one_each(nest, sizes, limits.warp).neighbours
+        mapped, note = one_item_each(w, nest, near)
+        choice = replace(choice, dims=tuple(map(Dim, mapped[-2:])), neighbours=mapped[-1])
         text = "; ".join(x for x in (reason, note) if x)
         return Tiled(w.derivation, choice, used, nest, reason=text)
     staged, kept = _tiled(w, nest, choice, options)
@@ -281,7 +330,7 @@ def _normalise(w: Work, dims: list[Loops], choice: Choice) -> None:
 def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
     """Loops over groups and work-items; the parallel loops around them are further groups."""
     w.stage("Listing 10: Mapping to hardware and copying slices")
-    letters = _letters(w, dims, choice)
+    letters = {d.loop: x for d, x in zip(choice.hardware(w.sizes), "xyz")}
     outermost = "x" if len(dims) == 1 else "z"
     w.do(*(MapTo(v, f"group.{outermost}") for v in others))
     w.do(*(MapTo(d.group, f"group.{letters[d.dim.loop]}") for d in dims))
@@ -291,15 +340,3 @@ def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
     for d in dims:
         if d.item:
             w.do(Unroll(f"{d.item}*"))
-
-
-def _letters(w: Work, dims: list[Loops], choice: Choice) -> dict[str, str]:
-    """The dimension of the hardware for each tiled loop: x where neighbours touch neighbouring
-    addresses. Some implementations (PoCL 3) run a work-item twice where only the first dimension
-    is empty: a loop with one work-item is not x."""
-    spread = [d.dim.loop for d in dims if d.dim.items and w.sizes[d.dim.items] > 1]
-    first = choice.neighbours
-    if first not in spread and spread:
-        first = spread[-1]
-    rest = [d.dim.loop for d in dims if d.dim.loop != first]
-    return dict(zip([first, *reversed(rest)], "xyz"))

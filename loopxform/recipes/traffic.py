@@ -18,6 +18,7 @@ from loopxform.ir.visit import loads, loops_around, stmt_exprs, walk
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.extents import Factors, Width, amount
 from loopxform.recipes.reuse import Stage, Staged
+from loopxform.recipes.strides import global_arrays
 from loopxform.transforms.bounds import trip_count
 
 
@@ -101,7 +102,7 @@ def tiled(
 ) -> Traffic:
     """The accesses of the tiled program derived from `base`: what is staged is read once for each
     copy of its box, what is `kept` in a register once for the elements that share it."""
-    objects = {p.name for p in base.objects if p.array}
+    objects = set(global_arrays(base))
     plain, local, copied, done = [], [], list[Term](), list[Stage]()
     for term, x, around in _reads(base):
         own = next((s for s in staged if _is(s.stage, x)), None)

@@ -40,18 +40,20 @@ def transposition(derivation: Derivation, target: str, tile: int = TILE) -> Deri
     return _turned(derivation, copy, tile)
 
 
-def in_layouts(nest: Nest, layouts: tuple[tuple[str, str], ...]) -> tuple[Nest, tuple[str, ...]]:
-    """The nest with arrays read from copies in another layout, and the names of the copies, whose
-    nests are still to be mapped. Raises TransformError."""
-    targets = []
+def in_layouts(
+    nest: Nest, layouts: tuple[tuple[str, str], ...]
+) -> tuple[Nest, tuple[tuple[str, str], ...]]:
+    """The nest with arrays read from copies in another layout, and these arrays with the names of
+    their copies, whose nests are still to be mapped. Raises TransformError."""
+    copied = []
     for array, order in layouts:
         name = fresh(nest.function, f"{array}_t")
         step = Manifest(array, tuple(order.split(",")), name)
         derivation = nest.derivation.titled("Listing 2: Arrays in another layout").then(step)
         last = max(n for n, s in enumerate(derivation.function.body) if isinstance(s, For))
         nest = replace(nest, derivation=derivation, path=(last,))
-        targets.append(name)
-    return nest, tuple(targets)
+        copied.append((array, name))
+    return nest, tuple(copied)
 
 
 @dataclass(frozen=True)

@@ -57,3 +57,13 @@ def test_the_openmp_example_is_real(
     excerpt = page.split("--format json smooth.c\n...\n")[1].split("```")[0]
     assert main(["check", "--format", "json", "smooth.c"]) == 1
     assert excerpt in capsys.readouterr().out
+
+
+def test_the_transactions_are_real(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "tiling.md").read_text().partition("## Transactions")[2]
+    monkeypatch.chdir(DOCS.parent)
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(shlex.split(command)[2:]) == 0
+    assert capsys.readouterr().out == shown

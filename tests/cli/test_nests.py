@@ -53,6 +53,8 @@ def test_loops_that_form_no_box_are_mapped_as_far_as_they_do(
     (tmp_path / "f.c").write_text(text)
     assert main(["tile", str(tmp_path / "f.c"), "--dry-run"]) == 0
     assert "; only i mapped to work-items: the bounds of " in capsys.readouterr().out
+    assert main(["tile", str(tmp_path / "f.c"), "--dry-run", "--show-plan", "-q"]) == 0
+    assert "  loop i\n  loop j         parallel, in a work-item\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", REFUSED)

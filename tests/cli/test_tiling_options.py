@@ -12,6 +12,7 @@ from loopxform.cli import main
 Capture = pytest.CaptureFixture[str]
 CORPUS = Path(__file__).parents[2] / "corpus"
 MM, ROWS = str(CORPUS / "mm.c"), str(CORPUS / "nests" / "row_sum.c")
+SHIFT = str(CORPUS / "nests" / "best_shift.c")
 SUMS = """\
 void sums(int n, int m, const int a[restrict n][m], int s[restrict n])
 {
@@ -25,7 +26,10 @@ void sums(int n, int m, const int a[restrict n][m], int s[restrict n])
 """
 
 
-@pytest.mark.parametrize("name", ["mm", "nests/lava_boxes", "nests/heat_2d", "nests/filter_7x7"])
+@pytest.mark.parametrize(
+    "name",
+    ["mm", "nests/lava_boxes", "nests/heat_2d", "nests/filter_7x7", "nests/smoothing_grid"],
+)
 def test_the_plan_says_what_is_invariant(name: str, golden: Golden, capsys: Capture) -> None:
     assert main(["tile", str(CORPUS / f"{name}.c"), "--show-plan", "--dry-run", "-q"]) == 0
     golden.check(capsys.readouterr().out)
@@ -40,6 +44,9 @@ def test_the_plan_says_what_is_invariant(name: str, golden: Golden, capsys: Capt
         [MM, "--pad", "--size", "M=37,U=21,N=40"],
         [MM, "--pad", "--edge-versions", "--size", "M=130,U=21,N=140"],
         [ROWS, "--manifest", "A:1,0", "--size", "M=70,N=55"],
+        [SHIFT, "--profile", "generic", "--size", "n=70,shifts=5,len=33"],
+        [SHIFT, "--profile", "generic", "--manifest", "none", "--size", "n=70,shifts=5,len=33"],
+        [SHIFT, "--profile", "generic", "--size", "n=1,shifts=1,len=1"],
         [ROWS, "--Rk", "2", "--Tk", "8", "--reassociate", "--size", "M=70,N=555"],
         [ROWS, "--Rk", "1", "--Tk", "8", "--reassociate", "--size", "M=1,N=3"],
     ],
@@ -66,7 +73,29 @@ def test_sums_of_floats_in_chunks_are_refused(golden: Golden, capsys: Capture) -
     golden.check(capsys.readouterr().err.replace(str(CORPUS), "corpus"))
 
 
-@pytest.mark.parametrize("text", ["A", "A:", ":1,0", "A:x", "A:1,1", "A:0,1", "X:1,0"])
+@pytest.mark.parametrize("text", ["A", "A:", ":1,0", "A:x", "A:1,1", "A:0,1", "X:1,0", "NONE"])
 def test_layouts_that_are_none(text: str, capsys: Capture) -> None:
     assert main(["tile", MM, "--manifest", text, "--dry-run"]) in (1, 2)
     assert "error: " in capsys.readouterr().err
+
+
+def summary(capsys: Capture, *options: str) -> str:
+    assert main(["tile", SHIFT, "--dry-run", *options]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_copy_is_told_of_and_can_be_declined(capsys: Capture) -> None:
+    copied, plain = summary(capsys), summary(capsys, "--manifest", "none")
+    note = "  note: x is read from x_t, a copy in another layout (--manifest none: not so)\n"
+    assert note in copied
+    assert "    x     1.074 G -> 131.1 k\n" in copied
+    assert "x_t" not in plain
+    assert "transactions" not in plain  # nothing changes them
+    assert "transactions" not in summary(capsys, "--profile", "pocl")
+    assert "x_t" not in summary(capsys, "--recipe", "naive")
+
+
+def test_a_plan_and_a_summary_tell_transactions_once(capsys: Capture) -> None:
+    assert summary(capsys, "--show-plan").count("transactions") == 1
+    assert summary(capsys, "--show-plan", "-q").count("transactions") == 1
+    assert "transactions" not in summary(capsys, "-q")

@@ -162,6 +162,7 @@ SIMULATED = (
     "softmax_rows",
     "triangular_product",
     "wave_3d",
+    "word_counts",
 )
 
 

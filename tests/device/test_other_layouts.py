@@ -10,6 +10,7 @@ from c_project import assert_same, caller_of, project_of, require_opencl, run_ap
 from deriving import start
 from harness import arrays_after, simulate
 
+import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.recipes.transpose import transposition
 from loopxform.runtime.device import choose
@@ -78,6 +79,49 @@ CASES = {
     "cube": Case(CUBE, (("a", "2,0,1"),), TWO),
     "cube-keeps-its-columns": Case(CUBE, (("a", "1,0,2"),), TWO),
 }
+PASSES = """\
+void f(int n, int m, int l, const double a[restrict n][m], double b[restrict n])
+{
+  for (int i = 0; i < n; i++) {
+    double s = 1;
+    for (int p = 0; p < l; p++)
+      for (int k = 0; k < m; k++)
+        s = s / 2 + a[i][k];
+    b[i] = s;
+  }
+}
+"""
+RAGGED = """\
+void f(int n, int m, int l, const unsigned char a[restrict n][m],
+       const int length[restrict n], int b[restrict n])
+{
+  for (int i = 0; i < n; i++) {
+    int state = l;
+    for (int k = 0; k < length[i]; k++)
+      if (a[i][k] != 2)
+        state = (state ^ a[i][k]) % 9973 * 31;
+    b[i] = state;
+  }
+}
+"""
+MIDDLE = """\
+void f(int n, int m, int l, const float a[restrict m][n][l], const float x[restrict n],
+       float b[restrict m][n])
+{
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++) {
+      float best = 0;
+      for (int p = 0; p < 3; p++)
+        for (int k = 0; k < l; k++)
+          if (best < a[i][j][k] * x[j])
+            best = a[i][j][k] * x[j] + best / 2;
+      b[i][j] = best;
+    }
+}
+"""
+AUTOMATIC = {"passes": PASSES, "ragged": RAGGED, "middle": MIDDLE}
+"""Nests that are given copies unasked."""
+
 SIZES = ((1, 1, 1), (13, 6, 9), (8, 16, 4), (33, 35, 1), (5, 0, 3), (0, 4, 4), (3, 4, 0))
 
 
@@ -105,6 +149,23 @@ def test_bit_identical_to_the_c_program(case: str, tile: int, tmp_path: Path) ->
         assert found.ok, (sizes, found.mismatches)
 
 
+def automatic(case: str) -> Derivation:
+    done = lx.loads(AUTOMATIC[case]).routine().tile(contract=False)
+    assert done.tiled.copied == (("a", "a_t"),)
+    return done.derivation
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("case", AUTOMATIC)
+def test_copies_that_nobody_asked_for_change_no_bit(case: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text(AUTOMATIC[case])
+    plan = emit.kernel(automatic(case), contract=False)
+    for sizes in SIZES:
+        found = run(plan, CSource(str(file)), choose(), sizes_of(*sizes), 5, exact=True)
+        assert found.ok, (sizes, found.mismatches)
+
+
 @pytest.mark.device
 def test_nothing_is_read_of_an_array_that_is_not_touched() -> None:
     """The caller may pass an array of no elements where the program has no columns to compute."""
@@ -115,9 +176,10 @@ def test_nothing_is_read_of_an_array_that_is_not_touched() -> None:
 
 
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *AUTOMATIC])
 def test_no_finding_in_the_simulator(case: str) -> None:
-    plan = emit.kernel(derived(case, 8), contract=False)
+    made = derived(case, 8) if case in CASES else automatic(case)
+    plan = emit.kernel(made, contract=False)
     args = arguments(plan.start, sizes_of(9, 10, 5), 3)
     report = simulate(plan, args)
     assert report.clean, report.findings
@@ -126,12 +188,12 @@ def test_no_finding_in_the_simulator(case: str) -> None:
     assert not compare({k: args[k] for k in found}, found)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, "passes", "middle"])
 def test_the_drop_in_computes_what_the_function_did(case: str, tmp_path: Path) -> None:
     require_opencl()
     file = tmp_path / "user.c"
-    file.write_text(CASES[case].text)
-    done = derived(case)
+    file.write_text(CASES[case].text if case in CASES else AUTOMATIC[case])
+    done = derived(case) if case in CASES else automatic(case)
     every = [arguments(done.start, sizes_of(*s), 1) for s in SIZES if 0 not in s]
     app = project_of(tmp_path, done, file).build(caller_of(done.start, *every))
     assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))

@@ -1,0 +1,52 @@
+"""Transactions as `tile` tells them: of each array, where layouts or staging change them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from loopxform.recipes.layouts import one_each
+from loopxform.recipes.sizes import DEFAULTS
+from loopxform.recipes.tile import Tiled, estimate
+from loopxform.recipes.transactions import NOMINAL, SEGMENT, Counts, Estimate
+from loopxform.tiled import TiledRoutine
+
+
+def lines(done: TiledRoutine) -> Iterator[str]:
+    """A line for each array and one for all; none where nothing changes, and for devices whose
+    work-items do not run in step."""
+    before, after = transactions(done.tiled, done.limits.warp)
+    if before == after or done.limits.warp == 1:
+        return
+    yield f"  transactions           naive -> tiled, {SEGMENT} bytes each, unknown sizes {NOMINAL}"
+    arrays = [*before, *(a for a in after if a not in before)]
+    width = max(5, *map(len, arrays))
+    for a in arrays:
+        yield f"    {a:<{width}} {_number(before, a)} -> {_number(after, a)}"
+    if len(arrays) > 1:
+        totals = ({"total": sum(counts.values())} for counts in (before, after))
+        yield f"    {'total':<{width}} " + " -> ".join(_number(t, "total") for t in totals)
+
+
+def transactions(done: Tiled, warp: int) -> tuple[Counts, Counts]:
+    """The transactions of each array: with one work-item for each iteration, and as tiled, copies
+    in other layouts included. Nothing where the reduction is split: there are kernels that the
+    estimate knows nothing of."""
+    if done.plain is None:
+        return {}, {}
+    sizes, after = DEFAULTS["naive"].numbers, estimate(done, warp)
+    naively = Estimate(done.plain, one_each(done.plain, sizes, warp), sizes, warp)
+    counts = dict(after.counts)
+    for array, target in done.copied:
+        for name in (array, target):
+            counts[name] = counts.get(name, 0) + after.copied(array) // 2
+    return naively.counts, counts
+
+
+UNITS = ("", " k", " M", " G", " T", " P", " E")
+
+
+def _number(counts: Mapping[str, int], array: str) -> str:
+    """Four digits: 16.78 M."""
+    n = counts.get(array, 0)
+    power = min((len(str(n)) - 1) // 3, len(UNITS) - 1)
+    return f"{n / 1000**power:.4g}{UNITS[power]}"
