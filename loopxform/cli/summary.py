@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from loopxform.analysis.verdict import judge
 from loopxform.codegen import describe
 from loopxform.codegen.plan import Plan
-from loopxform.ir.nodes import Function
 from loopxform.ir.visit import declared
 from loopxform.recipes import traffic
 from loopxform.tiled import TiledRoutine
@@ -56,20 +55,8 @@ def _launches(plan: Plan) -> Iterator[str]:
         yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
 
 
-def prepared(done: TiledRoutine) -> Function:
-    """The program after its loops were found parallel: what a naive kernel executes."""
-    out = done.tiled.derivation.start
-    for r in done.tiled.derivation.records:
-        if not r.stage.startswith("Listing 2"):
-            break
-        out = r.result
-    return out
-
-
 def _traffic(done: TiledRoutine) -> Iterator[str]:
-    base = prepared(done)
-    plain = traffic.naive(base)
-    tiled = traffic.tiled(base, done.tiled.choice, done.tiled.staged, done.tiled.kept)
+    plain, tiled = traffic.naive(done.derivation), traffic.tiled(done.derivation)
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
         yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"
