@@ -1,4 +1,5 @@
 """Constants of the file whose values its text gives, and which a kernel has in constant memory."""
+
 from __future__ import annotations
 
 from loopxform.ir.nodes import Function, Param

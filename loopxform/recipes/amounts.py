@@ -7,26 +7,30 @@ write such formulas.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from math import comb, gcd, lcm
 from operator import mul
 
-from loopxform.ir.affine import Poly, atom_key, poly
+from loopxform.ir.affine import Poly, atom_key, constant, poly
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Bin, Call, Expr, Tile, Var
+from loopxform.ir.nodes import Bin, Expr, Tile, Var
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names
 
 Powers = tuple[tuple[Expr, int], ...]
 """A product of atoms with their exponents, none of them 0, in the order in which it prints."""
 
+Divisions = Mapping[Poly, frozenset[Poly]]
+NO_DIVISIONS: Divisions = {}
+
 
 @dataclass(frozen=True)
 class Amount:
-    """Terms in order of first appearance, no coefficient 0."""
+    """Terms in the order in which they print, no coefficient 0."""
 
     terms: tuple[tuple[Powers, Fraction], ...] = ()
 
@@ -89,18 +93,25 @@ def atom(e: Expr) -> Amount:
     return Amount(((((e, 1),), Fraction(1)),))
 
 
-def amount(e: Expr, divisors: frozenset[Poly] = frozenset()) -> Amount:
-    """An integer expression, where divisions by `divisors` (of one term each) leave no rest."""
+def amount(e: Expr, exact: Divisions = NO_DIVISIONS) -> Amount:
+    """An integer expression, where divisions by steps of loops over tiles leave no rest: `exact`
+    has the ranges that they divide, by step. `(U + T - 1) / T` is `U/T` where U is such a range."""
+    return _amount(poly(e), exact)
+
+
+def _amount(p: Poly, exact: Divisions) -> Amount:
     out = Amount()
-    for monomial, c in poly(e).terms:
-        out += reduce(mul, (_atom(a, divisors) for a in monomial), number(c))
+    for monomial, c in p.terms:
+        out += reduce(mul, (_atom(a, exact) for a in monomial), number(c))
     return out
 
 
-def _atom(e: Expr, divisors: frozenset[Poly]) -> Amount:
+def _atom(e: Expr, exact: Divisions) -> Amount:
     match e:
-        case Bin("/", left, right) if poly(right) in divisors:
-            return amount(left, divisors).over(amount(right))
+        case Bin("/", left, right) if (step := poly(right)) in exact:
+            rounded = poly(left) - step + constant(1)
+            top = rounded if rounded in exact[step] else poly(left)
+            return _amount(top, exact).over(amount(right))
         case _:
             return atom(e)
 
@@ -130,7 +141,12 @@ def _sum(terms: Iterable[tuple[Powers, Fraction]]) -> Amount:
     out: dict[Powers, Fraction] = {}
     for p, c in terms:
         out[p] = out.get(p, Fraction(0)) + c
-    return Amount(tuple((p, c) for p, c in out.items() if c))
+    return Amount(tuple(sorted(((p, c) for p, c in out.items() if c), key=lambda t: _place(t[0]))))
+
+
+def _place(powers: Powers) -> tuple[object, ...]:
+    """High powers first, the number last."""
+    return (not powers, [(atom_key(a), -n) for a, n in powers])
 
 
 def _joined(a: Powers, b: Powers) -> Powers:
@@ -152,6 +168,11 @@ class Product:
     powers: Powers
     factors: tuple[Amount, ...]
 
+    @property
+    def kind(self) -> object:
+        """What products that differ by a number have in common."""
+        return self.powers, frozenset(Counter(self.factors).items())
+
     def value(self, sizes: Mapping[str, int]) -> Fraction:
         """The number for given sizes. Raises KeyError for a scalar without a value."""
         one = Amount(((self.powers, self.coefficient),)) if self.coefficient else Amount()
@@ -160,7 +181,8 @@ class Product:
     def text(self) -> str:
         """`3*M*N*(U - 1)/(2*Ty)`."""
         top = [_text(a) for a, n in self.powers for _ in range(n)]
-        top += [f"({_sum_text(f)})" for f in self.factors]
+        sums = ([Product(c, p, ()) for p, c in f.terms] for f in self.factors)
+        top += [f"({sum_text(s)})" for s in sums]
         below = [_text(a) for a, n in self.powers for _ in range(-n)]
         if self.coefficient.numerator != 1 or not top:
             top.insert(0, str(self.coefficient.numerator))
@@ -198,17 +220,16 @@ def _content(a: Amount) -> tuple[Fraction, Powers, Amount]:
     return share, powers, a.over(Amount(((powers, share),)))
 
 
-def _sum_text(a: Amount) -> str:
-    """`n + Ty*Ry - 1`, a positive term first, numbers last."""
-    terms = sorted(a.terms, key=lambda t: (not t[0], t[1] < 0))
+def sum_text(products: Iterable[Product]) -> str:
+    """`n + Ty*Ry - 1`, positive terms first; `0` for none."""
     out = ""
-    for powers, c in terms:
-        sign = "-" if c < 0 else "+"
-        text = Product(abs(c), powers, ()).text()
-        out += f" {sign} {text}" if out else f"{'-' if c < 0 else ''}{text}"
-    return out
+    for p in sorted(products, key=lambda p: p.coefficient < 0):
+        text = replace(p, coefficient=abs(p.coefficient)).text()
+        sign = "-" if p.coefficient < 0 else "+"
+        out += f" {sign} {text}" if out else text if sign == "+" else f"-{text}"
+    return out or "0"
 
 
 def _text(e: Expr) -> str:
     text = expr_text(e)
-    return text if isinstance(e, Var | Tile | Call) else f"({text})"
+    return text if isinstance(e, Var | Tile) else f"({text})"

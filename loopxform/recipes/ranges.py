@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
 from loopxform.ir.nodes import Bin, Call, Const, Expr, For, Function, Load, Var
 from loopxform.ir.visit import loops, names, walk_expr, writes
-from loopxform.recipes.amounts import Amount, amount, atom, number
+from loopxform.recipes.amounts import Amount, Divisions, amount, atom, number
 from loopxform.transforms.bounds import trips_to
 
 Around = tuple[For, ...]
@@ -41,10 +41,10 @@ def bare(loop: For) -> For:
 
 @dataclass(frozen=True)
 class Ranges:
-    """Of the loops of one program: `divisors` divide what they are steps of, `sizes` are scalars
+    """Of the loops of one program: `exact` are divisions that leave no rest, `sizes` are scalars
     that have one value throughout."""
 
-    divisors: frozenset[Poly]
+    exact: Divisions
     sizes: frozenset[str]
     _found: dict[tuple[For, Around], Range] = field(default_factory=dict, compare=False)
 
@@ -62,10 +62,10 @@ class Ranges:
         exact = len(starts) == 1 and len(ends) == 1
         pairs = ((self._count(loop, lo, hi), lo) for lo in starts for hi in ends)
         found = [(c, lo) for c, lo in pairs if c is not None and self._told(c, around)]
-        step = amount(loop.step, self.divisors)
+        step = amount(loop.step, self.exact)
         found.sort(key=lambda pair: pair[0].known is None)
         for count, lo in found:
-            first = amount(lo, self.divisors)
+            first = amount(lo, self.exact)
             if not any(count.mentions(x.var) for x in around):
                 none = count.known is not None and count.known < 0
                 return Range(first, step, Amount() if none else count, exact)
@@ -74,15 +74,15 @@ class Ranges:
             most = self._most(count, around)
             if most is not None:
                 return Range(first, step, most, exact=False)
-        return Range(Amount(), step, atom(Call("trips", (Var(loop.var),))), told=False)
+        return Range(Amount(), step, atom(Var(f"trips({loop.var})")), told=False)
 
     def _count(self, loop: For, lo: Expr, hi: Expr) -> Amount | None:
-        step = amount(loop.step, self.divisors)
-        if step.known in (1, -1) or poly(loop.step) in self.divisors:
-            gap = amount(hi, self.divisors) - amount(lo, self.divisors)
+        step = amount(loop.step, self.exact)
+        if step.known in (1, -1) or poly(loop.step) in self.exact:
+            gap = amount(hi, self.exact) - amount(lo, self.exact)
             return gap.over(step)
         trips = trips_to(replace(loop, lo=lo), hi)
-        return None if trips is None else amount(to_expr(trips), self.divisors)
+        return None if trips is None else amount(to_expr(trips), self.exact)
 
     def _told(self, a: Amount, around: Around) -> bool:
         """Whether a number follows from sizes and from counters whose ranges do."""
@@ -101,13 +101,13 @@ class Ranges:
         kept: list[Expr] = []
         for n, e in enumerate(parts):
             others = [*kept, *parts[n + 1 :]]
-            gaps = (self._gap(e, o) if not most else self._gap(o, e) for o in others)
+            gaps = (self._apart(e, o) if not most else self._apart(o, e) for o in others)
             if not any(self._never_negative(g, around) for g in gaps):
                 kept.append(e)
         return kept
 
-    def _gap(self, a: Expr, b: Expr) -> Amount:
-        return amount(a, self.divisors) - amount(b, self.divisors)
+    def _apart(self, a: Expr, b: Expr) -> Amount:
+        return amount(a, self.exact) - amount(b, self.exact)
 
     # ------------------------------------------------------------ extreme values
 
@@ -145,7 +145,7 @@ class Ranges:
         gap = _gap(test)
         if gap is None or not self._counted(test, around):
             return None
-        found = amount(to_expr(gap), self.divisors)
+        found = amount(to_expr(gap), self.exact)
         if self._never_negative(found, around):
             return True
         return False if self._never_negative(-found - number(1), around) else None
@@ -164,9 +164,9 @@ class Ranges:
         inner = [n for n, x in enumerate(around) if gap is not None and gap.mentions(x.var)]
         if gap is None or not inner:
             return None
-        loop = around[inner[-1]]
-        if not self.of(loop, around[: inner[-1]]).told:
+        if not all(self.of(x, around[:n]).told for n, x in enumerate(around) if n >= inner[-1]):
             return None
+        loop = around[inner[-1]]
         factor, rest = gap.coefficient(loop.var), gap.without(loop.var)
         whole = rest + factor * poly(Var(loop.var)) == gap
         if not whole or factor.constant not in (1, -1) or value_of(loop.step) != 1:
@@ -186,16 +186,23 @@ class Ranges:
 def ranges(fn: Function, start: Function) -> Ranges:
     """Those of a program derived from `start`: the steps of loops that are not there are tiles."""
     own = {poly(s.loop.step) for s in loops(start)}
-    steps = {poly(s.loop.step) for s in loops(fn)} - own
+    exact: dict[Poly, frozenset[Poly]] = {}
+    for x in (s.loop for s in loops(fn)):
+        step = poly(x.step)
+        if step not in own and len(step.terms) == 1:
+            exact[step] = exact.get(step, frozenset()) | {poly(x.hi) - poly(x.lo)}
     counters = {s.loop.var for s in loops(fn)}
     numbers = {p.name for p in fn.objects if not p.array and p.type.is_integer}
     sizes = numbers - writes(fn.body) - counters
-    return Ranges(frozenset(p for p in steps if len(p.terms) == 1), frozenset(sizes))
+    return Ranges(exact, frozenset(sizes))
 
 
 def negated(test: Expr) -> Expr | None:
-    """The opposite of a comparison."""
+    """The opposite of a comparison, or of an alternative of comparisons."""
     match test:
+        case Bin("||", left, right):
+            a, b = negated(left), negated(right)
+            return None if a is None or b is None else Bin("&&", a, b)
         case Bin(op, left, right) if op in NEGATED:
             return Bin(NEGATED[op], left, right)
         case _:

@@ -1,0 +1,93 @@
+"""The accesses that the plan predicts, and those that Oclgrind counts: equal where tiles divide."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from traffic_cases import CASES, Case, Row, counted, given, plan_of
+
+from loopxform.recipes import traffic
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.traffic import Traffic
+
+RECIPES = {"register", "block", "one-sided", "1-d", "stencil"}
+
+
+def totals(found: Traffic, sizes: dict[str, int]) -> tuple[Fraction, ...]:
+    return tuple(traffic.total(terms, sizes) for _, terms in found.rows())
+
+
+def is_exact(found: Traffic) -> bool:
+    return all(traffic.exact(terms) for _, terms in found.rows())
+
+
+def simulated(case: Case) -> Row:
+    plan = plan_of(case.tiled)
+    return counted(plan, given(case, plan))
+
+
+def test_every_recipe_is_there() -> None:
+    assert {c.tiled.tiled.recipe for c in CASES} == RECIPES
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.label)
+def test_the_tiled_kernel_accesses_what_was_predicted(case: Case) -> None:
+    found = traffic.tiled(case.tiled.derivation)
+    assert is_exact(found)
+    assert totals(found, case.integers) == simulated(case)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("case", {c.name: c for c in CASES}.values(), ids=lambda c: c.name)
+def test_the_naive_kernel_accesses_what_was_predicted(case: Case) -> None:
+    found = traffic.naive(case.tiled.derivation)
+    assert is_exact(found)
+    assert totals(found, case.integers) == simulated(case.naive)
+
+
+OPTIONS = {
+    "padded": Case("gemm_double", options=Options(pad=True)),
+    "versions": Case("gemm_double", options=Options(versions=True)),
+    "another-layout": Case("row_sum", {"M": 32, "N": 32}, options=Options(layouts=(("A", "1,0"),))),
+    "chunks": Case("hamming", options=Options(chunks=2)),
+}
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("option", OPTIONS)
+def test_all_kernels_of_a_program_count(option: str) -> None:
+    case = OPTIONS[option]
+    found = traffic.tiled(case.tiled.derivation)
+    assert is_exact(found)
+    assert totals(found, case.integers) == simulated(case)
+
+
+BOUNDS = ("masked_mean", "range_query", "floyd_step", "substring", "triangles")
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", BOUNDS)
+def test_what_data_decide_is_bounded_and_said_to_be(name: str) -> None:
+    case = Case(name)
+    found = traffic.tiled(case.tiled.derivation)
+    assert not is_exact(found)
+    for (_, terms), count in zip(found.rows(), simulated(case)):
+        total = traffic.total(terms, case.integers)
+        assert traffic.text(terms).startswith("at most ") is not traffic.exact(terms)
+        assert total == count if traffic.exact(terms) else total >= count
+
+
+@pytest.mark.oclgrind
+def test_the_data_tell_how_often_a_loop_runs() -> None:
+    case = Case("csr")
+    done = case.tiled
+    found, plan = traffic.tiled(done.derivation), plan_of(done)
+    assert traffic.text(found.global_reads) == "2*n + 4*n*trips(e)"
+    with pytest.raises(KeyError, match="trips"):
+        traffic.total(found.global_reads, case.integers)
+    args = given(case, plan)
+    args["rowptr"] = np.array([0, 0, 3, 4, 4, 6, 7, 7, 8], np.int32)
+    assert totals(found, {**case.integers, "trips(e)": 1}) == counted(plan, args)
