@@ -60,3 +60,5 @@ def _traffic(done: TiledRoutine) -> Iterator[str]:
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
         yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"
+    for name in dict.fromkeys((*traffic.averages(plain), *traffic.averages(tiled))):
+        yield f"    {name} is how often that loop runs, on average"

@@ -54,6 +54,9 @@ class _Place:
 
 @dataclass(frozen=True)
 class Access:
+    """One access in the text of a program: to an element, or to each element of a box, `together`
+    by the work-items of a group."""
+
     kind: Kind
     array: str
     place: _Place
@@ -184,7 +187,7 @@ class Reader:
     def _count(
         self, a: Access, around: Around, group: Mapping[int, Amount]
     ) -> tuple[Product, bool]:
-        """The sum over the loops around, innermost first, and whether that is no upper bound."""
+        """The sum over the loops around, innermost first, and whether that is exact."""
         exact, parts = True, [] if a.together else list(_each(around, group))
         for n in reversed(range(len(around))):
             loop, r = around[n], self.ranges.of(around[n], around[:n])

@@ -8,7 +8,7 @@ write such formulas.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -23,6 +23,9 @@ from loopxform.ir.visit import names
 
 Powers = tuple[tuple[Expr, int], ...]
 """A product of atoms with their exponents, none of them 0, in the order in which it prints."""
+
+Numbers = Mapping[str, int | Fraction]
+"""What scalars are, averages included."""
 
 Divisions = Mapping[Poly, frozenset[Poly]]
 NO_DIVISIONS: Divisions = {}
@@ -75,14 +78,20 @@ class Amount:
             return None
         return self.value({})
 
-    def value(self, sizes: Mapping[str, int]) -> Fraction:
+    def value(self, sizes: Numbers) -> Fraction:
         """The number for given sizes. Raises KeyError for a scalar without a value."""
         total = Fraction(0)
         for powers, c in self.terms:
-            for atom, n in powers:
-                c *= Fraction(evaluate(atom, sizes)) ** n
+            for a, n in powers:
+                c *= _number(a, sizes) ** n
             total += c
         return total
+
+
+def _number(e: Expr, sizes: Numbers) -> Fraction:
+    if isinstance(e, Var):
+        return Fraction(sizes[e.name])
+    return Fraction(evaluate(e, {n: v for n, v in sizes.items() if isinstance(v, int)}))
 
 
 def number(n: int | Fraction) -> Amount:
@@ -169,11 +178,16 @@ class Product:
     factors: tuple[Amount, ...]
 
     @property
+    def atoms(self) -> Iterator[Expr]:
+        sums = (Amount(((self.powers, self.coefficient),)), *self.factors)
+        return (a for s in sums for powers, _ in s.terms for a, _ in powers)
+
+    @property
     def kind(self) -> object:
         """What products that differ by a number have in common."""
         return self.powers, frozenset(Counter(self.factors).items())
 
-    def value(self, sizes: Mapping[str, int]) -> Fraction:
+    def value(self, sizes: Numbers) -> Fraction:
         """The number for given sizes. Raises KeyError for a scalar without a value."""
         one = Amount(((self.powers, self.coefficient),)) if self.coefficient else Amount()
         return reduce(mul, (f.value(sizes) for f in self.factors), one.value(sizes))

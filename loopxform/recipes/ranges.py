@@ -24,14 +24,23 @@ NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 @dataclass(frozen=True)
 class Range:
-    """`count` values from `first` in steps; at most so many where it is not `exact`. `told` says
-    whether the count is a formula, and not a number that only the run tells."""
+    """`count` values from `first` in steps; at most so many where it is not `exact`. A count that
+    is not `told` by sizes and counters is the average, and the values are unknown."""
 
     first: Amount
     step: Amount
     count: Amount
     exact: bool = True
     told: bool = True
+
+
+def average(var: str) -> Amount:
+    """How often the loop over `var` runs, of all the times that it does: `trips(e)`."""
+    return atom(Var(f"trips({var})"))
+
+
+def is_average(name: str) -> bool:
+    return name.startswith("trips(")
 
 
 def bare(loop: For) -> For:
@@ -72,9 +81,9 @@ class Ranges:
             if self._never_negative(count, around):
                 return Range(first, step, count, exact)
             most = self._most(count, around)
-            if most is not None:
+            if most is not None and all(c > 0 for _, c in most.terms):
                 return Range(first, step, most, exact=False)
-        return Range(Amount(), step, atom(Var(f"trips({loop.var})")), told=False)
+        return Range(Amount(), step, average(loop.var), told=False)
 
     def _count(self, loop: For, lo: Expr, hi: Expr) -> Amount | None:
         step = amount(loop.step, self.exact)
@@ -85,16 +94,19 @@ class Ranges:
         return None if trips is None else amount(to_expr(trips), self.exact)
 
     def _told(self, a: Amount, around: Around) -> bool:
-        """Whether a number follows from sizes and from counters whose ranges do."""
-        known = {x.var: x for x in around}
-        for n in _scalars(a):
-            if n in known:
-                place = around[: around.index(known[n])]
-                if a.powers_of(n) is None or not self.of(known[n], place).told:
-                    return False
-            elif n not in self.sizes:
+        """Whether a number follows from sizes, and from counters of which no loop further in has an
+        average for its count: that must not be multiplied by what varies with it."""
+        known = {x.var: n for n, x in enumerate(around)}
+        for name in _scalars(a):
+            if name not in known and name not in self.sizes:
+                return False
+            if name in known and not self.all_told(around, known[name]):
                 return False
         return not any(isinstance(x, Load | Call) for e in _atoms(a) for x in walk_expr(e))
+
+    def all_told(self, around: Around, depth: int) -> bool:
+        """Whether the counts of all loops from a depth on are told."""
+        return all(self.of(x, around[:n]).told for n, x in enumerate(around) if n >= depth)
 
     def _tightest(self, parts: list[Expr], around: Around, *, most: bool) -> list[Expr]:
         """Without the operands of a min (of a max where `most`) that another one implies."""
@@ -164,7 +176,7 @@ class Ranges:
         inner = [n for n, x in enumerate(around) if gap is not None and gap.mentions(x.var)]
         if gap is None or not inner:
             return None
-        if not all(self.of(x, around[:n]).told for n, x in enumerate(around) if n >= inner[-1]):
+        if not self.all_told(around, inner[-1]):
             return None
         loop = around[inner[-1]]
         factor, rest = gap.coefficient(loop.var), gap.without(loop.var)
@@ -175,7 +187,8 @@ class Ranges:
             loop = replace(loop, lo=Bin("max", loop.lo, to_expr(-rest)))
         else:
             loop = replace(loop, hi=Bin("min", loop.hi, to_expr(rest + constant(1))))
-        return (*around[: inner[-1]], loop, *around[inner[-1] + 1 :])
+        found = (*around[: inner[-1]], loop, *around[inner[-1] + 1 :])
+        return found if self.all_told(found, inner[-1]) else None
 
     def _counted(self, test: Expr, around: Around) -> bool:
         """Whether it compares integers that are sizes and counters."""

@@ -4,25 +4,25 @@ They are read off the programs themselves. Counted are the accesses that the tex
 one for each element of an array of numbers, one for each member of a struct. Tables in constant
 memory do not count, nor do arrays that a work-item has for itself.
 
-The formulas hold where the tile sizes divide the ranges of the loops, as in the table; residual
-tiles add copies of the last valid elements. What stands under a condition that is not one on the
-counters of loops counts as if it always happened: the formula is then an upper bound, and says so.
-`trips(e)` is how often the loop over e runs on average, where that depends on data.
+The formulas hold where the tile sizes divide the ranges of the loops, as in the table, and no range
+is negative; residual tiles add copies of the last valid elements. What stands under a condition
+that does not narrow the ranges of counters counts as if it always happened: the formula is then an
+upper bound, and says so. `trips(e)` is how often the loop over e runs, on average over all the
+times that it does, where that is no formula of sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from loopxform.ir.constants import tables
-from loopxform.ir.nodes import Decl, Function
+from loopxform.ir.nodes import Decl, Function, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import walk
 from loopxform.recipes.accesses import Kind, Reader, Term
-from loopxform.recipes.amounts import Product, sum_text
-from loopxform.recipes.ranges import ranges
+from loopxform.recipes.amounts import Numbers, Product, sum_text
+from loopxform.recipes.ranges import is_average, ranges
 from loopxform.transforms import Derivation, DistributeGuard
 
 
@@ -59,7 +59,14 @@ def exact(terms: tuple[Term, ...]) -> bool:
     return all(t.exact for t in terms)
 
 
-def total(terms: tuple[Term, ...], sizes: Mapping[str, int]) -> Fraction:
+def averages(found: Traffic) -> tuple[str, ...]:
+    """The averages that occur in the formulas: `trips(e)`."""
+    atoms = (a for _, terms in found.rows() for t in terms for a in t.count.atoms)
+    names = (a.name for a in atoms if isinstance(a, Var) and is_average(a.name))
+    return tuple(dict.fromkeys(names))
+
+
+def total(terms: tuple[Term, ...], sizes: Numbers) -> Fraction:
     """The accesses for given sizes: a whole number where tiles divide them. Raises KeyError for a
     size without a value, `trips(e)` included."""
     return sum((t.count.value(sizes) for t in terms), Fraction(0))

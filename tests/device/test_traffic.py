@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from loopxform.recipes import traffic
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.traffic import Traffic
 
+DOCS = Path(__file__).parents[2] / "docs" / "tiling.md"
 RECIPES = {"register", "block", "one-sided", "1-d", "stencil"}
 
 
@@ -30,6 +33,20 @@ def simulated(case: Case) -> Row:
 
 def test_every_recipe_is_there() -> None:
     assert {c.tiled.tiled.recipe for c in CASES} == RECIPES
+
+
+def test_the_documented_lines_are_those_of_the_plan() -> None:
+    said = re.findall(r"^\| `(\w+)` \| ([\w-]+) \| (.* = .*) \|$", DOCS.read_text(), re.MULTILINE)
+    predicted = set[tuple[str, str, str]]()
+    for case in CASES:
+        for recipe, found in (
+            ("naive", traffic.naive(case.tiled.derivation)),
+            (case.tiled.tiled.recipe, traffic.tiled(case.tiled.derivation)),
+        ):
+            cells = " | ".join(f"{n} = {n}" for n in totals(found, case.integers))
+            predicted.add((case.name, recipe, cells))
+    assert len(said) > 20
+    assert set(said) <= predicted
 
 
 @pytest.mark.oclgrind
