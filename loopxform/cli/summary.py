@@ -8,7 +8,6 @@ from loopxform.analysis.verdict import judge
 from loopxform.cli import transactions_text
 from loopxform.codegen import describe
 from loopxform.codegen.plan import Plan
-from loopxform.ir.nodes import Function
 from loopxform.ir.visit import declared
 from loopxform.recipes import traffic
 from loopxform.tiled import TiledRoutine
@@ -64,19 +63,10 @@ def _launches(plan: Plan) -> Iterator[str]:
         yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
 
 
-def prepared(done: TiledRoutine, stages: str = "Listing 2") -> Function:
-    """The program after its loops were found parallel, and arrays copied to other layouts."""
-    out = done.tiled.derivation.start
-    for r in done.tiled.derivation.records:
-        if not r.stage.startswith(stages):
-            break
-        out = r.result
-    return out
-
-
 def _traffic(done: TiledRoutine) -> Iterator[str]:
-    plain = traffic.naive(prepared(done, "Listing 2: Outer"))
-    tiled = traffic.tiled(prepared(done), done.tiled.choice, done.tiled.staged, done.tiled.kept)
+    plain, tiled = traffic.naive(done.derivation), traffic.tiled(done.derivation)
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
         yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"
+    for name in dict.fromkeys((*traffic.averages(plain), *traffic.averages(tiled))):
+        yield f"    {name} is how often that loop runs, on average"

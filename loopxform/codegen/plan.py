@@ -19,9 +19,10 @@ from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.launches import Launch
 from loopxform.codegen.mapping import Mapping, mapping_of
 from loopxform.codegen.opencl_words import free_name
-from loopxform.codegen.tables import kernel_table, tables
+from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.functions import parameters
 from loopxform.ir.names import used_names

@@ -8,22 +8,7 @@ from collections.abc import Iterator, Sequence
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Expr, Function, Param
-
-CONSTANT_BYTES = 32 * 1024
-"""Of constant memory, half of what every device has."""
-
-
-def tables(fn: Function) -> tuple[Param, ...]:
-    """The constants that a kernel of `fn` holds; larger ones are arguments."""
-    out: list[Param] = []
-    room = CONSTANT_BYTES
-    for p in fn.globals:
-        size = p.type.bytes * len(p.values)
-        if p.values and size <= room:
-            out.append(p)
-            room -= size
-    return tuple(out)
+from loopxform.ir.nodes import Expr, Param
 
 
 def initialiser(p: Param, d: Dialect) -> str:

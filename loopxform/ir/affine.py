@@ -39,7 +39,7 @@ class Poly:
         out: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
             for m2, c2 in other.terms:
-                m = tuple(sorted((*m1, *m2), key=_atom_key))
+                m = tuple(sorted((*m1, *m2), key=atom_key))
                 out[m] = out.get(m, 0) + c1 * c2
         return Poly(tuple((m, c) for m, c in out.items() if c))
 
@@ -110,7 +110,7 @@ def _mentions(atom: Expr, name: str) -> bool:
     return any(isinstance(x, Var) and x.name == name for x in walk_expr(atom))
 
 
-def _atom_key(e: Expr) -> tuple[int, str]:
+def atom_key(e: Expr) -> tuple[int, str]:
     """Scalars, then other atoms, then tile sizes: `n*Ty`, `U/Tk*Tk`; ties by text."""
     match e:
         case Var(name):

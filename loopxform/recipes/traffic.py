@@ -1,46 +1,29 @@
-"""Memory accesses of a tiled nest and of the naive one, as formulas (seed 000, table 3).
+"""Memory accesses of the tiled program and of the naive one, as formulas (seed 000, table 3).
 
-The formulas hold where the tile sizes divide the loop ranges, as in the table; residual tiles add
-copies of the last valid elements. What stands under a condition counts as if it always happened.
+They are read off the programs themselves. Counted are the accesses that the text of a kernel has:
+one for each element of an array of numbers, one for each member of a struct. Tables in constant
+memory do not count, nor do arrays that a work-item has for itself.
+
+The formulas hold where the tile sizes divide the ranges of the loops, as in the table, and no range
+is negative; residual tiles add copies of the last valid elements. What stands under a condition
+that does not narrow the ranges of counters counts as if it always happened: the formula is then an
+upper bound, and says so. `trips(e)` is how often the loop over e runs, on average over all the
+times that it does, where that is no formula of sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from loopxform.analysis.invariance import Read
-from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Assign, Expr, For, Function, Load
-from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import loads, loops_around, stmt_exprs, walk
-from loopxform.recipes.choice import Choice
-from loopxform.recipes.extents import Factors, Width, amount
-from loopxform.recipes.reuse import Stage, Staged
-from loopxform.recipes.strides import global_arrays
-from loopxform.transforms.bounds import trip_count
-
-
-@dataclass(frozen=True)
-class Term:
-    """Accesses: the product of trip counts and widths over the product of tile sizes."""
-
-    trips: tuple[Expr, ...]
-    widths: tuple[Width, ...] = ()
-    shared: Factors = ()
-
-    def text(self) -> str:
-        names = [*map(_factor, self.trips), *(w.text for w in self.widths)]
-        top = "*".join(names) or "1"
-        below = "*".join(map(str, self.shared))
-        if not below:
-            return top
-        return f"{top}/({below})" if len(self.shared) > 1 else f"{top}/{below}"
-
-    def value(self, sizes: Mapping[str, int], tiles: Mapping[str, int]) -> int:
-        top = prod(evaluate(t, dict(sizes)) for t in self.trips)
-        return top * prod(w.value(tiles) for w in self.widths) // amount(self.shared, tiles)
+from loopxform.ir.constants import tables
+from loopxform.ir.nodes import Decl, Function, Var
+from loopxform.ir.types import Space
+from loopxform.ir.visit import walk
+from loopxform.recipes.accesses import Kind, Reader, Term
+from loopxform.recipes.amounts import Numbers, Product, sum_text
+from loopxform.recipes.ranges import is_average, ranges
+from loopxform.transforms import Derivation, DistributeGuard
 
 
 @dataclass(frozen=True)
@@ -62,97 +45,66 @@ class Traffic:
 
 
 def text(terms: tuple[Term, ...]) -> str:
-    """`M*N*U/(Ty*Ry) + M*N*U/(Tx*Rx)`; equal terms are counted: `2*M*N*U`."""
-    counts: dict[str, int] = {}
-    for t in terms:
-        counts[t.text()] = counts.get(t.text(), 0) + 1
-    return " + ".join(k if n == 1 else f"{n}*{k}" for k, n in counts.items()) or "0"
+    """`M*N*U/(Ty*Ry) + M*N*U/(Tx*Rx)`, `at most 2*n*m`; equal terms are added."""
+    sums: dict[object, Product] = {}
+    for p in (t.count for t in terms):
+        known = sums.get(p.kind, replace(p, coefficient=Fraction(0)))
+        sums[p.kind] = replace(p, coefficient=known.coefficient + p.coefficient)
+    out = sum_text([p for p in sums.values() if p.coefficient])
+    return out if exact(terms) else f"at most {out}"
 
 
-def total(terms: tuple[Term, ...], sizes: Mapping[str, int], tiles: Mapping[str, int]) -> int:
-    """The accesses for given sizes."""
-    return sum(t.value(sizes, tiles) for t in terms)
+def exact(terms: tuple[Term, ...]) -> bool:
+    """Whether the formula is the number of accesses, not an upper bound of it."""
+    return all(t.exact for t in terms)
 
 
-def naive(fn: Function) -> Traffic:
-    """Every access of the user's program goes to global memory. `fn` is a program in which
-    accumulators are scalars already (what a naive kernel executes)."""
-    objects = {p.name for p in fn.objects if p.array}
-    reads = tuple(term for term, x, _ in _reads(fn) if x.array in objects)
-    return Traffic(reads, tuple(_writes(fn, objects)))
+def averages(found: Traffic) -> tuple[str, ...]:
+    """The averages that occur in the formulas: `trips(e)`."""
+    atoms = (a for _, terms in found.rows() for t in terms for a in t.count.atoms)
+    names = (a.name for a in atoms if isinstance(a, Var) and is_average(a.name))
+    return tuple(dict.fromkeys(names))
 
 
-def _reads(fn: Function) -> Iterator[tuple[Term, Load, tuple[For, ...]]]:
-    for path, s in walk(fn.body):
-        around = loops_around(fn, path)
-        term = Term(tuple(trip_count(x) for x in around))
-        for x in (x for e in stmt_exprs(s) for x in loads(e)):
-            if not (isinstance(s, Assign) and x is s.target and not s.op):
-                yield term, x, around
+def total(terms: tuple[Term, ...], sizes: Numbers) -> Fraction:
+    """The accesses for given sizes: a whole number where tiles divide them. Raises KeyError for a
+    size without a value, `trips(e)` included."""
+    return sum((t.count.value(sizes) for t in terms), Fraction(0))
 
 
-def _writes(fn: Function, objects: set[str]) -> Iterator[Term]:
-    for path, s in walk(fn.body):
-        if isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array in objects:
-            yield Term(tuple(trip_count(x) for x in loops_around(fn, path)))
+def naive(derivation: Derivation) -> Traffic:
+    """Of the program after its loops were found parallel: what a naive kernel executes."""
+    return _traffic(prepared(derivation), derivation.start)
 
 
-def tiled(
-    base: Function, choice: Choice, staged: tuple[Staged, ...], kept: tuple[Read, ...] = ()
-) -> Traffic:
-    """The accesses of the tiled program derived from `base`: what is staged is read once for each
-    copy of its box, what is `kept` in a register once for the elements that share it."""
-    objects = set(global_arrays(base))
-    plain, local, copied, done = [], [], list[Term](), list[Stage]()
-    for term, x, around in _reads(base):
-        own = next((s for s in staged if _is(s.stage, x)), None)
-        if own is None:
-            mine = next((r for r in kept if _at(r.load, x)), None)
-            shared = [d.kept for d in choice.dims if mine and d.loop not in mine.varies]
-            term = Term(term.trips, (), tuple(f for f in shared if f))
-            plain += [term] if x.array in objects else []
-            continue
-        if not any(own.stage is d for d in done):
-            done.append(own.stage)
-            copied.append(_copies(own.stage, choice, around))
-        shared = [d.kept for d in choice.dims if own.private and d.loop in own.stage.kept]
-        local.append(Term(term.trips, (), tuple(shared)))
-    return Traffic((*copied, *plain), tuple(_writes(base, objects)), tuple(local), tuple(copied))
+def tiled(derivation: Derivation) -> Traffic:
+    """Of all kernels of a mapped program."""
+    return _traffic(derivation.function, derivation.start)
 
 
-def _is(stage: Stage, x: Load) -> bool:
-    return x.array == stage.array and x.origin.loc in stage.places
+def prepared(derivation: Derivation) -> Function:
+    """The program after its loops were found parallel."""
+    out = derivation.start
+    for r in derivation.records:
+        if r.stage != "Listing 2: Outer loops parallelized" or isinstance(r.step, DistributeGuard):
+            break
+        out = r.result
+    return out
 
 
-def _at(a: Load, b: Load) -> bool:
-    return a.array == b.array and a.origin.loc == b.origin.loc
-
-
-def _copies(stage: Stage, choice: Choice, around: tuple[For, ...]) -> Term:
-    """Elements copied: a box for each group, and each tile of the loops it is staged in."""
-    tiles = {d.loop: d.factors for d in choice.dims}
-    home = next((n for n, x in enumerate(around) if x.var == stage.loop), -1)
-    parallel = {x.var for x in around if x.parallel}
-    trips, below = [], list[str | int]()
-    for n, x in enumerate(around):
-        if x.var in parallel or n <= home:
-            trips.append(trip_count(x))
-            below += tiles.get(x.var, ("Tk",) if n == home and stage.tiled else ())
-    widths = []
-    for w in stage.box.widths:
-        plain = (
-            not w.spread
-            and [c for c, _ in w.terms] == [1]
-            and all(f in below for f in w.terms[0][1])
-        )
-        if not plain:
-            widths.append(w)
-            continue
-        for f in w.terms[0][1]:
-            below.remove(f)
-    return Term(tuple(trips), tuple(widths), tuple(below))
-
-
-def _factor(e: Expr) -> str:
-    text = expr_text(e)
-    return text if text.replace("_", "").isalnum() else f"({text})"
+def _traffic(fn: Function, start: Function) -> Traffic:
+    constant = {p.name for p in tables(start)}
+    spaces = {p.name: Space.GLOBAL for p in fn.objects if p.array and p.name not in constant}
+    spaces |= {s.name: Space.GLOBAL for s in fn.body if isinstance(s, Decl) and s.shape}
+    local = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.space is Space.LOCAL)
+    spaces |= {s.name: Space.LOCAL for s in local}
+    found: dict[tuple[Space, Kind], list[Term]] = {}
+    for space, kind, term in Reader(ranges(fn, start), spaces).terms(fn.body):
+        found.setdefault((space, kind), []).append(term)
+    order: tuple[tuple[Space, Kind], ...] = (
+        (Space.GLOBAL, "read"),
+        (Space.GLOBAL, "write"),
+        (Space.LOCAL, "read"),
+        (Space.LOCAL, "write"),
+    )
+    return Traffic(*(tuple(found.get(key, ())) for key in order))

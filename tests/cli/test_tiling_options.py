@@ -35,6 +35,14 @@ def test_the_plan_says_what_is_invariant(name: str, golden: Golden, capsys: Capt
     golden.check(capsys.readouterr().out)
 
 
+@pytest.mark.parametrize(
+    "name", ["csr", "masked_mean", "triangular_product", "filter_7x7", "batch_scale"]
+)
+def test_the_summary_counts_accesses(name: str, golden: Golden, capsys: Capture) -> None:
+    assert main(["tile", str(CORPUS / "nests" / f"{name}.c"), "--dry-run"]) == 0
+    golden.check(capsys.readouterr().out)
+
+
 @pytest.mark.device
 @pytest.mark.parametrize(
     "options",
