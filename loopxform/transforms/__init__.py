@@ -17,6 +17,7 @@ from loopxform.transforms.fuse import Fuse
 from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
 from loopxform.transforms.interior import Interior
+from loopxform.transforms.interleave import Interleave
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
@@ -57,6 +58,7 @@ STEPS: dict[str, type[Step]] = {
         Split,
         Unroll,
         Rfactor,
+        Interleave,
         Manifest,
         MapTo,
         CopyToLocal,
@@ -93,6 +95,7 @@ __all__ = [
     "Hoist",
     "Interchange",
     "Interior",
+    "Interleave",
     "Manifest",
     "MapTo",
     "Normalise",

@@ -26,6 +26,22 @@ Operand = tuple[Assign | If, Expr]
 Types = dict[str, Scalar]
 
 
+def rounded(name: str, op: str, types: Types) -> str:
+    """Why the operator is not associative ("": it is)."""
+    if not types[name].is_float or op not in ROUNDED:
+        return ""
+    return f"floating-point {ROUNDED[op]} is not associative: '{name}' would be rounded differently"
+
+
+def unordered(name: str, op: str, found: Sequence[Operand], types: Types) -> str:
+    """Why updates that are associative do not commute ("": they do). Which zero fmin and fmax give
+    is free in C; a comparison keeps the first."""
+    compared = any(not (isinstance(s, Assign) and isinstance(s.value, Call)) for s, _ in found)
+    if not (types[name].is_float and op in ("min", "max") and compared):
+        return ""
+    return f"of zeros with different signs '{name}' would be another than the first"
+
+
 def inseparable(
     name: str, op: str, found: Sequence[Operand], types: Types
 ) -> tuple[str, str] | None:
