@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.affine import value_of
+from loopxform.ir.visit import perfect_nest
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Dim
 from loopxform.recipes.work import Work, levels
 from loopxform.transforms import MapTo, Sequentialise, Stripmine
+from loopxform.transforms.bounds import trip_count
 
 
 def one_item_each(w: Work, nest: Nest) -> str:
     """Maps as many of the outermost parallel loops as form a box. Returns why not all of them,
     where that is so. Raises UnsupportedC where not even one can be mapped."""
     before, problem = w.derivation, ""
-    for count in range(len(nest.parallel), 0, -1):
+    for count in range(_spread(nest), 0, -1):
         try:
             _mapped(w, nest, nest.parallel[:count])
         except TransformError as e:
@@ -28,6 +31,15 @@ def one_item_each(w: Work, nest: Nest) -> str:
         code="LX063",
         help="apply single steps: loopxform explain lists them",
     )
+
+
+def _spread(nest: Nest) -> int:
+    """How many of the loops are worth spreading: not the inner ones of a single iteration."""
+    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    count = len(chain)
+    while count > 1 and value_of(trip_count(chain[count - 1])) == 1:
+        count -= 1
+    return count
 
 
 def _mapped(w: Work, nest: Nest, mapped: tuple[str, ...]) -> None:

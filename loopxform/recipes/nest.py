@@ -32,6 +32,7 @@ from loopxform.ir.visit import (
 from loopxform.transforms import (
     Derivation,
     DistributeGuard,
+    Enclose,
     Interchange,
     Normalise,
     Parallelise,
@@ -57,11 +58,14 @@ class Nest:
         return self.derivation.function
 
     @property
+    def outermost(self) -> For:
+        """The loop that holds the nest."""
+        return _loop(self.function, self.path)
+
+    @property
     def innermost(self) -> For:
         """The innermost parallel loop, whose body is code1 redomap code2."""
-        loop = at(self.function, self.path)
-        assert isinstance(loop, For)
-        return perfect_nest(loop)[len(self.parallel) - 1]
+        return perfect_nest(self.outermost)[len(self.parallel) - 1]
 
 
 def only_nest(fn: Function) -> LoopSite:
@@ -152,6 +156,20 @@ def _told_apart(derivation: Derivation) -> Derivation:
         if step.check(derivation.function):
             return derivation
         derivation = derivation.then(step)
+
+
+def alone(derivation: Derivation) -> Nest | None:
+    """A reduction with no parallel loop around it, as a nest of one iteration; None where the
+    function is anything else. Raises UnsupportedC where that cannot be prepared."""
+    fn = derivation.function
+    nests = [(n,) for n, s in enumerate(fn.body) if isinstance(s, For)]
+    if len(nests) != 1 or any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+        return None
+    (verdict,) = (v for v in judge(fn) if v.path == nests[0])
+    step = Enclose(verdict.var)
+    if verdict.parallel != "reduction" or step.check(fn):
+        return None
+    return prepare(derivation.titled("Listing 2: A nest of one iteration").then(step))
 
 
 FEW = 8

@@ -31,7 +31,7 @@ class Term:
 
     def text(self) -> str:
         names = [*map(_factor, self.trips), *(w.text for w in self.widths)]
-        top = "*".join(names) or "1"
+        top = "*".join(n for n in names if n != "1") or "1"
         below = "*".join(map(str, self.shared))
         if not below:
             return top
