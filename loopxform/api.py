@@ -195,19 +195,22 @@ class Routine:
         contract: bool = True,
         pad: bool = False,
         edge_versions: bool = False,
+        Rk: int | None = None,  # noqa: N803
+        reassociate: bool = False,
         **sizes: int,
     ) -> TiledRoutine:
         """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
         profile or its name. Without `recipe` what is tiled and staged follows from what is used
         again, and a nest without reuse is mapped naively, saying why; `variant` is its older
         name. `contract` lets the device fuse a*b + c; without it results are those of the C program
-        to the last bit. `pad` and `edge_versions` are the options of the command line.
+        to the last bit. `pad`, `edge_versions`, `Rk` and `reassociate` are the options of the
+        command line.
 
         Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
         """
         from loopxform.recipes.sizes import Options
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
-        options = Options(pad=pad, versions=edge_versions)
+        options = Options(pad, edge_versions, chunks=Rk, reassociate=reassociate)
         chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)

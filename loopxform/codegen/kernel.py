@@ -103,10 +103,13 @@ class KernelWriter:
         text = f"get_group_id({loop.level.dimension})"
         shared = [x for x in self.mapping.grid if x.level == loop.level]
         place = next(n for n, x in enumerate(shared) if x is loop)
-        faster = [f"({self._text(trip_count(x))})" for x in shared[place + 1 :]]
+        if value_of(trip_count(loop)) == 1 and len(shared) > 1:
+            return "0"
+        counts = [trip_count(x) for x in shared]
+        faster = [f"({self._text(c)})" for c in counts[place + 1 :] if value_of(c) != 1]
         if faster:
             text = f"{text} / {' / '.join(faster)}"
-        if place > 0:
+        if any(value_of(c) != 1 for c in counts[:place]):
             text = f"{text} % ({self._text(trip_count(loop))})"
         return f"({kind})({text})" if len(shared) > 1 else f"({kind}){text}"
 

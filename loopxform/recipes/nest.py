@@ -19,6 +19,7 @@ from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return
 from loopxform.ir.visit import (
     LoopSite,
     at,
+    counters,
     loads,
     loops,
     names,
@@ -262,12 +263,6 @@ def _private_storage(
         if not step.check(derivation.function):
             derivation = derivation.then(step)
     return derivation
-
-
-def counters(fn: Function) -> frozenset[str]:
-    """Variables that do nothing but count loops: each loop declares its own."""
-    sites = [s for _, s in walk(fn.body) if isinstance(s, For)]
-    return frozenset(s.var for s in sites) - {s.var for s in sites if s.live_out} - writes(fn.body)
 
 
 def _accumulated(body: tuple[object, ...], fn: Function) -> list[str]:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Const, Decl, For, Function, If, Opaque, Return, Stmt
-from loopxform.ir.visit import Path, at, bodies, reads, replace_at, walk, writes
+from loopxform.ir.visit import Path, at, bodies, counters, reads, replace_at, walk, writes
 from loopxform.transforms.base import Step, new_name, one_loop, trusted
 
 
@@ -56,8 +56,10 @@ class Enclose(Step):
         site = trusted(one_loop(fn, self.loop))
         body, first, last = _run(fn, site.path)
         name, origin = self.name or fresh(fn, "once"), site.loop.origin.then(str(self))
-        once = For(name, Const(0), Const(1), Const(1), body[first:last], origin=origin)
-        return _with_body(fn, site.path, (*body[:first], once, *body[last:]))
+        beside = tuple(s for s in body[first:last] if _counts(fn, s))
+        inside = tuple(s for s in body[first:last] if not _counts(fn, s))
+        once = For(name, Const(0), Const(1), Const(1), inside, origin=origin)
+        return _with_body(fn, site.path, (*body[:first], *beside, once, *body[last:]))
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "one iteration does what its body does"
@@ -69,6 +71,11 @@ def _run(fn: Function, path: Path) -> tuple[tuple[Stmt, ...], int, int]:
     ends = [n for n, s in enumerate(body) if _ends(s) and n != place]
     first = max((n + 1 for n in ends if n < place), default=0)
     return body, first, min((n for n in ends if n > place), default=len(body))
+
+
+def _counts(fn: Function, s: Stmt) -> bool:
+    """The declaration of what only counts loops, each of which declares its own."""
+    return isinstance(s, Decl) and s.name in counters(fn)
 
 
 def _ends(s: Stmt) -> bool:

@@ -39,7 +39,18 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, Path, at, reads, rename, replace_at, walk, writes
+from loopxform.ir.visit import (
+    LoopSite,
+    Path,
+    at,
+    names,
+    reads,
+    rename,
+    replace_at,
+    stmt_exprs,
+    walk,
+    writes,
+)
 from loopxform.transforms.base import Step, one_loop, trusted
 from loopxform.transforms.bounds import iteration_number, positive, trip_count
 from loopxform.transforms.partial import (
@@ -220,7 +231,21 @@ def _apart(s: Stmt, chunks: tuple[Stmt, ...]) -> bool:
     """Whether the chunks may run before the statement."""
     if any(isinstance(x, Opaque) for _, x in walk((s,))):
         return False
-    names = {x.var for _, x in walk((s,)) if isinstance(x, For)}
-    names |= {x.name for _, x in walk((s,)) if isinstance(x, Decl)}
-    sets, uses = writes((s,)) | names, reads((s,))
-    return not sets & (reads(chunks) | writes(chunks)) and not uses & writes(chunks)
+    declared = {x.var for _, x in walk((s,)) if isinstance(x, For)}
+    declared |= {x.name for _, x in walk((s,)) if isinstance(x, Decl)}
+    sets, uses = writes((s,)) | declared, reads((s,))
+    return not sets & (_free(chunks) | writes(chunks)) and not uses & writes(chunks)
+
+
+def _free(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """What a body reads but for the variables of its own loops."""
+    out: frozenset[str] = frozenset()
+    for s in body:
+        if isinstance(s, For):
+            inside = _free(s.body) - (frozenset() if s.live_out else {s.var})
+            out |= inside.union(*map(names, stmt_exprs(s)))
+        elif isinstance(s, If):
+            out |= names(s.cond) | _free(s.then) | _free(s.orelse)
+        else:
+            out |= reads((s,))
+    return out

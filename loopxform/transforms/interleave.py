@@ -7,7 +7,8 @@ Partial result c takes every C-th iteration from iteration c on, so that neighbo
 read neighbouring elements in each of their iterations. Legal where `rfactor` is and the operators
 are commutative besides: sums and products of real numbers need `reassociate`, and so does an
 extremum of them that is found by comparison (of a zero and its negative, the first one stays). The
-loop must not begin beyond its end. (Seed 000, section 7.3.1; seed 004 on neighbours.)
+loop must not begin beyond its end, and be bounded by parameters. (Seed 000, section 7.3.1; seed 004
+on neighbours.)
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite
+from loopxform.ir.visit import LoopSite, names, writes
 from loopxform.transforms.base import (
     ascending,
     fixed_header,
@@ -31,7 +32,7 @@ from loopxform.transforms.base import (
     unmapped,
     whole_loop,
 )
-from loopxform.transforms.bounds import iteration_value
+from loopxform.transforms.bounds import iteration_value, operands
 from loopxform.transforms.factoring import Factoring
 
 
@@ -54,7 +55,7 @@ class Interleave(Factoring):
             *fixed_header(site),
             *unmapped(site, "interleave"),
             *no_wrap(fn, site),
-            *_begins_in_range(fn, site, count),
+            *_in_range(fn, site, count),
         )
 
     def parts(self, fn: Function, site: LoopSite) -> For:
@@ -69,20 +70,24 @@ class Interleave(Factoring):
         return For(name, Const(0), count, Const(1), (inner,), type=kind, origin=origin)
 
 
-def _begins_in_range(fn: Function, site: LoopSite, count: Expr) -> tuple[Obstacle, ...]:
-    """Where the parts begin must be values of the loop variable's type."""
+def _in_range(fn: Function, site: LoopSite, count: Expr) -> tuple[Obstacle, ...]:
+    """Where the parts begin and end must be values of the loop variable's type, which the caller
+    can see to where the loop is bounded by parameters."""
     loop, kind = site.loop, promote(site.loop.type)
     stride, first = value_of(Bin("*", count, loop.step)) or 0, value_of(loop.lo)
     most = 1 << (8 * kind.bytes - (0 if kind.is_unsigned else 1))
     if first is None and always(fn, site.path, Bin("<=", loop.lo, loop.hi)):
         first = 0
-    if first is not None and stride < most and first + stride < most:
+    sizes = {p.name for p in fn.objects if not p.shape} - writes(fn.body)
+    bounded = any(names(e) <= sizes for e in operands(loop.hi))
+    if bounded and first is not None and stride < most and first + stride < most:
         return ()
+    where = "begin" if bounded else "end"
     return (
         Obstacle(
             "LX137",
-            f"the parts of '{loop.var}' may begin beyond the largest {kind}",
+            f"the parts of '{loop.var}' may {where} beyond the largest {kind}",
             loop.origin.loc,
-            remedy=f"normalise {loop.var} first",
+            remedy=f"normalise {loop.var} first" if bounded else "bound the loop by a parameter",
         ),
     )
