@@ -2,6 +2,7 @@
 
     python scripts/bench_nests.py                    # every case and recipe
     python scripts/bench_nests.py nbody rows --recipe 1-d --set Tx=128 --set Rx=2
+    python scripts/bench_nests.py dot few_rows thin --recipe reduce   # reductions in chunks (--Rk)
 
 Times are of kernels on the device (OpenCL events), medians of several launches after warm-up on
 arrays that stay there. Results of all recipes are compared with those of the naive kernel, which
@@ -39,6 +40,8 @@ class Case:
     work: float
     unit: str
     recipes: tuple[Recipe, ...]
+    chunks: int | None = None
+    """Rk of all but the naive kernel; sums of floats are then computed in another order."""
 
 
 def _cases() -> dict[str, Case]:
@@ -98,6 +101,18 @@ def _cases() -> dict[str, Case]:
         "wave": Case("nests/wave_3d", cube, 24e-9 * 512**3, "GB/s", ("stencil",)),
         "nine": Case("nests/nine_point", heat, 8e-9 * 8192**2, "GB/s", ("stencil",)),
         "blur": Case("nests/box_blur", image, 6e-9 * 4096**2, "GB/s", ("register", "stencil")),
+        "dot": Case("reductions/dot", {"n": 1 << 26}, 8e-9 * (1 << 26), "GB/s", (), 256),
+        "few_rows": Case(
+            "nests/row_sum", {"M": 64, "N": 1 << 20}, 4e-9 * (64 << 20), "GB/s", ("reduce",), 256
+        ),
+        "thin": Case(
+            "mm",
+            {"M": 64, "N": 64, "U": 1 << 20},
+            2e-9 * 64 * 64 * (1 << 20),
+            "GFLOP/s",
+            ("register", "block"),
+            256,
+        ),
         "life": Case("nests/game_of_life", heat, 2e-9 * 8192**2, "GB/s", ("register", "stencil")),
     }
 
@@ -140,10 +155,17 @@ def _case(
     expected: dict[str, Any] = {}
     naive, wrong = 0.0, 0
     for recipe in dict.fromkeys(("naive", "auto", *recipes)):
-        given = {} if recipe in ("naive", "auto") else tiles
+        given: dict[str, Any] = {} if recipe in ("naive", "auto") else {**tiles}
         wanted = None if recipe == "auto" else recipe
         try:
-            tiled = routine.tile(recipe=wanted, limits=limits_of(device), **given)  # type: ignore[arg-type]
+            chunks = None if recipe == "naive" else case.chunks
+            tiled = routine.tile(
+                recipe=wanted,
+                limits=limits_of(device),
+                Rk=chunks,
+                reassociate=case.chunks is not None,
+                **given,
+            )
             kernel = tiled.compile(queue=queue)
         except LoopxformError as e:
             print(f"{name:<12} {recipe:<10} {e.message}")
