@@ -56,6 +56,7 @@ from loopxform.transforms.bounds import iteration_number, positive, trip_count
 from loopxform.transforms.partial import (
     combined,
     inseparable,
+    is_truth,
     neutral,
     partial_type,
     rounded,
@@ -123,11 +124,19 @@ class Factoring(Step):
         )
         if why and not self.reassociate:
             return Obstacle("LX191", why, r.loc, remedy="allow it: --reassociate")
-        apart = inseparable(r.var, r.op, found, types)
+        apart = inseparable(r.var, r.op, found, types) or self._untouched(fn, site, r)
         if apart is None:
             return None
         text = f"partial results of '{r.var}' ({r.op}) cannot be combined: {apart[0]}"
         return Obstacle("LX192", text, r.loc, remedy=apart[1])
+
+    def _untouched(self, fn: Function, site: LoopSite, r: Reduction) -> tuple[str, str] | None:
+        """A part without iterations changes no sum, but `t || 0` is 1 where t was 7."""
+        always_updated = all(p[:-1] == site.path for p in r.paths)
+        if r.op not in ("&&", "||") or (self.in_order and always_updated) or is_truth(fn, r.var):
+            return None
+        why = "it may begin with a number other than 0 and 1, and stay that"
+        return why, f"set {r.var} to nothing but comparisons, 0 and 1"
 
     def rewrite(self, fn: Function) -> Function:
         made, _ = self._split(fn, trusted(one_loop(fn, self.loop)), parallel=True)

@@ -82,12 +82,13 @@ def _in_range(fn: Function, site: LoopSite, count: Expr) -> tuple[Obstacle, ...]
     bounded = any(names(e) <= sizes for e in operands(loop.hi))
     if bounded and first is not None and stride < most and first + stride < most:
         return ()
-    where = "begin" if bounded else "end"
+    remedy = "take fewer parts" if value_of(loop.lo) is not None else f"normalise {loop.var} first"
+    where, remedy = ("begin", remedy) if bounded else ("end", "bound the loop by a parameter")
     return (
         Obstacle(
             "LX137",
             f"the parts of '{loop.var}' may {where} beyond the largest {kind}",
             loop.origin.loc,
-            remedy=f"normalise {loop.var} first" if bounded else "bound the loop by a parameter",
+            remedy=remedy,
         ),
     )

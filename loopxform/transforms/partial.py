@@ -10,10 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loopxform.ir.nodes import Assign, Bin, Call, Const, Expr, If, Load, Select, Stmt, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Const,
+    Decl,
+    Expr,
+    Function,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Un,
+    Var,
+)
 from loopxform.ir.types import INT, UINT, ULONG, Scalar, common
-from loopxform.ir.typing import type_of
-from loopxform.ir.visit import map_body, map_stmt_exprs, walk_expr
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import map_body, map_stmt_exprs, walk, walk_expr
 
 ROUNDED = {"+": "addition", "*": "multiplication"}
 """Floating-point operations that are not associative."""
@@ -65,6 +79,27 @@ def inseparable(
     if own.is_float and any(_takes_nan(name, s) for s, _ in found):
         return "a NaN replaces what was found before", "take an operand where the comparison holds"
     return None
+
+
+def is_truth(fn: Function, name: str) -> bool:
+    """Whether a scalar is never anything but 0 and 1: all it is set to is a truth value."""
+    if symbols(fn)[name].kind == "bool":
+        return True
+    own = any(isinstance(s, Decl) and s.name == name for _, s in walk(fn.body))
+    set_to = [s for _, s in walk(fn.body) if isinstance(s, Assign) and s.target == Var(name)]
+    return own and all(not s.op and _truth(s.value) for s in set_to)
+
+
+def _truth(e: Expr) -> bool:
+    match e:
+        case Const(value):
+            return value in (0, 1)
+        case Bin(op):
+            return op in ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
+        case Un(op):
+            return op == "!"
+        case _:
+            return False
 
 
 def partial_type(name: str, op: str, found: Sequence[Operand], types: Types) -> Scalar:
