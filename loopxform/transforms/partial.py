@@ -134,7 +134,7 @@ def combined(name: str, op: str, found: Sequence[Operand], part: Load, label: st
     """The update of `name` by a partial result. An extremum is updated as in the loop, so that of
     equal values the same one stays."""
     if op in ("&&", "||"):
-        return Assign(Var(name), Bin(op, Var(name), part), label=label)
+        return Assign(Var(name), Bin(op, part, Var(name)), label=label)
     if op not in ("min", "max"):
         return Assign(Var(name), part, op, label=label)
     update, operand = found[0]
