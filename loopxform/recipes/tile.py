@@ -106,6 +106,10 @@ CHUNKS = 256
 and some ten million of them a device."""
 
 
+ITEMS = 256
+"""Work-items of a group that combine partial results each on its own."""
+
+
 def _chunks(
     nest: Nest,
     given: Mapping[str, int],
@@ -127,7 +131,8 @@ def _chunks(
     split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
     sizes = {**given, "Tk": tiles["Tk"]}
     done = _nest(split.chunks, sizes, recipe, limits, options, strict=strict, few=True)
-    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, **done.sizes})
+    rows = max(1, ITEMS // done.sizes.get("Tx", ITEMS))
+    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, "Ty": rows, **done.sizes})
     results = replace(split.results, derivation=w.derivation)
     if done.recipe == "reduce":
         in_group(w, results, reassociate=options.reassociate)
