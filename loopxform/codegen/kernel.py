@@ -159,7 +159,7 @@ class KernelWriter:
                 return self._loop(s, self._in_step(s))
             case If():
                 self._uniform(s.cond)
-                return self._if(s, self._branch)
+                return self._branches(s)
             case Decl():
                 return self._declaration(s)
             case Assign(Var()):
@@ -184,11 +184,19 @@ class KernelWriter:
         self._fences.pending += before
         return out
 
-    def _branch(self, body: tuple[Stmt, ...]) -> list[str]:
-        """A branch that the whole group takes, or leaves out."""
-        before = self._fences.pending
-        out = self._group(body, in_loop=True)
-        self._fences.pending += before
+    def _branches(self, s: If) -> list[str]:
+        """Branches of which the whole group takes the same one, or none."""
+        before = after = self._fences.pending
+
+        def branch(body: tuple[Stmt, ...]) -> list[str]:
+            nonlocal after
+            self._fences.pending = before
+            out = self._group(body, in_loop=True)
+            after += self._fences.pending
+            return out
+
+        out = self._if(s, branch)
+        self._fences.pending = after
         return out
 
     def _common(self, s: Stmt) -> bool:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from deriving import c, derived
-from harness import arrays_after, simulate
+from harness import arrays_after, program, simulate
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.errors import EmitError
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare
@@ -133,3 +135,11 @@ def test_what_needs_a_barrier_inside_a_thread_is_refused(
     text, *steps = case
     with pytest.raises(EmitError, match="what stands beside a loop mapped to threads"):
         emit.kernel(derived(text, *(s for part in steps for s in part)))
+
+
+def test_branches_do_not_meet() -> None:
+    """A group takes one of the versions of its last statements, and needs no barrier in them."""
+    done = tile(program("mm"), {}, "register", options=Options(versions=True))
+    text = emit.kernel(done.derivation).source
+    assert "} else {" in text
+    assert "CLK_GLOBAL_MEM_FENCE" not in text
