@@ -16,7 +16,8 @@ from loopxform.codegen.mapping import Mapping
 from loopxform.ir.affine import Poly, poly, value_of
 from loopxform.ir.nodes import Assign, Copy, Decl, For, Load, Stmt, Var
 from loopxform.ir.types import Space
-from loopxform.ir.visit import loads, stmt_exprs, walk
+from loopxform.ir.visit import loads, stmt_exprs, walk, writes
+from loopxform.transforms.bounds import fixed_trips
 
 ITEM = "local id"
 """Stands for the number of a work-item."""
@@ -84,18 +85,33 @@ class Fences:
         return self._own[a.index]
 
     def _told_apart(self, index: tuple[Poly, ...], dimension: int) -> bool:
-        """Whether the subscripts differ between work-items along a dimension of the group."""
+        """Whether the subscripts differ between work-items along a dimension of the group: one of
+        them grows from item to item by more than everything else in it varies."""
         if value_of(self.mapping.group_shape[dimension]) == 1:
             return True
-        found = {t.loop.var: t for t in self.mapping.threads if t.dimension == dimension}
-        for var in found:
+        found = {t.loop.var: t.loop for t in self.mapping.threads if t.dimension == dimension}
+        for var, loop in found.items():
             values = {poly(t.value(ITEM)) for t in self.mapping.threads if t.loop.var == var}
             for p in index if len(values) == 1 else ():
-                factor, rest = p.coefficient(var), p.without(var)
-                whole = rest + factor * poly(Var(var)) == p
-                if whole and factor.value and not any(rest.mentions(v) for v in self.moving):
-                    return True
+                split = _linear(p, var)
+                width = None if split is None else self._width(split[1])
+                if split and width is not None:
+                    if width < abs(split[0] * (value_of(loop.step) or 0)):
+                        return True
         return False
+
+    def _width(self, p: Poly) -> int | None:
+        """How far apart the values are that a polynomial takes in a group, if that is known."""
+        if any(p.mentions(name) for name in writes(self.body)):
+            return None
+        total = 0
+        for var in (v for v in self.moving if p.mentions(v)):
+            split, spans = _linear(p, var), {_span(s) for s in self.moving[var]}
+            (span,) = spans if len(spans) == 1 else (None,)
+            if split is None or span is None:
+                return None
+            total += abs(split[0]) * span
+        return total
 
     def accesses(self, body: tuple[Stmt, ...]) -> Iterator[Access]:
         """What statements touch of the memory that the kernel writes."""
@@ -122,10 +138,30 @@ class Fences:
         return frozenset(t.array for t in targets if isinstance(t, Load)) - private
 
     @cached_property
-    def moving(self) -> frozenset[str]:
-        """Loop variables that one work-item sees several values of, and those of other threads."""
+    def moving(self) -> dict[str, list[For]]:
+        """The loops inside the group, by their variable."""
         grid = {x.var for x in self.mapping.grid}
-        return frozenset(s.var for _, s in walk(self.body) if isinstance(s, For)) - grid
+        out: dict[str, list[For]] = {}
+        for _, s in walk(self.body):
+            if isinstance(s, For) and s.var not in grid:
+                out.setdefault(s.var, []).append(s)
+        return out
+
+
+def _linear(p: Poly, var: str) -> tuple[int, Poly] | None:
+    """The number that `var` is multiplied by, if it is one and not 0, and the rest."""
+    factor, rest = p.coefficient(var), p.without(var)
+    if not factor.value or rest + factor * poly(Var(var)) != p:
+        return None
+    return factor.value, rest
+
+
+def _span(loop: For) -> int | None:
+    """The last value of a loop in a work-item less the first one, 0, if both are known."""
+    fixed = fixed_trips(loop)
+    if loop.level is not None or poly(loop.lo).value != 0 or fixed is None:
+        return None
+    return ((fixed[0].value or 1) - 1) * (value_of(loop.step) or 0)
 
 
 def barrier(arrays: frozenset[str], local: frozenset[str]) -> str:

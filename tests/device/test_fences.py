@@ -143,3 +143,9 @@ def test_branches_do_not_meet() -> None:
     text = emit.kernel(done.derivation).source
     assert "} else {" in text
     assert "CLK_GLOBAL_MEM_FENCE" not in text
+
+
+def test_elements_that_a_work_item_computes_are_its_own() -> None:
+    """What a work-item reads and writes of the tile it computes, no other one touches."""
+    done = tile(program("mm_ikj"), {}, "register", options=Options(versions=True))
+    assert "CLK_GLOBAL_MEM_FENCE" not in emit.kernel(done.derivation).source
