@@ -92,13 +92,16 @@ class Fences:
         found = {t.loop.var: t.loop for t in self.mapping.threads if t.dimension == dimension}
         for var, loop in found.items():
             values = {poly(t.value(ITEM)) for t in self.mapping.threads if t.loop.var == var}
-            for p in index if len(values) == 1 else ():
-                split = _linear(p, var)
-                width = None if split is None else self._width(split[1])
-                if split and width is not None:
-                    if width < abs(split[0] * (value_of(loop.step) or 0)):
-                        return True
+            if len(values) == 1 and any(self._steps_over(p, loop) for p in index):
+                return True
         return False
+
+    def _steps_over(self, p: Poly, loop: For) -> bool:
+        """Whether a loop over threads moves a subscript further than everything else in it does."""
+        split = _linear(p, loop.var)
+        width = None if split is None else self._width(split[1])
+        step = value_of(loop.step) or 0
+        return split is not None and width is not None and width < abs(split[0] * step)
 
     def _width(self, p: Poly) -> int | None:
         """How far apart the values are that a polynomial takes in a group, if that is known."""
