@@ -200,15 +200,17 @@ class Routine:
         pad: bool = False,
         edge_versions: bool = False,
         layouts: Mapping[str, Sequence[int]] | None = None,
+        Rk: int | None = None,  # noqa: N803
+        reassociate: bool = False,
         **sizes: int,
     ) -> TiledRoutine:
         """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
         profile or its name. Without `recipe` what is tiled and staged follows from what is used
         again, and a nest without reuse is mapped naively, saying why; `variant` is its older
         name. `contract` lets the device fuse a*b + c; without it results are those of the C program
-        to the last bit. `pad` and `edge_versions` are the options of the command line. `layouts`
-        are arrays to be read from a copy with its dimensions in that order, {} for none; without it
-        the copies are made that pay, where no recipe is named.
+        to the last bit. `pad`, `edge_versions`, `Rk` and `reassociate` are the options of the
+        command line. `layouts` are arrays to be read from a copy with its dimensions in that order,
+        {} for none; without it the copies are made that pay, where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
         """
@@ -216,6 +218,6 @@ class Routine:
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
         orders = None if layouts is None else tuple(_order(*x) for x in layouts.items())
-        options = Options(pad=pad, versions=edge_versions, layouts=orders)
+        options = Options(pad, edge_versions, orders, Rk, reassociate)
         chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)

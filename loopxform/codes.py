@@ -71,6 +71,7 @@ CODES: dict[str, str] = {
     "LX114": "A declaration of one loop would hide a name of the other.",
     "LX120": "There is nothing to distribute.",
     "LX121": "A variable declared in the loop is used on both sides of the cut: expand it first.",
+    "LX122": "A variable declared among the statements is used outside of the loop around them.",
     "LX123": "There is no guard to distribute, or what it reads changes under it.",
     "LX130": "The loop variable is read after the loop, so its last value must stay what it is.",
     "LX131": "The step needs a loop that counts upwards: normalise it first.",
@@ -101,6 +102,8 @@ CODES: dict[str, str] = {
     "LX165": "The private copy might read past what the program touches.",
     "LX166": "The private copy might read past the staged one.",
     "LX167": "The layout of an array is changed before parts of it are staged.",
+    "LX168": "Not an array that the function declares itself, in one place.",
+    "LX169": "The array cannot lie in the local memory of a group.",
     "LX170": "A bounds check must stay: without it the program would do something else.",
     "LX171": "No padding is known with which the iterations past the end change nothing.",
     "LX172": "Versions for groups inside the grid and at its edge are made of the innermost loop "

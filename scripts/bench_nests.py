@@ -3,6 +3,7 @@
     python scripts/bench_nests.py                    # every case and recipe
     python scripts/bench_nests.py nbody rows --recipe 1-d --set Tx=128 --set Rx=2
     python scripts/bench_nests.py smoothing words shift kmeans   # copies in other layouts, or none
+    python scripts/bench_nests.py dot few_rows thin --recipe reduce   # reductions in chunks (--Rk)
 
 Times are of kernels on the device (OpenCL events), medians of several launches after warm-up on
 arrays that stay there. Results of all recipes are compared with those of the naive kernel, which
@@ -40,6 +41,8 @@ class Case:
     work: float
     unit: str
     recipes: tuple[Recipe, ...]
+    chunks: int | None = None
+    """Rk of all but the naive kernel; sums of floats are then computed in another order."""
 
 
 def _cases() -> dict[str, Case]:
@@ -116,6 +119,18 @@ def _cases() -> dict[str, Case]:
             "GFLOP/s",
             (),
         ),
+        "dot": Case("reductions/dot", {"n": 1 << 26}, 8e-9 * (1 << 26), "GB/s", (), 256),
+        "few_rows": Case(
+            "nests/row_sum", {"M": 64, "N": 1 << 20}, 4e-9 * (64 << 20), "GB/s", ("reduce",), 256
+        ),
+        "thin": Case(
+            "mm",
+            {"M": 64, "N": 64, "U": 1 << 20},
+            2e-9 * 64 * 64 * (1 << 20),
+            "GFLOP/s",
+            ("register", "block"),
+            256,
+        ),
         "life": Case("nests/game_of_life", heat, 2e-9 * 8192**2, "GB/s", ("register", "stencil")),
     }
 
@@ -161,11 +176,18 @@ def _case(
     for recipe in dict.fromkeys(("naive", "auto", "no copies", *recipes)):
         if recipe == "no copies" and not copied:
             continue
-        given = {} if recipe in ("naive", "auto", "no copies") else tiles
-        wanted = None if recipe in ("auto", "no copies") else recipe
+        automatic = recipe in ("auto", "no copies")
+        given: dict[str, Any] = {} if automatic or recipe == "naive" else {**tiles}
         layouts: dict[str, Any] | None = {} if recipe == "no copies" else None
         try:
-            tiled = routine.tile(recipe=wanted, limits=limits_of(device), layouts=layouts, **given)  # type: ignore[arg-type]
+            tiled = routine.tile(
+                recipe=None if automatic else recipe,
+                limits=limits_of(device),
+                layouts=layouts,
+                Rk=None if recipe == "naive" else case.chunks,
+                reassociate=case.chunks is not None,
+                **given,
+            )
             kernel = tiled.compile(queue=queue)
         except LoopxformError as e:
             print(f"{name:<12} {recipe:<15} {e.message}")

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Load, Stmt, Var
+from loopxform.ir.affine import poly, value_of
+from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Space
-from loopxform.ir.visit import bodies, loads, names, stmt_exprs, writes
+from loopxform.ir.visit import bodies, loads, names, resolve, stmt_exprs, writes
 
 Loops = frozenset[str]
 NONE: Loops = frozenset()
@@ -60,7 +61,8 @@ def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) 
     written = writes(body)
     values: dict[str, Loops] = {v: frozenset({v}) for v in parallel}
     every = frozenset(parallel) | {s.var for s in _loops(body)}
-    values |= {s.var: frozenset({s.var}) for s in _loops(body)}
+    tiled = {s.var: [p for p in parallel if _is_tile(fn, s, p)] for s in _loops(body)}
+    values |= {v: frozenset({v, *of}) for v, of in tiled.items()}
     values |= dict.fromkeys(objects & written, every)
     while _spread(body, values, NONE):
         pass
@@ -71,6 +73,22 @@ def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) 
 
 def _of(e: Expr, values: dict[str, Loops]) -> Loops:
     return frozenset(v for n in names(e) for v in values.get(n, NONE))
+
+
+def _is_tile(fn: Function, s: For, p: str) -> bool:
+    """Whether no two iterations of the loop over p give a loop a value in common: each has a tile
+    of its own, `for (k = p; k < min(n, p + T); ...)` where p grows by T."""
+    widths = [(poly(e) - poly(Var(p))).value for e in _ends(s.hi)]
+    strides = [value_of(x.loop.step) or 0 for x in resolve(fn, p)]
+    fits = any(w is not None and all(w <= n for n in strides) for w in widths)
+    return poly(s.lo) == poly(Var(p)) and fits
+
+
+def _ends(e: Expr) -> list[Expr]:
+    """The operands of nested mins."""
+    if isinstance(e, Bin) and e.op == "min":
+        return [*_ends(e.left), *_ends(e.right)]
+    return [e]
 
 
 def _loops(body: tuple[Stmt, ...]) -> Iterator[For]:

@@ -33,6 +33,7 @@ KINDS = {
     "one-sided": "one-sided tiling",
     "1-d": "tiling along one loop",
     "stencil": "tiling with halos",
+    "reduce": "one group per result",
     "naive": "one work-item per iteration",
 }
 

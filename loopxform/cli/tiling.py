@@ -57,7 +57,8 @@ def add_options(p: argparse.ArgumentParser) -> None:
     g.add_argument(
         "--Rk",
         metavar="N",
-        help="split the reduction into chunks of Tk*N terms that run at the same time",
+        help="split the reduction into chunks of Tk*N terms that run at the same time (N is 256 "
+        "where no loop is parallel)",
     )
     g.add_argument(
         "--reassociate",

@@ -20,7 +20,7 @@ def grid(mapping: Mapping) -> str:
         if (value_of(step) or 1) < 0:
             gap, step = Bin("-", loop.lo, loop.hi), simplify(Un("-", step))
         n, count = loop.level.dimension, _ceil(simplify(gap), step)
-        counts[n] = f"{counts[n]}*{count}" if n in counts else count
+        counts[n] = "*".join(x for x in (counts.get(n, "1"), count) if x != "1") or "1"
     return " x ".join(counts.get(n, "1") for n in _dimensions(mapping)) + " groups"
 
 

@@ -33,7 +33,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
-from loopxform.transforms.bounds import conjunction, positive
+from loopxform.transforms.bounds import conjunction, operands, positive
 
 INT_MAX = 2**31 - 1
 
@@ -92,13 +92,29 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
         if (s.hi, s.step) in own:
             continue
         if names(s.hi) and names(s.hi) <= scalars:
-            why = f"the bound {cexpr.expr(s.hi, d)} is too near the end of int"
-            down = (value_of(s.step) or 1) < 0
-            compare, end = (">=", -INT_MAX) if down else ("<=", INT_MAX)
-            yield Condition(Bin(compare, s.hi, _numbers(Bin("-", Const(end), s.step))), why)
+            yield _ends_in_int(s.hi, s.step, d)
+        elif (end := _passed(fn, s, scalars)) is not None:
+            yield _ends_in_int(end, s.step, d)
         for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
             if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
                 yield in_int(x, d)
+
+
+def _ends_in_int(hi: Expr, step: Expr, d: Dialect) -> Condition:
+    """A loop that ends at `hi` leaves it behind by a step at most."""
+    why = f"the bound {cexpr.expr(hi, d)} is too near the end of int"
+    compare, end = (">=", -INT_MAX) if (value_of(step) or 1) < 0 else ("<=", INT_MAX)
+    return Condition(Bin(compare, hi, _numbers(Bin("-", Const(end), step))), why)
+
+
+def _passed(fn: Function, loop: For, scalars: set[str]) -> Expr | None:
+    """The bound that a loop with several may leave further behind than every other loop does."""
+    step = value_of(loop.step) or 1
+    for e in operands(loop.hi) if step > 1 else ():
+        as_far = (s for s in _loops(fn) if s.hi == e and (value_of(s.step) or 1) >= step)
+        if names(e) and names(e) <= scalars:
+            return e if next(as_far, None) is None else None
+    return None
 
 
 def _countable(s: Decl) -> Condition | None:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.collective import CopyPlan, OwnNames, plan_copy
 from loopxform.codegen.dialect import KernelDialect
+from loopxform.codegen.fences import Fences
 from loopxform.codegen.mapping import Mapping, ThreadLoop
 from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Const,
     Copy,
     Decl,
     Expr,
@@ -45,11 +48,14 @@ class KernelWriter:
     _hoisted: dict[str, object] = field(default_factory=dict)
     _partly_set: frozenset[str] = frozenset()
     _written: frozenset[str] = frozenset()
+    _covered: frozenset[int] = frozenset()
+    _fences: Fences = field(init=False)
 
     def lines(self, body: tuple[Stmt, ...]) -> list[str]:
         """The kernel body: offsets of the group, then what the group does."""
         out: list[str] = []
         self._written = writes(body)
+        self._fences = Fences(self.mapping, body)
         inner = body
         while len(inner) == 1 and _is_grid(inner[0]):
             loop = inner[0]
@@ -97,10 +103,13 @@ class KernelWriter:
         text = f"get_group_id({loop.level.dimension})"
         shared = [x for x in self.mapping.grid if x.level == loop.level]
         place = next(n for n, x in enumerate(shared) if x is loop)
-        faster = [f"({self._text(trip_count(x))})" for x in shared[place + 1 :]]
+        if value_of(trip_count(loop)) == 1 and len(shared) > 1:
+            return "0"
+        counts = [trip_count(x) for x in shared]
+        faster = [f"({self._text(c)})" for c in counts[place + 1 :] if value_of(c) != 1]
         if faster:
             text = f"{text} / {' / '.join(faster)}"
-        if place > 0:
+        if any(value_of(c) != 1 for c in counts[:place]):
             text = f"{text} % ({self._text(trip_count(loop))})"
         return f"({kind})({text})" if len(shared) > 1 else f"({kind}){text}"
 
@@ -142,25 +151,53 @@ class KernelWriter:
     def _group_stmt(self, s: Stmt) -> list[str]:
         match s:
             case For() if s.level is not None:
-                return self._thread_nest(s)
+                return [*self._fence(s), *self._thread_nest(s)]
             case For() | If() if self._common(s):
-                return self._item(s)
+                return [*self._fence(s), *self._item(s)]
             case For():
                 self._uniform(s.lo, s.hi, s.step)
-                return self._loop(s, self._group(s.body, in_loop=True))
+                return self._loop(s, self._in_step(s))
             case If():
                 self._uniform(s.cond)
-                return self._if(s, lambda b: self._group(b, in_loop=True))
+                return self._branches(s)
             case Decl():
                 return self._declaration(s)
             case Assign(Var()):
-                return [f"{cexpr.assign(s, self.dialect)};"]
+                return [*self._fence(s), f"{cexpr.assign(s, self.dialect)};"]
             case _:
                 raise EmitError(
                     "a statement outside the loops mapped to threads writes to memory",
                     loc=s.origin.loc,
                     help="distribute the loops mapped to threads over it",
                 )
+
+    def _fence(self, s: Stmt) -> list[str]:
+        """The barrier before a statement, where it needs one."""
+        needed = self._fences.before(s)
+        return [needed] if needed else []
+
+    def _in_step(self, s: For) -> list[str]:
+        """The body of a loop that the whole group runs, or leaves out."""
+        before = self._fences.pending
+        first = self._fences.again(s)
+        out = [*([first] if first else []), *self._group(s.body, in_loop=True)]
+        self._fences.pending += before
+        return out
+
+    def _branches(self, s: If) -> list[str]:
+        """Branches of which the whole group takes the same one, or none."""
+        before = after = self._fences.pending
+
+        def branch(body: tuple[Stmt, ...]) -> list[str]:
+            nonlocal after
+            self._fences.pending = before
+            out = self._group(body, in_loop=True)
+            after += self._fences.pending
+            return out
+
+        out = self._if(s, branch)
+        self._fences.pending = after
+        return out
 
     def _common(self, s: Stmt) -> bool:
         """Whether a statement only computes values that all work-items have in common, each for
@@ -173,7 +210,9 @@ class KernelWriter:
 
     def _copies(self, batch: list[Copy | If], *, again: bool) -> list[str]:
         """Copies between barriers: the tiles are no longer read, then they are complete."""
-        out = [BARRIER] if again else []
+        fences = [line for s in batch for line in self._fence(s)]
+        out = [BARRIER] if again and not fences else fences
+        self._fences.copied()
         return [*out, *(line for s in batch for line in self._copy(s)), BARRIER]
 
     def _copy(self, s: Stmt) -> list[str]:
@@ -200,20 +239,47 @@ class KernelWriter:
         conditions: list[Expr] = []
         offsets: list[str] = []
         body: tuple[Stmt, ...] = (s,)
+        around = self._covered
         while len(body) == 1 and isinstance(body[0], For) and body[0].level is not None:
             loop = body[0]
             t = next(t for t in self.mapping.threads if t.loop is loop)
             if loop.var not in self._hoisted:
                 offsets.append(self._thread_offset(t))
             conditions += self._conditions(t)
+            self._covered |= {t.dimension}
             body = loop.body
+        conditions += self._first_only(body)
         inner = self._items(body)
+        self._covered = around
         if conditions:
             test = cexpr.expr(conjunction(conditions), self.dialect)
             inner = [f"if ({test}) {{", *_indented(inner), "}"]
         elif _declares(body):
             inner = ["{", *_indented(inner), "}"]
         return ["{", *_indented([*offsets, *inner]), "}"] if offsets else inner
+
+    def _first_only(self, body: tuple[Stmt, ...]) -> list[Expr]:
+        """Along dimensions of the group that no loop around the body runs over, the first
+        work-item runs it for all. Raises EmitError where only a part of it is for all."""
+        sizes = [value_of(e) for e in self.mapping.group_shape]
+        missing = [d for d in range(3) if sizes[d] != 1 and d not in self._covered]
+        inner = [s for s in body if _holds_threads(s)]
+        if not inner:
+            return [Bin("<", Var(self.own.local_ids[d]), Const(1)) for d in missing]
+        own = tuple(s for s in body if not _holds_threads(s))
+        pairs = [p for p in combinations(body, 2) if any(map(_holds_threads, p))]
+        pairs += [(s, s) for s in inner if not (isinstance(s, For) and s.level)]
+        touched = self._fences.accesses
+        meeting = any(
+            self._fences.met(tuple(touched((a,))), tuple(touched((b,)))) for a, b in pairs
+        )
+        if meeting or (missing and writes(own) & self._fences.written):
+            raise EmitError(
+                "what stands beside a loop mapped to threads would run in each of them",
+                loc=body[0].origin.loc,
+                help="distribute the loops mapped to threads over it",
+            )
+        return []
 
     def _conditions(self, t: ThreadLoop) -> list[Expr]:
         full = value_of(self.mapping.group_shape[t.dimension])
@@ -308,6 +374,11 @@ def _beside(path: Path, other: Path) -> bool:
     depth = len(path) - 1
     same = other[:depth] == path[:depth] and len(other) > depth
     return same and (other[depth] < 0) == (path[depth] < 0)
+
+
+def _holds_threads(s: Stmt) -> bool:
+    """Whether a loop over threads is in a statement."""
+    return any(isinstance(x, For) and x.level is not None for _, x in walk((s,)))
 
 
 def _is_grid(s: Stmt) -> bool:

@@ -26,7 +26,7 @@ from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.functions import parameters
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, For, Function, Param, Struct
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Copy, Expr, For, Function, Param, Struct
 from loopxform.ir.records import Record
 from loopxform.ir.routines import expressions, in_order
 from loopxform.ir.routines import symbols as routine_symbols
@@ -194,7 +194,7 @@ def _kernel(
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         parameters=[_parameter(a, dialect, written) for a in arguments],
         locals=[_local(t.decl.name, t.shape, t.decl.type.cl, dialect) for t in mapping.tiles],
-        ids=_ids(mapping, own, dialect),
+        ids=_ids(fn, mapping, own, dialect),
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
     return KernelPlan(name, text, fn, mapping, arguments, _grid(mapping), launch.when)
@@ -316,11 +316,11 @@ def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> s
     return f"__local {kind} {d.name(name)}{sizes} __attribute__((aligned(16)));"
 
 
-def _ids(mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
+def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
     """The work-item's numbers, as far as they are used."""
     used = {t.dimension for t in mapping.threads}
     out = [f"const int {own.local_ids[n]} = (int)get_local_id({n});" for n in sorted(used)]
-    if mapping.tiles:
+    if any(isinstance(s, Copy) and s.collective for _, s in walk(fn.body)):
         text = "(uint)get_local_id(0)"
         x, y, _ = mapping.group_shape
         if 1 in used or 2 in used:

@@ -32,8 +32,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
-from loopxform.ir.types import Space
-from loopxform.ir.visit import writes
+from loopxform.ir.visit import walk, writes
 
 PRECEDENCE = {
     "*": 10,
@@ -162,8 +161,8 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
             case Assign():
                 yield f"{pad}{stmt_text(s)};"
             case Decl(name, _, shape):
-                if shape and s.space in (None, Space.GLOBAL):
-                    where = "  ! in global memory" if s.space else ""
+                if shape and not _filled(name, body):
+                    where = f"  ! in {s.space.value} memory" if s.space else ""
                     yield f"{pad}{name}[{', '.join(expr_text(d) for d in shape)}];{where}"
             case Copy():
                 who = "to local memory, collectively" if s.collective else "to private memory"
@@ -176,6 +175,11 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
                 yield from lines(s.body, depth + 1)
             case _:
                 assert_never(s)
+
+
+def _filled(name: str, body: tuple[Stmt, ...]) -> bool:
+    """Whether a copy, which is printed with what it fills, fills an array."""
+    return any(isinstance(s, Copy) and s.target == name for _, s in walk(body))
 
 
 def _padding(s: Copy) -> str:

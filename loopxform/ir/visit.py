@@ -386,3 +386,9 @@ def reads(body: tuple[Stmt, ...]) -> frozenset[str]:
                 for e in stmt_exprs(s):
                     out |= names(e)
     return frozenset(out)
+
+
+def counters(fn: Function) -> frozenset[str]:
+    """Variables that do nothing but count loops: each loop declares its own."""
+    sites = [s for _, s in walk(fn.body) if isinstance(s, For)]
+    return frozenset(s.var for s in sites) - {s.var for s in sites if s.live_out} - writes(fn.body)

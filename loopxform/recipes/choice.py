@@ -5,6 +5,7 @@
     reuse along one                          1-d        the items of a group share what they read
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
     none                                     naive      an iteration is a work-item
+    few results, many terms, when asked for  reduce     a result is a group
 
 (Seed 000, section 2.4; seed 003; seed 004.)
 """
@@ -20,6 +21,7 @@ from loopxform.ir.affine import poly
 from loopxform.ir.nodes import Assign, For, Load
 from loopxform.ir.visit import loads, stmt_exprs, walk
 from loopxform.recipes.extents import linear
+from loopxform.recipes.in_group import sequential
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Dim, Facts, Stage
 from loopxform.recipes.sizes import DEFAULTS, NAMES, Recipe
@@ -78,16 +80,21 @@ class Choice:
         """The tile sizes in use, in the order of the command line."""
         if self.recipe == "naive":
             return ("Ty", "Tx")
+        if self.recipe == "reduce":
+            return ("Tx",)
         used = {f for d in self.dims for f in d.factors} | ({"Tk"} if self.strips else set())
         return tuple(n for n in NAMES if n in used)
 
 
-def choices(nest: Nest, recipe: Recipe | None, *, kept: bool) -> tuple[list[Choice], str]:
+def choices(
+    nest: Nest, recipe: Recipe | None, *, kept: bool, few: bool = False
+) -> tuple[list[Choice], str]:
     """What fits a nest, best first, and why the rest does not; of one recipe where the user names
-    it. `kept` asks for several elements per work-item where that is a question (1-d)."""
+    it. `kept` asks for several elements per work-item where that is a question (1-d), `few` says
+    that a group may compute a single result."""
     facts = Facts(nest)
     found, reason = [], ""
-    for name in (recipe,) if recipe else AUTOMATIC:
+    for name in (recipe,) if recipe else (*(("reduce",) if few else ()), *AUTOMATIC):
         made = _choice(facts, name, asked=recipe is not None, kept=kept)
         if isinstance(made, Choice):
             found.append(made)
@@ -108,6 +115,8 @@ def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice 
     """The choice of a recipe, or why it does not fit."""
     if recipe == "naive":
         return naive(facts.nest)
+    if recipe == "reduce":
+        return _reduce(facts, asked=asked)
     dims = _dims(facts, recipe, asked=asked, kept=kept)
     if isinstance(dims, str):
         return dims
@@ -132,6 +141,26 @@ def _unstaged(facts: Facts, dims: tuple[Dim, ...]) -> str:
             line = f" (line {r.load.origin.loc.line})" if r.load.origin.loc else ""
             return f"'{r.array}' cannot be staged{line}: {why}"
     return RARE if facts.stages(dims) else NO_REUSE
+
+
+def _reduce(facts: Facts, *, asked: bool) -> Choice | str:
+    """A group for each result: where there is one loop that reduces, and its neighbouring
+    iterations read neighbours in memory, which the parallel loops' do not."""
+    found = sequential(facts.nest.innermost.body)
+    if len(found) != 1:
+        return f"{len(found)} sequential loops inside the parallel ones, not one"
+    if not asked and (_pair(facts, asked=False) or not _along(facts, found[0].var)):
+        return "work-items along the parallel loops read neighbours, or the same"
+    return Choice("reduce", (), found[0].var)
+
+
+def _along(facts: Facts, k: str) -> bool:
+    """Whether more reads of the reduction walk along k than along any parallel loop, or none does
+    along one of these."""
+    last = [poly(r.load.index[-1]) for r in facts.reduced]
+    score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (k, *facts.nest.parallel)}
+    mine, others = score.pop(k), max(score.values())
+    return mine > others or not others
 
 
 def _dims(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> tuple[Dim, ...] | str:

@@ -97,6 +97,8 @@ def demand(nest: Nest, choice: Choice) -> Demand:
     if choice.recipe == "naive":
         flat = (("Ty", "Tx"),) if len(nest.parallel) == 1 else (("Tx",), ("Ty",))
         return Demand(flat, (), (), 0, 0)
+    if choice.recipe == "reduce":
+        return Demand((("Tx",),), (), (), 0, 0)
     items = tuple((d.items,) if d.items else () for d in reversed(choice.dims))
     kept = tuple(d.kept for d in choice.dims if d.kept)
     words = [-(-s.item_bytes // 4) for s in choice.stages]

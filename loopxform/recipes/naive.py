@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.affine import value_of
+from loopxform.ir.visit import perfect_nest
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Dim
 from loopxform.recipes.work import Work, levels
 from loopxform.transforms import MapTo, Sequentialise, Stripmine
+from loopxform.transforms.bounds import trip_count
 
 
 def one_item_each(w: Work, nest: Nest, near: str = "") -> tuple[tuple[str, ...], str]:
@@ -16,7 +19,7 @@ def one_item_each(w: Work, nest: Nest, near: str = "") -> tuple[tuple[str, ...],
     that can be (else along the innermost). Returns them, neighbours last, and why not all of them,
     where that is so. Raises UnsupportedC where not even one can be mapped."""
     before, problem = w.derivation, ""
-    for mapped in _boxes(nest.parallel, near):
+    for mapped in _boxes(nest.parallel[: _spread(nest)], near):
         try:
             _mapped(w, nest, mapped)
         except TransformError as e:
@@ -43,6 +46,15 @@ def _boxes(parallel: tuple[str, ...], near: str) -> Iterator[tuple[str, ...]]:
         if near in own[:-1]:
             yield (*(v for v in own if v != near), near)
         yield own
+
+
+def _spread(nest: Nest) -> int:
+    """How many of the loops are worth spreading: not the inner ones of a single iteration."""
+    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    count = len(chain)
+    while count > 1 and value_of(trip_count(chain[count - 1])) == 1:
+        count -= 1
+    return count
 
 
 def _mapped(w: Work, nest: Nest, mapped: tuple[str, ...]) -> None:

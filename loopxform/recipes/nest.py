@@ -19,6 +19,7 @@ from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return
 from loopxform.ir.visit import (
     LoopSite,
     at,
+    counters,
     loads,
     loops,
     names,
@@ -32,6 +33,7 @@ from loopxform.ir.visit import (
 from loopxform.transforms import (
     Derivation,
     DistributeGuard,
+    Enclose,
     Interchange,
     Normalise,
     Parallelise,
@@ -57,11 +59,14 @@ class Nest:
         return self.derivation.function
 
     @property
+    def outermost(self) -> For:
+        """The loop that holds the nest."""
+        return _loop(self.function, self.path)
+
+    @property
     def innermost(self) -> For:
         """The innermost parallel loop, whose body is code1 redomap code2."""
-        loop = at(self.function, self.path)
-        assert isinstance(loop, For)
-        return perfect_nest(loop)[len(self.parallel) - 1]
+        return perfect_nest(self.outermost)[len(self.parallel) - 1]
 
 
 def only_nest(fn: Function) -> LoopSite:
@@ -154,6 +159,20 @@ def _told_apart(derivation: Derivation) -> Derivation:
         derivation = derivation.then(step)
 
 
+def alone(derivation: Derivation) -> Nest | None:
+    """A reduction with no parallel loop around it, as a nest of one iteration; None where the
+    function is anything else. Raises UnsupportedC where that cannot be prepared."""
+    fn = derivation.function
+    nests = [(n,) for n, s in enumerate(fn.body) if isinstance(s, For)]
+    if len(nests) != 1 or any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+        return None
+    (verdict,) = (v for v in judge(fn) if v.path == nests[0])
+    step = Enclose(verdict.var)
+    if verdict.parallel != "reduction" or step.check(fn):
+        return None
+    return prepare(derivation.titled("Listing 2: A nest of one iteration").then(step))
+
+
 FEW = 8
 """An inner parallel loop of at most so many iterations, known in advance, runs in a work-item."""
 
@@ -244,12 +263,6 @@ def _private_storage(
         if not step.check(derivation.function):
             derivation = derivation.then(step)
     return derivation
-
-
-def counters(fn: Function) -> frozenset[str]:
-    """Variables that do nothing but count loops: each loop declares its own."""
-    sites = [s for _, s in walk(fn.body) if isinstance(s, For)]
-    return frozenset(s.var for s in sites) - {s.var for s in sites if s.live_out} - writes(fn.body)
 
 
 def _accumulated(body: tuple[object, ...], fn: Function) -> list[str]:

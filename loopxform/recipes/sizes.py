@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "naive"]
+Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "reduce", "naive"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class Options:
 PLAIN = Options()
 
 
-RECIPES: tuple[Recipe, ...] = ("register", "block", "one-sided", "1-d", "stencil", "naive")
+RECIPES: tuple[Recipe, ...] = (
+    *("register", "block", "one-sided", "1-d", "stencil", "reduce", "naive"),
+)
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 
 
@@ -63,6 +65,7 @@ DEFAULTS: dict[Recipe, Tiles] = {
     "one-sided": Tiles(Ty=1, Tx=128, Ry=16, Rx=1),
     "1-d": Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
     "stencil": Tiles(Tz=4, Ty=4, Tx=32, Ry=8, Rx=1),
+    "reduce": Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
     "naive": Tiles(Ry=1, Rx=1),
 }
 """Where nothing is given and the device has room."""

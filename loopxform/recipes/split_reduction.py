@@ -5,43 +5,43 @@
     forall kk: forall i: forall j: part[i, j, kk/T] = sum of e over a chunk of T = Tk*Rk iterations
     forall i: forall j: { s = c; for c: s += part[i, j, c]; C[i, j] = s }
 
-The first is again a nest with one sequential loop, and can be tiled as any other. (Seed 000,
-section 7.3.1.)
+Both are again nests with one sequential loop: the first can be tiled as any other. Partial results
+of a group are neighbours in `part[M, N, chunks]`, those of neighbouring work-items in
+`part[chunks, M, N]`. (Seed 000, section 7.3.1.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from loopxform.errors import UnsupportedC
-from loopxform.ir.names import fresh, outer_name, used_names
+from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Decl, For, Function
 from loopxform.ir.visit import at, perfect_nest, walk
-from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.work import Work
-from loopxform.transforms import Derivation, Distribute, Expand, Interchange, Rename, Rfactor
+from loopxform.transforms import Distribute, Expand, Interchange, Permute, Rename, Rfactor
 
 
-def parallel_redomap(
-    nest: Nest, sizes: Mapping[str, int], *, reassociate: bool = False
-) -> Derivation:
-    """Both kernels with a work-item for each iteration; `sizes` are Ty, Tx, Tk and Rk. Raises
-    UnsupportedC, TransformError."""
-    taken = used_names(nest.derivation.start) | used_names(nest.function)
-    tiles = {n: sizes[n] for n in ("Ty", "Tx", "Tk", "Rk") if n not in taken}
-    w = Work(nest.derivation.with_tiles(tiles), dict(sizes))
-    named = replace(nest, derivation=w.derivation)
-    chunks, results = split_reduction(named, w.size("Tk", "Rk"), reassociate=reassociate)
-    w.derivation = chunks.derivation
-    one_item_each(w, chunks)
-    one_item_each(w, replace(results, derivation=w.derivation))
-    return w.derivation
+@dataclass(frozen=True)
+class Split:
+    """The nest of the partial results, the nest that combines them (of the same derivation), and
+    the arrays of partial results."""
+
+    chunks: Nest
+    results: Nest
+    arrays: tuple[str, ...]
+
+    @property
+    def neighbours(self) -> tuple[Permute, ...]:
+        """The steps after which the results of one chunk lie together."""
+        rank = len(self.results.parallel) + 1
+        order = (str(rank - 1), *map(str, range(rank - 1)))
+        return tuple(Permute(name, order) for name in self.arrays)
 
 
-def split_reduction(nest: Nest, size: str, *, reassociate: bool = False) -> tuple[Nest, Nest]:
-    """The nest of the partial results, and the nest that combines them (of the same derivation).
+def split_reduction(nest: Nest, size: str, *, reassociate: bool = False) -> Split:
+    """Both nests. `size` is the number of terms in a chunk.
     Raises UnsupportedC where there is not one reduction loop that can run first, TransformError
     where a step is refused."""
     seq = _only_loop(nest)
@@ -55,8 +55,9 @@ def split_reduction(nest: Nest, size: str, *, reassociate: bool = False) -> tupl
     )
     if not (isinstance(first, For) and first.var == chunk):
         raise _not_first(nest, seq)
-    made = [s.name for _, s in walk(w.fn.body) if isinstance(s, Decl) and s.shape]
-    w.do(*(Expand(name, outer) for name in made if name not in known))
+    every = (s.name for _, s in walk(w.fn.body) if isinstance(s, Decl) and s.shape)
+    made = tuple(name for name in every if name not in known)
+    w.do(*(Expand(name, outer) for name in made))
     w.do(Distribute(outer, (chunk,)))
     w.stage("The partial results are a nest of their own")
     for var in outer:
@@ -65,9 +66,10 @@ def split_reduction(nest: Nest, size: str, *, reassociate: bool = False) -> tupl
         w.do(Interchange(var, chunk))
     chunks, results = (n for n, s in enumerate(w.fn.body) if isinstance(s, For))
     combining = tuple(x.var for x in perfect_nest(_loop(w.fn, results))[: len(outer)])
-    return (
+    return Split(
         Nest(w.derivation, (chunk, *outer), (chunks,)),
         Nest(w.derivation, combining, (results,)),
+        made,
     )
 
 

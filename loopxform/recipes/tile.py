@@ -19,10 +19,11 @@ from loopxform.recipes.choice import Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import demand
 from loopxform.recipes.finish import finish
+from loopxform.recipes.in_group import in_group
 from loopxform.recipes.layouts import Layouts, layouts, one_each, worth
 from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.naive import one_item_each
-from loopxform.recipes.nest import Nest, prepare, with_guards_inside
+from loopxform.recipes.nest import Nest, alone, prepare, with_guards_inside
 from loopxform.recipes.reuse import Dim, Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import DEFAULTS, PLAIN, Options, Recipe
@@ -84,7 +85,9 @@ def tile(
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
-    nest = prepare(Derivation(fn), every=recipe not in (None, "naive"))
+    nest, single = _prepared(Derivation(fn), recipe)
+    if single and options.chunks is None:
+        options = replace(options, chunks=CHUNKS)
     done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
     if options.layouts is None and options.chunks is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)
@@ -136,8 +139,24 @@ def _laid_out(
     return replace(done, derivation=derivation, copied=copied)
 
 
-CHUNK = 64
-"""Iterations of a tile of a chunk, where the user gives no Tk."""
+def _prepared(derivation: Derivation, recipe: Recipe | None) -> tuple[Nest, bool]:
+    """The prepared nest, and whether it is a reduction with no parallel loop around it."""
+    try:
+        return prepare(derivation, every=recipe not in (None, "naive")), False
+    except UnsupportedC:
+        nest = alone(derivation)
+        if nest is None:
+            raise
+        return nest, True
+
+
+CHUNKS = 256
+"""Tiles of a chunk, where the user does not say: 16384 terms keep a group of 256 work-items busy,
+and some ten million of them a device."""
+
+
+ITEMS = 256
+"""Work-items of a group that combine partial results each on its own."""
 
 
 def _chunks(
@@ -150,12 +169,35 @@ def _chunks(
     strict: bool,
 ) -> Tiled:
     """Partial results of chunks of the reduction, tiled as any nest, then their combination."""
-    size = (options.chunks or 1) * given.get("Tk", CHUNK)
-    chunks, results = split_reduction(nest, str(size), reassociate=options.reassociate)
-    done = _nest(chunks, given, recipe, limits, options, strict=strict)
-    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, **given})
-    one_item_each(w, replace(results, derivation=done.derivation))
-    return replace(done, derivation=w.derivation)
+    tiles = {
+        "Tk": _chunk_tile(nest, given, recipe, limits),
+        "Rk": options.chunks or 1,
+    }
+    w = Work(nest.derivation, tiles)
+    taken = used_names(nest.derivation.start) | used_names(nest.function)
+    w.derivation = w.derivation.with_tiles({n: v for n, v in tiles.items() if n not in taken})
+    named = replace(nest, derivation=w.derivation)
+    split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
+    sizes = {**given, "Tk": tiles["Tk"]}
+    done = _nest(split.chunks, sizes, recipe, limits, options, strict=strict, few=True)
+    rows = max(1, ITEMS // done.sizes.get("Tx", ITEMS))
+    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, "Ty": rows, **done.sizes})
+    results = replace(split.results, derivation=w.derivation)
+    if done.recipe == "reduce":
+        in_group(w, results, reassociate=options.reassociate)
+    else:
+        w.stage("The results of one chunk lie together")
+        w.do(*split.neighbours)
+        one_item_each(w, results)
+    return replace(done, derivation=w.derivation, sizes={**done.sizes, **tiles})
+
+
+def _chunk_tile(nest: Nest, given: Mapping[str, int], recipe: Recipe | None, limits: Limits) -> int:
+    """The tile of the reduction (Tk) in the recipe that the whole nest would be tiled by."""
+    inside = with_guards_inside(nest)
+    found, _ = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=True)
+    choice = found[0] if found else naive(inside)
+    return fit.defaults(choice, demand(inside, choice), limits, given)["Tk"]
 
 
 def _nest(
@@ -166,10 +208,11 @@ def _nest(
     options: Options,
     *,
     strict: bool,
+    few: bool = False,
 ) -> Tiled:
-    """One nest, by the first choice whose steps are all legal."""
+    """One nest, by the first choice whose steps are all legal; `few` as `choices` has it."""
     inside = with_guards_inside(nest)
-    found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1)
+    found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=few)
     for choice in found:
         try:
             return _staged(inside, choice, given, limits, options)
@@ -219,6 +262,9 @@ def _apply(
         choice = replace(choice, dims=tuple(map(Dim, mapped[-2:])), neighbours=mapped[-1])
         text = "; ".join(x for x in (reason, note) if x)
         return Tiled(w.derivation, choice, used, nest, reason=text)
+    if choice.recipe == "reduce":
+        in_group(w, nest, reassociate=options.reassociate)
+        return Tiled(w.derivation, choice, used, nest, reason=reason)
     staged, kept = _tiled(w, nest, choice, options)
     return Tiled(w.derivation, choice, used, nest, staged, kept, reason)
 

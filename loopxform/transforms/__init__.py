@@ -11,23 +11,27 @@ from loopxform.transforms.copy_to_local import CopyToLocal
 from loopxform.transforms.copy_to_private import CopyToPrivate
 from loopxform.transforms.distribute import Distribute
 from loopxform.transforms.distribute_guard import DistributeGuard
+from loopxform.transforms.enclose import Enclose
 from loopxform.transforms.epilogue import Epilogue
 from loopxform.transforms.expand import Expand
 from loopxform.transforms.fuse import Fuse
 from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
 from loopxform.transforms.interior import Interior
+from loopxform.transforms.interleave import Interleave
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
 from loopxform.transforms.pad import Pad
 from loopxform.transforms.parallelise import Parallelise
+from loopxform.transforms.permute import Permute
 from loopxform.transforms.privatise import Privatise
 from loopxform.transforms.rename import Rename
 from loopxform.transforms.reverse import Reverse
 from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
+from loopxform.transforms.share import Share
 from loopxform.transforms.split import Split
 from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
@@ -57,10 +61,14 @@ STEPS: dict[str, type[Step]] = {
         Split,
         Unroll,
         Rfactor,
+        Interleave,
+        Enclose,
+        Permute,
         Manifest,
         MapTo,
         CopyToLocal,
         CopyToPrivate,
+        Share,
         Epilogue,
         Unguard,
         Pad,
@@ -87,17 +95,20 @@ __all__ = [
     "Derivation",
     "Distribute",
     "DistributeGuard",
+    "Enclose",
     "Epilogue",
     "Expand",
     "Fuse",
     "Hoist",
     "Interchange",
     "Interior",
+    "Interleave",
     "Manifest",
     "MapTo",
     "Normalise",
     "Pad",
     "Parallelise",
+    "Permute",
     "Privatise",
     "Record",
     "Rename",
@@ -105,6 +116,7 @@ __all__ = [
     "Rfactor",
     "Scalarise",
     "Sequentialise",
+    "Share",
     "Split",
     "Step",
     "Stripmine",

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Copy, For, Function
-from loopxform.ir.types import Level
+from loopxform.ir.nodes import Copy, Decl, For, Function
+from loopxform.ir.types import Level, Space
 from loopxform.ir.visit import LoopSite, loops_around, names, walk, writes
 from loopxform.transforms.base import Step, for_each, rewrite_loops, some_loops
 from loopxform.transforms.bounds import fixed_trips
@@ -72,7 +72,7 @@ class MapTo(Step):
         elif level.kind == "grid" and not bounds <= sizes:
             other = min(bounds - sizes)
             problems.append((f"has bounds that depend on '{other}'", "use parameters as bounds"))
-        if level.kind == "group" and _copies_together(loop):
+        if level.kind == "group" and _of_the_group(loop):
             problems.append(("holds a copy that the whole group makes", "map before staging"))
         if level.kind == "group" and not any(x.level and x.level.kind == "grid" for x in around):
             problems.append(("is not inside a loop mapped to groups", "map the groups first"))
@@ -93,5 +93,9 @@ class MapTo(Step):
         return "the iterations of a forall may run at the same time"
 
 
-def _copies_together(loop: For) -> bool:
-    return any(isinstance(s, Copy) and s.collective for _, s in walk(loop.body))
+def _of_the_group(loop: For) -> bool:
+    """Whether a body has copies or storage of the whole group."""
+    return any(
+        (isinstance(s, Copy) and s.collective) or (isinstance(s, Decl) and s.space is Space.LOCAL)
+        for _, s in walk(loop.body)
+    )

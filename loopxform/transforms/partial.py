@@ -10,10 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loopxform.ir.nodes import Assign, Bin, Call, Const, Expr, If, Load, Select, Stmt, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Const,
+    Decl,
+    Expr,
+    Function,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Un,
+    Var,
+)
 from loopxform.ir.types import INT, UINT, ULONG, Scalar, common
-from loopxform.ir.typing import type_of
-from loopxform.ir.visit import map_body, map_stmt_exprs, walk_expr
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import map_body, map_stmt_exprs, walk, walk_expr
 
 ROUNDED = {"+": "addition", "*": "multiplication"}
 """Floating-point operations that are not associative."""
@@ -24,6 +38,22 @@ Operand = tuple[Assign | If, Expr]
 """An update of a reduction, and its operand."""
 
 Types = dict[str, Scalar]
+
+
+def rounded(name: str, op: str, types: Types) -> str:
+    """Why the operator is not associative ("": it is)."""
+    if not types[name].is_float or op not in ROUNDED:
+        return ""
+    return f"floating-point {ROUNDED[op]} is not associative: '{name}' would be rounded differently"
+
+
+def unordered(name: str, op: str, found: Sequence[Operand], types: Types) -> str:
+    """Why updates that are associative do not commute ("": they do). Which zero fmin and fmax give
+    is free in C; a comparison keeps the first."""
+    compared = any(not (isinstance(s, Assign) and isinstance(s.value, Call)) for s, _ in found)
+    if not (types[name].is_float and op in ("min", "max") and compared):
+        return ""
+    return f"of zeros with different signs '{name}' would be another than the first"
 
 
 def inseparable(
@@ -47,6 +77,27 @@ def inseparable(
     if own.is_float and any(_takes_nan(name, s) for s, _ in found):
         return "a NaN replaces what was found before", "take an operand where the comparison holds"
     return None
+
+
+def is_truth(fn: Function, name: str) -> bool:
+    """Whether a scalar is never anything but 0 and 1: all it is set to is a truth value."""
+    if symbols(fn)[name].kind == "bool":
+        return True
+    own = any(isinstance(s, Decl) and s.name == name for _, s in walk(fn.body))
+    set_to = [s for _, s in walk(fn.body) if isinstance(s, Assign) and s.target == Var(name)]
+    return own and all(not s.op and _truth(s.value) for s in set_to)
+
+
+def _truth(e: Expr) -> bool:
+    match e:
+        case Const(value):
+            return value in (0, 1)
+        case Bin(op):
+            return op in ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
+        case Un(op):
+            return op == "!"
+        case _:
+            return False
 
 
 def partial_type(name: str, op: str, found: Sequence[Operand], types: Types) -> Scalar:
@@ -81,7 +132,7 @@ def combined(name: str, op: str, found: Sequence[Operand], part: Load, label: st
     """The update of `name` by a partial result. An extremum is updated as in the loop, so that of
     equal values the same one stays."""
     if op in ("&&", "||"):
-        return Assign(Var(name), Bin(op, Var(name), part), label=label)
+        return Assign(Var(name), Bin(op, part, Var(name)), label=label)
     if op not in ("min", "max"):
         return Assign(Var(name), part, op, label=label)
     update, operand = found[0]

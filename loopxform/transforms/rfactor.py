@@ -4,209 +4,40 @@
 
 Every chunk of T iterations reduces into a partial result of its own, which begins with the neutral
 element of the operator; the partial results are combined in order. Legal where the loop carries
-nothing but recognised reductions (+ * & | ^ && || min max) of scalars. The chunks run before the
-statements in front of the loop that they do not depend on, so that the loops around can be
-distributed. (Seed 000, section 7.3.1; "rfactor" of Halide and TVM.)
-
-Integers are summed in an unsigned type at least as wide: a partial sum may leave the range of the
-signed type where the whole sum does not, and the low bits are those of the whole sum. Sums and
-products of real numbers are rounded differently in another order, and need `reassociate`. An
-extremum is found in order, so that even zeros keep their signs; chunks begin with an infinity, or
-with NaN for fmin and fmax, which is what they ignore.
+nothing but recognised reductions (+ * & | ^ && || min max) of scalars; sums and products of real
+numbers need `reassociate` (`factoring` says more). An extremum is found in order, so that even
+zeros keep their signs; chunks begin with an infinity, or with NaN for fmin and fmax, which is what
+they ignore. (Seed 000, section 7.3.1; "rfactor" of Halide and TVM.)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from loopxform.analysis.legality import parallel_obstacles
-from loopxform.analysis.reductions import Reduction, operands, reductions
 from loopxform.errors import Obstacle
-from loopxform.ir.names import fresh, outer_name
-from loopxform.ir.nodes import (
-    Assign,
-    Const,
-    Decl,
-    Expr,
-    For,
-    Function,
-    If,
-    Load,
-    Opaque,
-    Stmt,
-    Var,
-)
-from loopxform.ir.types import Scalar, promote
-from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, Path, at, reads, rename, replace_at, walk, writes
-from loopxform.transforms.base import Step, no_wrap, one_loop, trusted
-from loopxform.transforms.bounds import iteration_number, positive, trip_count
-from loopxform.transforms.partial import ROUNDED, combined, inseparable, neutral, partial_type
+from loopxform.ir.names import outer_name
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import LoopSite, at
+from loopxform.transforms.base import no_wrap
+from loopxform.transforms.factoring import Factoring
 from loopxform.transforms.stripmine import Stripmine
 
 
 @dataclass(frozen=True)
-class Rfactor(Step):
+class Rfactor(Factoring):
     """Reduces chunks of `size` iterations of `loop` at the same time. `reassociate` (the word)
     allows floating-point sums and products to round differently."""
 
-    loop: str
-    size: str
-    reassociate: str = ""
-
     verb: ClassVar[str] = "rfactor"
     usage: ClassVar[str] = "rfactor LOOP SIZE [reassociate]"
+    in_order: ClassVar[bool] = True
 
-    def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        where = site.loop.origin.loc
-        if self.reassociate not in ("", "reassociate"):
-            text = f"'{self.reassociate}' says nothing about the order"
-            return (Obstacle("LX025", text, where, remedy=self.usage),)
-        structure = (*Stripmine(self.loop, self.size).check(fn), *no_wrap(fn, site))
-        if structure:
-            return structure
-        found = reductions(fn, site.path)
-        if not found or site.loop.parallel:
-            why = "is parallel" if site.loop.parallel else "has no reduction"
-            text = f"the loop over '{site.loop.var}' {why}"
-            return (Obstacle("LX192", text, where, remedy="name a loop that 'check' says reduces"),)
-        problems = tuple(o for r in found if (o := self._problem(fn, site, r)))
-        if problems:
-            return problems
-        made, path = self._split(fn, site, parallel=False)
-        # A witness would count chunks, which the program that is looked at does not have.
-        text = "the chunks depend on one another: "
-        return tuple(
-            Obstacle("LX192", text + o.message, o.loc, remedy=o.remedy)
-            for o in parallel_obstacles(made, path)
-        )
+    def unfit(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+        return (*Stripmine(self.loop, self.size).check(fn), *no_wrap(fn, site))
 
-    def _problem(self, fn: Function, site: LoopSite, r: Reduction) -> Obstacle | None:
-        types = symbols(fn)
-        if not r.fixed or r.array != r.var:
-            text = f"'{r.var}' is an element of an array"
-            remedy = f"scalarise {r.array} in the loop around '{site.loop.var}' first"
-            return Obstacle("LX192", text, r.loc, remedy=remedy)
-        if types[r.var].is_float and r.op in ROUNDED and not self.reassociate:
-            text = f"floating-point {ROUNDED[r.op]} is not associative: '{r.var}' would be rounded "
-            text += "differently"
-            return Obstacle("LX191", text, r.loc, remedy="allow it: --reassociate")
-        why = inseparable(r.var, r.op, operands(fn, r), types)
-        if why is None:
-            return None
-        text = f"partial results of '{r.var}' ({r.op}) cannot be combined: {why[0]}"
-        return Obstacle("LX192", text, r.loc, remedy=why[1])
-
-    def rewrite(self, fn: Function) -> Function:
-        made, _ = self._split(fn, trusted(one_loop(fn, self.loop)), parallel=True)
-        return made
-
-    def _split(self, fn: Function, site: LoopSite, *, parallel: bool) -> tuple[Function, Path]:
-        """The program, and where the loop over chunks is."""
-        found = reductions(fn, site.path)
-        types, origin = symbols(fn), site.loop.origin.then(str(self))
+    def parts(self, fn: Function, site: LoopSite) -> For:
         chunk = outer_name(fn, site.loop.var)
-        tiled = Stripmine(self.loop, self.size, chunk).rewrite(fn)
-        outer = at(tiled, site.path)
+        outer = at(Stripmine(self.loop, self.size, chunk).rewrite(fn), site.path)
         assert isinstance(outer, For)
-        inner = outer.body
-        count = trip_count(outer)
-        step = fresh(fn, f"{chunk}_c")
-        made = [_part(fn, r, outer) for r in found]
-        combine = For(
-            step,
-            Const(0),
-            count,
-            Const(1),
-            tuple(p.combined(Var(step)) for p in made),
-            type=promote(type_of(count, types)),
-            origin=origin,
-        )
-        own = {p.name: p.own for p in made}
-        chunks = replace(
-            outer,
-            body=(
-                *(s for p in made for s in p.first),
-                *rename(inner, own),
-                *(p.last for p in made),
-            ),
-            parallel=parallel,
-            origin=origin,
-        )
-        arrays = tuple(Decl(p.array, p.type, (positive(count),), origin=origin) for p in made)
-        return _placed(fn, site.path, (*arrays, chunks), combine)
-
-    def reason(self, fn: Function) -> str:
-        found = reductions(fn, trusted(one_loop(fn, self.loop)).path)
-        what = ", ".join(f"{r.var} ({r.op})" for r in found)
-        allowed = "; it may be rounded differently" if self.reassociate else ""
-        return f"nothing is carried but {what}, which may be reduced in parts{allowed}"
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The partial results of one reduction: `own` in a chunk, `array` of all chunks."""
-
-    reduction: Reduction
-    found: tuple[tuple[Assign | If, Expr], ...]
-    type: Scalar
-    own: str
-    array: str
-    number: Expr
-
-    @property
-    def name(self) -> str:
-        return self.reduction.var
-
-    @property
-    def first(self) -> tuple[Stmt, ...]:
-        value = neutral(self.reduction.op, self.found, self.type)
-        return Decl(self.own, self.type), Assign(Var(self.own), value, label=f"begin_{self.own}")
-
-    @property
-    def last(self) -> Stmt:
-        element = Load(self.array, (self.number,))
-        return Assign(element, Var(self.own), label=f"store_{self.own}")
-
-    def combined(self, number: Expr) -> Stmt:
-        part, r = Load(self.array, (number,)), self.reduction
-        return combined(self.name, r.op, self.found, part, f"combine_{self.name}")
-
-
-def _part(fn: Function, r: Reduction, chunks: For) -> _Part:
-    found = operands(fn, r)
-    kind = partial_type(r.var, r.op, found, symbols(fn))
-    own, array = fresh(fn, f"{r.var}_own"), fresh(fn, f"{r.var}_part")
-    return _Part(r, found, kind, own, array, iteration_number(chunks))
-
-
-def _placed(
-    fn: Function, path: Path, chunks: tuple[Stmt, ...], combine: Stmt
-) -> tuple[Function, Path]:
-    """`combine` in place of the loop at `path`; `chunks` before it, and before the statements in
-    front of it that neither set what they read nor use what they set."""
-    fn = replace_at(fn, path, (combine,))
-    *outer, n = path
-    if n < 0:  # in an else branch
-        made = replace_at(fn, path, (*chunks, combine))
-        return made, (*outer, n - len(chunks) + 1)
-    first = n
-    while first > 0 and _apart(at(fn, (*outer, first - 1)), chunks):
-        first -= 1
-    place = (*outer, first)
-    made = replace_at(fn, place, (*chunks, at(fn, place)))
-    return made, (*outer, first + len(chunks) - 1)
-
-
-def _apart(s: Stmt, chunks: tuple[Stmt, ...]) -> bool:
-    """Whether the chunks may run before the statement."""
-    if any(isinstance(x, Opaque) for _, x in walk((s,))):
-        return False
-    names = {x.var for _, x in walk((s,)) if isinstance(x, For)}
-    names |= {x.name for _, x in walk((s,)) if isinstance(x, Decl)}
-    sets, uses = writes((s,)) | names, reads((s,))
-    return not sets & (reads(chunks) | writes(chunks)) and not uses & writes(chunks)
+        return outer

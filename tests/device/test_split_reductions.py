@@ -10,8 +10,8 @@ from harness import CORPUS, arrays_after, simulate
 
 from loopxform.api import loads
 from loopxform.codegen import emit
-from loopxform.recipes.nest import prepare
-from loopxform.recipes.split_reduction import parallel_redomap
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments, run
@@ -60,9 +60,9 @@ SIZES = ((1, 1, 1), (9, 14, 6), (8, 16, 8), (2, 70, 5), (5, 0, 3), (0, 4, 4), (3
 
 def derived(case: str, chunk: int = 3) -> Derivation:
     (routine,) = loads(TEXTS[case])
-    nest = prepare(Derivation(routine.function))
-    sizes = {"Ty": 2, "Tx": 4, "Tk": chunk, "Rk": 1 if case == "overflowing" else 2}
-    return parallel_redomap(nest, sizes, reassociate=case == "whole")
+    sizes = {"Ty": 2, "Tx": 4, "Tk": chunk}
+    options = Options(chunks=1 if case == "overflowing" else 2, reassociate=case == "whole")
+    return tile(routine.function, sizes, "naive", options=options).derivation
 
 
 def sizes_of(m: int, u: int, n: int) -> dict[str, int]:

@@ -35,21 +35,25 @@ from loopxform.transforms import (
     CopyToPrivate,
     Derivation,
     Distribute,
+    Enclose,
     Epilogue,
     Expand,
     Fuse,
     Interchange,
     Interior,
+    Interleave,
     Manifest,
     MapTo,
     Normalise,
     Pad,
     Parallelise,
+    Permute,
     Privatise,
     Reverse,
     Rfactor,
     Scalarise,
     Sequentialise,
+    Share,
     Split,
     Step,
     Stripmine,
@@ -139,6 +143,10 @@ class Chooser:
             lambda: Unroll(self.loop(fn), rng.choice(["", "full", "2", "3"])),
             lambda: MapTo(self.loop(fn), rng.choice(["group.x", "group.y", "thread.x"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"])),
+            lambda: Interleave(self.loop(fn), rng.choice(["2", "3"])),
+            lambda: Enclose(self.loop(fn)),
+            lambda: Permute(self.own_array(fn), rng.choice([("1", "0"), ("0",)])),
+            lambda: Share(self.own_array(fn)),
             lambda: Manifest(self.array(fn), tuple(rng.choice(["1,0", "0,2,1"]).split(","))),
             lambda: CopyToLocal(self.array(fn), self.loop(fn)),
             lambda: self.copy_to_private(fn),
@@ -190,6 +198,11 @@ class Chooser:
 
     def scalar(self, fn: Function) -> str:
         return self.rng.choice([s.name for _, s in walk(fn.body) if isinstance(s, Decl)] or ["t"])
+
+    def own_array(self, fn: Function) -> str:
+        """An array that the function declares, if there is one."""
+        own = [s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape]
+        return self.rng.choice(own or [self.array(fn)])
 
     def interchange(self, fn: Function) -> Step:
         site = self.rng.choice(loops(fn))

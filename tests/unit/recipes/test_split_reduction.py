@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from c_texts import MM
 from conftest import Golden
@@ -9,11 +11,11 @@ from deriving import assert_same_meaning, c, corpus, start
 
 from loopxform.errors import LoopxformError
 from loopxform.ir.printer import listing
-from loopxform.recipes.nest import prepare
-from loopxform.recipes.split_reduction import parallel_redomap
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.tile import tile
 from loopxform.transforms import Derivation
 
-SIZES = {"Ty": 2, "Tx": 3, "Tk": 2, "Rk": 2}
+SIZES = {"Ty": 2, "Tx": 3, "Tk": 2}
 
 ROWS = c(
     "for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) b[i] += a[i][k];",
@@ -34,8 +36,9 @@ CASES = {
 
 
 def redomap(text: str, *, reassociate: bool = False) -> Derivation:
-    nest = prepare(Derivation(start(text)[0].start))
-    return parallel_redomap(nest, SIZES, reassociate=reassociate)
+    options = Options(chunks=2, reassociate=reassociate)
+    fn = replace(start(text)[0].start, tiles=())
+    return tile(fn, SIZES, "naive", options=options).derivation
 
 
 @pytest.mark.parametrize("case", CASES)

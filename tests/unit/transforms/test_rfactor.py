@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from c_texts import MM
 from conftest import Golden
-from deriving import arguments, assert_step, c, corpus, derived, refusal
+from deriving import assert_step, c, corpus, refusal
+from reducing import REAL, loop, results, shown_where_rounding_differs
 
 from loopxform.transforms.rfactor import Rfactor
-from loopxform.verify.interp import Program
-
-
-def loop(update: str, params: str = "int n, int a[n], int s[1]", before: str = "") -> str:
-    """A loop over k that updates t, which begins and ends as s[0]."""
-    kind = params.rsplit(",", 1)[1].split("s[1]")[0].strip()
-    body = f"{kind} t = s[0]; {before} for (int k = 0; k < n; k++) {update} s[0] = t;"
-    return c(body, params)
-
-
-REAL = "int n, float a[n], float s[1]"
 
 LISTINGS = {
     "sum": (loop("t += a[k];"), "rfactor k 4"),
@@ -46,6 +35,13 @@ LISTINGS = {
     "real-maximum": (loop("if (a[k] > t) t = a[k];", REAL), "rfactor k 4"),
     "fmin": (loop("t = fminf(t, a[k]);", REAL), "rfactor k 4"),
     "real-sum": (loop("t += a[k];", REAL), "rfactor k Tk*Ry reassociate"),
+    "conditional-truth": (
+        c(
+            "int t = !s[0]; for (int k = 0; k < n; k++) if (k > 2) t = a[k] && t; s[0] = t;",
+            "int n, int a[n], int s[1]",
+        ),
+        "rfactor k 2",
+    ),
     "several": (
         c(
             "int m = 9, z = s[1]; for (int k = 0; k < n; k++) { z += a[k]; "
@@ -94,6 +90,7 @@ REFUSALS = {
         "rfactor k 4",
     ),
     "skipped": (loop("t = t && 7 / a[k] > 3;"), "rfactor k 4"),
+    "no-truth": (loop("if (k > 2) t = t && k < 9;"), "rfactor k 2"),
     "bool": (loop("t ^= a[k];", "int n, int a[n], _Bool s[1]"), "rfactor k 4"),
     "converted": (loop("if (a[k] > t) t = a[k];", "int n, int a[n], unsigned s[1]"), "rfactor k 4"),
     "nan": (loop("t = t < a[k] ? t : a[k];", REAL), "rfactor k 4"),
@@ -123,46 +120,10 @@ def test_listing(case: str, golden: Golden) -> None:
         golden.check(assert_step(text, *steps, sizes=(0, 1, 3, 4, 9)))
 
 
-def shown_where_rounding_differs(text: str, *steps: str) -> str:
-    """As `assert_step`, on whole numbers, whose sums are exact."""
-    from deriving import shown
-
-    done = derived(text, *steps)
-    for size in (0, 1, 4, 9):
-        results = []
-        for fn in (done.start, done.function):
-            args = arguments(fn, size)
-            whole(args)
-            Program(fn).run(args, order_seed=size)
-            results.append(args)
-        for name, value in results[0].items():
-            assert np.array_equal(value, results[1][name]), name
-    return shown(done)
-
-
-def whole(args: dict[str, Any]) -> None:
-    for value in args.values():
-        if isinstance(value, np.ndarray):
-            value[...] = np.arange(value.size).reshape(value.shape) % 7 - 3
-
-
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusal(case: str, golden: Golden) -> None:
     text, *steps = REFUSALS[case]
     golden.check(refusal(text, *steps))
-
-
-def results(text: str, values: list[Any], first: Any, size: str = "2") -> tuple[Any, Any]:
-    """s[0] after the loop as written, and after it in chunks."""
-    done = derived(text, f"rfactor k {size}")
-    out = []
-    for fn in (done.start, done.function):
-        types = {p.name: p.type.numpy for p in fn.params}
-        args = {"n": len(values), "a": np.array(values, types["a"])}
-        args["s"] = np.array([first], types["s"])
-        Program(fn).run(args)
-        out.append(args["s"][0])
-    return out[0], out[1]
 
 
 def test_partial_sums_may_leave_the_range() -> None:

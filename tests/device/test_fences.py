@@ -1,0 +1,151 @@
+"""Barriers between loops over threads: where work-items meet, and only there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from deriving import c, derived
+from harness import arrays_after, program, simulate
+
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.errors import EmitError
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.tile import tile
+from loopxform.runtime.device import choose
+from loopxform.verify.check_run import arguments, run
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+SHIFTED = (
+    c(
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < 32; j++) a[i][j] = b[i][j] + 1; "
+        "for (int k = 0; k < 31; k++) b[i][k] = a[i][k + 1]; }",
+        "int n, int a[restrict n][32], int b[restrict n][32]",
+    ),
+    ("parallelise i", "parallelise j", "parallelise k", "map i group.x"),
+    ("map j thread.x", "map k thread.x"),
+)
+REPEATED = (
+    c(
+        "for (int i = 0; i < n; i++) for (int t = 0; t < 3; t++) { "
+        "for (int j = 0; j < 32; j++) a[i][j] += t; "
+        "for (int k = 0; k < 31; k++) b[i][k] = a[i][31 - k]; }",
+        "int n, int a[restrict n][32], int b[restrict n][32]",
+    ),
+    ("parallelise i", "parallelise j", "parallelise k", "map i group.x"),
+    ("map j thread.x", "map k thread.x"),
+)
+READ_BY_ALL = (
+    c(
+        "for (int i = 0; i < n; i++) { int w = a[i][3]; "
+        "for (int j = 0; j < 32; j++) a[i][j] = w + j; }",
+        "int n, int a[restrict n][32]",
+    ),
+    ("parallelise i", "parallelise j", "map i group.x"),
+    ("map j thread.x",),
+)
+FEWER = (
+    c(
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < 8; j++) b[i][j] += 1; "
+        "for (int k = 0; k < 8; k++) for (int l = 0; l < 4; l++) a[i][k][l] = b[i][k]; }",
+        "int n, int a[restrict n][8][4], int b[restrict n][8]",
+    ),
+    ("parallelise i", "parallelise j", "parallelise k", "parallelise l", "map i group.x"),
+    ("map j thread.y", "map k thread.y", "map l thread.x"),
+)
+OWN = (
+    c(
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < 32; j++) a[i][j] = 1; "
+        "for (int j = 0; j < 32; j++) a[i][j] += i; }",
+        "int n, int a[restrict n][32]",
+    ),
+    ("parallelise i", "parallelise j#1", "parallelise j#2", "map i group.x"),
+    ("map j* thread.x",),
+)
+CASES = {
+    "shifted": (SHIFTED, 1),
+    "repeated": (REPEATED, 2),
+    "read-by-all": (READ_BY_ALL, 1),
+    "fewer-threads": (FEWER, 1),
+    "own-elements": (OWN, 0),
+}
+"""Each with the barriers it needs."""
+
+
+def planned(case: str) -> Plan:
+    (text, *steps), _ = CASES[case]
+    return emit.kernel(derived(text, *(s for part in steps for s in part)), contract=False)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_barriers(case: str) -> None:
+    assert planned(case).source.count("barrier(") == CASES[case][1]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("case", CASES)
+def test_the_device_computes_what_c_does(case: str, tmp_path: Path) -> None:
+    file = tmp_path / "f.c"
+    file.write_text(CASES[case][0][0])
+    for n in (0, 1, 3):
+        found = run(planned(case), CSource(str(file)), choose(), {"n": n}, 3, exact=True)
+        assert found.ok, (n, found.mismatches)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("case", CASES)
+def test_no_race_in_the_simulator(case: str) -> None:
+    plan = planned(case)
+    args = arguments(plan.start, {"n": 2}, 3)
+    report = simulate(plan, args)
+    assert report.clean, report.findings
+    found = arrays_after(plan, report)
+    Program(plan.start).run(args)
+    assert not compare({k: args[k] for k in found}, found)
+
+
+BESIDE = (
+    c(
+        "for (int g = 0; g < n; g++) for (int i = 0; i < 8; i++) { b[g][i] += 1; "
+        "for (int j = 0; j < 4; j++) a[g][i][j] = 1; }",
+        "int n, int a[restrict n][8][4], int b[restrict n][8]",
+    ),
+    ("parallelise g", "parallelise i", "parallelise j", "map g group.x"),
+    ("map i thread.y", "map j thread.x"),
+)
+INSIDE = (
+    c(
+        "for (int g = 0; g < n; g++) for (int i = 0; i < 8; i++) { "
+        "for (int j = 0; j < 4; j++) a[g][i][j] = b[g][i][j]; "
+        "for (int k = 0; k < 3; k++) b[g][i][k] = a[g][i][k + 1]; }",
+        "int n, int a[restrict n][8][4], int b[restrict n][8][4]",
+    ),
+    ("parallelise g", "parallelise i", "parallelise j", "parallelise k", "map g group.x"),
+    ("map i thread.y", "map j thread.x", "map k thread.x"),
+)
+
+
+@pytest.mark.parametrize("case", [BESIDE, INSIDE], ids=["beside", "inside"])
+def test_what_needs_a_barrier_inside_a_thread_is_refused(
+    case: tuple[str, tuple[str, ...], tuple[str, ...]],
+) -> None:
+    text, *steps = case
+    with pytest.raises(EmitError, match="what stands beside a loop mapped to threads"):
+        emit.kernel(derived(text, *(s for part in steps for s in part)))
+
+
+def test_branches_do_not_meet() -> None:
+    """A group takes one of the versions of its last statements, and needs no barrier in them."""
+    done = tile(program("mm"), {}, "register", options=Options(versions=True))
+    text = emit.kernel(done.derivation).source
+    assert "} else {" in text
+    assert "CLK_GLOBAL_MEM_FENCE" not in text
+
+
+def test_elements_that_a_work_item_computes_are_its_own() -> None:
+    """What a work-item reads and writes of the tile it computes, no other one touches."""
+    done = tile(program("mm_ikj"), {}, "register", options=Options(versions=True))
+    assert "CLK_GLOBAL_MEM_FENCE" not in emit.kernel(done.derivation).source
