@@ -28,6 +28,7 @@ from loopxform.transforms.reverse import Reverse
 from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
+from loopxform.transforms.sink import Sink
 from loopxform.transforms.split import Split
 from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
@@ -52,6 +53,7 @@ STEPS: dict[str, type[Step]] = {
         DistributeGuard,
         Fuse,
         Hoist,
+        Sink,
         Sequentialise,
         Normalise,
         Split,
@@ -105,6 +107,7 @@ __all__ = [
     "Rfactor",
     "Scalarise",
     "Sequentialise",
+    "Sink",
     "Split",
     "Step",
     "Stripmine",

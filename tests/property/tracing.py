@@ -158,7 +158,7 @@ def trace(fn: Function, params: dict[str, int]) -> list[Access]:
 
 _VALUES = r"((?:\w+=-?\d+(?:, )?)*)"
 _WITNESS = re.compile(rf"{_VALUES} and {_VALUES}(?: \({_VALUES}\))?")
-_MESSAGE = re.compile(r"the (flow|anti|output) dependence of (\w+) from (\S+).*? to (\S+)")
+_MESSAGE = re.compile(r"the (flow|anti|output) dependence of (\w+) from (\S+).*? to ([^\s,]+)")
 
 
 @dataclass(frozen=True)
