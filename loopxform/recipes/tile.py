@@ -21,7 +21,7 @@ from loopxform.recipes.demand import demand
 from loopxform.recipes.finish import finish
 from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.naive import one_item_each
-from loopxform.recipes.nest import Nest, prepare, with_guards_inside
+from loopxform.recipes.nest import Nest, prepare, prepare_all, with_guards_inside
 from loopxform.recipes.reuse import Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import DEFAULTS, PLAIN, Options, Recipe
@@ -43,7 +43,8 @@ from loopxform.transforms import (
 @dataclass(frozen=True)
 class Tiled:
     """The derivation, the choice that was possible with its tile sizes for the nest, what was
-    staged, what is read into registers from global memory, and why not another choice."""
+    staged, what is read into registers from global memory, and why not another choice. `rest` are
+    the nests that follow, where the loops of the user's nest became several."""
 
     derivation: Derivation
     choice: Choice
@@ -52,6 +53,7 @@ class Tiled:
     staged: tuple[Staged, ...] = ()
     kept: tuple[Read, ...] = ()
     reason: str = ""
+    rest: tuple[Tiled, ...] = ()
 
     @property
     def function(self) -> Function:
@@ -72,12 +74,15 @@ def tile(
     options: Options = PLAIN,
 ) -> Tiled:
     """Tiles the one nest of `fn` with the sizes that are given, the others chosen to fit `limits`.
-    With `strict` a recipe that does not fit is an error; else the nest is mapped naively. With
-    `options` are what else the user asks for.
+    Where neither a recipe nor options are asked for, parallel loops that stand beside other
+    statements become nests of their own. With `strict` a recipe that does not fit is an error; else
+    the nest is mapped naively. `options` are what else the user asks for.
 
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
+    if recipe is None and options.chunks is None and not options.layouts:
+        return _each(prepare_all(Derivation(fn)), given, limits, options)
     nest = prepare(Derivation(fn), every=recipe not in (None, "naive"))
     nest, copies_made = in_layouts(nest, options.layouts)
     if options.chunks is None:
@@ -87,6 +92,18 @@ def tile(
     for target in copies_made:
         done = replace(done, derivation=transposition(done.derivation, target))
     return done
+
+
+def _each(
+    nests: tuple[Nest, ...], given: Mapping[str, int], limits: Limits, options: Options
+) -> Tiled:
+    """Nests of one derivation, one after the other, each by the first choice that fits it."""
+    done: list[Tiled] = []
+    for nest in nests:
+        now = nest.of(done[-1].derivation) if done else nest
+        done.append(_nest(now, given, None, limits, options, strict=False))
+    first, *rest = done
+    return replace(first, derivation=done[-1].derivation, rest=tuple(rest))
 
 
 CHUNK = 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from c_texts import MM
 from conftest import Golden
-from deriving import assert_same_meaning, c, corpus, start
+from deriving import assert_same_meaning, c, corpus, untiled
 
 from loopxform.errors import LoopxformError
 from loopxform.ir.printer import listing
@@ -34,7 +34,7 @@ CASES = {
 
 
 def redomap(text: str, *, reassociate: bool = False) -> Derivation:
-    nest = prepare(Derivation(start(text)[0].start))
+    nest = prepare(Derivation(untiled(text)))
     return parallel_redomap(nest, SIZES, reassociate=reassociate)
 
 
