@@ -176,13 +176,15 @@ def _shared(loop: For, apart: tuple[str, ...]) -> list[str]:
 
 
 def _in_scalars(w: Derivation, expanded: list[str]) -> Derivation:
-    """A nest that sets an element of an expanded array computes it in a scalar."""
+    """A nest that sets an element of an expanded array computes it in a scalar, which starts
+    without the element: it has no value yet."""
     for outermost in nests(w.function):
-        innermost = perfect_nest(outermost.loop)[-1]
+        var = perfect_nest(outermost.loop)[-1].var
         for name in expanded:
-            step = Scalarise(name, innermost.var, fresh(w.function, f"{name}_acc"))
-            if name in writes(innermost.body) and not step.check(w.function):
-                w = w.then(step)
+            step = Scalarise(name, var, fresh(w.function, f"{name}_acc"))
+            if name in writes(_loop(w.function, var).body) and not step.check(w.function):
+                made = w.then(step)
+                w = w if name in reads(_loop(made.function, var).body) else made
     return w
 
 
