@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loopxform.analysis.verdict import judge
 from loopxform.codegen import describe
 from loopxform.codegen.plan import Plan
-from loopxform.ir.nodes import Function
+from loopxform.ir.nodes import Decl, For, Function, Param
 from loopxform.ir.visit import declared
 from loopxform.recipes import traffic
+from loopxform.recipes.tile import Tiled
 from loopxform.tiled import TiledRoutine
 
 
@@ -37,10 +39,18 @@ KINDS = {
 
 
 def headline(done: TiledRoutine) -> str:
-    """The function, its recipe and tile sizes, and why the recipe is not another."""
-    sizes = ", ".join(f"{n}={v}" for n, v in done.sizes.items())
-    note = f"\n  note: {done.tiled.reason}" if done.tiled.reason else ""
-    return f"{done.routine.name}: {KINDS[done.tiled.recipe]}, {sizes}{note}"
+    """The function, its recipe and tile sizes, and why the recipe is not another; where it became
+    several nests, a line for each."""
+    parts = (done.tiled, *done.tiled.rest)
+    if not done.tiled.rest:
+        return f"{done.routine.name}: {_recipe(done.tiled)}"
+    lines = [f"  kernel {n} {_recipe(part)}" for n, part in enumerate(parts, 1)]
+    return "\n".join([f"{done.routine.name}: {len(parts)} nests", *lines])
+
+
+def _recipe(part: Tiled) -> str:
+    sizes = ", ".join(f"{n}={v}" for n, v in part.sizes.items())
+    return f"{KINDS[part.recipe]}, {sizes}" + (f"\n  note: {part.reason}" if part.reason else "")
 
 
 def _launches(plan: Plan) -> Iterator[str]:
@@ -68,8 +78,23 @@ def prepared(done: TiledRoutine) -> Function:
 
 def _traffic(done: TiledRoutine) -> Iterator[str]:
     base = prepared(done)
-    plain = traffic.naive(base)
-    tiled = traffic.tiled(base, done.tiled.choice, done.tiled.staged, done.tiled.kept)
+    rows: dict[str, tuple[list[traffic.Term], list[traffic.Term]]] = {}
+    for part in (done.tiled, *done.tiled.rest):
+        own = _only(base, part.nest.parallel[0]) if done.tiled.rest else base
+        plain = traffic.naive(own)
+        tiled = traffic.tiled(own, part.choice, part.staged, part.kept)
+        for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
+            found = rows.setdefault(name, ([], []))
+            found[0].extend(before)
+            found[1].extend(after)
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
-    for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
-        yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"
+    for name, terms in rows.items():
+        yield f"    {name:<21}{' -> '.join(traffic.text(tuple(t)) for t in terms)}"
+
+
+def _only(fn: Function, outermost: str) -> Function:
+    """One of several nests, with the arrays between them among its objects."""
+    arrays = [s for s in fn.body if isinstance(s, Decl) and s.shape]
+    params = tuple(Param(s.name, s.type, s.shape, array=True) for s in arrays)
+    body = tuple(s for s in fn.body if isinstance(s, For) and s.var == outermost)
+    return replace(fn, params=(*fn.params, *params), body=body)

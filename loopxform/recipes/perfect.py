@@ -15,7 +15,18 @@ from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, Stmt
-from loopxform.ir.visit import LoopSite, loops, perfect_nest, reads, resolve, writes
+from loopxform.ir.visit import (
+    LoopSite,
+    declared,
+    loads,
+    loops,
+    names,
+    perfect_nest,
+    reads,
+    resolve,
+    walk,
+    writes,
+)
 from loopxform.transforms import (
     Derivation,
     Distribute,
@@ -84,7 +95,7 @@ def sunk(derivation: Derivation, outermost: str) -> Derivation:
 def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None:
     """The two loops as a perfect nest, where both are parallel or can change places."""
     parallel = _parallel(derivation.function)
-    if inner.var not in parallel or has_few_iterations(inner):
+    if inner.var not in parallel or not _worth_spreading(derivation.function, inner):
         return None
     try:
         derivation = _inwards(_private(derivation, outer), outer, inner.var)
@@ -131,20 +142,21 @@ def distributed(derivation: Derivation, outermost: str) -> Derivation:
     apart = tuple(
         s.var
         for s in chain[-1].body
-        if isinstance(s, For) and s.var in parallel and not has_few_iterations(s)
+        if isinstance(s, For) and s.var in parallel and _worth_spreading(named.function, s)
     )
     whole = len(_statements(chain[-1])) == 1
     if whole or not apart or not parallel.issuperset(x.var for x in chain):
         return derivation
     try:
-        return _cut(named, tuple(x.var for x in chain), apart)
+        return _cut(named, tuple(x.var for x in chain), apart) or derivation
     except TransformError:
         return derivation
 
 
-def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Derivation:
+def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Derivation | None:
     """The loops `apart` in the innermost loop of `chain`, and what stands between them, each in a
-    copy of the loops of the chain. Raises TransformError."""
+    copy of the loops of the chain; None where they share arrays of an iteration. Raises
+    TransformError."""
     innermost = chain[-1]
     set_inside = writes(_loop(w.function, innermost).body)
     for s in w.function.body:
@@ -156,6 +168,8 @@ def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Deriv
         step = Sink(v)
         w = w if step.check(w.function) else w.then(step)
     shared = _shared(_loop(w.function, innermost), apart)
+    if any(isinstance(s, Decl) and s.shape and s.name in shared for _, s in walk(w.function.body)):
+        return None
     for name in shared:
         w = w.then(Expand(name, chain))
     if len(_statements(_loop(w.function, innermost))) > 1:
@@ -171,8 +185,8 @@ def _shared(loop: For, apart: tuple[str, ...]) -> list[str]:
             parts += [(s,), ()]
         else:
             parts[-1] = (*parts[-1], s)
-    declared = [s.name for s in loop.body if isinstance(s, Decl)]
-    return [n for n in declared if sum(n in _used(p) for p in parts) > 1]
+    own = [s.name for s in loop.body if isinstance(s, Decl)]
+    return [n for n in own if sum(n in _used(p) for p in parts) > 1]
 
 
 def _in_scalars(w: Derivation, expanded: list[str]) -> Derivation:
@@ -186,6 +200,15 @@ def _in_scalars(w: Derivation, expanded: list[str]) -> Derivation:
                 made = w.then(step)
                 w = w if name in reads(_loop(made.function, var).body) else made
     return w
+
+
+def _worth_spreading(fn: Function, loop: For) -> bool:
+    """Whether a parallel loop can have work-items of its own, and many: its bounds are known before
+    the nest, but for the variables of the loops around it."""
+    bounds = (loop.lo, loop.hi, loop.step)
+    changed = writes(fn.body) | declared(fn.body).keys()
+    known = not any(names(e) & changed or any(loads(e)) for e in bounds)
+    return known and not has_few_iterations(loop)
 
 
 def nests(fn: Function) -> tuple[LoopSite, ...]:
