@@ -127,6 +127,7 @@ def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
     parts = distributed(whole, site.loop.var)
     found = []
     for number in range(len(nests(parts.function))):
+        parts = sunk(parts, nests(parts.function)[number].loop.var)
         found.append(_prepared(parts, number))
         parts = found[-1].derivation
     return tuple(n.of(parts) for n in found)

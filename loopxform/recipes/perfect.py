@@ -123,7 +123,7 @@ def _inwards(derivation: Derivation, outer: str, inner: str) -> Derivation:
     """What the body of `outer` declares and only the loop `inner` uses is declared in that. Raises
     TransformError."""
     body = _loop(derivation.function, outer).body
-    beside = _used(tuple(s for s in body if not isinstance(s, For)))
+    beside = _used(tuple(s for s in body if not (isinstance(s, For) and s.var == inner)))
     for s in body:
         if isinstance(s, Decl) and s.name not in beside:
             derivation = derivation.then(Privatise(s.name, inner))
@@ -165,7 +165,7 @@ def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Deriv
     for v in chain:
         w = w.then(Parallelise(v))
     for v in apart:
-        step = Sink(v)
+        w, step = _inwards(w, innermost, v), Sink(v)
         w = w if step.check(w.function) else w.then(step)
     shared = _shared(_loop(w.function, innermost), apart)
     if any(isinstance(s, Decl) and s.shape and s.name in shared for _, s in walk(w.function.body)):

@@ -56,6 +56,27 @@ void f(int n, int m, int p, float c, const float A[restrict n][p], const float B
 }
 """
 
+C89 = """\
+void f(int n, int m, int p, const int A[restrict n][p], const int B[restrict p][m],
+       int C[restrict n][m], int d[restrict n])
+{
+  int i, j, k, s, t, sum;
+  for (i = 0; i < n; i++) {
+    sum = 0;
+    for (k = 0; k < p; k++)
+      sum += A[i][k];
+    for (j = 0; j < m; j++) {
+      t = sum - j;
+      s = 0;
+      for (k = 0; k < p; k++)
+        s += A[i][k] * B[k][j];
+      C[i][j] = s * t;
+    }
+    d[i] = sum;
+  }
+}
+"""
+
 BATCHES = """\
 void f(int b, int n, int m, const float X[restrict b][n][m], float Y[restrict b][n][m],
        float Z[restrict b][n][m])
@@ -125,6 +146,7 @@ CASES = {
     "scalars": Imperfect(SCALARS, (2,), {"n": 37, "m": 53, "h": 0.75}),
     "rows": Imperfect(ROWS, (1, 2, 1), {"n": 37, "m": 53}),
     "product": Imperfect(PRODUCT, (2, 1), {"n": 37, "m": 21, "p": 19, "c": 1.5}),
+    "c89": Imperfect(C89, (1, 2, 1), {"n": 21, "m": 37, "p": 19}),
     "batches": Imperfect(BATCHES, (2, 3, 2, 3), {"b": 3, "n": 7, "m": 21}),
     "elimination": Imperfect(ELIMINATION, (2,), {"n": 37, "m": 53}),
     "triangle": Imperfect(TRIANGLE, (2,), {"n": 37, "c": 3}),
