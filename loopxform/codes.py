@@ -114,6 +114,9 @@ CODES: dict[str, str] = {
     "LX182": "Keeping the element in a scalar would not be safe.",
     "LX183": "No statement of the loop's body is the same in every iteration.",
     "LX184": "Hoisting would read or divide where the loop may have no iteration.",
+    "LX185": "Not something that statements without loops compute in front of the loop for it.",
+    "LX186": "What would be sunk into the loop, or what it is computed from, does not keep its "
+    "value up to the loop's body.",
     "LX190": "Not an induction variable: it must be an integer that one statement of the loop's "
     "body changes, by an amount that stays the same.",
     "LX191": "A reduction that gives another result in another order: floating-point operations "

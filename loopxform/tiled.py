@@ -16,8 +16,9 @@ from loopxform.errors import UsageError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.recipes.limits import Limits, profile
+from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import NAMES, PLAIN, Options, Recipe
-from loopxform.recipes.tile import Tiled, tile
+from loopxform.recipes.tile import tile
 from loopxform.transforms import Derivation
 from loopxform.transforms.base import LARGEST_TILE
 

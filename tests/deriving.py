@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -37,6 +38,11 @@ def start(text: str) -> tuple[Derivation, Sources]:
     parsed = parse_file("t.c", text=dedent(text))
     (fn,) = parsed.unit.functions
     return Derivation(with_tiles(fn, TILES)), parsed.sources
+
+
+def untiled(text: str) -> Function:
+    """The function of a C text; no tile sizes have names yet."""
+    return replace(start(text)[0].start, tiles=())
 
 
 def derived(text: str, *steps: str) -> Derivation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loopxform.analysis.invariance import Read
 from loopxform.ir.printer import expr_text
@@ -11,7 +12,12 @@ from loopxform.tiled import TiledRoutine
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
-    """The table, a line each."""
+    """The table of each nest, a line each."""
+    for part in (done.tiled, *done.tiled.rest):
+        yield from _nest(replace(done, tiled=part))
+
+
+def _nest(done: TiledRoutine) -> Iterator[str]:
     tiled = done.tiled
     facts = Facts(tiled.nest)
     yield f"plan of {done.routine.name}: {tiled.recipe}{_why(done)}"

@@ -10,6 +10,7 @@ from loopxform.codegen import describe
 from loopxform.codegen.plan import Plan
 from loopxform.ir.visit import declared
 from loopxform.recipes import traffic
+from loopxform.recipes.one_nest import Tiled
 from loopxform.tiled import TiledRoutine
 
 
@@ -39,12 +40,20 @@ KINDS = {
 
 
 def headline(done: TiledRoutine) -> str:
-    """The function, its recipe and tile sizes, and why the recipe is not another."""
-    sizes = ", ".join(f"{n}={v}" for n, v in done.sizes.items())
-    notes = [done.tiled.reason] if done.tiled.reason else []
-    notes += [_copied(array, target) for array, target in done.tiled.copied]
-    rest = "".join(f"\n  note: {note}" for note in notes)
-    return f"{done.routine.name}: {KINDS[done.tiled.recipe]}, {sizes}{rest}"
+    """The function, its recipe and tile sizes, and why the recipe is not another; where it became
+    several nests, a line for each."""
+    parts = (done.tiled, *done.tiled.rest)
+    if not done.tiled.rest:
+        return f"{done.routine.name}: {_recipe(done.tiled)}"
+    lines = [f"  kernel {n} {_recipe(part)}" for n, part in enumerate(parts, 1)]
+    return "\n".join([f"{done.routine.name}: {len(parts)} nests", *lines])
+
+
+def _recipe(part: Tiled) -> str:
+    sizes = ", ".join(f"{n}={v}" for n, v in part.sizes.items())
+    notes = [part.reason] if part.reason else []
+    notes += [_copied(array, target) for array, target in part.copied]
+    return f"{KINDS[part.recipe]}, {sizes}" + "".join(f"\n  note: {note}" for note in notes)
 
 
 def _copied(array: str, target: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from loopxform.recipes.layouts import one_each
+from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import DEFAULTS
-from loopxform.recipes.tile import Tiled, estimate
+from loopxform.recipes.tile import estimate
 from loopxform.recipes.transactions import NOMINAL, SEGMENT, Counts, Estimate
 from loopxform.tiled import TiledRoutine
 

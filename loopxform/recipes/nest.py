@@ -14,22 +14,22 @@ from itertools import pairwise
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
 from loopxform.ir.visit import (
     LoopSite,
     at,
     counters,
     loads,
-    loops,
     names,
     perfect_nest,
     reads,
+    replace_at,
     resolve,
     stmt_exprs,
     walk,
     writes,
 )
+from loopxform.recipes.perfect import distributed, has_few_iterations, nests, sunk, told_apart
 from loopxform.transforms import (
     Derivation,
     DistributeGuard,
@@ -38,12 +38,11 @@ from loopxform.transforms import (
     Normalise,
     Parallelise,
     Privatise,
-    Rename,
     Reverse,
     Scalarise,
+    Sink,
     Widen,
 )
-from loopxform.transforms.bounds import fixed_trips
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,11 @@ class Nest:
     @property
     def function(self) -> Function:
         return self.derivation.function
+
+    def of(self, derivation: Derivation) -> Nest:
+        """The same loops in a program derived further."""
+        (site,) = resolve(derivation.function, self.parallel[0])
+        return replace(self, derivation=derivation, path=site.path)
 
     @property
     def outermost(self) -> For:
@@ -93,8 +97,8 @@ def only_nest(fn: Function) -> LoopSite:
             help="name another function with --function",
         )
     others = [s for s in fn.body if not isinstance(s, Decl) and not _ends(s)]
-    if len(others) > 1:
-        extra = next(s for s in others if s is not nests[0][1])
+    extra = next((s for s in others if s is not nests[0][1]), None)
+    if extra is not None:
         kind = "a second loop nest" if isinstance(extra, For) else "a statement outside the nest"
         raise UnsupportedC(
             f"function '{fn.name}' has {kind}",
@@ -111,18 +115,47 @@ def _ends(s: Stmt) -> bool:
 
 
 def prepare(derivation: Derivation, *, every: bool = False) -> Nest:
-    """Makes the loops that can be parallel foralls, outermost, each step checked; inner ones of a
-    few iterations only where `every` asks for them.
+    """The one nest of a function: its loops that can be parallel are foralls, outermost, each step
+    checked; inner ones of a few iterations only where `every` asks for them.
 
-    Raises UnsupportedC where no loop of the nest is parallel, with the reason of the outermost.
+    Raises UnsupportedC where there is not one nest, or no loop of it is parallel, with the reason
+    of the outermost.
     """
-    site = only_nest(derivation.function)
+    return _prepared(_alone(derivation), 0, every=every)
+
+
+def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
+    """The nest of a function, or several where loops inside it become nests of their own (of one
+    derivation). Raises UnsupportedC as `prepare` does."""
+    whole = _alone(derivation)
+    (site,) = nests(whole.function)
+    parts = distributed(whole, site.loop.var)
+    found = []
+    for number in range(len(nests(parts.function))):
+        parts = sunk(parts, nests(parts.function)[number].loop.var)
+        found.append(_prepared(parts, number))
+        parts = found[-1].derivation
+    return tuple(n.of(parts) for n in found)
+
+
+def _alone(derivation: Derivation) -> Derivation:
+    """The program with scalars that are computed around its loops computed inside them. Raises
+    UnsupportedC where there is anything but one nest."""
     derivation = derivation.titled("Listing 2: Outer loops parallelized")
-    derivation = _parallel_outwards(derivation, site.path)
-    chain = perfect_nest(_loop(derivation.function, site.path))
-    verdicts = {
-        v.var: v for v in judge(derivation.function) if v.path[: len(site.path)] == site.path
-    }
+    for site in nests(derivation.function)[:1]:
+        step = Sink(site.loop.var)
+        before = derivation.function.body[: site.path[0]]
+        if not all(isinstance(s, Decl) for s in before) and not step.check(derivation.function):
+            derivation = derivation.then(step)
+    return sunk(derivation, only_nest(derivation.function).loop.var)
+
+
+def _prepared(derivation: Derivation, number: int, *, every: bool = False) -> Nest:
+    """The nest of this number; its loops have names of their own."""
+    path = nests(derivation.function)[number].path
+    derivation = _parallel_outwards(derivation, path)
+    chain = perfect_nest(_loop(derivation.function, path))
+    verdicts = {v.var: v for v in judge(derivation.function) if v.path[: len(path)] == path}
     wanted = []
     for loop in chain:
         if verdicts[loop.var].parallel not in ("yes", "privatizable"):
@@ -131,32 +164,18 @@ def prepare(derivation: Derivation, *, every: bool = False) -> Nest:
     if not wanted:
         raise _not_parallel(derivation.function, verdicts[chain[0].var])
     wanted = wanted if every else _worth_spreading(chain, wanted)
-    derivation = _private_storage(derivation, site.path, wanted)
+    derivation = _private_storage(derivation, path, wanted)
     for var in wanted:
-        derivation = _upwards(derivation.then(Parallelise(var)), var)
+        derivation = _upwards(_forall(derivation, var), var)
     for n in range(len(wanted)):
         derivation = _boxed(derivation, wanted, n)
-    return Nest(_told_apart(derivation), tuple(wanted), (_first_loop(derivation.function),))
+    derivation = told_apart(derivation)
+    return Nest(derivation, tuple(wanted), nests(derivation.function)[number].path)
 
 
-def _told_apart(derivation: Derivation) -> Derivation:
-    """Sequential loops one after the other that count with the same name get names of their own."""
-    while True:
-        seen: set[str] = set()
-        for site in loops(derivation.function):
-            if site.loop.var in seen:
-                break
-            seen.add(site.loop.var)
-        else:
-            return derivation
-        number = sum(
-            s.loop.var == site.loop.var and s.path <= site.path for s in loops(derivation.function)
-        )
-        name = fresh(derivation.function, site.loop.var)
-        step = Rename(f"{site.loop.var}#{number}", name)
-        if step.check(derivation.function):
-            return derivation
-        derivation = derivation.then(step)
+def _forall(derivation: Derivation, var: str) -> Derivation:
+    (site,) = resolve(derivation.function, var)
+    return derivation if site.loop.parallel else derivation.then(Parallelise(var))
 
 
 def alone(derivation: Derivation) -> Nest | None:
@@ -173,16 +192,10 @@ def alone(derivation: Derivation) -> Nest | None:
     return prepare(derivation.titled("Listing 2: A nest of one iteration").then(step))
 
 
-FEW = 8
-"""An inner parallel loop of at most so many iterations, known in advance, runs in a work-item."""
-
-
 def _worth_spreading(chain: tuple[For, ...], wanted: list[str]) -> list[str]:
     """Without innermost loops of a few iterations (colours, coordinates)."""
     for loop in reversed(chain[: len(wanted)]):
-        fixed = fixed_trips(loop)
-        few = fixed is not None and not fixed[1] and (fixed[0].value or FEW + 1) <= FEW
-        if not few or len(wanted) < 2:
+        if not has_few_iterations(loop) or len(wanted) < 2:
             break
         wanted = wanted[:-1]
     return wanted
@@ -224,11 +237,6 @@ def _loop(fn: Function, path: tuple[int, ...]) -> For:
     return loop
 
 
-def _first_loop(fn: Function) -> int:
-    """Declarations move while storage becomes private: find the nest again."""
-    return next(n for n, s in enumerate(fn.body) if isinstance(s, For))
-
-
 def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivation:
     """Swaps a sequential loop with a parallel one directly inside it, while that is legal."""
     for _ in range(16):
@@ -254,9 +262,11 @@ def _private_storage(
     innermost = parallel[-1]
     chain = perfect_nest(_loop(derivation.function, path))
     body = chain[len(parallel) - 1].body
+    beside = replace_at(derivation.function, path, ()).body
     outside = [s.name for s in derivation.function.body if isinstance(s, Decl)]
     for name in outside:
-        if name in (writes(body) | reads(body)) - counters(derivation.function):
+        own = name not in writes(beside) | reads(beside)
+        if own and name in (writes(body) | reads(body)) - counters(derivation.function):
             derivation = derivation.then(Privatise(name, innermost))
     for array in _accumulated(body, derivation.function):
         step = Scalarise(array, innermost)

@@ -1,72 +1,25 @@
-"""Tiling: the list of steps that leads from a nest to a mapped program.
-
-`choice` decides what is tiled and staged; here the steps follow. The stages carry the titles of the
-listings of seed 000, section 2.1, which they reproduce for a matrix product.
+"""Tiling a function: its nest, or the nests that it falls into, each a kernel; copies of arrays in
+other layouts and partial results of reductions are kernels too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from loopxform.analysis.invariance import Read
 from loopxform.errors import LimitError, TransformError, UnsupportedC
-from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
-from loopxform.ir.visit import names, resolve
-from loopxform.recipes import fit
-from loopxform.recipes.choice import Choice, choices, naive
-from loopxform.recipes.copies import NotCopied, copies, registers
-from loopxform.recipes.demand import demand
-from loopxform.recipes.finish import finish
-from loopxform.recipes.in_group import in_group
-from loopxform.recipes.layouts import Layouts, layouts, one_each, worth
+from loopxform.recipes.chunks import CHUNKS, in_chunks
+from loopxform.recipes.layouts import Layouts, layouts, worth
 from loopxform.recipes.limits import PROFILES, Limits
-from loopxform.recipes.naive import one_item_each
-from loopxform.recipes.nest import Nest, alone, prepare, with_guards_inside
-from loopxform.recipes.reuse import Dim, Staged
-from loopxform.recipes.sink import sink
-from loopxform.recipes.sizes import DEFAULTS, PLAIN, Options, Recipe
-from loopxform.recipes.split_reduction import split_reduction
+from loopxform.recipes.nest import Nest, alone, prepare, prepare_all
+from loopxform.recipes.one_nest import Tiled, one_nest
+from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.transactions import Estimate
 from loopxform.recipes.transpose import in_layouts, transposition
-from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
     Derivation,
-    Interior,
-    MapTo,
-    Normalise,
-    Sequentialise,
-    Stripmine,
-    Unroll,
-    Widen,
 )
-
-
-@dataclass(frozen=True)
-class Tiled:
-    """The derivation, the choice that was possible with its tile sizes for the nest, what was
-    staged, what is read into registers from global memory, and why not another choice; the arrays
-    that are read from a copy in another layout, with the names of the copies; the nest
-    before that, where its reduction is not split."""
-
-    derivation: Derivation
-    choice: Choice
-    sizes: dict[str, int]
-    nest: Nest
-    staged: tuple[Staged, ...] = ()
-    kept: tuple[Read, ...] = ()
-    reason: str = ""
-    copied: tuple[tuple[str, str], ...] = ()
-    plain: Nest | None = None
-
-    @property
-    def function(self) -> Function:
-        return self.derivation.function
-
-    @property
-    def recipe(self) -> Recipe:
-        return self.choice.recipe
 
 
 def tile(
@@ -79,13 +32,18 @@ def tile(
     options: Options = PLAIN,
 ) -> Tiled:
     """Tiles the one nest of `fn` with the sizes that are given, the others chosen to fit `limits`.
-    With `strict` a recipe that does not fit is an error; else the nest is mapped naively. With
-    `options` are what else the user asks for.
+    Where neither a recipe nor options are asked for, parallel loops that stand beside other
+    statements become nests of their own. With `strict` a recipe that does not fit is an error; else
+    the nest is mapped naively. `options` are what else the user asks for.
 
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
-    nest, single = _prepared(Derivation(fn), recipe)
+    automatic = recipe is None and options.chunks is None and not options.layouts
+    nests, single = _prepared(Derivation(fn), recipe, several=automatic)
+    if len(nests) > 1:
+        return _each(nests, given, limits, options)
+    (nest,) = nests
     if single and options.chunks is None:
         options = replace(options, chunks=CHUNKS)
     done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
@@ -130,259 +88,38 @@ def _laid_out(
     copy cannot be made."""
     nest, copied = in_layouts(nest, orders)
     if options.chunks is None:
-        done = _nest(nest, given, recipe, limits, options, strict=strict)
+        done = one_nest(nest, given, recipe, limits, options, strict=strict)
     else:
-        done = _chunks(nest, given, recipe, limits, options, strict=strict)
+        done = in_chunks(nest, given, recipe, limits, options, strict=strict)
     derivation = done.derivation
     for _, target in copied:
         derivation = transposition(derivation, target)
     return replace(done, derivation=derivation, copied=copied)
 
 
-def _prepared(derivation: Derivation, recipe: Recipe | None) -> tuple[Nest, bool]:
-    """The prepared nest, and whether it is a reduction with no parallel loop around it."""
+def _prepared(
+    derivation: Derivation, recipe: Recipe | None, *, several: bool
+) -> tuple[tuple[Nest, ...], bool]:
+    """The prepared nest, or `several` that it falls into, and whether it is a reduction with no
+    parallel loop around it."""
     try:
-        return prepare(derivation, every=recipe not in (None, "naive")), False
+        if several:
+            return prepare_all(derivation), False
+        return (prepare(derivation, every=recipe not in (None, "naive")),), False
     except UnsupportedC:
         nest = alone(derivation)
         if nest is None:
             raise
-        return nest, True
+        return (nest,), True
 
 
-CHUNKS = 256
-"""Tiles of a chunk, where the user does not say: 16384 terms keep a group of 256 work-items busy,
-and some ten million of them a device."""
-
-
-ITEMS = 256
-"""Work-items of a group that combine partial results each on its own."""
-
-
-def _chunks(
-    nest: Nest,
-    given: Mapping[str, int],
-    recipe: Recipe | None,
-    limits: Limits,
-    options: Options,
-    *,
-    strict: bool,
+def _each(
+    nests: tuple[Nest, ...], given: Mapping[str, int], limits: Limits, options: Options
 ) -> Tiled:
-    """Partial results of chunks of the reduction, tiled as any nest, then their combination."""
-    tiles = {
-        "Tk": _chunk_tile(nest, given, recipe, limits),
-        "Rk": options.chunks or 1,
-    }
-    w = Work(nest.derivation, tiles)
-    taken = used_names(nest.derivation.start) | used_names(nest.function)
-    w.derivation = w.derivation.with_tiles({n: v for n, v in tiles.items() if n not in taken})
-    named = replace(nest, derivation=w.derivation)
-    split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
-    sizes = {**given, "Tk": tiles["Tk"]}
-    done = _nest(split.chunks, sizes, recipe, limits, options, strict=strict, few=True)
-    rows = max(1, ITEMS // done.sizes.get("Tx", ITEMS))
-    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, "Ty": rows, **done.sizes})
-    results = replace(split.results, derivation=w.derivation)
-    if done.recipe == "reduce":
-        in_group(w, results, reassociate=options.reassociate)
-    else:
-        w.stage("The results of one chunk lie together")
-        w.do(*split.neighbours)
-        one_item_each(w, results)
-    return replace(done, derivation=w.derivation, sizes={**done.sizes, **tiles})
-
-
-def _chunk_tile(nest: Nest, given: Mapping[str, int], recipe: Recipe | None, limits: Limits) -> int:
-    """The tile of the reduction (Tk) in the recipe that the whole nest would be tiled by."""
-    inside = with_guards_inside(nest)
-    found, _ = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=True)
-    choice = found[0] if found else naive(inside)
-    return fit.defaults(choice, demand(inside, choice), limits, given)["Tk"]
-
-
-def _nest(
-    nest: Nest,
-    given: Mapping[str, int],
-    recipe: Recipe | None,
-    limits: Limits,
-    options: Options,
-    *,
-    strict: bool,
-    few: bool = False,
-) -> Tiled:
-    """One nest, by the first choice whose steps are all legal; `few` as `choices` has it."""
-    inside = with_guards_inside(nest)
-    found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=few)
-    for choice in found:
-        try:
-            return _staged(inside, choice, given, limits, options)
-        except TransformError as e:
-            if strict:
-                raise
-            problem = e.message
-    if strict:
-        help = "leave out --recipe: the nest is mapped with one work-item per iteration"
-        raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
-    return _apply(nest, naive(nest), given, limits, reason=problem)
-
-
-def _staged(
-    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, options: Options
-) -> Tiled:
-    """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
-    unless that leaves none."""
-    while True:
-        try:
-            return _apply(nest, choice, given, limits, options)
-        except NotCopied as e:
-            choice = choice.without(e.stage)
-            if not choice.stages:
-                raise e.refused from e
-
-
-def _apply(
-    nest: Nest,
-    choice: Choice,
-    given: Mapping[str, int],
-    limits: Limits,
-    options: Options = PLAIN,
-    reason: str = "",
-) -> Tiled:
-    """The steps of a choice, for sizes that fit."""
-    needs = demand(nest, choice)
-    sizes = fit.defaults(choice, needs, limits, given)
-    fit.require(sizes, choice.names, needs, limits)
-    taken = used_names(nest.derivation.start) | used_names(nest.function)
-    tiles = {n: sizes[n] for n in choice.names if n not in taken}
-    w = Work(nest.derivation.with_tiles(tiles), sizes)
-    used = {n: sizes[n] for n in choice.names}
-    if choice.recipe == "naive":
-        near = one_each(nest, sizes, limits.warp).neighbours
-        mapped, note = one_item_each(w, nest, near)
-        choice = replace(choice, dims=tuple(map(Dim, mapped[-2:])), neighbours=mapped[-1])
-        text = "; ".join(x for x in (reason, note) if x)
-        return Tiled(w.derivation, choice, used, nest, reason=text)
-    if choice.recipe == "reduce":
-        in_group(w, nest, reassociate=options.reassociate)
-        return Tiled(w.derivation, choice, used, nest, reason=reason)
-    staged, kept = _tiled(w, nest, choice, options)
-    return Tiled(w.derivation, choice, used, nest, staged, kept, reason)
-
-
-def _tiled(
-    w: Work, nest: Nest, choice: Choice, options: Options
-) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
-    """Every step, in the order of the listings; what was staged, and what is read into registers
-    from global memory."""
-    tiled = [d.loop for d in choice.dims]
-    others = [v for v in nest.parallel if v not in tiled]
-    w.order(list(nest.parallel), [*others, *tiled])
-    dims = [levels(w.fn, d) for d in choice.dims]
-    w.stage("Listing 3: Stripmining of all loops")
-    for d in dims:
-        _stripmine(w, d)
-    outer = {k: _outer(w, k) for k in choice.strips}
-    uneven = _uneven(w, choice, dims)
-    for k, kk in outer.items():
-        if k not in uneven:
-            w.do(Stripmine(k, w.size("Tk"), kk))
-    w.stage("Listing 4: Interchanging parallel loops")
-    groups = [d.group for d in dims]
-    threads, items = [d.thread for d in dims if d.thread], [d.item for d in dims if d.item]
-    w.order([v for d in dims for v in d.inside], [*groups, *threads, *items])
-    for k, over in uneven.items():
-        w.stage("Bounds that serve a whole group")
-        w.do(Widen(k, over))
-        if k in outer:
-            w.do(Stripmine(k, w.size("Tk"), outer[k]))
-    storage = _sink(w, choice, outer, threads, items)
-    _normalise(w, dims, choice)
-    _map(w, others, dims, choice)
-    staged = copies(w, choice, outer, groups[-1])
-    kept = registers(w, choice)
-    finish(w, storage, choice, outer, pad=options.pad)
-    if options.versions:
-        w.stage("Versions for whole tiles")
-        w.attempt(Interior(groups[-1]))
-    return staged, kept
-
-
-def _uneven(w: Work, choice: Choice, dims: list[Loops]) -> dict[str, tuple[str, ...]]:
-    """Sequential loops that the group runs in step though their bounds differ between its work-
-    items, and the loops inside the group that these depend on."""
-    out = {}
-    for v in choice.opened:
-        (site,) = resolve(w.fn, v)
-        used = names(site.loop.lo) | names(site.loop.hi)
-        over = [x for d in dims for x in (d.thread, d.item) if x and d.dim.loop in used]
-        if over:
-            out[v] = tuple(over)
-    return out
-
-
-def _outer(w: Work, k: str) -> str:
-    return fresh(w.fn, k * 2) if len(k) == 1 else outer_name(w.fn, k)
-
-
-def _stripmine(w: Work, d: Loops) -> None:
-    w.do(Stripmine(d.dim.loop, w.size(*map(str, d.dim.factors)), d.group))
-    if d.thread and d.item:
-        w.do(Stripmine(d.item, w.size(d.dim.kept), d.thread))
-
-
-def _sink(
-    w: Work, choice: Choice, outer: dict[str, str], threads: list[str], items: list[str]
-) -> list[str]:
-    """Work-items inside the loops that the group runs in step, elements of an item inside the
-    loops in which they share what was read."""
-    step = {outer.get(k, k) for k in choice.opened} | _held(choice, outer)
-    uniform = frozenset(n for s in choice.stages for n in s.scalars)
-    storage = sink(w, [*threads, *items], frozenset(step), uniform=uniform) if step else []
-    if items:
-        storage += sink(w, items, frozenset(_reducing(choice)))
-    return list(dict.fromkeys(storage))
-
-
-def _held(choice: Choice, outer: dict[str, str]) -> set[str]:
-    """Tiled sequential loops that hold another loop the group runs in step."""
-    out = set()
-    for s in choice.stages:
-        for r in s.reads:
-            chain = [x.var for x in r.loops if x.var in choice.opened]
-            out |= {v for v in chain[:-1] if v in outer}
-    return out
-
-
-def _reducing(choice: Choice) -> set[str]:
-    """The sequential loops in which what is read serves several elements of a work-item."""
-    out: set[str] = set()
-    for r in (*(r for s in choice.stages if s.kept for r in s.reads), *choice.unstaged):
-        last = max((n for n, x in enumerate(r.loops) if x.var in r.varies), default=-1)
-        out |= {x.var for x in r.loops[: last + 1]}
-    return out
-
-
-def _normalise(w: Work, dims: list[Loops], choice: Choice) -> None:
-    kept = [d.item for d in dims if d.item]
-    if kept:
-        w.stage("Listing 8: Sequentializing innermost loops")
-        w.do(*(Sequentialise(f"{v}*") for v in kept))
-    w.stage("Listing 9: Normalizing sequential loops")
-    w.do(*(Normalise(k) for k in choice.strips))
-    for n, v in enumerate(reversed(kept)):
-        w.do(Normalise(f"{v}*", "innermost" if n else "body"))
-
-
-def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
-    """Loops over groups and work-items; the parallel loops around them are further groups."""
-    w.stage("Listing 10: Mapping to hardware and copying slices")
-    letters = {d.loop: x for d, x in zip(choice.hardware(w.sizes), "xyz")}
-    outermost = "x" if len(dims) == 1 else "z"
-    w.do(*(MapTo(v, f"group.{outermost}") for v in others))
-    w.do(*(MapTo(d.group, f"group.{letters[d.dim.loop]}") for d in dims))
-    for d in dims:
-        if d.thread:
-            w.do(MapTo(f"{d.thread}*", f"thread.{letters[d.dim.loop]}"))
-    for d in dims:
-        if d.item:
-            w.do(Unroll(f"{d.item}*"))
+    """Nests of one derivation, one after the other, each by the first choice that fits it."""
+    done: list[Tiled] = []
+    for nest in nests:
+        now = nest.of(done[-1].derivation) if done else nest
+        done.append(one_nest(now, given, None, limits, options, strict=False))
+    first, *rest = done
+    return replace(first, derivation=done[-1].derivation, rest=tuple(rest))

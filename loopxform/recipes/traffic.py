@@ -16,12 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from loopxform.errors import UnsupportedC
 from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Decl, Function, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import walk
 from loopxform.recipes.accesses import Kind, Reader, Term
 from loopxform.recipes.amounts import Numbers, Product, sum_text
+from loopxform.recipes.nest import prepare
+from loopxform.recipes.perfect import nests
 from loopxform.recipes.ranges import is_average, ranges
 from loopxform.transforms import Derivation, DistributeGuard
 
@@ -74,7 +77,18 @@ def total(terms: tuple[Term, ...], sizes: Numbers) -> Fraction:
 
 def naive(derivation: Derivation) -> Traffic:
     """Of the program after its loops were found parallel: what a naive kernel executes."""
-    return _traffic(prepared(derivation), derivation.start)
+    fn = prepared(derivation)
+    if len(nests(fn)) > 1:
+        fn = _undivided(derivation.start) or fn
+    return _traffic(fn, derivation.start)
+
+
+def _undivided(start: Function) -> Function | None:
+    """The program with its one nest, None where only the parts of that are parallel."""
+    try:
+        return prepare(Derivation(start)).function
+    except UnsupportedC:
+        return None
 
 
 def tiled(derivation: Derivation) -> Traffic:

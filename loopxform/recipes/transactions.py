@@ -31,7 +31,8 @@ from loopxform.ir.nodes import Assign, Bin, Expr, For, Load, Stmt, Var
 from loopxform.ir.visit import along, at, loads, names, stmt_exprs, substitute, walk, writes
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.extents import amount
-from loopxform.recipes.nest import FEW, Nest
+from loopxform.recipes.nest import Nest
+from loopxform.recipes.perfect import FEW
 from loopxform.recipes.reuse import Facts, Stage, Staged, small_trips
 from loopxform.recipes.strides import global_arrays, strides
 from loopxform.transforms.bounds import trips_to

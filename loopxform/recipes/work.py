@@ -24,9 +24,10 @@ class Work:
         return self.derivation.function
 
     def size(self, *factors: str) -> str:
-        """A product of tile sizes, each by its name or, where that is taken, its number."""
+        """A product of tile sizes, each by its name or, where that stands for something else, its
+        number."""
         named = dict(self.fn.tiles)
-        return "*".join(n if n in named else str(self.sizes[n]) for n in factors)
+        return "*".join(n if named.get(n) == self.sizes[n] else str(self.sizes[n]) for n in factors)
 
     def stage(self, title: str) -> None:
         self.derivation = self.derivation.titled(title)

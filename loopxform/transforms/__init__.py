@@ -32,6 +32,7 @@ from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
 from loopxform.transforms.share import Share
+from loopxform.transforms.sink import Sink
 from loopxform.transforms.split import Split
 from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
@@ -56,6 +57,7 @@ STEPS: dict[str, type[Step]] = {
         DistributeGuard,
         Fuse,
         Hoist,
+        Sink,
         Sequentialise,
         Normalise,
         Split,
@@ -117,6 +119,7 @@ __all__ = [
     "Scalarise",
     "Sequentialise",
     "Share",
+    "Sink",
     "Split",
     "Step",
     "Stripmine",

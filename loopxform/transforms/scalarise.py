@@ -43,6 +43,7 @@ from loopxform.ir.visit import (
     loads,
     map_exprs,
     names,
+    reads,
     replace_at,
     stmt_exprs,
     walk,
@@ -198,9 +199,9 @@ def _inner_vars(site: LoopSite) -> frozenset[str]:
 
 
 def _begins_with_write(body: tuple[Stmt, ...], name: str) -> bool:
-    """The first statement that is not a declaration sets `name` without reading it."""
+    """The first statement that uses `name` sets it without reading it."""
     for s in body:
-        if isinstance(s, Decl):
+        if name not in reads((s,)) | writes((s,)):
             continue
         return (
             isinstance(s, Assign)

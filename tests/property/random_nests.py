@@ -187,6 +187,44 @@ def neighbours(seed: int, count: int) -> Iterator[tuple[str, str]]:
         yield f"seed {n}", NeighbourWriter(random.Random(n)).text()
 
 
+class ImperfectWriter(NestWriter):
+    """Writes loops with scalars in front of an inner loop that uses them, and statements around."""
+
+    def body(self, depth: int) -> None:
+        rng = self.rng
+        if len(self.loops) > 1:
+            for _ in range(rng.choice([1, 1, 2])):
+                self.emit(depth, self.assignment(local=True))
+            return
+        self.emit(depth, f"{self.type} s = {self.value()}, r = {rng.choice('2s')};")
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            self.emit(depth, self.around())
+        self.loop(depth)
+        for _ in range(rng.choice([0, 0, 1])):
+            self.emit(depth, self.around())
+
+    def around(self) -> str:
+        """A statement beside the inner loop; most set a scalar."""
+        rng, value = self.rng, self.value()
+        scalar = f"{rng.choice('rrs')} {rng.choice(['=', '=', '+='])} {rng.choice([value, 's'])};"
+        if rng.random() < 0.25:
+            return f"if ({self.condition()}) {scalar}"
+        return scalar if rng.random() < 0.7 else f"{self.element()} = {rng.choice('rs')};"
+
+    def assignment(self, local: bool) -> str:
+        """Of an element, from the scalars of the loop around."""
+        rng = self.rng
+        scalars = [*"rs", "r * s"] if local else ["t"]
+        target = "r" if rng.random() < 0.05 else self.element()
+        return f"{target} {rng.choice(['=', '+='])} {rng.choice([*scalars, self.value()])};"
+
+
+def imperfect(seed: int, count: int) -> Iterator[tuple[str, str]]:
+    """(name, C text); the name holds the seed."""
+    for n in range(seed * 100_000, seed * 100_000 + count):
+        yield f"seed {n}", ImperfectWriter(random.Random(n)).text()
+
+
 def nest_arguments(fn: Function, m: int, n: int) -> dict[str, Any]:
     rng = np.random.Generator(np.random.PCG64(m * 31 + n))
     args: dict[str, Any] = {"M": m, "N": n}

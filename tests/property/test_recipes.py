@@ -18,8 +18,9 @@ from tilings import ROOM
 from loopxform.errors import LoopxformError
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
+from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import NAMES, RECIPES, Recipe
-from loopxform.recipes.tile import Tiled, tile
+from loopxform.recipes.tile import tile
 from loopxform.verify.check_run import arguments
 from loopxform.verify.interp import InterpError, Program
 
@@ -129,6 +130,40 @@ class Nest:
         return s, [f"{pad}float {s} = {start};", f"{head} {guard}{s} += {term};"]
 
 
+class Beside(Nest):
+    """A nest with statements beside its inner parallel loops."""
+
+    def _text(self) -> str:
+        rng = self.rng
+        head = HEAD.replace("{shape}", "n][m + n").replace(
+            "float C[", "float D[restrict n], float C["
+        )
+        lines = [head + "{", "  float u = W[0] * 2, w, v;"]
+        lines.append(f"  for (int i = {rng.choice(LOOPS['i'])}; i++) {{")
+        self.loops, scalars = ["i"], ["u", "w", "v"]
+        lines.append(f"    int r = i; w = {self._read('0')} + u;")
+        lines.append(
+            f"    v = w; if ({self._read('0')} > 0) v = {rng.choice(('u', 'w * w', 'X[i]'))};"
+        )
+        for _ in range(rng.choice((0, 0, 1, 2))):
+            name, own = self._sequential("    ")
+            lines += own
+            scalars.append(name)
+        for n in range(rng.choice((1, 1, 2))):
+            lines.append(f"    for (int j = {rng.choice(LOOPS['j'])}; j++) {{")
+            self.loops, inner = ["i", "j"], [*rng.sample(scalars, 2), self._read("0")]
+            if rng.random() < 0.4:
+                name, own = self._sequential("      ")
+                lines += own
+                inner.append(name)
+            value = " + ".join(inner)
+            lines += [f"      C[i][j] {'+=' if n else '='} {value};", "    }"]
+            self.loops = ["i"]
+            if rng.random() < 0.3:
+                lines.append(f"    D[i] = {rng.choice(scalars)};")
+        return "\n".join([*lines, "  }", "}"]) + "\n"
+
+
 def rng_name(rng: random.Random) -> str:
     return rng.choice("kkt")
 
@@ -137,6 +172,12 @@ def nests(seed: int, count: int) -> Iterator[tuple[str, str]]:
     rng = random.Random(f"recipes {seed}")
     for n in range(count):
         yield f"seed {seed}, nest {n}", Nest(rng).text
+
+
+def beside(seed: int, count: int) -> Iterator[tuple[str, str]]:
+    rng = random.Random(f"beside {seed}")
+    for n in range(count):
+        yield f"beside seed {seed}, nest {n}", Beside(rng).text
 
 
 def random_sizes(rng: random.Random) -> dict[str, int]:
@@ -167,6 +208,7 @@ def check(name: str, text: str, counts: Counter[str]) -> None:
             counts[f"refused {e.code}"] += 1
             continue
         counts[f"{recipe or 'auto'}: {done.recipe}"] += 1
+        counts[f"{len(done.rest) + 1} nests"] += 1
         _same(name, text, done, runs, expected, tiles)
 
 
@@ -183,24 +225,38 @@ def _same(
             continue
         found = arguments(done.derivation.start, sizes, seed)
         Program(done.function).run(found, order_seed=seed)
-        same = np.array_equal(result["C"], found["C"], equal_nan=True)  # type: ignore[arg-type]
-        assert same, f"{name}: {done.recipe} {tiles} at {sizes}\n{text}"
+        for array in {"C", "D"} & result.keys():
+            same = np.array_equal(result[array], found[array], equal_nan=True)  # type: ignore[arg-type]
+            assert same, f"{name}: {array} by {done.recipe} {tiles} at {sizes}\n{text}"
 
 
-def sweep(seed: int, count: int) -> Counter[str]:
+def sweep(programs: Iterator[tuple[str, str]]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for name, text in nests(seed, count):
+    for name, text in programs:
         check(name, text, counts)
     return counts
 
 
 def test_recipes_on_random_nests() -> None:
-    counts = sweep(1, 60)
+    counts = sweep(nests(1, 60))
     print(counts)
     assert sum(n for k, n in counts.items() if k.startswith("auto: ") and k != "auto: naive") > 25
+
+
+def test_recipes_on_random_statements_beside_loops() -> None:
+    counts = sweep(beside(1, 40))
+    print(counts)
+    assert counts["2 nests"] >= 5
+    assert counts["3 nests"] >= 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_recipes_on_many_random_nests(seed: int) -> None:
-    print(sweep(seed, 150))
+    print(sweep(nests(seed, 150)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_recipes_on_many_random_statements_beside_loops(seed: int) -> None:
+    print(sweep(beside(seed, 100)))

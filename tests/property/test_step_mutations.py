@@ -1,4 +1,4 @@
-"""The property tests of steps see bugs in fusion and splitting: each fails them quickly."""
+"""The property tests of steps see bugs in fusing, splitting, sinking: each fails them quickly."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from test_steps import sweep_neighbours
+from test_steps import sweep_imperfect, sweep_neighbours
 
 from loopxform.analysis import fusion
 from loopxform.ir.nodes import Bin
-from loopxform.transforms import fuse, guards, split
+from loopxform.transforms import fuse, guards, sink, split
 
 Planted = Callable[[pytest.MonkeyPatch], None]
 MUTANTS: list[Planted] = []
+OF_SINKING: list[Planted] = []
 ROUNDS, PROGRAMS = 12, 50
 """A mutant has so many rounds of so many programs to be caught in."""
 
@@ -106,17 +107,48 @@ def what_may_run_is_dropped(m: pytest.MonkeyPatch) -> None:
     m.setattr(guards, "never", lambda fn, path, cond: not guards.always(fn, path, cond))
 
 
+def of_sinking(plant: Planted) -> Planted:
+    OF_SINKING.append(plant)
+    return plant
+
+
+@of_sinking
+def writes_in_the_loop_prevent_nothing(m: pytest.MonkeyPatch) -> None:
+    m.setattr(sink, "dependences", lambda *_, **__: [])
+
+
+@of_sinking
+def writes_in_front_of_the_loop_prevent_nothing(m: pytest.MonkeyPatch) -> None:
+    m.setattr(sink._Sunk, "_rooted", lambda *_: None)
+
+
+@of_sinking
+def scalars_that_the_loop_writes_are_sunk(m: pytest.MonkeyPatch) -> None:
+    m.setattr(sink, "_changes", lambda _: frozenset())
+
+
+@of_sinking
+def nothing_is_kept_outside(m: pytest.MonkeyPatch) -> None:
+    m.setattr(sink._Sunk, "kept", property(lambda _: ()))
+
+
+@of_sinking
+def what_is_kept_stands_behind_the_loop(m: pytest.MonkeyPatch) -> None:
+    m.setattr(sink._Sunk, "_stays_in_front", property(lambda _: False))
+
+
 def caught(plant: Planted, m: pytest.MonkeyPatch) -> bool:
     plant(m)
+    sweep = sweep_imperfect if plant in OF_SINKING else sweep_neighbours
     for seed in range(50, 50 + ROUNDS):
         try:
-            sweep_neighbours(seed, PROGRAMS)
+            sweep(seed, PROGRAMS)
         except (Exception, pytest.fail.Exception):
             return True
     return False
 
 
-@pytest.mark.parametrize("plant", MUTANTS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("plant", [*MUTANTS, *OF_SINKING], ids=lambda f: f.__name__)
 def test_a_planted_bug_is_caught(plant: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as m:
         assert caught(plant, m), f"{plant.__name__} survived"

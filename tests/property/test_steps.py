@@ -16,6 +16,7 @@ import pytest
 from random_nests import (
     SIZES,
     Redomap,
+    imperfect,
     lowered,
     neighbours,
     nest_arguments,
@@ -54,6 +55,7 @@ from loopxform.transforms import (
     Scalarise,
     Sequentialise,
     Share,
+    Sink,
     Split,
     Step,
     Stripmine,
@@ -133,6 +135,7 @@ class Chooser:
             lambda: self.interchange(fn),
             lambda: self.interchange(fn),
             lambda: Reverse(self.loop(fn)),
+            lambda: Sink(self.loop(fn)),
             lambda: Expand(self.scalar(fn), self.chain(fn)),
             lambda: Distribute(self.chain(fn)),
             lambda: self.fuse(fn),
@@ -246,6 +249,16 @@ class FuseOrSplit(Chooser):
         return self.fuse(fn) if kind == "fuse" else Split(self.loop(fn), self.point(fn))
 
 
+class SinkOrParallelise(Chooser):
+    """Nothing but sinking into loops and making foralls of them."""
+
+    def step(self, fn: Function) -> Step:
+        if self.rng.random() < 0.4:
+            return Parallelise(self.loop(fn))
+        chosen = tuple(dict.fromkeys(self.scalar(fn) for _ in range(self.rng.choice([0, 0, 1, 2]))))
+        return Sink(self.loop(fn), chosen)
+
+
 def confirm(name: str, fn: Function, refused: Step, counts: Counter[str]) -> None:
     """The iterations a refusal names meet in the element it names, in that order."""
     for claim in claims(refused.check(fn)):
@@ -317,6 +330,14 @@ def sweep_neighbours(seed: int, count: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for name, text in neighbours(seed, count):
         derive(name, text, counts, FuseOrSplit)
+    return counts
+
+
+def sweep_imperfect(seed: int, count: int) -> Counter[str]:
+    """Scalars sunk into inner loops, some of them foralls."""
+    counts: Counter[str] = Counter()
+    for name, text in imperfect(seed, count):
+        derive(name, text, counts, SinkOrParallelise)
     return counts
 
 
@@ -392,6 +413,14 @@ def test_random_neighbours(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_random_imperfect_nests(seed: int) -> None:
+    print(f"seeds {seed}00000 to {seed}00039")
+    counts = sweep_imperfect(seed, 40)
+    assert counts["accepted sink"] >= 10
+    assert counts["refused sink"] >= 10
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_random_tilings(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00014")
     sweep_tilings(seed, 15)
@@ -413,6 +442,12 @@ def test_many_random_steps(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_many_random_neighbours(seed: int) -> None:
     sweep_neighbours(seed, 800)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_random_imperfect_nests(seed: int) -> None:
+    sweep_imperfect(seed, 400)
 
 
 @pytest.mark.slow

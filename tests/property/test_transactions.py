@@ -15,8 +15,9 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, For, Function, Var
 from loopxform.ir.visit import walk
 from loopxform.recipes.limits import PROFILES
+from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import Options
-from loopxform.recipes.tile import Tiled, estimate, tile
+from loopxform.recipes.tile import estimate, tile
 from loopxform.recipes.transactions import SEGMENT
 
 WARP = 32

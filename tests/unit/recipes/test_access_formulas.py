@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from c_texts import MM
-from deriving import c, start
+from deriving import c, start, untiled
 from tilings import Tiles, tile
 
 from loopxform.recipes import traffic
@@ -51,8 +51,7 @@ def test_the_bound_of_a_loop_is_read_once_more_than_the_loop_runs() -> None:
 
 
 def test_the_table_of_the_seed() -> None:
-    (program, *_) = start(MM)
-    done = tile(program.start, Tiles(2, 4, 2, 2, 2)).derivation
+    done = tile(untiled(MM), Tiles(2, 4, 2, 2, 2)).derivation
     rows = [traffic.text(terms) for _, terms in traffic.tiled(done).rows()]
     copied = "M*N*U/(Tx*Rx) + M*N*U/(Ty*Ry)"
     assert sorted(rows[0].split(" + ")) == sorted(copied.split(" + "))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from conftest import Golden
-from deriving import assert_same_meaning, c, start
+from deriving import assert_same_meaning, c, untiled
 
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.printer import listing
+from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import Options, Recipe
-from loopxform.recipes.tile import Tiled, tile
+from loopxform.recipes.tile import tile
 
 SUM = c(
     "int s = 3; for (int k = 0; k < n; k++) s += a[k]; b[0] = s;",
@@ -40,7 +39,7 @@ SIZES = {"Tx": 20, "Tk": 4}
 def tiled(
     text: str, recipe: Recipe | None = None, rk: int | None = None, *, reassociate: bool = False
 ) -> Tiled:
-    fn = start(text)[0].start
+    fn = untiled(text)
     options = Options(chunks=rk, reassociate=reassociate)
     return tile(fn, SIZES, recipe, strict=recipe is not None, options=options)
 
@@ -89,13 +88,13 @@ def test_chunks_of_nothing_that_is_read() -> None:
 
 
 def test_one_item_combines_few_partial_results() -> None:
-    done = tile(start(SUM)[0].start, {"Tx": 16})
+    done = tile(untiled(SUM), {"Tx": 16})
     steps = [str(r.step) for r in done.derivation.records]
     assert sum(s.startswith("interleave") for s in steps) == 2
 
 
 def test_groups_that_combine_fit_where_the_tile_is_wide() -> None:
-    fn = replace(start(ROWS)[0].start, tiles=())
+    fn = untiled(ROWS)
     done = tile(fn, {"Tx": 256}, "1-d", options=Options(chunks=2))
     assert [k.mapping.group_size for k in emit.kernel(done.derivation).kernels] == [256, 256]
 

@@ -9,8 +9,9 @@ from loopxform.cli.transactions_text import transactions
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.recipes.limits import PROFILES
+from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import Options, Recipe
-from loopxform.recipes.tile import Tiled, estimate, tile
+from loopxform.recipes.tile import estimate, tile
 from loopxform.transforms import Manifest
 
 GENERIC = PROFILES["generic"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from c_texts import MM
 from conftest import Golden
-from deriving import assert_same_meaning, c, corpus, start
+from deriving import assert_same_meaning, c, corpus, untiled
 
 from loopxform.errors import LoopxformError
 from loopxform.ir.printer import listing
@@ -37,7 +35,7 @@ CASES = {
 
 def redomap(text: str, *, reassociate: bool = False) -> Derivation:
     options = Options(chunks=2, reassociate=reassociate)
-    fn = replace(start(text)[0].start, tiles=())
+    fn = untiled(text)
     return tile(fn, SIZES, "naive", options=options).derivation
 
 

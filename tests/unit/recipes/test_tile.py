@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from c_texts import DIAGONAL, MM, SKEW, TWO
 from conftest import Golden
-from deriving import CORPUS, assert_same_meaning, c, corpus, start
+from deriving import CORPUS, assert_same_meaning, c, corpus, start, untiled
 from tilings import Recipe, Tiled, Tiles, tile
 
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
@@ -23,7 +23,7 @@ PROGRAMS = sorted(p.stem for p in CORPUS.glob("*.c"))
 
 
 def tiled(text: str, sizes: Tiles, recipe: Recipe, **more: Any) -> Tiled:
-    return tile(start(text)[0].start, sizes, recipe, **more)
+    return tile(untiled(text), sizes, recipe, **more)
 
 
 def stage_text(title: str, records: tuple[Record, ...]) -> str:
@@ -81,7 +81,7 @@ def test_a_program_on_globals_means_the_same() -> None:
 def test_the_derivation_replays(name: str) -> None:
     done = tiled(corpus(name), SEED_TILES, "register")
     data = done.derivation.to_json()
-    fresh = Derivation(with_tiles(start(corpus(name))[0].start, data["tiles"]))
+    fresh = Derivation(with_tiles(untiled(corpus(name)), data["tiles"]))
     assert replay(fresh, data["steps"]).function == done.function
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 
 import pytest
-from deriving import CORPUS, FREE_EXTENT, corpus, start
+from deriving import CORPUS, FREE_EXTENT, corpus, untiled
 from tilings import Recipe, Tiles, tile
 
 from loopxform.codegen.c_program import file_text
@@ -46,7 +46,7 @@ def sizes_of(fn: Function, m: int, u: int, n: int) -> dict[str, int]:
 @pytest.mark.parametrize("recipe", ["register", "block", "naive"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_step_compiled_computes_the_same(name: str, recipe: Recipe) -> None:
-    fn = start(corpus(name))[0].start
+    fn = untiled(corpus(name))
     steps = steps_of(fn, recipe)
     text = "\n".join(file_text(f, name=n) for n, f in steps)
     original = Library(CSource(str(CORPUS / f"{name}.c")), [fn])

@@ -30,6 +30,8 @@ EXAMPLES = (
     "split i min(n,4)-1",
     "hoist k",
     "hoist k sum,scale",
+    "sink j",
+    "sink j t,scale",
     "rename i#2 l",
     "widen j i",
     "distribute-guard j",

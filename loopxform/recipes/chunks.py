@@ -1,0 +1,72 @@
+"""A reduction in chunks: a kernel for their partial results, and one that combines them.
+
+(Seed 000, section 7.3.1.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from loopxform.ir.names import used_names
+from loopxform.recipes import fit
+from loopxform.recipes.choice import choices, naive
+from loopxform.recipes.demand import demand
+from loopxform.recipes.in_group import in_group
+from loopxform.recipes.limits import Limits
+from loopxform.recipes.naive import one_item_each
+from loopxform.recipes.nest import Nest, with_guards_inside
+from loopxform.recipes.one_nest import Tiled, one_nest
+from loopxform.recipes.sizes import DEFAULTS, Options, Recipe
+from loopxform.recipes.split_reduction import split_reduction
+from loopxform.recipes.work import Work
+
+CHUNKS = 256
+"""Tiles of a chunk, where the user does not say: 16384 terms keep a group of 256 work-items busy,
+and some ten million of them a device."""
+
+
+ITEMS = 256
+"""Work-items of a group that combine partial results each on its own."""
+
+
+def in_chunks(
+    nest: Nest,
+    given: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits,
+    options: Options,
+    *,
+    strict: bool,
+) -> Tiled:
+    """Partial results of chunks of the reduction, tiled as any nest, then their combination.
+    Raises UnsupportedC, TransformError, LimitError."""
+    tiles = {
+        "Tk": _chunk_tile(nest, given, recipe, limits),
+        "Rk": options.chunks or 1,
+    }
+    w = Work(nest.derivation, tiles)
+    taken = used_names(nest.derivation.start) | used_names(nest.function)
+    w.derivation = w.derivation.with_tiles({n: v for n, v in tiles.items() if n not in taken})
+    named = replace(nest, derivation=w.derivation)
+    split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
+    sizes = {**given, "Tk": tiles["Tk"]}
+    done = one_nest(split.chunks, sizes, recipe, limits, options, strict=strict, few=True)
+    rows = max(1, ITEMS // done.sizes.get("Tx", ITEMS))
+    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, "Ty": rows, **done.sizes})
+    results = replace(split.results, derivation=w.derivation)
+    if done.recipe == "reduce":
+        in_group(w, results, reassociate=options.reassociate)
+    else:
+        w.stage("The results of one chunk lie together")
+        w.do(*split.neighbours)
+        one_item_each(w, results)
+    return replace(done, derivation=w.derivation, sizes={**done.sizes, **tiles})
+
+
+def _chunk_tile(nest: Nest, given: Mapping[str, int], recipe: Recipe | None, limits: Limits) -> int:
+    """The tile of the reduction (Tk) in the recipe that the whole nest would be tiled by."""
+    inside = with_guards_inside(nest)
+    found, _ = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=True)
+    choice = found[0] if found else naive(inside)
+    return fit.defaults(choice, demand(inside, choice), limits, given)["Tk"]

@@ -1,0 +1,259 @@
+"""Tiling one nest: the list of steps that leads from a prepared nest to a mapped one.
+
+`choice` decides what is tiled and staged; here the steps follow. The stages carry the titles of the
+listings of seed 000, section 2.1, which they reproduce for a matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from loopxform.analysis.invariance import Read
+from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.names import fresh, outer_name, used_names
+from loopxform.ir.nodes import Function
+from loopxform.ir.visit import names, resolve
+from loopxform.recipes import fit
+from loopxform.recipes.choice import Choice, choices, naive
+from loopxform.recipes.copies import NotCopied, copies, registers
+from loopxform.recipes.demand import demand
+from loopxform.recipes.finish import finish
+from loopxform.recipes.in_group import in_group
+from loopxform.recipes.layouts import one_each
+from loopxform.recipes.limits import Limits
+from loopxform.recipes.naive import one_item_each
+from loopxform.recipes.nest import Nest, with_guards_inside
+from loopxform.recipes.reuse import Dim, Staged
+from loopxform.recipes.sink import sink
+from loopxform.recipes.sizes import PLAIN, Options, Recipe
+from loopxform.recipes.work import Loops, Work, levels
+from loopxform.transforms import (
+    Derivation,
+    Interior,
+    MapTo,
+    Normalise,
+    Sequentialise,
+    Stripmine,
+    Unroll,
+    Widen,
+)
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """The derivation, the choice that was possible with its tile sizes for the nest, what was
+    staged, what is read into registers from global memory, and why not another choice; the arrays
+    that are read from a copy in another layout, with the names of the copies; the nest before that,
+    where its reduction is not split. `rest` are the nests that follow, where the loops of the
+    user's nest became several."""
+
+    derivation: Derivation
+    choice: Choice
+    sizes: dict[str, int]
+    nest: Nest
+    staged: tuple[Staged, ...] = ()
+    kept: tuple[Read, ...] = ()
+    reason: str = ""
+    copied: tuple[tuple[str, str], ...] = ()
+    plain: Nest | None = None
+    rest: tuple[Tiled, ...] = ()
+
+    @property
+    def function(self) -> Function:
+        return self.derivation.function
+
+    @property
+    def recipe(self) -> Recipe:
+        return self.choice.recipe
+
+
+def one_nest(
+    nest: Nest,
+    given: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits,
+    options: Options,
+    *,
+    strict: bool,
+    few: bool = False,
+) -> Tiled:
+    """Tiles a prepared nest by the first choice whose steps are all legal; `few` as `choices` has
+    it. With `strict` that the recipe does not fit is an error, else the nest is mapped naively.
+
+    Raises UnsupportedC, TransformError, LimitError."""
+    inside = with_guards_inside(nest)
+    found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=few)
+    for choice in found:
+        try:
+            return _staged(inside, choice, given, limits, options)
+        except TransformError as e:
+            if strict:
+                raise
+            problem = e.message
+    if strict:
+        help = "leave out --recipe: the nest is mapped with one work-item per iteration"
+        raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
+    return _apply(nest, naive(nest), given, limits, reason=problem)
+
+
+def _staged(
+    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, options: Options
+) -> Tiled:
+    """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
+    unless that leaves none."""
+    while True:
+        try:
+            return _apply(nest, choice, given, limits, options)
+        except NotCopied as e:
+            choice = choice.without(e.stage)
+            if not choice.stages:
+                raise e.refused from e
+
+
+def _apply(
+    nest: Nest,
+    choice: Choice,
+    given: Mapping[str, int],
+    limits: Limits,
+    options: Options = PLAIN,
+    reason: str = "",
+) -> Tiled:
+    """The steps of a choice, for sizes that fit."""
+    needs = demand(nest, choice)
+    sizes = fit.defaults(choice, needs, limits, given)
+    fit.require(sizes, choice.names, needs, limits)
+    taken = used_names(nest.derivation.start) | used_names(nest.function)
+    tiles = {n: sizes[n] for n in choice.names if n not in taken}
+    w = Work(nest.derivation.with_tiles(tiles), sizes)
+    used = {n: sizes[n] for n in choice.names}
+    if choice.recipe == "naive":
+        near = one_each(nest, sizes, limits.warp).neighbours
+        mapped, note = one_item_each(w, nest, near)
+        choice = replace(choice, dims=tuple(map(Dim, mapped[-2:])), neighbours=mapped[-1])
+        text = "; ".join(x for x in (reason, note) if x)
+        return Tiled(w.derivation, choice, used, nest, reason=text)
+    if choice.recipe == "reduce":
+        in_group(w, nest, reassociate=options.reassociate)
+        return Tiled(w.derivation, choice, used, nest, reason=reason)
+    staged, kept = _tiled(w, nest, choice, options)
+    return Tiled(w.derivation, choice, used, nest, staged, kept, reason)
+
+
+def _tiled(
+    w: Work, nest: Nest, choice: Choice, options: Options
+) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
+    """Every step, in the order of the listings; what was staged, and what is read into registers
+    from global memory."""
+    tiled = [d.loop for d in choice.dims]
+    others = [v for v in nest.parallel if v not in tiled]
+    w.order(list(nest.parallel), [*others, *tiled])
+    dims = [levels(w.fn, d) for d in choice.dims]
+    w.stage("Listing 3: Stripmining of all loops")
+    for d in dims:
+        _stripmine(w, d)
+    outer = {k: _outer(w, k) for k in choice.strips}
+    uneven = _uneven(w, choice, dims)
+    for k, kk in outer.items():
+        if k not in uneven:
+            w.do(Stripmine(k, w.size("Tk"), kk))
+    w.stage("Listing 4: Interchanging parallel loops")
+    groups = [d.group for d in dims]
+    threads, items = [d.thread for d in dims if d.thread], [d.item for d in dims if d.item]
+    w.order([v for d in dims for v in d.inside], [*groups, *threads, *items])
+    for k, over in uneven.items():
+        w.stage("Bounds that serve a whole group")
+        w.do(Widen(k, over))
+        if k in outer:
+            w.do(Stripmine(k, w.size("Tk"), outer[k]))
+    storage = _sink(w, choice, outer, threads, items)
+    _normalise(w, dims, choice)
+    _map(w, others, dims, choice)
+    staged = copies(w, choice, outer, groups[-1])
+    kept = registers(w, choice)
+    finish(w, storage, choice, outer, pad=options.pad)
+    if options.versions:
+        w.stage("Versions for whole tiles")
+        w.attempt(Interior(groups[-1]))
+    return staged, kept
+
+
+def _uneven(w: Work, choice: Choice, dims: list[Loops]) -> dict[str, tuple[str, ...]]:
+    """Sequential loops that the group runs in step though their bounds differ between its work-
+    items, and the loops inside the group that these depend on."""
+    out = {}
+    for v in choice.opened:
+        (site,) = resolve(w.fn, v)
+        used = names(site.loop.lo) | names(site.loop.hi)
+        over = [x for d in dims for x in (d.thread, d.item) if x and d.dim.loop in used]
+        if over:
+            out[v] = tuple(over)
+    return out
+
+
+def _outer(w: Work, k: str) -> str:
+    return fresh(w.fn, k * 2) if len(k) == 1 else outer_name(w.fn, k)
+
+
+def _stripmine(w: Work, d: Loops) -> None:
+    w.do(Stripmine(d.dim.loop, w.size(*map(str, d.dim.factors)), d.group))
+    if d.thread and d.item:
+        w.do(Stripmine(d.item, w.size(d.dim.kept), d.thread))
+
+
+def _sink(
+    w: Work, choice: Choice, outer: dict[str, str], threads: list[str], items: list[str]
+) -> list[str]:
+    """Work-items inside the loops that the group runs in step, elements of an item inside the
+    loops in which they share what was read."""
+    step = {outer.get(k, k) for k in choice.opened} | _held(choice, outer)
+    uniform = frozenset(n for s in choice.stages for n in s.scalars)
+    storage = sink(w, [*threads, *items], frozenset(step), uniform=uniform) if step else []
+    if items:
+        storage += sink(w, items, frozenset(_reducing(choice)))
+    return list(dict.fromkeys(storage))
+
+
+def _held(choice: Choice, outer: dict[str, str]) -> set[str]:
+    """Tiled sequential loops that hold another loop the group runs in step."""
+    out = set()
+    for s in choice.stages:
+        for r in s.reads:
+            chain = [x.var for x in r.loops if x.var in choice.opened]
+            out |= {v for v in chain[:-1] if v in outer}
+    return out
+
+
+def _reducing(choice: Choice) -> set[str]:
+    """The sequential loops in which what is read serves several elements of a work-item."""
+    out: set[str] = set()
+    for r in (*(r for s in choice.stages if s.kept for r in s.reads), *choice.unstaged):
+        last = max((n for n, x in enumerate(r.loops) if x.var in r.varies), default=-1)
+        out |= {x.var for x in r.loops[: last + 1]}
+    return out
+
+
+def _normalise(w: Work, dims: list[Loops], choice: Choice) -> None:
+    kept = [d.item for d in dims if d.item]
+    if kept:
+        w.stage("Listing 8: Sequentializing innermost loops")
+        w.do(*(Sequentialise(f"{v}*") for v in kept))
+    w.stage("Listing 9: Normalizing sequential loops")
+    w.do(*(Normalise(k) for k in choice.strips))
+    for n, v in enumerate(reversed(kept)):
+        w.do(Normalise(f"{v}*", "innermost" if n else "body"))
+
+
+def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
+    """Loops over groups and work-items; the parallel loops around them are further groups."""
+    w.stage("Listing 10: Mapping to hardware and copying slices")
+    letters = {d.loop: x for d, x in zip(choice.hardware(w.sizes), "xyz")}
+    outermost = "x" if len(dims) == 1 else "z"
+    w.do(*(MapTo(v, f"group.{outermost}") for v in others))
+    w.do(*(MapTo(d.group, f"group.{letters[d.dim.loop]}") for d in dims))
+    for d in dims:
+        if d.thread:
+            w.do(MapTo(f"{d.thread}*", f"thread.{letters[d.dim.loop]}"))
+    for d in dims:
+        if d.item:
+            w.do(Unroll(f"{d.item}*"))

@@ -1,0 +1,75 @@
+"""Imperfect nests: what is sunk, what becomes a nest of its own, and what stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Golden
+from deriving import assert_same_meaning, c, untiled
+
+from loopxform.ir.printer import listing
+from loopxform.recipes.nest import prepare, prepare_all
+from loopxform.transforms import Derivation, replay
+
+ARGS = "int n, int m, float h, const float x[n], const float y[m], float A[n][m], float d[n]"
+SUM = "float s = 0; for (int j = 0; j < m; j++) s += A[i][j];"
+SCALED = "for (int j = 0; j < m; j++) A[i][j] = s * y[j];"
+
+CASES = {
+    "sunk": c(f"for (int i = 0; i < n; i++) {{ float s = x[i] * h; {SCALED} }}", ARGS),
+    "sunk-twice": c(
+        "for (int g = 0; g < n; g++) { float u = x[g]; for (int i = 0; i < n; i++) {"
+        " float s = u * h; for (int j = 0; j < m; j++) B[g][i][j] = s * y[j]; } }",
+        f"{ARGS}, float B[n][n][m]",
+    ),
+    "declared-outside": c(
+        f"float s; for (int i = 0; i < n; i++) {{ s = x[i] * h; {SCALED} }}",
+        ARGS,
+    ),
+    "in-front-of-the-nest": c(
+        "float u = h * h; float w = u + 1; for (int i = 0; i < n; i++) d[i] = x[i] / w;", ARGS
+    ),
+    "sequential-outside": c(
+        "for (int k = 0; k < m; k++) { float u = y[k]; for (int i = 0; i < n; i++)"
+        " d[i] += u * x[i]; }",
+        ARGS,
+    ),
+    "row-sum": c(f"for (int i = 0; i < n; i++) {{ {SUM} {SCALED} }}", ARGS),
+    "behind": c(
+        f"for (int i = 0; i < n; i++) {{ float s = x[i] * h; {SCALED} d[i] = s; }}",
+        ARGS,
+    ),
+    "few-iterations": c(
+        "for (int i = 0; i < n; i++) { float s = x[i]; for (int a = 0; a < 3; a++)"
+        " B[i][a] = s + a; }",
+        f"{ARGS}, float B[n][3]",
+    ),
+    "bound-in-front": c(
+        "for (int i = 0; i < n; i++) { int e = i < m ? i : m; for (int j = 0; j < e; j++)"
+        " A[i][j] = e; }",
+        ARGS,
+    ),
+    "array-in-front": c(
+        "for (int i = 0; i < n; i++) { float w[4]; for (int a = 0; a < 4; a++) w[a] = x[i] + a;"
+        " for (int j = 0; j < m; j++) A[i][j] = w[0] * w[3]; }",
+        ARGS,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nests(case: str, golden: Golden) -> None:
+    start = Derivation(untiled(CASES[case]))
+    nests = prepare_all(start)
+    done = nests[-1].derivation
+    assert {id(n.derivation) for n in nests} == {id(done)}
+    for record in done.records:
+        assert_same_meaning(start.function, record.result, (0, 1, 5))
+    assert replay(start, done.to_json()["steps"]).function == done.function
+    loops = "\n".join(", ".join(n.parallel) for n in nests)
+    steps = "".join(f"{r.step}\n" for r in done.records)
+    golden.check(f"{steps}\n{loops}\n\n{listing(done.function)}")
+
+
+def test_one_nest_stays_one_where_a_recipe_is_asked_for() -> None:
+    nest = prepare(Derivation(untiled(CASES["row-sum"])))
+    assert nest.parallel == ("i",)
