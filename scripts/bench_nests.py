@@ -142,6 +142,7 @@ def main() -> int:
     p.add_argument("--repeat", type=int, default=7, metavar="N", help="launches timed (7)")
     p.add_argument("--recipe", action="append", help="in place of the recipes of the case")
     p.add_argument("--set", action="append", default=[], metavar="Tx=128", help="tile sizes")
+    p.add_argument("--pad", action="store_true", help="neutral padding in place of epilogues")
     args = p.parse_args()
     cases = _cases()
     unknown = [n for n in args.case if n not in cases]
@@ -157,12 +158,13 @@ def main() -> int:
     wrong = 0
     for name in args.case or cases:
         case = cases[name]
-        wrong += _case(name, case, args.recipe or case.recipes, tiles, device, queue, args.repeat)
+        asked = {**tiles, "pad": args.pad}
+        wrong += _case(name, case, args.recipe or case.recipes, asked, device, queue, args.repeat)
     return min(wrong, 1)
 
 
 def _case(
-    name: str, case: Case, recipes: Any, tiles: dict[str, int], device: Any, queue: Any, repeat: int
+    name: str, case: Case, recipes: Any, asked: dict[str, Any], device: Any, queue: Any, repeat: int
 ) -> int:
     """One case: naive, the automatic choice (without copies in other layouts, too, where it makes
     some), and the recipes named. The number of wrong results."""
@@ -177,7 +179,7 @@ def _case(
         if recipe == "no copies" and not copied:
             continue
         automatic = recipe in ("auto", "no copies")
-        given: dict[str, Any] = {} if automatic or recipe == "naive" else {**tiles}
+        given: dict[str, Any] = {} if automatic or recipe == "naive" else {**asked}
         layouts: dict[str, Any] | None = {} if recipe == "no copies" else None
         try:
             tiled = routine.tile(

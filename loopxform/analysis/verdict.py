@@ -85,17 +85,20 @@ class LoopVerdict:
         }
 
 
-def judge(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
+def judge(
+    fn: Function, seconds: float | None = None, *, inlined: bool = False
+) -> tuple[LoopVerdict, ...]:
     """One verdict per loop, in text order, those of unmodelled headers included. A loop of a
-    function whose body stands in the place of a call is judged where the function is defined. A
-    nest that takes longer than `seconds` has loops that are unknown for that reason."""
+    function whose body stands in the place of a call is judged where the function is defined, and
+    here only with `inlined`. A nest that takes longer than `seconds` has loops that are unknown for
+    that reason."""
     limit = Deadline()
     out: list[LoopVerdict] = []
     around: list[Path] = []
     for path, s in walk(fn.body):
         while around and path[: len(around[-1])] != around[-1]:
             around.pop()
-        if is_inlined(s):
+        if is_inlined(s) and not inlined:
             continue
         if isinstance(s, For):
             if _nest(fn, path) == path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import product
 
 from loopxform.errors import LimitError
@@ -77,7 +78,8 @@ def _best(choice: Choice) -> Tiles:
     """The sizes of a recipe where the device has room for everything."""
     if choice.recipe == "stencil" and len(choice.dims) == 1:
         return ALONE
-    if choice.recipe == "1-d" and any(not s.shared and s.tiled for s in choice.stages):
-        return ROWS
+    rows = [s for s in choice.stages if not s.shared and s.tiled]
+    if choice.recipe == "1-d" and rows:
+        return replace(ROWS, Tk=ROWS.Tk * 4 // max(4, *(s.item_bytes for s in rows)))
     window = any(isinstance(f, int) for s in choice.stages for u in s.uses for f in u)
     return WINDOWS if choice.recipe == "register" and window else DEFAULTS[choice.recipe]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from loopxform.ir.affine import poly
+from loopxform.ir.typing import symbols
 from loopxform.recipes.choice import Choice, naive
 from loopxform.recipes.extents import linear
 from loopxform.recipes.nest import Nest
@@ -26,7 +27,11 @@ WORTH = 1.5
 COPYING = 3
 """A transaction of a copy, which no cache serves, takes as long as so many of work-items that walk
 rows: those took 33 clock cycles for 32, the memory 11 for 4 (`transactions`). So floats are copied
-that are read at least twice, doubles from four times on, and characters that are read at all."""
+that are read at least twice, doubles from four times on."""
+
+WORD = 4
+"""Bytes that a work-item of a copy moves in the time of less: copies of characters take as long as
+copies of as many floats (measured: a histogram of rows of characters lost by one)."""
 
 
 def layouts(now: Estimate) -> Layouts:
@@ -41,13 +46,19 @@ def layouts(now: Estimate) -> Layouts:
 
 def worth(before: Estimate, after: Estimate, arrays: tuple[str, ...]) -> bool:
     """Whether a nest is clearly better off with copies of arrays."""
-    copying = sum(before.copied(a) for a in arrays)
-    return before.total >= WORTH * (after.total + COPYING * copying)
+    copying = sum(_copying(before, a) for a in arrays)
+    return before.total >= WORTH * (after.total + copying)
+
+
+def _copying(before: Estimate, array: str) -> int:
+    """What making a copy costs, in transactions of the nest."""
+    narrow = max(1, WORD // symbols(before.nest.function)[array].bytes)
+    return COPYING * narrow * before.copied(array)
 
 
 def _pays(before: Estimate, after: Estimate, array: str) -> bool:
     """The same for what is read of one array alone."""
-    cost = after.counts[array] + COPYING * before.copied(array)
+    cost = after.counts[array] + _copying(before, array)
     return before.counts[array] >= WORTH * cost
 
 

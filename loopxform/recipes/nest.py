@@ -155,7 +155,9 @@ def _prepared(derivation: Derivation, number: int, *, every: bool = False) -> Ne
     path = nests(derivation.function)[number].path
     derivation = _parallel_outwards(derivation, path)
     chain = perfect_nest(_loop(derivation.function, path))
-    verdicts = {v.var: v for v in judge(derivation.function) if v.path[: len(path)] == path}
+    verdicts = {
+        v.var: v for v in judge(derivation.function, inlined=True) if v.path[: len(path)] == path
+    }
     wanted = []
     for loop in chain:
         if verdicts[loop.var].parallel not in ("yes", "privatizable"):
@@ -185,7 +187,7 @@ def alone(derivation: Derivation) -> Nest | None:
     nests = [(n,) for n, s in enumerate(fn.body) if isinstance(s, For)]
     if len(nests) != 1 or any(isinstance(s, Opaque) for _, s in walk(fn.body)):
         return None
-    (verdict,) = (v for v in judge(fn) if v.path == nests[0])
+    (verdict,) = (v for v in judge(fn, inlined=True) if v.path == nests[0])
     step = Enclose(verdict.var)
     if verdict.parallel != "reduction" or step.check(fn):
         return None
@@ -240,7 +242,7 @@ def _loop(fn: Function, path: tuple[int, ...]) -> For:
 def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivation:
     """Swaps a sequential loop with a parallel one directly inside it, while that is legal."""
     for _ in range(16):
-        verdicts = {v.var: v.parallel for v in judge(derivation.function)}
+        verdicts = {v.var: v.parallel for v in judge(derivation.function, inlined=True)}
         chain = perfect_nest(_loop(derivation.function, path))
         swaps = [
             Interchange(outer.var, inner.var)

@@ -226,7 +226,9 @@ def _used(body: tuple[Stmt, ...]) -> frozenset[str]:
 
 def _parallel(fn: Function) -> frozenset[str]:
     """The loops that can run in parallel, at most once their scalars are private."""
-    return frozenset(v.var for v in judge(fn) if v.parallel in ("yes", "privatizable"))
+    return frozenset(
+        v.var for v in judge(fn, inlined=True) if v.parallel in ("yes", "privatizable")
+    )
 
 
 def _loop(fn: Function, var: str) -> For:

@@ -73,8 +73,8 @@ DEFAULTS: dict[Recipe, Tiles] = {
 WINDOWS = Tiles(Ty=8, Tx=32, Tk=8, Ry=4, Rx=4)
 """The recipe register where a sum over a window is unrolled: less fits into registers."""
 
-ROWS = Tiles(Ty=1, Tx=32, Tk=64, Ry=1, Rx=1)
-"""The recipe 1-d where each work-item walks a row, which the group copies."""
+ROWS = Tiles(Ty=1, Tx=32, Tk=128, Ry=1, Rx=1)
+"""The recipe 1-d where each work-item walks a row, which the group copies: Tk of 4 bytes each."""
 
 ALONE = Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1)
 """The recipe stencil along one loop."""

@@ -60,7 +60,6 @@ COPIED = {
     "read for each pass": (walk("passes"), {"a": "1,0"}),
     "read twice": (walk(2), {"a": "1,0"}),
     "doubles, read four times": (walk(4, "double"), {"a": "1,0"}),
-    "characters, read once": (RAGGED.replace("TYPE", "char"), {"a": "1,0"}),
     "the middle dimension last": (CUBE.replace("INDEX", "i][j][k"), {"a": "0,2,1"}),
     "the first dimension last": (CUBE.replace("INDEX", "j][i][k"), {"a": "1,2,0"}),
     "of a flat array": (
@@ -72,6 +71,7 @@ COPIED = {
 }
 NOT_COPIED = {
     "floats, read once": walk(1),
+    "characters of rows of their own lengths, read once": RAGGED.replace("TYPE", "char"),
     "floats of rows of their own lengths, read once": RAGGED.replace("TYPE", "float"),
     "doubles, read twice": walk(2, "double"),
     "columns": walk("passes").replace("a[i][k]", "a[k][i]"),
@@ -116,7 +116,6 @@ NESTS: dict[str, dict[str, str]] = {
     "nests/nearest_distance": {"Q": "1,0"},
     "nests/smoothing_grid": {"x": "1,0"},
     "nests/triangles": {"adj": "1,0"},
-    "nests/word_counts": {"text": "1,0"},
     "mm_at": {},
     "mm_bt": {},
     "mm_flat": {},
@@ -129,6 +128,7 @@ NESTS: dict[str, dict[str, str]] = {
     "nests/softmax_rows": {},
     "nests/transpose": {},
     "nests/weighted_rows": {},
+    "nests/word_counts": {},
 }
 
 
