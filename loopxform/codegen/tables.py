@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopxform.codegen import cexpr
+from loopxform.codegen import cexpr, halves
 from loopxform.codegen.cexpr import Dialect
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Expr, Function, Param
+from loopxform.ir.types import HALF
 
 CONSTANT_BYTES = 32 * 1024
 """Of constant memory, half of what every device has."""
@@ -20,10 +21,15 @@ def tables(fn: Function) -> tuple[Param, ...]:
     room = CONSTANT_BYTES
     for p in fn.globals:
         size = p.type.bytes * len(p.values)
-        if p.values and size <= room:
+        if p.values and size <= room and _is_written(p):
             out.append(p)
             room -= size
     return tuple(out)
+
+
+def _is_written(p: Param) -> bool:
+    """Whether OpenCL C can say the values: a half is rounded here, since no function may be."""
+    return p.type != HALF or all(halves.constant(e) is not None for e in p.values)
 
 
 def initialiser(p: Param, d: Dialect) -> str:
