@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from c_project import STRICT, assert_same, caller_of, cc, project_of, require_opencl, run_app
+from corpus_nests import nest
 from deriving import derived
 from harness import agree, arrays_after, simulate
 
@@ -20,7 +22,7 @@ from loopxform.ir.types import HALF
 from loopxform.ir.visit import walk
 from loopxform.recipes.sizes import Tiles
 from loopxform.runtime.device import choose
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import Comparison, arguments, run
 from loopxform.verify.compare import require_equal
 from loopxform.verify.cref import CSource, Library, run_reference
 from loopxform.verify.interp import run as interpret
@@ -296,3 +298,24 @@ def test_what_is_passed_from_kernel_to_kernel(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     done = cc(tmp_path, *STRICT, "-c", "f_opencl.c")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("attention_scores", "causal_attention", "complex_product", "conv_layer", "coulomb_grid"),
+        *("covariance_matrix", "csr", "embedding_bag", "filter_7x7", "force_vector", "heat_2d"),
+        *("lava_boxes", "lower_pairs", "masked_mean", "matvec_transposed"),
+    ],
+)
+def test_nests_of_the_corpus_in_halves(name: str) -> None:
+    known = nest(name)
+    text = re.sub(r"\b(float|double)\b(?!\.h)", "_Float16", known.file.read_text())
+    tiled = lx.loads(text)[name].tile(contract=False, Ty=2, Tx=4, Tk=4, Ry=2, Rx=2)
+    plan = emit.kernel(tiled.derivation, contract=False)
+    both = Comparison(plan, CSource(text=text), choose(), exact=True)
+    found = both.run(known.scalars, 7, inputs=known.inputs)
+    assert found.ok, found.mismatches
+    assert found.elements

@@ -34,6 +34,7 @@ double f_with_double(ARGS) { return a * b + d; }
 float f_argument(ARGS) { return kept(a * b) - third(a * b); }
 int f_order(ARGS) { return (a * b > a) + (a + b == a) + !a; }
 float f_chosen(ARGS) { return (d > 1 ? a : b) * (n ? a * b : b); }
+float f_chain(ARGS) { half t; float x; x = t = a * b; return x + t; }
 half f_negative(ARGS) { return -a - +b; }
 int f_whole(ARGS) { return (int)(a * b) + (short)b; }
 float f_size(ARGS)
