@@ -23,7 +23,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
-from loopxform.ir.types import FLOAT, SCALARS, Scalar
+from loopxform.ir.types import FLOAT, HALF, SCALARS, Scalar, as_half
 from loopxform.ir.typing import type_of
 from loopxform.verify import arith
 
@@ -69,7 +69,8 @@ class Generator:
     def constant(self) -> Const:
         t = self.rng.choice(TYPES)
         if t.is_float:
-            return Const(self.rng.choice([0.5, 0.1, -3.25, 1e10, 16777217.0]), t)
+            value = self.rng.choice([0.5, 0.1, -3.25, 1e10, 16777217.0])
+            return Const(as_half(value) if t == HALF else value, t)
         low, high = (0, 9) if self.small else arith.bounds(t)
         values = [0, 1, 2, 7, 31, high, low, high // 3]
         return Const(min(high, arith.bounds(t)[1], self.rng.choice(values)), t)
@@ -117,7 +118,7 @@ class Generator:
         if t.is_float:
             special = [0.0, -0.0, 1.0, math.inf, -math.inf, math.nan, 1e-45, 3.4e38]
             value = self.rng.choice([*special, *(self.rng.uniform(-100, 100) for _ in range(12))])
-            return arith.f32(value) if t == FLOAT else value
+            return {HALF: as_half, FLOAT: arith.f32}.get(t, float)(value)
         low, high = arith.bounds(t)
         if self.small:
             low, high = max(low, -9), min(high, 9)

@@ -30,8 +30,8 @@ from loopxform.ir.types import BOOL
 from loopxform.ir.typing import COMPARISONS, symbols, type_of
 from loopxform.ir.visit import walk
 
-TINY = 1e-30
-"""Far above the least float."""
+TINY = 1e-7
+"""Above the least number of any type."""
 
 
 def never_minus_zero(fn: Function, name: str) -> bool:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from loopxform.ir.nodes import Load, Var
-from loopxform.ir.types import BOOL, DOUBLE, INT, Scalar
+from loopxform.ir.types import BOOL, DOUBLE, HALF, INT, Scalar, as_half
 
 
 class Undefined(Exception):
@@ -110,7 +110,8 @@ def convert(v: Value, to: Scalar, home: Scalar | None = None) -> Value:
         return v if _within(v, to) else replace(truth(v.truth), type=BOOL)
     if to.is_float and v.type.is_float:
         exact = v.number is None or _holds(to, v.number)
-        place = v.place if to in (DOUBLE, home) else None
+        whole = home if home is not None and home.is_float else v.type
+        place = v.place if to.bytes >= min(whole.bytes, v.type.bytes) else None
         return Value(to, number=v.number if exact else None, place=place)
     if to.is_float:
         n = v.integer
@@ -131,6 +132,8 @@ def _holds(t: Scalar, x: float) -> bool:
     """Whether `x` is a value of the type."""
     if t == DOUBLE or not math.isfinite(x):
         return True
+    if t == HALF:
+        return as_half(x) == x
     try:
         single: float = struct.unpack("f", struct.pack("f", x))[0]
     except OverflowError:

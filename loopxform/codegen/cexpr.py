@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
+from loopxform.codegen import halves
 from loopxform.codegen.structs import Place, c_text, places
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
+from loopxform.ir.constants import half
 from loopxform.ir.functions import CLASSES, INTEGER, ROUNDED, base_name, parameters
 from loopxform.ir.nodes import (
     Assign,
@@ -31,7 +33,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
-from loopxform.ir.types import BOOL, FLOAT, INT, Scalar, common, promote
+from loopxform.ir.types import BOOL, DOUBLE, FLOAT, HALF, INT, Scalar, common, promote
 from loopxform.ir.typing import symbols, type_of
 
 BINARY = {
@@ -69,8 +71,8 @@ class Dialect:
     `types` gives the scalar or element type of every name; `linear` the shape of each array that
     is addressed through a plain pointer (its first dimension may be None); `offset` the type in
     which such an address is computed; `names` what is called otherwise in the text, `places` where
-    the elements of members of structs are. A code generator that stores an array in its own way
-    overrides `load`.
+    the elements of members of structs are, `packed` which arrays hold the bits of halves. A code
+    generator that stores an array in its own way overrides `load`.
     """
 
     language: Literal["c", "opencl"] = "c"
@@ -79,9 +81,11 @@ class Dialect:
     offset: str = "ptrdiff_t"
     names: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
+    packed: frozenset[str] = frozenset()
 
     def type_name(self, t: Scalar) -> str:
-        """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1."""
+        """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1; a
+        half is computed with as a float."""
         return t.c if self.language == "c" else t.cl
 
     def name(self, name: str) -> str:
@@ -145,19 +149,47 @@ def expr(e: Expr, dialect: Dialect, outer: int = 0) -> str:
 
 def assign(s: Assign, dialect: Dialect) -> str:
     """`target op= value` without the semicolon, converting to the type of the target."""
-    target = expr(s.target, dialect)
-    opencl_bool = dialect.language == "opencl" and dialect.type_of(s.target) == BOOL
-    if s.op in COMPOUND and not opencl_bool:
+    to = dialect.type_of(s.target)
+    target = dialect.name(s.target.name) if isinstance(s.target, Var) else dialect.load(s.target)
+    converts = dialect.language == "opencl" and to in (BOOL, HALF)
+    if s.op in COMPOUND and not converts:
         return f"{target} {s.op}= {expr(s.value, dialect)}"
     value = Bin(s.op, s.target, s.value) if s.op else s.value
-    return f"{target} = {converted(value, dialect.type_of(s.target), dialect)}"
+    if isinstance(s.target, Load) and s.target.array in dialect.packed:
+        return f"{target} = {_bits(value, dialect)}"
+    return f"{target} = {converted(value, to, dialect)}"
 
 
 def converted(e: Expr, to: Scalar, dialect: Dialect) -> str:
     """The text of `e` as it is stored into an object of type `to`."""
-    if dialect.language == "opencl" and to == BOOL and dialect.type_of(e) != BOOL:
+    own = dialect.type_of(e)
+    if dialect.language == "c" or own == to:
+        return expr(e, dialect)
+    if to == BOOL:
         return expr(Bin("!=", e, Const(0)), dialect)
-    return expr(e, dialect)
+    return _rounded(e, dialect) if to == HALF else expr(e, dialect)
+
+
+def _rounded(e: Expr, d: Dialect) -> str:
+    """A value as the float that holds it rounded to a half, a primary expression."""
+    known = half(e)
+    if known is not None:
+        return f"({text})" if (text := _floating(known, HALF)[0]).startswith("-") else text
+    return f"{halves.helper(halves.ROUND, d.type_of(e))}({expr(e, d)})"
+
+
+def _bits(e: Expr, d: Dialect) -> str:
+    """The bits of a value that is stored as a half."""
+    known = half(e)
+    if known is not None and not math.isnan(known):
+        return halves.bits(known)
+    match e:
+        case Load(array) if array in d.packed:
+            return d.load(e)
+        case Select(cond, then, orelse) if d.type_of(e) == HALF:
+            return f"{_condition(cond, d)} ? {_bits(then, d)} : {_bits(orelse, d)}"
+        case _:
+            return f"{halves.helper(halves.BITS, d.type_of(e))}({expr(e, d)})"
 
 
 def _text(e: Expr, d: Dialect) -> _Text:
@@ -168,6 +200,8 @@ def _text(e: Expr, d: Dialect) -> _Text:
             return name, PRIMARY
         case Var():
             return d.name(e.name), PRIMARY
+        case Load(array) if array in d.packed:
+            return f"{halves.VALUE}({d.load(e)})", PRIMARY
         case Load():
             return d.load(e), PRIMARY
         case Bin("min" | "max" as op, left, right):
@@ -186,11 +220,16 @@ def _text(e: Expr, d: Dialect) -> _Text:
         case Select(cond, then, orelse):
             to = d.type_of(e)
             parts = (_as(x, to, d, CONDITIONAL + 1) for x in (then, orelse))
-            if d.language == "opencl" and d.type_of(cond).is_float:
-                cond = Bin("!=", cond, Const(0))
-            return f"{expr(cond, d, CONDITIONAL + 1)} ? {' : '.join(parts)}", CONDITIONAL
+            return f"{_condition(cond, d)} ? {' : '.join(parts)}", CONDITIONAL
         case _:
             assert_never(e)
+
+
+def _condition(e: Expr, d: Dialect) -> str:
+    """In front of a `?`, where OpenCL takes no floats."""
+    if d.language == "opencl" and d.type_of(e).is_float:
+        e = Bin("!=", e, Const(0))
+    return expr(e, d, CONDITIONAL + 1)
 
 
 def _binary(e: Bin, d: Dialect) -> _Text:
@@ -259,6 +298,10 @@ def _min_max(op: str, left: Expr, right: Expr, d: Dialect) -> _Text:
 def _cast(to: Scalar, operand: Expr, d: Dialect) -> _Text:
     if d.language == "opencl" and to == BOOL:
         return f"(uchar)({expr(Bin('!=', operand, Const(0)), d)})", UNARY
+    if d.language == "opencl" and to == HALF:
+        return _rounded(operand, d), PRIMARY
+    if d.language == "opencl" and to == FLOAT and d.type_of(operand) == HALF:
+        return _text(operand, d)
     return f"({d.type_name(to)}){expr(operand, d, UNARY)}", UNARY
 
 
@@ -303,13 +346,15 @@ def const(e: Const, d: Dialect) -> _Text:
             stem = text.rstrip("uUlL")
             text = stem + text[len(stem) :].upper().replace("LL", "L")
         return text, UNARY if text.startswith("-") else PRIMARY
+    if e.type == HALF and d.language == "c":
+        return f"({HALF.c}){_floating(float(e.value), FLOAT)[0]}", UNARY
     if e.type.is_float:
         return _floating(float(e.value), e.type)
     return _integer(int(e.value), e.type, d)
 
 
 def _floating(value: float, t: Scalar) -> _Text:
-    suffix = "f" if t == FLOAT else ""
+    suffix = "" if t == DOUBLE else "f"
     if math.isnan(value):
         return f"(0.0{suffix} / 0.0{suffix})", PRIMARY
     if math.isinf(value):

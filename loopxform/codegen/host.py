@@ -19,8 +19,8 @@ from loopxform.codegen.guard import wide
 from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import KernelPlan, Plan
 from loopxform.ir.nodes import Param
-from loopxform.ir.types import CHAR, LONG, ULONG
-from loopxform.ir.typing import symbols
+from loopxform.ir.types import CHAR, HALF, LONG, ULONG
+from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
 
 
@@ -95,6 +95,7 @@ class HostPlan:
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
     needs: tuple[Need, ...]
+    halves: bool
 
 
 def host_plan(plan: Plan, *, stem: str, origin: str, version: str) -> HostPlan:
@@ -140,6 +141,7 @@ def host_plan(plan: Plan, *, stem: str, origin: str, version: str) -> HostPlan:
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
         takes_for_granted=" && ".join(_takes_for_granted(plan)),
         needs=tuple(_needs(plan)),
+        halves=HALF in all_types(plan.start),
     )
 
 
@@ -150,7 +152,9 @@ def write(plan: HostPlan) -> tuple[str, str]:
 
 def _takes_for_granted(plan: Plan) -> Iterator[str]:
     """What the kernel's types are on the host, where C leaves it open."""
-    types = set(symbols(plan.start).values())
+    types = all_types(plan.start)
+    if HALF in types:
+        yield "sizeof(_Float16) == 2"
     if types & {LONG, ULONG}:
         yield "sizeof(long) == 8"
     if CHAR in types:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from loopxform.codegen.c_words import MACRO
+from loopxform.codegen.halves import NAMES
 
 # Words of OpenCL C that are ordinary names in C: types, qualifiers, and the built-in functions a
 # kernel of ours may call or be confused with (OpenCL C 1.2, sections 6.1, 6.5, 6.12).
@@ -37,7 +38,9 @@ _VECTORS = (
     "double",
     "half",
 )
-RESERVED = frozenset(_WORDS.split()) | {f"{t}{n}" for t in _VECTORS for n in (2, 3, 4, 8, 16)}
+RESERVED = (
+    frozenset(_WORDS.split()) | NAMES | {f"{t}{n}" for t in _VECTORS for n in (2, 3, 4, 8, 16)}
+)
 
 _RESERVED = re.compile(
     r"CLK_[A-Z0-9_]*[A-Z0-9]|image[123]d_(\w+_)?t|(atomic|memory)_\w*[a-z]|(bool|quad)(2|3|4|8|16)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from loopxform.codegen import cexpr, describe, launches, render, routines, structs
+from loopxform.codegen import cexpr, describe, halves, launches, render, routines, structs
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
@@ -24,15 +24,12 @@ from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.functions import parameters
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Call, Cast, Const, Copy, Expr, For, Function, Param, Struct
+from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, Param, Struct
 from loopxform.ir.records import Record
-from loopxform.ir.routines import expressions, in_order
-from loopxform.ir.routines import symbols as routine_symbols
-from loopxform.ir.types import DOUBLE, INT, Scalar
-from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import names, reads, stmt_exprs, walk, walk_expr, writes
+from loopxform.ir.types import DOUBLE, HALF, INT, Scalar
+from loopxform.ir.typing import all_types, symbols
+from loopxform.ir.visit import names, reads, walk, writes
 from loopxform.transforms.bounds import trip_count
 
 BUILTIN_KERNEL_PREFIX = "lx_"
@@ -90,7 +87,7 @@ class Plan:
 
     @property
     def computes_double(self) -> bool:
-        return _computes_double(self.function)
+        return DOUBLE in all_types(self.function)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -152,11 +149,13 @@ def program_plan(
     arrays = {a.param.name: a for a in (*arguments, *temporaries) if isinstance(a, Buffer)}
     kernels = tuple(_kernel(x, name, taken, arrays, fixed) for x, name in zip(found, names))
     plain = cexpr.dialect_of(start, "opencl")
+    called = routines.texts(start, "opencl")
+    helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
     text = render.kernels(
         header=(*header, *_launches(kernels)) if header else (),
         pragmas=_pragmas(fn, contract=contract),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
-        routines=[line for t in routines.texts(start, "opencl") for line in t.splitlines()],
+        routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=_tiles_used(fn),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
         kernels=[k.text for k in kernels],
@@ -193,7 +192,7 @@ def _kernel(
         name=name,
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         parameters=[_parameter(a, dialect, written) for a in arguments],
-        locals=[_local(t.decl.name, t.shape, t.decl.type.cl, dialect) for t in mapping.tiles],
+        locals=[_local(t.decl.name, t.shape, t.decl.type.memory, dialect) for t in mapping.tiles],
         ids=_ids(fn, mapping, own, dialect),
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
@@ -265,7 +264,14 @@ def _dialect(
         kept=mapping.kept,
         threads=threads,
         places=base.places,
+        packed=_packed(fn, mapping),
     )
+
+
+def _packed(fn: Function, mapping: Mapping) -> frozenset[str]:
+    """The arrays of halves that work-items share."""
+    shared = [p for p in fn.objects if p.shape] + [t.decl for t in mapping.tiles]
+    return frozenset(x.name for x in shared if x.type == HALF) - {p.name for p in tables(fn)}
 
 
 def _print_copy(plan: CopyPlan) -> str:
@@ -273,29 +279,8 @@ def _print_copy(plan: CopyPlan) -> str:
 
 
 def _pragmas(fn: Function, *, contract: bool) -> list[str]:
-    out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if _computes_double(fn) else []
+    out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in all_types(fn) else []
     return [*out, f"#pragma OPENCL FP_CONTRACT {'ON' if contract else 'OFF'}"]
-
-
-def _computes_double(fn: Function) -> bool:
-    """Whether anything is a double: an object, a literal, or what a cast or a function gives."""
-    whole = [e for _, s in walk(fn.body) for e in stmt_exprs(s)]
-    whole += [e for p in fn.globals for e in p.values]
-    called = in_order(fn.routines)
-    whole += [e for r in called for e in expressions(r)]
-    own = {t for r in called for t in (r.returns, *routine_symbols(r).values())}
-    parts = (x for e in whole for x in walk_expr(e))
-    return DOUBLE in {*symbols(fn).values(), *own} or any(_is_double(x) for x in parts)
-
-
-def _is_double(e: Expr) -> bool:
-    match e:
-        case Const() | Cast():
-            return e.type == DOUBLE
-        case Call(name):
-            return type_of(e, {}) == DOUBLE or DOUBLE in (parameters(name) or ())
-        case _:
-            return False
 
 
 def _tiles_used(fn: Function) -> list[tuple[str, int]]:
@@ -307,7 +292,7 @@ def _parameter(a: Buffer | Param, d: KernelDialect, written: frozenset[str]) -> 
         return f"const {d.type_name(a.type)} {d.name(a.name)}"
     name, t = a.param.name, a.param.type
     const = "" if any(n == name or n.startswith(f"{name}.") for n in written) else "const "
-    kind = d.type_name(t) if isinstance(t, Scalar) else structs.kernel_name(t)
+    kind = t.memory if isinstance(t, Scalar) else structs.kernel_name(t)
     return f"__global {const}{kind} *restrict {d.name(name)}"
 
 

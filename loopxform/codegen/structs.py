@@ -233,7 +233,7 @@ def kernel_name(r: Record) -> str:
 def kernel_definition(r: Record) -> str:
     """The same in OpenCL C, where members need other names than its own words; a pointer is a
     number, since it points to memory of the host."""
-    inside = _members(r, lambda t: t.cl, lambda path: f"ulong {free_name(path[-1])}", free_name)
+    inside = _members(r, lambda t: t.memory, lambda path: f"ulong {free_name(path[-1])}", free_name)
     return f"typedef struct {{ {inside} }} {kernel_name(r)};"
 
 

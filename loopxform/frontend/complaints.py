@@ -34,6 +34,13 @@ def explain(fault: Fault, text: str, places: Places) -> InputError:
         where = _loc_of(text, at, places) or loc
         remedy = "include the header that declares it (-I DIR), or define it (-D NAME=TYPE)"
         return InputError(f"unknown type name '{name}'", loc=where, help=remedy, width=len(name))
+    if offset is not None and (half := _half_literal(text, offset)):
+        literal, at = half
+        message = f"the literal {literal} is not read: compilers differ in how they round it"
+        remedy = f"write (_Float16){literal[:-3]}f"
+        return InputError(
+            message, loc=_loc_of(text, at, places) or loc, help=remedy, width=len(literal)
+        )
     message, help = _words(fault.message)
     if message.startswith("syntax error before"):
         loc = _snap(loc, message.split("'", 1)[1][:-1], places)
@@ -99,6 +106,15 @@ def _unknown_cast(text: str, offset: int) -> tuple[str, int, str] | None:
     if m is None or header is None or _declared_type(text, m[1]):
         return None
     return m[1], max(0, offset - 80) + m.start(1), header
+
+
+def _half_literal(text: str, offset: int) -> tuple[str, int] | None:
+    """`1.5f16`, of which the parser takes the 16 for a number of its own; and where it stands."""
+    start = max(0, offset - 80)
+    m = re.search(
+        r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]16$", text[start : offset + 2]
+    )
+    return m and (m[0], start + m.start())
 
 
 def _declared_type(text: str, name: str) -> bool:

@@ -13,6 +13,7 @@ from loopxform.ir.types import (
     CHAR,
     DOUBLE,
     FLOAT,
+    HALF,
     INT,
     LLONG,
     LONG,
@@ -114,6 +115,7 @@ _SIMPLE: dict[tuple[str, ...], Scalar] = {
     ("long", "unsigned"): ULONG,
     ("long", "long"): LLONG,
     ("long", "long", "unsigned"): ULLONG,
+    ("_Float16",): HALF,
     ("float",): FLOAT,
     ("double",): DOUBLE,
 }
@@ -129,7 +131,7 @@ def simple(names: list[str]) -> CType:
     return CType(base, base.c if base else " ".join(names))
 
 
-_SPECIFIERS = "_Bool char short int long signed unsigned float double"
+_SPECIFIERS = "_Bool char short int long signed unsigned _Float16 float double"
 _WORDS = frozenset(_SPECIFIERS.split())
 
 Lookup: TypeAlias = Callable[[str], CType | None]
@@ -151,7 +153,8 @@ def ctype(node: c_ast.Node, typedef: Lookup) -> CType:
         case c_ast.FuncDecl():
             return _derive(Func(node.args), ctype(node.type, typedef))
         case c_ast.IdentifierType():
-            named = typedef(node.names[0]) if len(node.names) == 1 else None
+            only = node.names[0] if len(node.names) == 1 else ""
+            named = typedef(only) if only and only not in _WORDS else None
             return named or simple(node.names)
         case c_ast.Struct() | c_ast.Union():
             word = "struct" if isinstance(node, c_ast.Struct) else "union"

@@ -18,8 +18,8 @@ from loopxform.frontend.symbols import Symbol, Table
 from loopxform.ir import functions
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Un, Var
 from loopxform.ir.routines import Routine
-from loopxform.ir.types import ULONG, Scalar
-from loopxform.ir.typing import type_of
+from loopxform.ir.types import HALF, ULONG, Scalar
+from loopxform.ir.typing import is_half, type_of
 
 MAX_DEPTH = 150
 
@@ -202,7 +202,8 @@ class Expressions:
             if t.is_scalar and t.base is not None:
                 return Const(t.base.bytes, ULONG, f"{t.base.bytes}UL")
         elif not rank_left(node.expr, self.table.of):
-            size = self.type_of(self.lower(node.expr)).bytes
+            operand = self.lower(node.expr)
+            size = (HALF if is_half(operand, self.types) else self.type_of(operand)).bytes
             return Const(size, ULONG, f"{size}UL")
         raise NotModelled("LX015", "sizeof of this type is not modelled", "write the number", node)
 
@@ -232,6 +233,9 @@ class Expressions:
         if name in self.own or not functions.is_known(name):
             raise self._unknown(name, node)
         given = [self._operand(a) for a in args]
+        if functions.is_generic(name) and any(is_half(e, self.types) for e in given):
+            reason = f"which function '{name}' is for a _Float16 is left to the compiler"
+            raise NotModelled("LX012", reason, "convert the argument first: (float)x", node)
         which = functions.chosen(name, [self.type_of(e) for e in given])
         types = functions.parameters(which) or ()
         if len(given) != len(types):

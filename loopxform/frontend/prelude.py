@@ -86,7 +86,8 @@ _CL = {
 }
 
 _COMPILERS = {name: f"struct {name}" for name in ("_Float16", "__fp16", "__bf16", "__float128")}
-"""Types of compilers that are no C types here: what uses them is refused where it does."""
+"""Types that the parser does not know as such. `_Float16` is a type here (see `ctype`); what uses
+the others is refused where it does."""
 
 TYPES: dict[str, dict[str, str]] = {
     "stddef.h": _STDDEF,
@@ -233,6 +234,8 @@ PREDEFINED: dict[str, str] = {
     "__SIZEOF_DOUBLE__": "8",
     "__INT_MAX__": "2147483647",
     "__LONG_MAX__": "9223372036854775807L",
+    "__FLT16_MANT_DIG__": "11",
+    "__FLT16_MAX__": "6.55040000000000000000000000000000000e+4F16",
 }
 
 # Computed by the preprocessor itself.

@@ -74,10 +74,15 @@ def is_known(name: str) -> bool:
     return parameters(name.removeprefix(GENERIC)) is not None
 
 
+def is_generic(name: str) -> bool:
+    """Whether the types of the arguments choose the function."""
+    return name.startswith(GENERIC) or name in CLASSES
+
+
 def chosen(name: str, given: Sequence[Scalar]) -> str:
     """The function that a call with arguments of these types is one of: macros look at them."""
     plain = name.removeprefix(GENERIC)
-    if plain == name and name not in CLASSES:
+    if not is_generic(name):
         return name
     wanted = parameters(plain) or ()
     reals = [t for t, p in zip(given, wanted) if p.is_float]

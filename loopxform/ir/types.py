@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -13,8 +15,8 @@ ScalarKind = Literal["bool", "int", "uint", "float"]
 class Scalar:
     """A C arithmetic type on an LP64 host.
 
-    `c` is the C spelling, `cl` the OpenCL C spelling of the type with the same size and meaning,
-    `numpy` the dtype name; `bytes` is its size.
+    `c` is the C spelling, `cl` the OpenCL C spelling of the type that computes the same, `numpy`
+    the dtype name; `bytes` is its size.
     """
 
     c: str
@@ -22,6 +24,17 @@ class Scalar:
     numpy: str
     kind: ScalarKind
     bytes: int
+
+    @property
+    def memory(self) -> str:
+        """The OpenCL C spelling of elements of global and local memory: only there a half has 16
+        bits, which devices without half arithmetic hold in a ushort."""
+        return "ushort" if self.c == "_Float16" else self.cl
+
+    @property
+    def argument(self) -> str:
+        """The numpy dtype of what a kernel takes by value: a half as the float that holds it."""
+        return "float32" if self.c == "_Float16" else self.numpy
 
     @property
     def is_float(self) -> bool:
@@ -51,6 +64,7 @@ LONG = Scalar("long", "long", "int64", "int", 8)
 ULONG = Scalar("unsigned long", "ulong", "uint64", "uint", 8)
 LLONG = Scalar("long long", "long", "int64", "int", 8)
 ULLONG = Scalar("unsigned long long", "ulong", "uint64", "uint", 8)
+HALF = Scalar("_Float16", "float", "float16", "float", 2)
 FLOAT = Scalar("float", "float", "float32", "float", 4)
 DOUBLE = Scalar("double", "double", "float64", "float", 8)
 
@@ -69,6 +83,7 @@ SCALARS: dict[str, Scalar] = {
         ULONG,
         LLONG,
         ULLONG,
+        HALF,
         FLOAT,
         DOUBLE,
     )
@@ -95,16 +110,28 @@ class Level:
         return f"{what} {'xyz'[self.dimension]}"
 
 
+def as_half(x: float) -> float:
+    """`x` rounded once to a half; a value out of range becomes an infinity."""
+    try:
+        rounded: float = struct.unpack("e", struct.pack("e", float(x)))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+    return rounded
+
+
 def promote(t: Scalar) -> Scalar:
     """C integer promotion (C11 6.3.1.1)."""
     return INT if t.is_integer and t.bytes < 4 else t
 
 
 def common(a: Scalar, b: Scalar) -> Scalar:
-    """The usual arithmetic conversions (C11 6.3.1.8)."""
+    """The usual arithmetic conversions (C11 6.3.1.8). Halves are computed with in float, which is
+    FLT_EVAL_METHOD 0 (C23 5.2.4.2.2)."""
     for real in (DOUBLE, FLOAT):
         if real in (a, b):
             return real
+    if HALF in (a, b):
+        return FLOAT
     a, b = promote(a), promote(b)
     if a == b:
         return a

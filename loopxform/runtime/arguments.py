@@ -94,7 +94,7 @@ def _real(name: str, dtype: str, value: Any) -> float:
         stored = np.dtype(dtype).type(exact)
     if np.isinf(stored) and not np.isinf(exact):
         raise _not(name, f"a number that {dtype} can hold", value)
-    return exact
+    return float(stored) if stored.itemsize < 4 else exact  # a half is passed as a float
 
 
 def _not(name: str, wanted: str, value: Any) -> ArgumentError:

@@ -160,5 +160,5 @@ def _name(a: Buffer | Param) -> str:
 
 def _param(a: Buffer | Param) -> KernelParam:
     if isinstance(a, Param):
-        return ScalarParam(a.name, a.type.numpy)
+        return ScalarParam(a.name, a.type.argument)
     return BufferParam(a.param.name, a.param.type.numpy, True, a.written)

@@ -2,7 +2,8 @@
 
 A float is a Python float that holds a value of its C type: after each operation in `float` it is
 rounded to 24 bits, which gives the same result as computing in float, since a double holds the
-exact result of every operation up to an innocuous second rounding.
+exact result of every operation up to an innocuous second rounding. A half is rounded to 11 bits
+where it is converted; nothing is computed in it.
 """
 
 from __future__ import annotations

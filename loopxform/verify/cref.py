@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -21,10 +22,16 @@ import numpy as np
 from loopxform.codegen.structs import c_layout, place, pointed, records, roots
 from loopxform.errors import InputError
 from loopxform.ir.nodes import Function, Param, Struct
+from loopxform.ir.types import HALF
+from loopxform.ir.typing import all_types
 from loopxform.runtime.structs import member
 
-FLAGS = ("-O2", "-ffp-contract=off", "-fPIC", "-shared", "-w")
-"""Contraction is off: a fused multiply-add would round differently from the interpreter."""
+FLAGS = ("-O2", "-ffp-contract=off", "-fexcess-precision=standard", "-fPIC", "-shared", "-w")
+"""Contraction is off: a fused multiply-add would round differently from the interpreter. Excess
+precision ends at assignments and casts, as the C standard has it."""
+
+IN_FLOAT = ("-mno-avx512fp16",) if platform.machine() == "x86_64" else ()
+"""For programs with halves, whatever the compiler is told to compile for: see `ir.types.common`."""
 
 COMPILERS = ("cc", "gcc", "clang")
 
@@ -176,6 +183,7 @@ def _compile(source: CSource, functions: Sequence[Function], directory: Path) ->
         *FLAGS,
         *sections,
         *source.options,
+        *(IN_FLOAT if any(HALF in all_types(f) for f in functions) else ()),
         *own,
         str(wrapper),
         "-o",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from loopxform.ir.nodes import Expr, Function, Param, Return
-from loopxform.ir.types import Scalar
+from loopxform.ir.types import FLOAT, HALF, Scalar, as_half
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import names, writes
 from loopxform.runtime.structs import with_members
@@ -41,7 +41,7 @@ _RUNTIME: dict[str, Any] = {
         "steps",
         "truncate",
     )
-} | {"allocate": memory.allocate, "copy": memory.copy}
+} | {"allocate": memory.allocate, "copy": memory.copy, "f16": as_half}
 
 Arguments = Mapping[str, Any]
 
@@ -138,7 +138,7 @@ def _scalar(p: Param, value: Any) -> Number:
     """A Python number of the parameter's type."""
     number: Number = value.item() if isinstance(value, np.ndarray | np.generic) else value
     if p.type.is_float:
-        return arith.f32(number) if p.type.bytes == 4 else float(number)
+        return {HALF: as_half, FLOAT: arith.f32}.get(p.type, float)(number)
     low, high = arith.bounds(p.type)
     if number != int(number) or not low <= number <= high:
         raise InterpError(f"{value} is not a value of {p.type} {p.name}")

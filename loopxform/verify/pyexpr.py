@@ -10,7 +10,7 @@ from typing import assert_never
 
 from loopxform.ir.functions import INTEGER, parameters
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Tile, Un, Var
-from loopxform.ir.types import BOOL, FLOAT, Scalar, common, promote
+from loopxform.ir.types import BOOL, FLOAT, HALF, Scalar, common, promote
 from loopxform.ir.typing import COMPARISONS, type_of
 from loopxform.verify import arith
 from loopxform.verify.memory import Fault
@@ -182,8 +182,12 @@ class Expressions:
             return text
         if to == BOOL:
             return f"({text} != 0)"
+        if to.is_float and have.is_float and have.bytes <= to.bytes:
+            return text
+        if to == HALF:
+            return f"f16({text})"
         if to.is_float and have.is_float:
-            return f"f32({text})" if to == FLOAT else text
+            return f"f32({text})"
         if to.is_float:
             if to == FLOAT and have.bytes >= 4:
                 return f"f32({text})" if have.bytes == 4 else f"int_to_f32({text})"

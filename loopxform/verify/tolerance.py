@@ -23,7 +23,7 @@ from loopxform.ir.types import FLOAT
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import stmt_exprs, walk, walk_expr
 
-CONTRACTION = {"float32": 1e-4, "float64": 1e-10}
+CONTRACTION = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
 HEADROOM = 64
 
 # fmt: off

@@ -145,7 +145,9 @@ def simulated(
     """The launch of a kernel, if it has anything to do."""
     total = [g * s for g, s in zip(k.groups(scalars), k.group_shape)]
     values = [
-        args[a.param.name] if isinstance(a, Buffer) else np.dtype(a.type.numpy).type(args[a.name])
+        args[a.param.name]
+        if isinstance(a, Buffer)
+        else np.dtype(a.type.argument).type(args[a.name])
         for a in k.arguments
     ]
     return None if 0 in total else SimulatedLaunch(k.name, values, total, k.group_shape)

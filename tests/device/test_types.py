@@ -150,7 +150,7 @@ def test_the_host_has_the_types_of_the_kernel() -> None:
     assert "[sizeof(long) == 8 && CHAR_MIN < 0 ? 1 : -1];" in made.files["f_opencl.c"]
 
 
-@pytest.mark.parametrize("name", ["_Float16", "__fp16", "__bf16", "__float128"])
+@pytest.mark.parametrize("name", ["__fp16", "__bf16", "__float128"])
 def test_types_of_compilers_are_refused_where_they_are_used(name: str) -> None:
     text = f"void f(int n, {name} *a) {{ for (int i = 0; i < n; i++) a[i] = a[i] * a[i] + 1; }}"
     text += "void g(int n, float *a) { for (int i = 0; i < n; i++) a[i] = 1; }"

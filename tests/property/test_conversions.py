@@ -21,6 +21,7 @@ VALUES: dict[str, list[float]] = {
     "unsigned short": [0, 2, 65535, 300, 256],
     "int": [0, 1, 2, -1, 300, 65536],
     "unsigned": [0, 1, 2, 300, 4294967295],
+    "_Float16": [0.0, 0.5, 1.5, -0.75, 300.25],
     "float": [0.0, 0.5, 1.5, -0.75, 300.25],
 }
 UPDATES = {
@@ -46,7 +47,7 @@ void f(int n, {value} x[n], {target} r[1]) {{
 def test_what_is_called_a_reduction_has_one_result_in_every_order(target: str) -> None:
     claimed = refuted = 0
     for value, (op, update) in product(VALUES, UPDATES.items()):
-        if value == "float" and op in NEVER_IN_FLOAT:
+        if value in ("_Float16", "float") and op in NEVER_IN_FLOAT:
             continue
         text = TEXT.format(target=target, value=value, update=update)
         routine = lx.loads(text).routine()

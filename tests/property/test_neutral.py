@@ -35,9 +35,25 @@ CPU = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else "
 RECIPES: tuple[Recipe, ...] = ("register", "block")
 OPTIONS = (Options(pad=True), Options(pad=True, versions=True))
 FLOATS = ["float", "double"]
+REALS = [*FLOATS, "_Float16"]
 INTEGERS = ["int", "unsigned int", "char", "unsigned char", "short", "long", "unsigned long"]
 REAL = (0.0, -0.0, 1.0, -1.0, 0.5, -3.25, math.inf, -math.inf, math.nan)
-REAL += (1e-45, -1e-45, 5e-324, -5e-324, 1e-30, -1e-30, 1e30, -1e30, 3.4e38, 0.1, -0.1)
+REAL += (
+    6e-8,
+    -6e-8,
+    65504.0,
+    1e-45,
+    -1e-45,
+    5e-324,
+    -5e-324,
+    1e-30,
+    -1e-30,
+    1e30,
+    -1e30,
+    3.4e38,
+    0.1,
+    -0.1,
+)
 
 STATEMENTS = (
     *("acc += {e};", "acc += {p};", "acc += {p};", "acc -= {p};", "acc = acc + {p};"),
@@ -66,7 +82,7 @@ CALLS += ("acc += sqrt({p});", "acc = fma({x}, {y}, acc);", "acc += exp({e});")
 LEAVES = ("A[k]", "A[k]", "B[k]", "B[k]", "t", "k", "0", "1", "2", "-1", "0.5f", "0.1")
 FORMS = ("{} + {}", "{} - {}", "{} * {}", "{} * {}", "{} / {}", "-{}", "({c}) ? {} : {}")
 INTEGER_FORMS = ("{} & {}", "{} | {}", "{} ^ {}", "{} << {}", "{} >> {}", "{} % {}", "~{}")
-CASTS = ("(int){}", "(float){}", "(double){}", "(char){}", "(unsigned char){}")
+CASTS = ("(int){}", "(_Float16){}", "(float){}", "(double){}", "(char){}", "(unsigned char){}")
 
 
 class Writer:
@@ -74,19 +90,19 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        kinds = [FLOATS, FLOATS, INTEGERS, [*FLOATS, *INTEGERS, "_Bool"]]
+        kinds = [FLOATS, REALS, INTEGERS, [*REALS, *INTEGERS, "_Bool"]]
         kind = self.rng.choice(kinds)
         self.t, self.a, self.b = (self.rng.choice(kind) for _ in range(3))
         if self.rng.random() < 0.5:
             self.a = self.b = self.t
-        self.only_integers = not {self.t, self.a, self.b} & set(FLOATS)
+        self.only_integers = not {self.t, self.a, self.b} & set(REALS)
 
     def text(self) -> str:
         rng = self.rng
         forms = STATEMENTS
         if self.only_integers:
             forms = forms + 2 * BITS
-        elif self.t in FLOATS:
+        elif self.t in REALS:
             forms = forms + CALLS
         start = rng.choice(["x", "x", "0", "1", "-1", "0.0", "-0.0"])
         parts = {"x": self.leaf(), "y": self.leaf(), "t": self.t, "c": self.condition()}

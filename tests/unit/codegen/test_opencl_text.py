@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from expressions import Generator
 
+from loopxform.codegen import halves
 from loopxform.codegen.cexpr import Dialect, assign, converted, dialect_of, expr
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import (
@@ -21,9 +22,10 @@ from loopxform.ir.nodes import (
     Load,
     Param,
     Return,
+    Select,
     Var,
 )
-from loopxform.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, ULLONG
+from loopxform.ir.types import BOOL, DOUBLE, FLOAT, HALF, INT, LONG, ULLONG
 from loopxform.runtime.device import choose
 from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
 from loopxform.verify.interp import InterpError, Program
@@ -62,8 +64,8 @@ def test_random_statements_on_a_device(seed: int) -> None:
             if value is None:
                 continue
             assert fn.returns is not None
-            found = bits.tobytes()[: fn.returns.bytes]
-            got = np.frombuffer(found, fn.returns.numpy)[0].item()
+            kind = np.dtype(fn.returns.argument)
+            got = np.frombuffer(bits.tobytes()[: kind.itemsize], kind)[0].item()
             compared += 1
             same = got == value or (got != got and value != value)
             assert same, (_text(fn), args, value, got)
@@ -71,7 +73,7 @@ def test_random_statements_on_a_device(seed: int) -> None:
 
 
 def _params(generator: Generator) -> list[KernelParam]:
-    scalars: list[KernelParam] = [ScalarParam(p.name, p.type.numpy) for p in generator.params]
+    scalars: list[KernelParam] = [ScalarParam(p.name, p.type.argument) for p in generator.params]
     return [*scalars, BufferParam("ok", "uint8", written=False), BufferParam("out", "uint64")]
 
 
@@ -83,7 +85,8 @@ def _kernel(generator: Generator, functions: list[Function]) -> str:
         assert fn.returns is not None
         target = f"*(__global {fn.returns.cl} *)(out + {n})"
         lines.append(f"  if (ok[{n}]) {{ {_text(fn, target)} }}")
-    return "\n".join([*lines, "}"]) + "\n"
+    text = "\n".join([*lines, "}"]) + "\n"
+    return "\n".join([*halves.helpers(text), text])
 
 
 def _text(fn: Function, target: str = "return") -> str:
@@ -128,6 +131,30 @@ def test_bools_and_literals() -> None:
     assert expr(Const(7, ULLONG), OPENCL) == "7uL"
     assert expr(Const(0.5, FLOAT, "0.5f"), OPENCL) == "0.5f"
     assert expr(Cast(ULLONG, Var("i")), OPENCL) == "(ulong)i"
+
+
+def test_halves_are_bits_in_memory_and_floats_elsewhere() -> None:
+    types = {"a": HALF, "r": HALF, "x": FLOAT, "d": DOUBLE, "i": INT}
+    d = Dialect("opencl", types, packed=frozenset("a"))
+    a, r = Load("a", (Var("i"),)), Var("r")
+    assert expr(Bin("*", a, r), d) == "float_of_half(a[i]) * r"
+    assert assign(Assign(a, Load("a", (Const(0),))), d) == "a[i] = a[0]"
+    assert assign(Assign(a, Select(Var("x"), a, Const(1))), d) == (
+        "a[i] = half_of_float(x != 0 ? float_of_half(a[i]) : 1)"
+    )
+    assert assign(Assign(a, Select(Var("x"), a, r)), d) == (
+        "a[i] = x != 0 ? a[i] : half_of_float(r)"
+    )
+    assert assign(Assign(a, Const(0.1, DOUBLE)), d) == "a[i] = 0x2e66"
+    assert assign(Assign(a, Var("d"), "+"), d) == "a[i] = half_of_float_d(float_of_half(a[i]) + d)"
+    assert assign(Assign(r, a), d) == "r = float_of_half(a[i])"
+    assert assign(Assign(r, Var("i"), "*"), d) == "r = round_to_half(r*i)"
+    assert assign(Assign(r, Const(1e6, FLOAT)), d) == "r = (1.0f / 0.0f)"
+    assert assign(Assign(Var("x"), Cast(HALF, Var("d")), "-"), d) == "x -= round_to_half_d(d)"
+    assert expr(Bin("/", Cast(HALF, Const(3)), Var("i")), d) == "3.0f / i"
+    c = Dialect("c", types, packed=frozenset())
+    assert assign(Assign(a, r, "+"), c) == "a[i] += r"
+    assert expr(Const(0.5, HALF), c) == "(_Float16)0.5f"
 
 
 def test_every_array_parameter_is_linear() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,26 @@ def test_the_corpus_file() -> None:
     args = mm_args(5, 6, 7)
     run_reference(CSource(MM), mm(), args)
     assert np.allclose(args["C"], args["A"] @ args["B"], rtol=1e-5)
+
+
+def test_halves_are_computed_with_in_float_whatever_the_compiler_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last word on a command line counts."""
+    cc, said = tmp_path / "cc", tmp_path / "said"
+    cc.write_text(f'#!/bin/sh\necho "$@" >> {said}\nexec cc "$@"\n')
+    cc.chmod(0o755)
+    monkeypatch.setenv("CC", f"{cc} -fexcess-precision=fast")
+    text = "void f(int n, T *a) { for (int i = 0; i < n; i++) a[i] = a[i] * a[i] + a[i]; }"
+    wide = np.arange(1, 2, 2**-10, np.float32)
+    for c_type, numpy_type in (("_Float16", np.float16), ("float", np.float32)):
+        mine, a = text.replace("T", c_type), wide.astype(numpy_type)
+        run_reference(CSource(text=mine), loads(mine)["f"].function, {"n": a.size, "a": a})
+        assert (a == (wide * wide + wide).astype(numpy_type)).all()
+    halves, floats = said.read_text().splitlines()
+    assert halves.rfind("-fexcess-precision=standard") > halves.rfind("-fexcess-precision=fast")
+    assert ("-mno-avx512fp16" in halves) == (platform.machine() == "x86_64")
+    assert "-mno-avx512fp16" not in floats
 
 
 def test_static_functions_and_globals_are_within_reach(tmp_path: Path) -> None:
