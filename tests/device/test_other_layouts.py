@@ -92,14 +92,15 @@ void f(int n, int m, int l, const double a[restrict n][m], double b[restrict n])
 }
 """
 RAGGED = """\
-void f(int n, int m, int l, const unsigned char a[restrict n][m],
-       const int length[restrict n], int b[restrict n])
+void f(int n, int m, int l, const int a[restrict n][m], const int length[restrict n],
+       int b[restrict n])
 {
   for (int i = 0; i < n; i++) {
     int state = l;
-    for (int k = 0; k < length[i]; k++)
-      if (a[i][k] != 2)
-        state = (state ^ a[i][k]) % 9973 * 31;
+    for (int p = 0; p < 3; p++)
+      for (int k = 0; k < length[i]; k++)
+        if (a[i][k] != 2)
+          state = (state ^ a[i][k]) % 9973 * 31;
     b[i] = state;
   }
 }
