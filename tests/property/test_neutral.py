@@ -143,7 +143,9 @@ class Writer:
             integers = [x for x in LEAVES if "." not in x]
             return rng.choice(integers if self.only_integers else LEAVES)
         if rng.random() < 0.1:
-            return rng.choice(CASTS).format(self.expr(depth - 1))
+            cast, operand = rng.choice(CASTS), self.expr(depth - 1)
+            whole = "char" in cast or not self.only_integers
+            return (cast if whole else "(int){}").format(operand)
         forms = FORMS + (INTEGER_FORMS if self.only_integers and rng.random() < 0.5 else ())
         form, c = rng.choice(forms), ""
         if "{c}" in form:
