@@ -9,8 +9,9 @@ CheckedFile      its loops, its functions, what could not be read
 CheckedFunction  its loops, dependence matrices and OpenMP claims
 load, loads      read a C file, or C text: a File
 File             file["mm"] is one of its functions, a Routine
-Routine          check, matrix, apply steps, tile
+Routine          check, matrix, apply steps, tile, offload
 TiledRoutine     what tile made: the kernel, write, compile
+OffloadedRoutine what offload made: its parts, the kernels, write, compile
 LoopxformError   every deliberate refusal; its render() quotes the C
 ArgumentError    a call of a compiled kernel that does not fit the C prototype
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from loopxform.api import File, Routine, load, loads
     from loopxform.checked import CheckedFile, CheckedFunction, check
     from loopxform.errors import ArgumentError, LoopxformError
+    from loopxform.offloaded import OffloadedRoutine
     from loopxform.tiled import TiledRoutine
 
 _HOMES = {
@@ -35,6 +37,7 @@ _HOMES = {
     "CheckedFunction": "checked",
     "File": "api",
     "LoopxformError": "errors",
+    "OffloadedRoutine": "offloaded",
     "Routine": "api",
     "TiledRoutine": "tiled",
     "check": "checked",
@@ -48,6 +51,7 @@ __all__ = [
     "CheckedFunction",
     "File",
     "LoopxformError",
+    "OffloadedRoutine",
     "Routine",
     "TiledRoutine",
     "__version__",

@@ -21,9 +21,17 @@ from typing import TYPE_CHECKING, Any
 
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.annotated import (
+    considered,
+    require_read,
+    require_understood,
+    tiled_first,
+    with_given,
+)
 from loopxform.errors import InputError, quoting
 from loopxform.files import safe_name
 from loopxform.frontend import CppOptions, Parsed, parse_file
+from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
@@ -32,8 +40,10 @@ from loopxform.transforms import Derivation, Step, step, with_tiles
 
 if TYPE_CHECKING:
     from loopxform.analysis.openmp import Claim
+    from loopxform.offloaded import OffloadedRoutine
     from loopxform.recipes.limits import Limits
     from loopxform.recipes.sizes import Recipe
+    from loopxform.spliced import OffloadedFile
     from loopxform.tiled import TiledRoutine
 
 
@@ -43,12 +53,19 @@ def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
 
     Raises InputError with the place.
     """
-    return File(parse_file(fspath(path), _cpp(**options)))
+    return _file(parse_file(fspath(path), _cpp(**options)))
 
 
 def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
     """Reads C text; see `load`. Raises InputError with the place."""
-    return File(parse_file(name, _cpp(**options), text=text))
+    return _file(parse_file(name, _cpp(**options), text=text))
+
+
+def _file(parsed: Parsed) -> File:
+    """The file; raises InputError for an annotation that asks for what there is not."""
+    if any(a.verb == "tile" for found in parsed.annotations.values() for a in found):
+        require_understood(parsed)
+    return File(parsed)
 
 
 def _cpp(
@@ -78,6 +95,29 @@ class File:
     def __iter__(self) -> Iterator[Routine]:
         return (Routine(self, fn) for fn in self.parsed.unit.functions)
 
+    def offload(
+        self,
+        *functions: str,
+        limits: Limits | str = "generic",
+        contract: bool = True,
+        pad: bool = False,
+        edge_versions: bool = False,
+        reassociate: bool = False,
+        **sizes: int,
+    ) -> OffloadedFile:
+        """The whole file with the loops of these functions (none named: of all) on the device: the
+        user's text, with launches in front of the loops that they stand for. The options are those
+        of `Routine.offload`.
+
+        Raises EmitError where a macro of the file stands in the way, LimitError; TypeError for an
+        unknown size.
+        """
+        from loopxform.recipes.sizes import Options
+        from loopxform.spliced import offload_file  # loads what only this needs
+
+        options = Options(pad=pad, versions=edge_versions, reassociate=reassociate)
+        return offload_file(self, functions, sizes, limits, contract=contract, options=options)
+
     def routine(self, name: str | None = None) -> Routine:
         """The function of that name, or the only one with a loop nest. Raises InputError."""
         with quoting(self.parsed.sources):
@@ -100,9 +140,11 @@ def _choose(parsed: Parsed, name: str | None) -> Function:
         known = ", ".join(fn.name for fn in functions) or "none"
         message, help = f"there is no function '{name}'", f"the functions are: {known}"
         raise InputError(message, loc=top, code="LX052", help=help)
+    require_read(parsed)
     with_loops = [fn for fn in functions if _has_loop(fn)]
-    if len(with_loops) == 1:
-        return with_loops[0]
+    meant = tiled_first(parsed, considered(parsed, with_loops))
+    if len(meant) == 1:
+        return meant[0]
     if parsed.problems and not with_loops:
         raise parsed.problems[0]
     if not with_loops:
@@ -112,12 +154,19 @@ def _choose(parsed: Parsed, name: str | None) -> Function:
             code="LX060",
             help="give a file with a for loop over arrays",
         )
-    names = ", ".join(fn.name for fn in with_loops)
+    if not meant:
+        raise InputError(
+            "every function with a loop nest is annotated ignore",
+            loc=with_loops[0].origin.loc,
+            code="LX067",
+            help="remove one of the annotations",
+        )
+    names = ", ".join(fn.name for fn in meant)
     raise InputError(
-        f"{len(with_loops)} functions have loop nests: {names}",
-        loc=with_loops[1].origin.loc,
+        f"{len(meant)} functions have loop nests: {names}",
+        loc=meant[1].origin.loc,
         code="LX053",
-        help=f"name one: --function {with_loops[0].name}",
+        help=f"name one: --function {meant[0].name}",
     )
 
 
@@ -148,10 +197,15 @@ class Routine:
 
         return dtype_of(self.function, name)
 
+    @property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """Those in the function and in front of it, in text order."""
+        return self.file.parsed.annotations.get(self.name, ())
+
     def check(self, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
         """A verdict for every loop, in text order. The loops of a nest that takes longer than
         `seconds` are unknown for that reason."""
-        return judge(self.function, seconds)
+        return with_given(self, judge(self.function, seconds))
 
     def audit(self, seconds: float | None = None) -> tuple[Claim, ...]:
         """What is true of every OpenMP loop, in text order. A claim that takes longer than
@@ -221,3 +275,25 @@ class Routine:
         options = Options(pad, edge_versions, orders, Rk, reassociate)
         chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)
+
+    def offload(
+        self,
+        *,
+        limits: Limits | str = "generic",
+        contract: bool = True,
+        pad: bool = False,
+        edge_versions: bool = False,
+        reassociate: bool = False,
+        **sizes: int,
+    ) -> OffloadedRoutine:
+        """The whole function on the device: every nest is a kernel, tiled where that pays; loops
+        that cannot run in parallel run on the host, with kernels inside, or on one work-item.
+        Arrays are copied once for all kernels. The options are those of `tile`.
+
+        Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
+        """
+        from loopxform.offloaded import offload_routine  # loads what only this needs
+        from loopxform.recipes.sizes import Options
+
+        options = Options(pad=pad, versions=edge_versions, reassociate=reassociate)
+        return offload_routine(self, sizes, limits, contract=contract, options=options)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from loopxform.analysis.deps import Dependence
 from loopxform.analysis.matrix import Matrix, matrix
 from loopxform.analysis.verdict import LoopVerdict
+from loopxform.annotated import Asserted, asserted
 from loopxform.api import File, Routine, load
 from loopxform.errors import InputError
 from loopxform.source import Loc
@@ -52,19 +53,21 @@ def checked(
 
 @dataclass(frozen=True)
 class CheckedFunction:
-    """A function: a verdict for each of its loops in text order, and what is true of its OpenMP
-    claims, and the dependence matrix of every nest."""
+    """A function: a verdict for each of its loops in text order, what is true of its OpenMP
+    claims, the dependence matrix of every nest, and what its annotations assert."""
 
     routine: Routine
     loops: tuple[LoopVerdict, ...]
     claims: tuple[Claim, ...]
     matrices: tuple[Matrix, ...]
+    asserted: tuple[Asserted, ...] = ()
 
     @classmethod
     def of(cls, routine: Routine, time_limit: float | None = None) -> CheckedFunction:
         """Judges a function. A nest that takes longer than `time_limit` seconds is unknown."""
         verdicts, claims = routine.check(time_limit), routine.audit(time_limit)
-        return cls(routine, verdicts, claims, matrix(routine.function, time_limit))
+        matrices = matrix(routine.function, time_limit)
+        return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts))
 
     @property
     def name(self) -> str:
@@ -86,11 +89,13 @@ class CheckedFunction:
 
     def json(self) -> dict[str, object]:
         audited = {c.path: {"openmp": c.json()} for c in self.claims}
+        said = {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
         return {
             "name": self.name,
             "line": self.loc.line if self.loc else 0,
             "loops": [v.json() | audited.get(v.path, {}) for v in self.loops],
             "dependences": [d.json() for m in self.matrices for d in (*m.rows, *m.unmodelled)],
+            **said,
         }
 
 
@@ -114,6 +119,11 @@ class CheckedFile:
     @property
     def claims(self) -> tuple[Claim, ...]:
         return tuple(c for f in self.functions for c in f.claims)
+
+    @property
+    def asserted(self) -> tuple[Asserted, ...]:
+        """What the annotations `parallel` and `check` of the file assert."""
+        return tuple(a for f in self.functions for a in f.asserted)
 
     def __getitem__(self, name: str) -> CheckedFunction:
         for f in self.functions:

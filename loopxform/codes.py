@@ -56,6 +56,10 @@ CODES: dict[str, str] = {
     "LX065": "Elements of an array are used as subscripts or loop bounds, and which values keep "
     "every access inside its array could not be told, or the ones given do not: a run on random "
     "inputs would touch other memory. `run --input NAME=LOW:HIGH` gives the values.",
+    "LX066": "An annotation of the source that says nothing meaningful, or stands where there is "
+    "nothing to say it of: `#pragma loopxform`, `#pragma scop`.",
+    "LX067": "The source says that this is left alone: `#pragma loopxform ignore`, or loops outside"
+    " of `#pragma scop`.",
     # legality
     "LX100": "A step that may not be applied.",
     "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "
@@ -64,7 +68,8 @@ CODES: dict[str, str] = {
     "LX103": "Something in the loop is not modelled, so nothing can be proven about it.",
     "LX104": "The nest is too hard to analyse in the time given, so nothing is proven about it.",
     "LX110": "The two loops are not perfectly nested: a statement stands between them.",
-    "LX111": "The bounds of the inner loop depend on the outer loop's variable.",
+    "LX111": "The bounds of the inner loop depend on the outer loop's variable, in a way in which "
+    "they cannot be turned around.",
     "LX112": "The body writes what the bounds are computed from.",
     "LX113": "The two loops are not neighbours that provably have the same iterations; a witness "
     "names one that only one of them has.",
@@ -73,6 +78,7 @@ CODES: dict[str, str] = {
     "LX121": "A variable declared in the loop is used on both sides of the cut: expand it first.",
     "LX122": "A variable declared among the statements is used outside of the loop around them.",
     "LX123": "There is no guard to distribute, or what it reads changes under it.",
+    "LX124": "The statements behind a loop cannot be a further iteration of it.",
     "LX130": "The loop variable is read after the loop, so its last value must stay what it is.",
     "LX131": "The step needs a loop that counts upwards: normalise it first.",
     "LX132": "The loop is mapped to hardware already.",
@@ -109,6 +115,7 @@ CODES: dict[str, str] = {
     "LX172": "Versions for groups inside the grid and at its edge are made of the innermost loop "
     "over groups.",
     "LX173": "Whole tiles need every check that partial ones need: there would be one version.",
+    "LX174": "No guard excludes all iterations of a group: every group may have something to do.",
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",
@@ -150,5 +157,8 @@ CODES: dict[str, str] = {
     "it touches.",
     "LX316": "Text of the function depends on _OPENMP, which a compiler defines that heeds the "
     "pragmas: check with -D_OPENMP, so that it is read, or -U_OPENMP where it does not matter.",
+    # annotations of the source
+    "LX400": "A loop is annotated `parallel` or `check`, and its verdict is another.",
+    "LX401": "An annotation asks for a tiling that cannot be had.",
 }
 """Codes never change their meaning; tools match on them."""

@@ -188,6 +188,13 @@ class TransformError(LoopxformError):
             self.status = 2
 
 
+class AnnotationError(LoopxformError):
+    """An annotation of the source that does not hold, or asks for what cannot be done."""
+
+    status = 1
+    code = "LX400"
+
+
 class MismatchError(LoopxformError):
     """A transformed program and the user's C gave different results."""
 

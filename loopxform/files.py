@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopxform import trace
 from loopxform.errors import InputError
 
 
@@ -20,6 +21,11 @@ class Output:
     path: Path
     text: str
     option: str = "-o"
+
+    @property
+    def data(self) -> bytes:
+        """In UTF-8; what a user's file holds that is none stands as surrogates in the text."""
+        return self.text.encode(errors="surrogateescape")
 
 
 def safe_name(name: str) -> str:
@@ -40,7 +46,8 @@ def write_all(outputs: Sequence[Output], inputs: Iterable[str] = ()) -> list[Pat
     Raises InputError where a folder cannot be made or a file not written, where a file is one of
     `inputs`, and where two would have one name.
     """
-    _apart(outputs, tuple(inputs))
+    inputs = tuple(inputs)
+    _apart(outputs, inputs)
     scratch: dict[Path, Path] = {}
     try:
         for o in outputs:
@@ -54,6 +61,7 @@ def write_all(outputs: Sequence[Output], inputs: Iterable[str] = ()) -> list[Pat
         for temporary in scratch.values():
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+    trace.wrote(outputs, inputs)
     return [o.path for o in outputs]
 
 
@@ -62,11 +70,11 @@ def _prepare(o: Output, scratch: dict[Path, Path]) -> None:
     if o.path.is_dir():
         raise IsADirectoryError(errno.EISDIR, f"'{o.path}' is a folder")
     if o.path.exists() and not o.path.is_file():
-        o.path.write_text(o.text, encoding="utf-8")
+        o.path.write_bytes(o.data)
         return
     o.path.parent.mkdir(parents=True, exist_ok=True)
     scratch[o.path] = o.path.with_name(f".{o.path.name}.{os.getpid()}.tmp")
-    scratch[o.path].write_text(o.text, encoding="utf-8")
+    scratch[o.path].write_bytes(o.data)
 
 
 def _apart(outputs: Sequence[Output], inputs: tuple[str, ...]) -> None:
@@ -100,24 +108,27 @@ def _diagnosed(o: Output) -> Iterator[None]:
 def _refusal(o: Output, message: str) -> InputError:
     help = {
         "-o": "choose another folder, which can be written: -o DIR",
+        "-MF": "choose another file, which can be written: -MF FILE",
         "--json": "choose another file, which can be written: --json FILE",
     }
     return InputError(message, code="LX055", help=help[o.option], subject=o.option)
 
 
-def depfile(targets: Iterable[Path], dependencies: Sequence[str]) -> str:
-    """A Make rule: the targets depend on every file read; a phony rule for each header."""
+def depfile(targets: Iterable[str], dependencies: Sequence[str], *, phony: bool = True) -> str:
+    """A Make rule: the targets, escaped already, depend on every file read; a phony rule for each
+    header, so that Make does not mind when one is gone."""
+    rule = f"{' '.join(targets)}: {' '.join(map(escaped, dependencies))}\n"
+    return rule + "".join(f"\n{escaped(d)}:\n" for d in dependencies[1:] if phony)
 
-    def escaped(name: str | Path) -> str:
-        text = str(name)
-        if "\n" in text:
-            raise InputError(
-                f"a Makefile cannot name the file {text!r}",
-                code="LX055",
-                help="rename the file, or leave out -MD",
-                subject="-MD",
-            )
-        return re.sub(r"([\\#% :])", r"\\\1", text).replace("$", "$$")
 
-    rule = f"{' '.join(map(escaped, targets))}: {' '.join(map(escaped, dependencies))}\n"
-    return rule + "".join(f"\n{escaped(d)}:\n" for d in dependencies[1:])
+def escaped(name: str | Path) -> str:
+    """The name of a file as Make reads it. Raises InputError where Make cannot name it."""
+    text = str(name)
+    if "\n" in text:
+        raise InputError(
+            f"a Makefile cannot name the file {text!r}",
+            code="LX055",
+            help="rename the file, or leave out -MD",
+            subject="-MD",
+        )
+    return re.sub(r"([\\#% :])", r"\\\1", text).replace("$", "$$")

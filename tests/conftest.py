@@ -34,6 +34,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(reason)
 
 
+os.environ["LOOPXFORM_CACHE"] = "off"  # tests see what the code does now
+
 GOLDEN = Path(__file__).parent / "golden"
 
 

@@ -67,7 +67,7 @@ def assumptions(fn: Function) -> tuple[str, ...]:
 def assumed(fn: Function, loop: For) -> tuple[str, ...]:
     """What the verdict on one loop takes for granted."""
     changed = writes((loop,))
-    used = changed | _names_in(loop)
+    used = changed | names_in(loop)
     sizes = {n for p in fn.objects if p.name in used for e in p.shape if e for n in names(e)}
     pairs = [
         f"{a.name} and {b.name} do not overlap"
@@ -89,5 +89,6 @@ def _of_pointers(fn: Function, used: frozenset[str] | None) -> Iterator[str]:
                 yield f"{p} and {a} do not overlap"
 
 
-def _names_in(loop: For) -> frozenset[str]:
+def names_in(loop: For) -> frozenset[str]:
+    """Every name that the statements of a loop mention, what they only set apart."""
     return frozenset(n for _, s in walk((loop,)) for e in stmt_exprs(s) for n in names(e))

@@ -1,20 +1,21 @@
 """Parametric bounding boxes: the greatest index per dimension of a union of conjunctions, in C.
 
-isl's `dim_max` gives a piecewise maximum. It becomes one expression `max(e1, e2, ...)` where on
-every piece no other form exceeds the piece's own; a floor becomes a C division where what it
-divides is proven >= 0 (C truncates, which is then the same).
+isl gives a piecewise value. It becomes one expression `max(e1, e2, ...)` where on every piece no
+other form exceeds the piece's own, `min(e1, e2, ...)` where none is below it; a floor becomes a C
+division where what it divides is proven >= 0 (C truncates, which is then the same).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from loopxform.analysis import sets
 from loopxform.analysis.linear import Conj, Constraint, Lin, plus
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Bin, Const, Expr, Var
+from loopxform.ir.nodes import Bin, Const, Expr, Select, Var
 
 if TYPE_CHECKING:
     import islpy
@@ -68,30 +69,62 @@ def _bounding_box(
     parts: Sequence[Conj], index: Names, params: Names
 ) -> tuple[tuple[Expr, ...], Expr | None, bool]:
     union = sets.build(tuple(parts), index, params)
-    forms = [_maximum(union, d, params) for d in range(len(index))]
+    found = [_forms(sets.bounded(partial(union.dim_max, d)), params) for d in range(len(index))]
     when = sets.bounded(lambda: union.params().coalesce())
-    upper = tuple(_greatest_of(f) for f in forms)
-    corner = len(index) == 1 or _has_corner(parts, index, params, forms)
-    return upper, _condition(when, params), corner
+    upper = tuple(_value(forms, op, 1) for forms, op in found)
+    corner = len(index) == 1 or _has_corner(parts, index, params, [f for f, _ in found])
+    return upper, condition(when, params), corner
 
 
-def _maximum(union: islpy.Set, d: int, params: Names) -> list[_Form]:
-    """The different forms of the maximum of one dimension."""
-    pieces = sets.bounded(lambda: union.dim_max(d).coalesce().get_pieces())
+MAX_TESTS = 4
+"""Comparisons that choose between the pieces of a value, beyond which it has no simple formula."""
+
+
+def formula(value: islpy.PwAff, params: Names, within: islpy.Set) -> Expr:
+    """A piecewise value as one expression, right wherever there is a value and the parameters are
+    in `within`. Raises NoFormula."""
+    try:
+        return _value(*_forms(value, params))
+    except NoFormula:
+        return _chosen(sets.bounded(lambda: value.gist(within).coalesce()), params)
+
+
+def _chosen(value: islpy.PwAff, params: Names) -> Expr:
+    """`c ? a : b`"""
+    *others, (where, last) = sets.bounded(value.get_pieces)
+    asked = sum(b.n_constraint() for x, _ in others for b in x.get_basic_sets())
+    if asked > MAX_TESTS:
+        raise NoFormula("its greatest index has no simple formula")
+    out = _form(last, where, params).expr()
+    for where, aff in others:
+        when = condition(where, params)
+        here = simplify(_form(aff, where, params).expr())
+        out = here if when is None else Select(when, here, out)
+    return out
+
+
+def _forms(value: islpy.PwAff, params: Names) -> tuple[list[_Form], str]:
+    """The different forms of a value, and the operator that chooses among them."""
+    pieces = sets.bounded(lambda: value.coalesce().get_pieces())
     found = [(where, _form(aff, where, params)) for where, aff in pieces]
     forms = list(dict.fromkeys(form for _, form in found))
     if not forms:
         raise NoFormula("its greatest index is not known")
-    for where, form in found:
-        for other in forms:
-            if other != form and _exceeds(other, form, where, params):
-                raise NoFormula("its greatest index has no simple formula")
-    return forms
+    pairs = [(where, form, x) for where, form in found for x in forms if x != form]
+    above = {x for where, form, x in pairs if _exceeds(x, form, where, params)}
+    below = {x for where, form, x in pairs if _exceeds(form, x, where, params)}
+    everywhere = next((x for x in forms if x not in above | below), None)
+    if everywhere is not None:
+        return [everywhere], "max"
+    if above and below:
+        raise NoFormula("its greatest index has no simple formula")
+    return forms, "min" if above else "max"
 
 
-def _exceeds(other: _Form, form: _Form, where: islpy.Set, params: Names) -> bool:
-    above = Constraint(False, {"#b": 1, "#a": -1, "": -1})
-    conj = (*form.conj("#a"), *other.conj("#b"), above)
+def _exceeds(a: _Form, b: _Form, where: islpy.Set, params: Names) -> bool:
+    """Whether a > b somewhere."""
+    above = Constraint(False, {"#a": 1, "#b": -1, "": -1})
+    conj = (*a.conj("#a"), *b.conj("#b"), above)
     found = sets.build((conj,), (), params).params()
     return not sets.bounded(lambda: where.intersect(found).is_empty())
 
@@ -108,11 +141,10 @@ def _has_corner(
     return sets.bounded(lambda: union.params().is_subset(inside.params()))
 
 
-def _greatest_of(forms: Sequence[_Form]) -> Expr:
-    out = simplify(Bin("+", forms[0].expr(), Const(1)))
-    for form in forms[1:]:
-        out = Bin("max", out, simplify(Bin("+", form.expr(), Const(1))))
-    return out
+def _value(forms: Sequence[_Form], op: str, plus: int = 0) -> Expr:
+    """The greatest or least of the forms, and `plus`."""
+    texts = [simplify(Bin("+", form.expr(), Const(plus))) for form in forms]
+    return reduce(lambda a, b: Bin(op, a, b), texts)
 
 
 # ---------------------------------------------------------------- reading isl
@@ -170,7 +202,7 @@ def _coefficients(aff: islpy.Aff, params: Names) -> Lin:
     return plus(out, {"": constant.to_python()}) if not constant.is_zero() else out
 
 
-def _condition(when: islpy.Set, params: Names) -> Expr | None:
+def condition(when: islpy.Set, params: Names) -> Expr | None:
     """The parameter set as a C condition, None where it is everything."""
     everything = sets.build(((),), (), params).params()
     if sets.bounded(lambda: when.is_equal(everything)):

@@ -13,7 +13,7 @@ for certain elsewhere, and has no extent otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from loopxform.analysis import boxes
@@ -36,6 +36,7 @@ from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Bin, Const, Expr, Function
+from loopxform.ir.visit import walk_expr
 from loopxform.source import Loc
 
 NOT_AFFINE = "a subscript or its iterations are not affine"
@@ -52,6 +53,8 @@ class Extent:
     upper: tuple[Expr, ...]
     when: Expr | None
     corner: bool
+    parts: tuple[Conj, ...] = field(default=(), compare=False, repr=False)
+    """The elements, over `#0, #1, ...` and the scalars of the caller's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,11 @@ class NoExtent:
 
     array: str
     obstacle: Obstacle = field(compare=False)
+
+
+def index_names(rank: int) -> tuple[str, ...]:
+    """What the subscripts of an element are called in conjunctions."""
+    return tuple(f"#{d}" for d in range(rank))
 
 
 def extent(fn: Function, array: str) -> Extent | None:
@@ -81,23 +89,34 @@ def explain(
         return search.refuse("it is too hard to compute")
 
 
+def with_plain_assumptions(fn: Function) -> Function:
+    """Remainders in assumptions would be in every formula, and say nothing about extents."""
+    assumes = tuple(e for e in fn.assumes if not any(map(_is_remainder, walk_expr(e))))
+    return fn if assumes == fn.assumes else replace(fn, assumes=assumes)
+
+
+def _is_remainder(e: Expr) -> bool:
+    return isinstance(e, Bin) and e.op == "%"
+
+
 class _Search:
     """The touched elements as conjunctions over `#0, #1, ...` (the subscripts) and parameters."""
 
     def __init__(
         self, fn: Function, array: str, others: Sequence[str] = (), rank: int | None = None
     ) -> None:
+        fn = with_plain_assumptions(fn)
         self.fn, self.array, self.arrays = fn, array, {array, *others}
         declared = next((len(p.shape) for p in fn.objects if p.name == array), 0)
         self.rank = declared if rank is None else rank
-        self.index = tuple(f"#{d}" for d in range(self.rank))
-        self.keep = frozenset(self.index) | {p.name for p in fn.objects if not p.shape}
+        self.index = index_names(self.rank)
+        self.scalars = names_of(fn).inputs
+        self.keep = frozenset(self.index) | self.scalars
         self.reason: str | None = None
         self.place = fn.origin.loc
         self.parts = self._touched()
         every = frozenset(k for part in self.parts for k in conj_names(part))
-        own = {p.name for p in fn.objects if not p.shape}
-        self.params = tuple(sorted(k for k in every if k in own))
+        self.params = tuple(sorted(every & self.scalars))
 
     def refuse(self, why: str) -> NoExtent:
         text = f"how much of '{self.array}' is touched cannot be told: {why}"
@@ -144,7 +163,7 @@ class _Search:
         shape = tuple(d for d in param.shape[: self.rank] if d is not None)
         sizes = [Bin(">=", d, Const(1)) for d in shape if not isinstance(d, Const)]
         when = reduce(lambda a, b: Bin("&&", a, b), sizes) if sizes else None
-        return Extent(self.array, shape, when, False)
+        return Extent(self.array, shape, when, False, tuple(self.parts))
 
     def _declared(self) -> Conj | None:
         """The elements the array is declared to have, where all its dimensions are stated."""
@@ -190,7 +209,7 @@ class _Search:
         """The parts without subscripts below 0, where it is for the scalars alone to say that there
         are none: of `a[k][j]` with a declared shape the function says that 0 <= k, `a[i - 1]` for
         i = 0 is a mistake. Empty where that is not so."""
-        box, scalars = self._declared(), self.keep - set(self.index)
+        box, scalars = self._declared(), self.scalars
         found: list[Conj] = []
         for part in self.parts:
             inside = None if box is None else eliminate((*part, *box), self.keep)
@@ -208,7 +227,7 @@ class _Search:
             upper, when, corner = boxes.bounding_box(self.parts, self.index, self.params)
         except boxes.NoFormula as e:
             return self._whole() or self.refuse(str(e))
-        return Extent(self.array, upper, when, corner)
+        return Extent(self.array, upper, when, corner, tuple(self.parts))
 
 
 def _covers(conj: Conj, part: Conj) -> bool:
@@ -233,7 +252,7 @@ def _simple(search: _Search) -> Extent | None:
     if first is None or any(b is None or (b[0], b[1]) != (first[0], first[1]) for b in boxes):
         return None
     upper = tuple(to_expr(x) for x in first[0])
-    return Extent(search.array, upper, all_of(first[1]), True)
+    return Extent(search.array, upper, all_of(first[1]), True, tuple(search.parts))
 
 
 _Box = tuple[tuple[Lin, ...], tuple[Constraint, ...]]

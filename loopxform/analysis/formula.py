@@ -267,7 +267,31 @@ class Translator:
                 ]
                 both = (side.op == "max") == is_low
                 return self._and(*parts) if both else self._or(*parts)
+        for side, other, is_low in ((a, b, True), (b, a, False)):
+            if isinstance(side, Bin) and side.op == "/":
+                found = self._quotient(side, other, -gap if is_low else gap, is_low=is_low)
+                if found is not None:
+                    return found
         return self._relate(a, b, lambda x, y: at_least(y, x, gap))
+
+    def _quotient(self, q: Bin, other: Expr, shift: int, *, is_low: bool) -> Dnf | None:
+        """x / d <= y where `is_low`, else x / d >= y, with y = other + shift: by the sign of y, so
+        that the quotient needs no name. None where that is not known to be affine."""
+        left, right = self._alike(q, q.left, q.right)
+        numerators, d, others = self.cases(left), self._positive(right), self.cases(other)
+        if numerators is None or d is None or others is None:
+            return None
+        out: list[Conj] = []
+        for x, c in numerators:
+            for value, e in others:
+                y = plus(value, const(shift))
+                if is_low:
+                    out.append((*c, *e, at_least(y, {}), at_least(times(y, d), x, 1 - d)))
+                    out.append((*c, *e, at_least({}, y, 1), at_least(times(y, d), x)))
+                else:
+                    out.append((*c, *e, at_least(y, {}, 1), at_least(x, times(y, d))))
+                    out.append((*c, *e, at_least({}, y), at_least(x, times(y, d), 1 - d)))
+        return self._few(tuple(_plain(conj) for conj in out if not _contradicts(conj)))
 
     def _relate(self, a: Expr, b: Expr, relation: Callable[[Lin, Lin], Constraint]) -> Dnf:
         left, right = self.cases(a), self.cases(b)
@@ -307,3 +331,13 @@ def _both(a: Cases | None, b: Cases | None, f: Callable[[Lin, Lin], Lin]) -> Cas
     if a is None or b is None or len(a) * len(b) > MAX_CASES:
         return None
     return tuple((f(x, y), c + d) for x, c in a for y, d in b)
+
+
+def _contradicts(conj: Conj) -> bool:
+    """Whether a number in it is not at least 0."""
+    return any((constant_of(c.lin) or 0) < 0 for c in conj if not c.eq)
+
+
+def _plain(conj: Conj) -> Conj:
+    """Without inequalities of numbers."""
+    return tuple(c for c in conj if c.eq or constant_of(c.lin) is None)

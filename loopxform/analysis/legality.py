@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.exchange import NotExchanged, exchanged
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import reductions
 from loopxform.analysis.scope import below
@@ -52,11 +53,11 @@ def reverse_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
 
 
 def interchange_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
-    """for i: for j: S -> for j: for i: S where the nest is perfect, the bounds of j do not depend
-    on i, and no row reads (=, ..., <, >): it would begin with `>`. A forall carries nothing, so no
-    such row exists: it moves inwards always (seed 000, footnote 12)."""
+    """for i: for j: S -> for j: for i: S where the nest is perfect, the bounds of j can be written
+    down outside of i, and no row reads (=, ..., <, >): it would begin with `>`. A forall carries
+    nothing, so no such row exists: it moves inwards always (seed 000, footnote 12)."""
     outer = loop_at(fn, path)
-    structure = _not_swappable(outer)
+    structure = _not_swappable(fn, path, outer)
     if structure or outer.parallel:
         return structure
     unknown = opaque_obstacles(fn, path)
@@ -83,7 +84,7 @@ def stays_parallel(fn: Function, path: Path) -> bool:
     return all(d.direction[1] == "=" for d in rows)
 
 
-def _not_swappable(outer: For) -> tuple[Obstacle, ...]:
+def _not_swappable(fn: Function, path: Path, outer: For) -> tuple[Obstacle, ...]:
     place = outer.origin.loc
     if len(outer.body) != 1 or not isinstance(outer.body[0], For):
         message = f"the loop over '{outer.var}' does not hold just one loop"
@@ -92,8 +93,8 @@ def _not_swappable(outer: For) -> tuple[Obstacle, ...]:
     if outer.live_out or inner.live_out:
         return (_live_out(outer if outer.live_out else inner),)
     found: list[Obstacle] = []
-    if outer.var in _header(inner):
-        message = f"the bounds of '{inner.var}' depend on '{outer.var}'"
+    if outer.var in _header(inner) and (why := _not_exchanged(fn, path)):
+        message = f"the bounds of '{inner.var}' depend on '{outer.var}': {why}"
         remedy = f"normalise {inner.var}, so that the dependence becomes a guard"
         found.append(Obstacle("LX111", message, inner.origin.loc, remedy=remedy))
     changed = writes(inner.body) & (_header(inner) | _header(outer))
@@ -102,6 +103,15 @@ def _not_swappable(outer: For) -> tuple[Obstacle, ...]:
         remedy = "copy the bound into another variable before the loops"
         found.append(Obstacle("LX112", message, place, remedy=remedy))
     return tuple(found)
+
+
+def _not_exchanged(fn: Function, path: Path) -> str:
+    """Why the bounds of the two loops cannot be written down the other way round; "": they can."""
+    try:
+        exchanged(fn, path)
+    except NotExchanged as e:
+        return str(e)
+    return ""
 
 
 def distribute_obstacles(fn: Function, path: Path, cut: int) -> tuple[Obstacle, ...]:

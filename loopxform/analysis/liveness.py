@@ -173,7 +173,7 @@ def array_read_elsewhere(fn: Function, path: Path, name: str) -> Loc | Literal[F
     stands after it, or anywhere in a loop around both."""
     inside = {p for p, _ in below(enclosing(fn, path)[-1], path)} | {path}
     parents = enclosing(fn, path)
-    looped = [path[: n + 1] for n, s in enumerate(parents[:-1]) if isinstance(s, For)]
+    looped = [path[: n + 1] for n, s in enumerate(parents[:-1]) if isinstance(s, For | Opaque)]
     outermost = looped[0] if looped else path
     for p, s in walk(fn.body):
         if p in inside or not (_mentions(s, name) or isinstance(s, Opaque)):

@@ -74,13 +74,31 @@ def build(dnf: Dnf, dims: Sequence[str], params: Sequence[str] = ()) -> islpy.Se
     """
     import islpy
 
+    head, members, cases = _texts(dnf, dims, params)
+    text = f"{head}{{ [{', '.join(members)}] : {cases} }}"
+    return bounded(lambda: islpy.Set(text, context()))
+
+
+def relation(
+    dnf: Dnf, label: str, dims: Sequence[str], target: Sequence[str], params: Sequence[str]
+) -> islpy.Map:
+    """The map `[params] -> { label[dims] -> [target] : dnf }`, as `build` makes sets."""
+    import islpy
+
+    head, members, cases = _texts(dnf, (*dims, *target), params)
+    source, image = ", ".join(members[: len(dims)]), ", ".join(members[len(dims) :])
+    text = f"{head}{{ {label}[{source}] -> [{image}] : {cases} }}"
+    return bounded(lambda: islpy.Map(text, context()))
+
+
+def _texts(dnf: Dnf, dims: Sequence[str], params: Sequence[str]) -> tuple[str, list[str], str]:
+    """For isl: the parameters in front, the names of the dimensions, the formula."""
     index = {name: f"d{n}" for n, name in enumerate(dims)}
     index |= {name: f"p{n}" for n, name in enumerate(params)}
     head = f"[{', '.join(index[p] for p in params)}] -> " if params else ""
-    tuple_text = ", ".join(index[d] for d in dims)
     known = frozenset(index)
     cases = " or ".join(f"({_case(conj, index, known)})" for conj in dnf) or "1 = 0"
-    return bounded(lambda: islpy.Set(f"{head}{{ [{tuple_text}] : {cases} }}", context()))
+    return head, [index[d] for d in dims], cases
 
 
 def sample(conj: Sequence[Constraint]) -> dict[str, int] | None:

@@ -28,6 +28,13 @@ from loopxform.source import Loc
 
 Answer: TypeAlias = Literal["yes", "reduction", "privatizable", "no", "unknown"]
 
+ENOUGH: dict[str, tuple[Answer, ...]] = {
+    "parallel": ("yes",),
+    "privatizable": ("yes", "privatizable"),
+    "reduction": ("yes", "privatizable", "reduction"),
+}
+"""The verdicts that satisfy a requirement."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:

@@ -1,4 +1,4 @@
-"""The command line: `loopxform check|tile|apply|run|explain|devices`.
+"""The command line: `loopxform check|tile|offload|apply|run|explain|devices`.
 
 This module only finds the command; each command is a module of its own and loads what it needs.
 Exit status: 0 done or legal, 1 illegal or a mismatch, 2 bad input or usage, 101 our own bug.
@@ -6,6 +6,7 @@ Exit status: 0 done or legal, 1 illegal or a mismatch, 2 bad input or usage, 101
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -14,6 +15,7 @@ from loopxform import __version__
 COMMANDS = {
     "check": "judge every loop of a C file: parallel, reduction, or why not",
     "tile": "write a block- and register-tiled OpenCL kernel with its C host code",
+    "offload": "write OpenCL kernels for every nest of a function, the host code in between",
     "apply": "apply transformation steps one by one, each checked",
     "run": "run the tiled kernel and compare it with your own C",
     "explain": "explain a step or a diagnostic code",
@@ -31,6 +33,7 @@ OVERVIEW = "\n".join(
         "",
         "  loopxform COMMAND --help shows the options of a command.",
         "  loopxform tile mm.c --Ty 16 --Rx 4 is a good start.",
+        "  loopxform --version, and --cmakedir: the folder for CMake's Loopxform_DIR.",
         "",
         "exit status: 0 done, 1 illegal or a mismatch, 2 bad input or usage, 101 internal error",
     ]
@@ -61,7 +64,15 @@ def _general(args: list[str]) -> int:
     if args[0] in ("-V", "--version"):
         print(f"loopxform {__version__}")
         return 0
+    if args[0] == "--cmakedir":
+        print(_cmake_folder())
+        return 0
     from loopxform.errors import UsageError
 
     message, help = f"'{args[0]}' is not a command", f"commands: {', '.join(COMMANDS)}"
     raise UsageError(message, help=help)
+
+
+def _cmake_folder() -> str:
+    """Where CMake finds the package: `cmake -DLoopxform_DIR=$(loopxform --cmakedir)`."""
+    return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cmake")

@@ -16,7 +16,7 @@ from loopxform.errors import TransformError, UsageError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
-from loopxform.transforms.base import LARGEST_TILE
+from loopxform.transforms.sites import LARGEST_TILE
 
 EPILOG = "steps:\n" + "\n".join(f"  {kind.usage}" for kind in STEPS.values())
 

@@ -80,6 +80,7 @@ def main(argv: list[str]) -> int:
     if failed:
         raise failed[-1]
     refuted = any(c.proven is False for r in reports for c in r.claims)
+    refuted = refuted or not all(a.holds for r in reports for a in r.asserted)
     return int(refuted or any(not a.holds for a in answers))
 
 

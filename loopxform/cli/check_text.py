@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from loopxform.analysis.matrix import matrix_text
 from loopxform.analysis.verdict import Answer, LoopVerdict
+from loopxform.annotated import Asserted
 from loopxform.checked import CheckedFile, CheckedFunction
 from loopxform.source import Loc
 
@@ -33,6 +34,8 @@ def function(f: CheckedFunction, file: str | None = None) -> list[str]:
         out += [f"        {line}" for line in _reasons(v)]
         claim = f.claim(v)
         out += [f"        {line}" for line in _claim(claim)] if claim else []
+        out += [f"        {_assertion(a, v)}" for a in f.asserted if v in a.loops]
+    out += [f"{a.annotation.loc}: {a.annotation.text}: {a.why}" for a in f.asserted if not a.loops]
     lines = {v.path: v.line for v in f.loops}
     for m in f.matrices:
         title = (
@@ -128,6 +131,11 @@ def _claim(claim: Claim) -> Iterator[str]:
         yield f"    cure: {f.cure or 'none; remove the pragma'}"
     for d in claim.doubts:
         yield f"  {d.message}{_line(d.loc, d.message)} [{d.code}]"
+
+
+def _assertion(a: Asserted, v: LoopVerdict) -> str:
+    at = f" (line {a.annotation.loc.line})" if a.annotation.loc else ""
+    return f"{a.annotation.text}{at}: {'does not hold' if v in a.wrong else 'holds'}"
 
 
 def _answer(claim: Claim) -> str:

@@ -10,6 +10,9 @@ from loopxform.cli import streams
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import InputError, LoopxformError
 
+REMEMBERED = frozenset(["offload", "tile"])
+"""Commands whose results are kept."""
+
 INTERRUPTED = 130
 NOBODY_READS = 141
 """What a shell makes of SIGINT and SIGPIPE."""
@@ -21,6 +24,14 @@ def run_command(name: str, args: list[str]) -> int:
 
 
 def _command(name: str, args: list[str]) -> int:
+    if name not in REMEMBERED:
+        return _main(name, args)
+    from loopxform.cli import remembered
+
+    return remembered.run(name, args, lambda: _main(name, args))
+
+
+def _main(name: str, args: list[str]) -> int:
     command = importlib.import_module(f"loopxform.cli.{name}")
     try:
         status: int = command.main(args)

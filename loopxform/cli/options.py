@@ -7,27 +7,34 @@ import re
 import sys
 
 from loopxform.api import File, Routine, load, loads
+from loopxform.cli.compiler import add_cflags, take_cflags
 from loopxform.cli.parser import Parser
 from loopxform.errors import InputError, UsageError, about
 from loopxform.frontend.rawtext import decode
-from loopxform.transforms.base import LARGEST_TILE
+from loopxform.ir.written import whole
+from loopxform.transforms.sites import LARGEST_TILE
 
 
-def parser(name: str, about: str, *, many: bool = False) -> Parser:
-    """The parser of a command that reads one C file, or several."""
+def parser(name: str, about: str, *, many: bool = False, several: bool = False) -> Parser:
+    """The parser of a command that reads one C file, or `many`, and is about one function of it,
+    or `several`."""
     p = Parser(prog=f"loopxform {name}", description=about, allow_abbrev=False)
     if many:
         help = "C files, folders with C files below, or - for standard input"
         p.add_argument("files", nargs="+", metavar="FILE.c", help=help)
     else:
         p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
-    p.add_argument(
-        "--function", metavar="NAME", help="the function to use, where there are several"
-    )
+    if several:
+        help = "a function to use (all of the file); may be given several times"
+        p.add_argument("--function", metavar="NAME", action="append", default=[], help=help)
+    else:
+        help = "the function to use, where there are several"
+        p.add_argument("--function", metavar="NAME", help=help)
     c = p.add_argument_group("preprocessor")
     c.add_argument("-I", dest="include", action="append", default=[], metavar="DIR")
     c.add_argument("-D", dest="define", action="append", default=[], metavar="NAME[=VALUE]")
     c.add_argument("-U", dest="undefine", action="append", default=[], metavar="NAME")
+    add_cflags(c)
     return p
 
 
@@ -39,6 +46,7 @@ def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
 
 def read(args: argparse.Namespace, path: str | None = None) -> File:
     """Reads the file of the command line, or `path`. Raises InputError with the place."""
+    take_cflags(args)
     _macros(args)
     path = args.file if path is None else path
     if path == "-":
@@ -94,19 +102,6 @@ def chosen(file: File, args: argparse.Namespace) -> Routine:
 def positive(option: str, text: str | None) -> int | None:
     """The positive number given for an option. Raises UsageError."""
     return None if text is None else whole(option, text, 1, LARGEST_TILE, "16")
-
-
-def whole(option: str, text: str, low: int, high: int, example: str) -> int:
-    """The whole number given for an option. Raises UsageError."""
-    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(high))
-    if is_number and low <= int(text) <= high:
-        return int(text)
-    raise UsageError(
-        f"{option} must be a whole number from {low} to {high}, not '{text}'",
-        code="LX023",
-        help=f"{option} {example}",
-        subject=option,
-    )
 
 
 def numbers(option: str, texts: list[str]) -> dict[str, int | float]:

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopxform.analysis.verdict import LoopVerdict
+from loopxform.analysis.verdict import ENOUGH, LoopVerdict
 from loopxform.api import Routine
 from loopxform.checked import CheckedFile
 from loopxform.errors import TransformError, UsageError
 from loopxform.source import Loc
 from loopxform.transforms import step
-from loopxform.transforms.base import with_tiles
-
-ENOUGH = {
-    "parallel": ("yes",),
-    "privatizable": ("yes", "privatizable"),
-    "reduction": ("yes", "privatizable", "reduction"),
-}
-"""The verdicts that satisfy a requirement."""
+from loopxform.transforms.derivation import with_tiles
 
 
 @dataclass(frozen=True)

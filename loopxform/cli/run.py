@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from loopxform.cli import tiling
-from loopxform.cli.options import numbers, parser, read, whole
+from loopxform.cli.options import numbers, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
 from loopxform.errors import UsageError, about, quoting
+from loopxform.ir.written import whole
 from loopxform.recipes.limits import profile
 from loopxform.runtime.profiles import limits_of
 from loopxform.verify.check_run import run

@@ -2,6 +2,7 @@
 
 a loop's verdict            kind pass (it can run in parallel), informational (it cannot) or
                             open (not known); none of them is a defect: level none
+parallel, check             pass where the annotation holds, else an error
 an OpenMP claim             pass where it is proven; an error for each finding, a warning for
                             each reason why it is not proven
 --can, --require            pass, or an error
@@ -20,6 +21,7 @@ from urllib.parse import quote
 from loopxform import __version__
 from loopxform.analysis.openmp.claim import Claim
 from loopxform.analysis.verdict import LoopVerdict
+from loopxform.annotated import Asserted
 from loopxform.checked import CheckedFile, CheckedFunction
 from loopxform.cli.check_text import words
 from loopxform.cli.questions import Answer
@@ -45,6 +47,7 @@ RULES: dict[str, tuple[str, str]] = {
     "loop-no": ("SequentialLoop", "An iteration of the loop needs what an earlier one computes."),
     "loop-unknown": ("UnknownLoop", "Whether the iterations can run in parallel is not known."),
     "openmp-claim": ("OpenMPClaim", "What an OpenMP pragma claims of its loop is proven."),
+    "annotation": ("Annotation", "What an annotation asserts of its loop is proven."),
     "question": ("Question", "What was asked with --can or --require holds."),
 }
 """Name and description of the rules besides the codes of `loopxform explain`."""
@@ -85,6 +88,7 @@ class _Run:
             for f in report.functions:
                 results += [self.loop(f, v) for v in f.loops]
                 results += [r for c in f.claims for r in self.claim(f, c)]
+                results += [self.assertion(f, a) for a in f.asserted]
             results += [self.answer(a) for a in answers]
         notes = [self.notification(e) for e in errors]
         invocation: Json = {"executionSuccessful": not errors}
@@ -132,6 +136,16 @@ class _Run:
             yield self.result(
                 d.code, "fail", text, place, level="warning", function=f.name, related=pragma
             )
+
+    def assertion(self, f: CheckedFunction, a: Asserted) -> Json:
+        place = a.annotation.loc
+        if a.holds:
+            text = f"{a.annotation.text} holds."
+            return self.result("annotation", "pass", text, place, function=f.name)
+        error = a.error()
+        related = [(r.loc, r.message) for v in a.wrong for r in v.reasons]
+        text = f"{error.message}."
+        return self.result(error.code, "fail", text, place, function=f.name, related=related)
 
     def answer(self, a: Answer) -> Json:
         text = " ".join(a.text())

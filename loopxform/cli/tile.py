@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from loopxform.api import File
 from loopxform.cli import plan_text, tiling, transactions_text
+from loopxform.cli.makerule import add_build_options, with_rule
 from loopxform.cli.options import parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.script import saved
 from loopxform.cli.summary import lines
-from loopxform.files import Output, depfile, in_folder, write_all
+from loopxform.files import Output, in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.transforms import Derivation
 
@@ -39,7 +39,7 @@ def options() -> Parser:
     o.add_argument(
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
     )
-    o.add_argument("-MD", dest="depfile", action="store_true", help="write NAME.d for make")
+    add_build_options(o)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p
 
@@ -51,8 +51,8 @@ def main(argv: list[str]) -> int:
     tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
     script = saved(tiled.derivation, contract=tiled.contract)
-    outputs = [] if args.dry_run else list(_outputs(args, file, made.files, script))
-    written = write_all(outputs, file.parsed.dependencies)
+    outputs = [] if args.dry_run else _outputs(args, made.files, script)
+    written = write_all(with_rule(args, file, outputs), file.parsed.dependencies)
     # With `--json -` standard output is the script alone.
     talk = sys.stderr if args.json == "-" else sys.stdout
     if args.show_steps:
@@ -70,17 +70,12 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _outputs(
-    args: argparse.Namespace, file: File, files: Mapping[str, str], script: str
-) -> Iterator[Output]:
-    """What is written, a rule for make that names all of it included."""
+def _outputs(args: argparse.Namespace, files: Mapping[str, str], script: str) -> list[Output]:
+    """What is written, without the rule for make."""
     outputs = in_folder(args.output, files)
     if args.json and args.json != "-":
         outputs.append(Output(Path(args.json), script, "--json"))
-    yield from outputs
-    if args.depfile:
-        rule = depfile([o.path for o in outputs], file.parsed.dependencies)
-        yield from in_folder(args.output, {f"{file.stem}.d": rule})
+    return outputs
 
 
 def steps(derivation: Derivation) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from loopxform.api import File
 from loopxform.cli.options import add_contract, chosen, positive
 from loopxform.errors import UsageError, about
+from loopxform.recipes import wishes
 from loopxform.recipes.limits import PROFILES, Limits, profile
 from loopxform.recipes.sizes import NAMES, RECIPES, Options
 from loopxform.tiled import TiledRoutine, tile_routine
@@ -16,25 +17,13 @@ if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
 
 
-SIZES = {
-    "Ty": "work-items of a group along the outer tiled loop",
-    "Tx": "work-items of a group along the inner tiled loop",
-    "Tk": "tile of the sequential loop",
-    "Ry": "elements per work-item along the outer tiled loop",
-    "Rx": "elements per work-item along the inner tiled loop",
-    "Tz": "work-items along a third tiled loop (stencils)",
-}
-
-
 def add_options(p: argparse.ArgumentParser) -> None:
-    g = p.add_argument_group("tiling", "defaults fit the device; see docs/tiling.md")
-    for name, what in SIZES.items():
-        g.add_argument(f"--{name}", metavar="N", help=what)
+    g = add_sizes(p)
     g.add_argument(
         "--recipe",
         choices=("auto", *RECIPES),
         default="auto",
-        help="what is tiled: found from what is used again (auto), or one of the named ways",
+        help=wishes.RECIPE,
     )
     g.add_argument(
         "--variant",
@@ -43,37 +32,46 @@ def add_options(p: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help=argparse.SUPPRESS,
     )
-    g.add_argument(
-        "--pad",
-        action="store_true",
-        help="fill partial tiles of the sequential loop with numbers that change nothing, where "
-        "that can be shown, in place of an epilogue",
-    )
-    g.add_argument(
-        "--edge-versions",
-        action="store_true",
-        help="copy and write whole tiles in versions without the checks of partial ones",
-    )
-    g.add_argument(
-        "--Rk",
-        metavar="N",
-        help="split the reduction into chunks of Tk*N terms that run at the same time (N is 256 "
-        "where no loop is parallel)",
-    )
-    g.add_argument(
-        "--reassociate",
-        action="store_true",
-        help="sums and products of floats may be computed in another order",
-    )
+    add_edges(g)
+    g.add_argument("--Rk", metavar="N", help=wishes.CHUNKS)
+    add_reassociate(g)
     g.add_argument(
         "--manifest",
         action="append",
         default=[],
         metavar="A:1,0",
-        help="read an array from a copy with its dimensions in this order, made first; "
-        "none: make no copies, which else are made where they pay",
+        help=wishes.LAYOUT,
     )
     add_contract(g, "(tile: on; run: off, which is bit-exact)")
+    add_device(p)
+
+
+def add_sizes(p: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """The tile sizes; returns their group."""
+    g = p.add_argument_group("tiling", "defaults fit the device; see docs/tiling.md")
+    for name, what in wishes.SIZES.items():
+        g.add_argument(f"--{name}", metavar="N", help=what)
+    return g
+
+
+def add_edges(g: argparse._ArgumentGroup) -> None:
+    """What else than bounds checks there may be in partial tiles."""
+    add_flags(g, "pad", "edge-versions")
+
+
+def add_flags(g: argparse._ArgumentGroup, *names: str) -> None:
+    """Options without a value."""
+    for name in names:
+        g.add_argument(f"--{name}", action="store_true", help=wishes.FLAGS[name])
+
+
+def add_reassociate(g: argparse._ArgumentGroup) -> None:
+    """That results may round differently."""
+    add_flags(g, "reassociate")
+
+
+def add_device(p: argparse.ArgumentParser) -> None:
+    """The device, or the profile, to fit."""
     d = p.add_argument_group("device")
     d.add_argument(
         "--device", metavar="SPEC", help="a device of `loopxform devices` to fit and use"
@@ -85,9 +83,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
 
 def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: bool) -> TiledRoutine:
     """Tiles the function that the command line asks for. Raises LoopxformError."""
-    given = ((name, positive(f"--{name}", getattr(args, name))) for name in NAMES)
-    sizes = {name: size for name, size in given if size is not None}
-    routine = chosen(file, args)
+    sizes, routine = given_sizes(args), chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
         recipe = None if args.recipe == "auto" else args.recipe
         options = Options(
@@ -100,23 +96,17 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
         return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
 
 
+def given_sizes(args: argparse.Namespace) -> dict[str, int]:
+    """The tile sizes of the command line. Raises UsageError."""
+    given = ((name, positive(f"--{name}", getattr(args, name))) for name in NAMES)
+    return {name: size for name, size in given if size is not None}
+
+
 def _layouts(texts: list[str]) -> tuple[tuple[str, str], ...] | None:
     """What --manifest asks for; None where that is left to tiling. Raises UsageError."""
     if not texts:
         return None
-    return () if texts == ["none"] else tuple(map(_layout, texts))
-
-
-def _layout(text: str) -> tuple[str, str]:
-    """`A:1,0`. Raises UsageError."""
-    array, _, order = text.partition(":")
-    if array and order and all(n.isdecimal() for n in order.split(",")):
-        return array, order
-    raise UsageError(
-        f"'{text}' is no layout",
-        help="an array and its dimensions in order: --manifest A:1,0",
-        subject="--manifest",
-    )
+    return () if texts == ["none"] else tuple(wishes.layout(t, "--manifest") for t in texts)
 
 
 def limits_for(args: argparse.Namespace) -> Limits:

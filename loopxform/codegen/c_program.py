@@ -20,11 +20,11 @@ from loopxform.codegen.structs import c_definition, place, plain_locals, records
 from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
 from loopxform.errors import EmitError
+from loopxform.ir import whiles
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import (
     Assign,
-    Bin,
     Call,
     Copy,
     Decl,
@@ -39,6 +39,7 @@ from loopxform.ir.nodes import (
     Struct,
     Tile,
     Var,
+    While,
 )
 from loopxform.ir.records import Record
 from loopxform.ir.types import Scalar
@@ -275,6 +276,12 @@ class _Printer:
                 return [f"{pad}{cexpr.assign(s, d)};"]
             case Copy():
                 return [pad + line for line in copy_lines(s, d, self._fresh)]
+            case While():
+                inside = self.body(s.body, place, depth + 1, d, parallel=parallel)
+                test = f"while ({cexpr.expr(s.cond, d)})"
+                if s.once:
+                    return [f"{pad}do {{", *inside, f"{pad}}} {test};"]
+                return [f"{pad}{test} {{", *inside, pad + "}"]
             case Opaque():
                 raise EmitError(
                     f"a statement that is not modelled cannot be printed: {s.reason}",
@@ -289,6 +296,9 @@ class _Printer:
     def _for(self, s: For, place: Path, depth: int, d: Dialect, parallel: bool) -> list[str]:
         pad = "  " * depth
         inner = replace(d, types={**d.types, s.var: s.type})
+        if whiles.is_while(s):
+            body = self.body(s.body, place, depth + 1, inner, parallel=parallel)
+            return [f"{pad}while ({cexpr.expr(whiles.test(s), inner)}) {{", *body, pad + "}"]
         threads = self.openmp and not parallel and runs_parallel(s, place, self.scopes, inner.types)
         out = [f"{pad}#pragma omp parallel for"] if threads else []
         own = "" if place in self.scopes.outside else f"{s.type.c} "
@@ -316,7 +326,7 @@ def header(s: For, outside: Dialect, inside: Dialect) -> str:
     step = poly(s.step)
     value = step.value
     down = value is not None and value < 0
-    test = cexpr.expr(Bin(">" if down else "<", Var(s.var), s.hi), inside)
+    test = cexpr.expr(whiles.test(s), inside)
     if step.constant in (1, -1):
         change = "++" if step.constant == 1 else "--"
     elif down and step.constant is not None:

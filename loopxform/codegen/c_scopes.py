@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, If, Load, Stmt, Var
+from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, If, Load, Stmt, Var, While
 from loopxform.ir.types import Scalar, common, promote
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, writes
@@ -70,6 +70,8 @@ def _free(
         elif isinstance(s, If):
             found |= names(s.cond) | _free(s.then, place, outside)
             found |= _free(s.orelse, place, outside, orelse=True)
+        elif isinstance(s, While):
+            found |= names(s.cond) | _free(s.body, place, outside)
         else:
             found |= reads((s,))
     return found

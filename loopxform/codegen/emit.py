@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loopxform.codegen import host, render
+from loopxform.codegen import host, host_runtime, render
 from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import Plan, program_plan
 from loopxform.errors import EmitError
@@ -20,15 +21,32 @@ class Emitted:
     plan: Plan | None
 
 
-def opencl(
-    derivation: Derivation, *, stem: str, origin: str, version: str, contract: bool = True
-) -> Emitted:
-    """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program.
+@dataclass(frozen=True)
+class Entry:
+    """A part of the user's program as C: `text` defines `static int lx_try_NAME(...)` with the
+    parameters of the part, where NAME is what its derivation calls the function. It returns 1
+    where the device did the work; 0 where nothing has changed and the loops have to run. With
+    `NAME_cl` for buffers on the device, if that was asked for. Above it stand the runtime, and the
+    structs and objects at file scope that the part uses."""
 
-    Raises EmitError where it cannot run as kernels behind the user's signature.
+    text: str
+    plan: Plan
+    host: host.HostPlan
+
+
+def entry(
+    derivation: Derivation,
+    *,
+    origin: str,
+    version: str,
+    contract: bool = True,
+    on_device: bool = True,
+) -> Entry:
+    """A part of a file whose text stays the user's; names of parts of one file must differ.
+
+    Raises EmitError where the mapped program cannot run as kernels behind its parameters.
     """
     start = derivation.start
-    _reachable(start)
     if start.returns is not None:
         raise EmitError(
             f"'{start.name}' returns a value, which a kernel cannot",
@@ -41,9 +59,34 @@ def opencl(
         header=tuple(_header(derivation, origin, version)),
         contract=contract,
     )
+    planned = host.host_plan(plan, origin=origin, on_device=on_device)
+    return Entry(host.entry(planned), plan, planned)
+
+
+def runtime(version: str) -> str:
+    """What stands above the entries of a file, once: includes, and the OpenCL runtime."""
+    return host_runtime.text(version)
+
+
+def header(entries: Sequence[Entry], *, stem: str, origin: str, version: str) -> str:
+    """`stem.h`: the functions of the runtime, and `NAME_cl` of the entries that have it."""
+    return host.header([e.host for e in entries], stem=stem, origin=origin, version=version)
+
+
+def opencl(
+    derivation: Derivation, *, stem: str, origin: str, version: str, contract: bool = True
+) -> Emitted:
+    """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
+    of its own.
+
+    Raises EmitError where it cannot run as kernels behind the user's signature.
+    """
+    _reachable(derivation.start)
+    made = entry(derivation, origin=origin, version=version, contract=contract)
     name = f"{stem}_opencl"
-    text, header = host.write(host.host_plan(plan, stem=name, origin=origin, version=version))
-    return Emitted({f"{stem}.cl": plan.source, f"{name}.c": text, f"{name}.h": header}, plan)
+    text, head = host.write(made.host, stem=name, version=version)
+    files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}
+    return Emitted(files, made.plan)
 
 
 def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> Emitted:

@@ -60,8 +60,7 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     from the scalars: it must not overflow either."""
     d = Dialect("c", symbols(start))
     found = [
-        Condition(e, f"the shape assumption {cexpr.expr(e, d)} does not hold")
-        for e in start.assumes
+        Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in start.assumes
     ]
     found += _ranges(start, fn)
     arrays = [s for s in fn.body if isinstance(s, Decl) and s.shape and s not in start.body]

@@ -13,9 +13,19 @@ from loopxform.ir.types import DOUBLE, Scalar
 
 VALUE, BITS, ROUND = "float_of_half", "half_of_float", "round_to_half"
 
+_CALLED = """/* A CPU converts in many instructions: calls keep the compiler from taking minutes. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define CALLED __attribute__((noinline))
+#else
+#define CALLED
+#endif"""
+
 _HELPERS = {
-    VALUE: f"float {VALUE}(ushort h)\n{{\n  return vload_half(0, (const __private half *)&h);\n}}",
-    BITS: f"""ushort {BITS}(float x)
+    VALUE: f"""CALLED float {VALUE}(ushort h)
+{{
+  return vload_half(0, (const __private half *)&h);
+}}""",
+    BITS: f"""CALLED ushort {BITS}(float x)
 {{
   ushort h;
   vstore_half_rte(x, 0, (__private half *)&h);
@@ -35,7 +45,7 @@ _NEEDS = {
     f"{ROUND}_d": (VALUE, BITS, f"{BITS}_d"),
 }
 
-NAMES = frozenset(_HELPERS)
+NAMES = frozenset({*_HELPERS, "CALLED"})
 
 
 def helper(name: str, t: Scalar) -> str:
@@ -48,6 +58,8 @@ def helpers(text: str) -> Iterator[str]:
     """The definitions that kernels need, in order."""
     called = {n for n in NAMES if f"{n}(" in text}
     called |= {m for n in called for m in _NEEDS.get(n, ())}
+    if called:
+        yield _CALLED
     yield from (body for name, body in _HELPERS.items() if name in called)
 
 

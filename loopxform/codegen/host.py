@@ -1,9 +1,9 @@
-"""The C file that replaces the user's function: a drop-in with the user's signature, and a variant
-for callers who keep their data on the device.
+"""The C around the kernels of one offloaded part of the user's program: `lx_try_NAME`, which does
+on the device what the part does, and `NAME_cl` for callers who keep their data on the device.
 
-The drop-in checks at run time what the analysis assumed (arrays do not overlap, recovered shapes
-hold, bounds are far from the end of int); where a check fails, or OpenCL does, it runs the user's
-own loops, kept in the same file. Nothing is ever wrong, only slower.
+`lx_try_NAME` checks at run time what the analysis assumed (arrays do not overlap, recovered shapes
+hold, bounds are far from the end of int). Where a check fails, or OpenCL does, it returns 0 and has
+changed nothing: its caller runs the user's own loops. Nothing is ever wrong, only slower.
 """
 
 from __future__ import annotations
@@ -12,28 +12,54 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loopxform.codegen import c_program, guard, render, structs
-from loopxform.codegen.buffers import Buffer
-from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen import (
+    c_program,
+    guard,
+    host_control,
+    host_runtime,
+    render,
+    schedule,
+    structs,
+)
+from loopxform.codegen.buffers import Buffer, Part
+from loopxform.codegen.cexpr import HELPERS, Dialect
 from loopxform.codegen.guard import wide
 from loopxform.codegen.host_names import require_names
-from loopxform.codegen.plan import KernelPlan, Plan
-from loopxform.ir.nodes import Param
+from loopxform.codegen.plan import Plan
+from loopxform.ir.nodes import Function, Param
 from loopxform.ir.types import CHAR, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
 
 
 @dataclass(frozen=True)
+class HostPart:
+    """A part of an array as the host code copies it: C expressions for its first element, for the
+    one behind its last, and for whether there are any ("": yes)."""
+
+    begin: str
+    end: str
+    when: str
+
+
+@dataclass(frozen=True)
 class HostBuffer:
-    """An array as the host code sees it: C expressions for its address and size."""
+    """An array as the host code sees it: C expressions for its address, for the elements that are
+    touched, and for those that the device has room for. `into` is copied to the device, `back` from
+    it."""
 
     name: str
     type: str
     pointer: str
     count: str
-    read: bool
-    written: bool
+    room: str
+    into: HostPart | None
+    back: HostPart | None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        parts = (p for p in (self.into, self.back) if p is not None)
+        return (self.count, *(t for p in parts for t in (p.begin, p.end, p.when)))
 
 
 @dataclass(frozen=True)
@@ -47,36 +73,32 @@ class HostTemporary:
 
 @dataclass(frozen=True)
 class HostKernel:
-    """A kernel as the host code launches it. `first` is where its groups are among those of all,
-    `groups` C expressions for them, `arguments` C variables in order."""
+    """A kernel as the host code launches it: `arguments` are C variables in order, of which those
+    in `changing` are set at each launch."""
 
     name: str
-    first: int
-    groups: tuple[str, str, str]
     group_shape: tuple[int, int, int]
     arguments: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a device must have: a query of `clGetDeviceInfo`, its type, and the least it may say."""
-
-    name: str
-    type: str
-    query: str
-    least: int
+    changing: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class HostPlan:
-    """Everything templates/host.c.j2 and host.h.j2 print."""
+    """Everything templates/entry.c.j2, host.c.j2 and host.h.j2 print. `place` is where the part
+    stands in the user's file, `key` tells its kernels from others, `control` are the statements
+    around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
+    there to be something to do; `flags` are those of the temporaries that the control flow reads;
+    `prelude` is what must stand above, where the user's file does not
+    have it. Without `cl_prototype` there is no NAME_cl."""
 
     name: str
-    stem: str
+    place: str
+    key: str
     origin: str
-    version: str
     kernels: tuple[HostKernel, ...]
+    control: tuple[str, ...]
     temporaries: tuple[HostTemporary, ...]
+    flags: tuple[str, ...]
     kernel_lines: tuple[str, ...]
     reference: str
     prelude: tuple[str, ...]
@@ -84,22 +106,27 @@ class HostPlan:
     plain_prototype: str
     cl_prototype: str
     plain_cl_prototype: str
+    try_prototype: str
     call: str
     cl_call: str
     buffers: tuple[HostBuffer, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
+    touched: tuple[tuple[str, str], ...]
     locals: tuple[tuple[str, str], ...]
+    unused: tuple[str, ...]
     nulls: tuple[str, ...]
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
-    needs: tuple[Need, ...]
+    local_bytes: int
+    group_size: int
+    doubles: bool
     halves: bool
 
 
-def host_plan(plan: Plan, *, stem: str, origin: str, version: str) -> HostPlan:
-    """Plans the host code of a program; `stem` names its files, `origin` the user's file.
+def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
+    """Plans the host code of a program; `origin` is the user's file, `on_device` asks for NAME_cl.
 
     Raises EmitError where a name of the user's is taken.
     """
@@ -109,45 +136,100 @@ def host_plan(plan: Plan, *, stem: str, origin: str, version: str) -> HostPlan:
     reference = c_program.function_text(written, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
     inside = structs.Inside(written, fn)
-    conditions, kernels = tuple(_conditions(plan, d)), tuple(_kernels(plan, d))
+    conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
-    computed = [*(g for k in kernels for g in k.groups), *(t.count for t in temporaries)]
-    texts = [reference, *computed, *(b.count for b in buffers), *(c for c, _ in conditions)]
-    order = [_name(a) for a in plan.arguments]
+    control = tuple(host_control.lines(plan))
+    computed = [*(t.count for t in temporaries), *control]
+    texts = [
+        reference,
+        *computed,
+        *(t for b in buffers for t in b.texts),
+        *(c for c, _ in conditions),
+    ]
+    passed = (*plan.arguments, *_computed_from(plan))
+    order = [_name(a) for a in passed]
     cl_params = ["cl_command_queue lx_queue", *_cl_params(plan, order)]
-    cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})"
+    cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})" if on_device else ""
+    arguments = tuple(_argument(a) for a in passed)
+    roots = structs.roots(written.params)
     return HostPlan(
         name=fn.name,
-        stem=stem,
+        place=_place(fn, origin),
+        key=host_runtime.key(plan.source),
         origin=origin,
-        version=version,
-        kernels=kernels,
+        kernels=tuple(_kernels(plan)),
+        control=control,
         temporaries=temporaries,
+        flags=tuple(map(host_control.device_variable, schedule.flags(plan.schedule))),
         kernel_lines=tuple(plan.source.splitlines()),
         reference=reference.rstrip("\n"),
-        prelude=tuple(c_program.prelude(written, "\n".join(texts))),
+        prelude=tuple(x for x in c_program.prelude(written, "\n".join(texts)) if x not in HELPERS),
         prototype=c_program.prototype(written),
         plain_prototype="" if fn.structs else _plain(_plain_prototype(plan)),
         cl_prototype=cl_prototype,
         plain_cl_prototype=_plain(cl_prototype),
-        call=", ".join(structs.roots(written.params)),
-        cl_call="".join(f", {_mem(n, buffers)}" for n in order),
+        try_prototype=_try_prototype(written),
+        call=", ".join(roots),
+        cl_call="".join(f", {_passed(name, t, buffers)}" for name, t in arguments),
         buffers=buffers,
-        arguments=tuple(_argument(a) for a in plan.arguments),
+        arguments=arguments,
         conditions=conditions,
+        touched=tuple(_touched(plan, d)),
         locals=tuple(inside.locals()),
+        unused=(*roots, *(name for name, _ in inside.locals())),
         nulls=tuple(inside.nulls()),
         overlaps=tuple(guard.overlaps(fn, guard.meeting(fn), inside.texts)),
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
         takes_for_granted=" && ".join(_takes_for_granted(plan)),
-        needs=tuple(_needs(plan)),
+        local_bytes=plan.local_bytes,
+        group_size=plan.group_size,
+        doubles=plan.computes_double,
         halves=HALF in all_types(plan.start),
     )
 
 
-def write(plan: HostPlan) -> tuple[str, str]:
-    """The text of the C file and of its header."""
-    return render.fill("host.c.j2", h=plan), render.fill("host.h.j2", h=plan)
+def entry(plan: HostPlan) -> str:
+    """The text of the part: its kernels, `lx_try_NAME`, `NAME_cl`. The text of the runtime stands
+    above it, and so do the user's structs and globals that it uses."""
+    return render.fill("entry.c.j2", h=plan)
+
+
+def header(
+    plans: Sequence[HostPlan], *, stem: str, origin: str, version: str, drop_in: bool = False
+) -> str:
+    """`stem.h`: what the written file offers besides the user's functions; `drop_in` says that it
+    defines the one function itself."""
+    halves = any(h.halves for h in plans)
+    # Files of one name in several folders differ in their functions.
+    own = _word("_".join([stem, *(h.name for h in plans)]))
+    names = {"origin": origin, "version": version, "guard": f"LOOPXFORM_{own}_H"}
+    return render.fill("host.h.j2", parts=plans, drop_in=drop_in, halves=halves, **names)
+
+
+def write(plan: HostPlan, *, stem: str, version: str) -> tuple[str, str]:
+    """The text of the C file that replaces one function, and of its header. `stem` names both."""
+    parts = {"entry": entry(plan), "runtime": host_runtime.text(version)}
+    text = render.fill("host.c.j2", h=plan, stem=stem, version=version, **parts)
+    return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)
+
+
+def _place(fn: Function, origin: str) -> str:
+    """The file and line that is shown where the part runs on the host."""
+    return f"{origin}:{fn.origin.loc.line}" if fn.origin.loc else origin
+
+
+def _word(text: str) -> str:
+    return re.sub(r"\W", "_", text)
+
+
+def _try_prototype(written: Function) -> str:
+    """That of the user's function, but that it says whether the device did the work."""
+    name = f"lx_try_{written.name}"
+    return "static int " + name + c_program.prototype(written, name).partition(name)[2]
+
+
+def _passed(name: str, kind: str, buffers: Sequence[HostBuffer]) -> str:
+    return f"lx_mem_{name}" if any(b.name == name for b in buffers) else f"({kind}){name}"
 
 
 def _takes_for_granted(plan: Plan) -> Iterator[str]:
@@ -161,15 +243,6 @@ def _takes_for_granted(plan: Plan) -> Iterator[str]:
         yield "CHAR_MIN < 0"
     for r in structs.records(plan.start):
         yield from structs.c_layout(r)
-
-
-def _needs(plan: Plan) -> Iterator[Need]:
-    """Nothing is asked about memory that is not used."""
-    if plan.local_bytes:
-        yield Need("local_bytes", "cl_ulong", "CL_DEVICE_LOCAL_MEM_SIZE", plan.local_bytes)
-    yield Need("group_size", "size_t", "CL_DEVICE_MAX_WORK_GROUP_SIZE", plan.group_size)
-    if plan.computes_double:
-        yield Need("doubles", "cl_device_fp_config", "CL_DEVICE_DOUBLE_FP_CONFIG", 1)
 
 
 def _name(a: Buffer | Param) -> str:
@@ -192,8 +265,11 @@ def _cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
             yield f"cl_mem {owner}"
 
 
-def _mem(name: str, buffers: tuple[HostBuffer, ...]) -> str:
-    return f"lx_mem_{name}" if any(b.name == name for b in buffers) else name
+def _computed_from(plan: Plan) -> tuple[Param, ...]:
+    """The scalars that no kernel takes and the control flow of the host is computed from."""
+    asked = [*plan.launched, *(c.expr for k in plan.kernels for c in k.conditions)]
+    wanted = {n for e in asked for n in names(e)} - {_name(a) for a in plan.arguments}
+    return tuple(p for p in plan.start.objects if p.name in wanted)
 
 
 def _argument(a: Buffer | Param) -> tuple[str, str]:
@@ -206,14 +282,20 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
 def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     p = b.param
     pointer = p.name if p.array else f"&{p.name}"
-    return HostBuffer(p.name, p.type.c, pointer, guard.count(b, d), b.read, b.written)
+    into, back = (_part(x, d) for x in (b.into, b.back))
+    return HostBuffer(p.name, p.type.c, pointer, guard.count(b, d), wide(b.count, d), into, back)
 
 
-def _conditions(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
-    """What must hold for the kernel to run, and the words to say so."""
-    for c in plan.conditions:
-        yield c.text(d), c.why
-    for b in plan.buffers:
+def _part(p: Part | None, d: Dialect) -> HostPart | None:
+    if p is None:
+        return None
+    when = "" if p.when is None else wide(p.when, d)
+    return HostPart(wide(p.begin, d), wide(p.end, d), when)
+
+
+def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
+    """Where each kernel is launched once: the arrays that they are about have elements."""
+    for b in plan.buffers if plan.is_list else ():
         if b.when is not None:
             yield wide(b.when, d), f"{b.param.name} is not touched: there is nothing to offload"
 
@@ -227,24 +309,15 @@ def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
 
 
 def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
-    return HostTemporary(_variable(b), wide(b.count, d), f"sizeof({b.param.type.c})")
+    variable = host_control.device_variable(b.param.name)
+    return HostTemporary(variable, wide(b.count, d), f"sizeof({b.param.type.c})")
 
 
-def _kernels(plan: Plan, d: Dialect) -> Iterator[HostKernel]:
-    own = {b.param.name: _variable(b) for b in plan.temporaries}
-    for n, k in enumerate(plan.kernels):
+def _kernels(plan: Plan) -> Iterator[HostKernel]:
+    own = {b.param.name: host_control.device_variable(b.param.name) for b in plan.temporaries}
+    for k in plan.kernels:
         arguments = tuple(own.get(_name(a), _name(a)) for a in k.arguments)
-        yield HostKernel(k.name, 3 * n, _groups(k, d), k.group_shape, arguments)
-
-
-def _variable(b: Buffer) -> str:
-    """What the host code calls an array that is not the user's."""
-    return f"lx_mem_{b.param.name}"
-
-
-def _groups(k: KernelPlan, d: Dialect) -> tuple[str, str, str]:
-    x, y, z = (wide(count, d) for count in k.grid)
-    return (x, y, z) if k.when is None else (f"({wide(k.when, d)}) ? {x} : 0", y, z)
+        yield HostKernel(k.name, k.group_shape, arguments, tuple(p.name for p in k.changing))
 
 
 def _plain(prototype: str) -> str:

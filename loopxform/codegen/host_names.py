@@ -12,7 +12,7 @@ from loopxform.ir.nodes import Decl, For, Function
 from loopxform.ir.visit import walk
 from loopxform.source import Loc
 
-_OURS = re.compile(r"(lx|LX|cl|CL)_\w*|cl[A-Z]\w*|main|free|memcpy|malloc|abort")
+_OURS = re.compile(r"(lx|LX|cl|CL)_\w*|loopxform_\w*|cl[A-Z]\w*|main|free|memcpy|malloc|abort")
 
 
 def require_names(fn: Function) -> None:
@@ -26,7 +26,7 @@ def require_names(fn: Function) -> None:
 
 
 def _clashes(fn: Function) -> Iterator[tuple[str, Loc | None]]:
-    own = {f"{fn.name}{suffix}" for suffix in ("_cl", "_release", "_on_host")}
+    own = {f"{fn.name}{suffix}" for suffix in ("_cl", "_on_host")}
     if _everywhere(fn.name) or fn.name in FUNCTIONS:
         yield fn.name, fn.origin.loc
     for owner in fn.structs:

@@ -15,7 +15,9 @@ from loopxform.codegen.collective import CopyPlan, OwnNames, plan_copy
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.fences import Fences
 from loopxform.codegen.mapping import Mapping, ThreadLoop
+from loopxform.codegen.once import once_inside
 from loopxform.errors import EmitError
+from loopxform.ir import whiles
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import (
     Assign,
@@ -156,6 +158,7 @@ class KernelWriter:
                 return [*self._fence(s), *self._item(s)]
             case For():
                 self._uniform(s.lo, s.hi, s.step)
+                s = once_inside(s)
                 return self._loop(s, self._in_step(s))
             case If():
                 self._uniform(s.cond)
@@ -343,9 +346,10 @@ class KernelWriter:
             raise EmitError(f"loop variable '{s.var}' is assigned", loc=s.origin.loc)
         kind, var = self.dialect.type_name(s.type), self.dialect.name(s.var)
         step = value_of(s.step) or 1
-        compare = ">" if step < 0 else "<"
         by = {1: f"++{var}", -1: f"--{var}"}.get(step, f"{var} += {self._text(s.step)}")
-        test = cexpr.expr(Bin(compare, Var(s.var), s.hi), self.dialect)
+        test = cexpr.expr(whiles.test(s), self.dialect)
+        if whiles.is_while(s):
+            return [f"while ({test}) {{", *_indented(body), "}"]
         shared = s.live_out or s.var in names(s.lo)
         head = f"for ({'' if shared else kind + ' '}{var} = {self._text(s.lo)}; {test}; {by}) {{"
         hint = ["#pragma unroll"] if s.unroll else []

@@ -139,7 +139,14 @@ def _kept(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> tuple[in
             loc=decl.origin.loc,
             help="expand it over the loops mapped to threads",
         )
-    return tuple(n for n in range(len(decl.shape)) if n not in dropped)
+    kept = tuple(n for n in range(len(decl.shape)) if n not in dropped)
+    if any(value_of(decl.shape[n]) is None for n in kept):
+        raise EmitError(
+            f"'{decl.name}' has no fixed size: no work-item can keep it",
+            loc=decl.origin.loc,
+            help="expand it over the parallel loops, or give it a size that is a number",
+        )
+    return kept
 
 
 def _group_level(fn: Function, name: str) -> bool:

@@ -6,19 +6,20 @@ its OpenCL kernels and the facts of their launches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from loopxform.codegen import cexpr, describe, halves, launches, render, routines, structs
+from loopxform.codegen import cexpr, describe, halves, render, routines, schedule, structs
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import CopyPlan, OwnNames
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
-from loopxform.codegen.launches import Launch
 from loopxform.codegen.mapping import Mapping, mapping_of
 from loopxform.codegen.opencl_words import free_name
+from loopxform.codegen.schedule import Item, Launch
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
@@ -38,7 +39,8 @@ BUILTIN_KERNEL_PREFIX = "lx_"
 @dataclass(frozen=True)
 class KernelPlan:
     """One kernel: text, arguments in order, launch shape, memory use. It is launched where `when`
-    holds (None: always)."""
+    holds (None: always). `changing` are the scalars of the host that differ between launches, and
+    `conditions` what must hold of them at each."""
 
     name: str
     text: str
@@ -47,6 +49,13 @@ class KernelPlan:
     arguments: tuple[Buffer | Param, ...]
     grid: tuple[Expr, Expr, Expr]
     when: Expr | None
+    changing: tuple[Param, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def computed(self) -> tuple[Expr, ...]:
+        """What a launch computes from the scalars."""
+        return tuple(e for e in (*self.grid, self.when) if e is not None)
 
     @property
     def group_shape(self) -> tuple[int, int, int]:
@@ -67,10 +76,10 @@ class KernelPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """The kernels of a program, launched in order, and what they share: the text, the arguments
-    (of the user's function), and arrays that exist on the device only. `start` is the user's
-    program, `function` the mapped one, both with plain names for numbers and pointers in structs;
-    `written` is the program as it is."""
+    """The kernels of a program in text order, how the host launches them, and what they share: the
+    text, the arguments (of the user's function), and arrays that exist on the device only. `start`
+    is the user's program, `function` the mapped one, both with plain names for numbers and pointers
+    in structs; `written` is the program as it is."""
 
     source: str
     function: Function
@@ -79,6 +88,12 @@ class Plan:
     arguments: tuple[Buffer | Param, ...]
     temporaries: tuple[Buffer, ...]
     written: Function
+    schedule: tuple[Item, ...]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether each kernel is launched once, in order."""
+        return all(isinstance(x, Launch) and not x.changing for x in self.schedule)
 
     @cached_property
     def plain_names(self) -> dict[str, str]:
@@ -109,23 +124,24 @@ class Plan:
 
     @property
     def launched(self) -> tuple[Expr, ...]:
-        """What the launches themselves compute from the scalars."""
-        grids = [e for k in self.kernels for e in (*k.grid, k.when) if e is not None]
-        return (*grids, *(b.count for b in self.temporaries))
+        """What the launches, and the control flow around them, compute from the scalars."""
+        grids = [e for k in self.kernels for e in k.computed]
+        control = schedule.expressions(self.schedule)
+        return (*grids, *control, *(b.count for b in self.temporaries))
 
     @property
     def sizes(self) -> tuple[Expr, ...]:
         """All that is computed from the scalars to run the kernels."""
-        counts = [e for b in self.buffers for e in (b.count, b.when) if e is not None]
-        return (*counts, *self.launched)
+        return (*(e for b in self.buffers for e in b.sizes), *self.launched)
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """What must hold for the launches to mean what the user's loops mean."""
-        asked = conditions(self.start, self.function, self.sizes)
+        given = {p.name for p in self.start.objects}
+        sizes = [e for e in self.sizes if names(e) <= given]
+        spans = [s for k in self.kernels for s in _spans(k.mapping) if names(s) <= given]
         d = Dialect("c", symbols(self.start))
-        moved = [g for k in self.kernels for g in k.mapping.grid if value_of(g.lo) != 0]
-        spans = [Bin("+", Bin("-", g.hi, g.lo), g.step) for g in moved]
+        asked = conditions(self.start, self.function, sizes)
         return (*asked, *(in_int(simplify(s), d) for s in spans))
 
 
@@ -140,14 +156,16 @@ def program_plan(
     require_whole(start)
     texts, written = structs.plain_names(start), start
     start, fn = (structs.plain_locals(structs.plain(x, texts)) for x in (start, fn))
-    found, temporaries = launches.launches(fn), launches.temporaries(fn)
+    items, temporaries = schedule.schedule(fn), schedule.temporaries(fn)
+    found = schedule.launches(items)
     names = tuple(f"{BUILTIN_KERNEL_PREFIX}{fn.name}{_suffix(n)}" for n in range(len(found)))
     taken = frozenset({*names, *dict(fn.tiles)})
     constants = [p for p in tables(start) if p in _needed(fn)]
     fixed = {p.name: free_name(p.name, taken) for p in constants}
     arguments = buffers_of(start, [p for p in _needed(fn) if p not in constants])
     arrays = {a.param.name: a for a in (*arguments, *temporaries) if isinstance(a, Buffer)}
-    kernels = tuple(_kernel(x, name, taken, arrays, fixed) for x, name in zip(found, names))
+    made = (_kernel(x, name, taken, arrays, fixed) for x, name in zip(found, names))
+    kernels = tuple(_checked(k, start) for k in made)
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
     helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
@@ -160,7 +178,7 @@ def program_plan(
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
         kernels=[k.text for k in kernels],
     )
-    return Plan(text, fn, start, kernels, arguments, temporaries, written)
+    return Plan(text, fn, start, kernels, arguments, temporaries, written, items)
 
 
 def _suffix(n: int) -> str:
@@ -196,7 +214,28 @@ def _kernel(
         ids=_ids(fn, mapping, own, dialect),
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
-    return KernelPlan(name, text, fn, mapping, arguments, _grid(mapping), launch.when)
+    grid = _grid(mapping)
+    return KernelPlan(name, text, fn, mapping, arguments, grid, launch.when, launch.changing)
+
+
+def _checked(k: KernelPlan, start: Function) -> KernelPlan:
+    """With what must hold at each launch, of scalars that differ between launches."""
+    if not k.changing:
+        return k
+    own = {p.name for p in k.changing}
+    others = tuple(p for p in start.params if p.name not in own)
+    around = replace(start, params=(*others, *k.changing), assumes=())
+    d = Dialect("c", symbols(around))
+    asked = conditions(around, k.function, k.computed)
+    found = (*asked, *(in_int(simplify(s), d) for s in _spans(k.mapping)))
+    return replace(k, conditions=tuple(c for c in found if names(c.expr) & own))
+
+
+def _spans(mapping: Mapping) -> Iterator[Expr]:
+    """What loops over groups count that do not begin at 0."""
+    for g in mapping.grid:
+        if value_of(g.lo) != 0:
+            yield Bin("+", Bin("-", g.hi, g.lo), g.step)
 
 
 def _needed(fn: Function) -> list[Param]:

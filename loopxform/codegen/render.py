@@ -56,6 +56,7 @@ def _environment() -> jinja2.Environment:
         bytecode_cache=_compiled(),
     )
     environment.filters["c_string"] = c_string
+    environment.filters["c_literal"] = c_literal
     environment.filters["comment"] = comment
     environment.filters["shell"] = shlex.quote
     return environment
@@ -63,8 +64,13 @@ def _environment() -> jinja2.Environment:
 
 def c_string(line: str) -> str:
     """A line of text as a C string literal that ends with a newline."""
-    text = line.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
-    return f'"{text}\\n"'
+    return f'{c_literal(line)[:-1]}\\n"'
+
+
+def c_literal(text: str) -> str:
+    """A text as a C string literal."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
+    return '"' + plain.replace("\n", "\\n") + '"'
 
 
 def comment(text: str) -> str:

@@ -1,23 +1,22 @@
-"""Pragmas of a function body: which statements they govern, and what their names stand for.
-
-A pragma is known by the origins of the statements it governs: lowering may rebuild a statement, but
-leaves its origin alone.
+"""OpenMP pragmas of a function body: which statements they govern, and what their names stand
+for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from loopxform.frontend import openmp
+from loopxform.frontend.governed import by_origin, outermost
 from loopxform.frontend.places import Places
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.ir.directives import Clause, Directive
 from loopxform.ir.nodes import Stmt
-from loopxform.ir.visit import Path, walk
-from loopxform.source import NOWHERE, Origin
+from loopxform.ir.visit import Path
+from loopxform.source import Origin
 
 
 def pragma_text(node: c_ast.Pragma) -> str:
@@ -86,21 +85,20 @@ class Directives:
         return None if openmp.stands_alone(words, written) else seen
 
     def govern(self, waiting: Sequence[_Seen], node: c_ast.Node, found: Sequence[Stmt]) -> None:
-        """The statements that `node` was lowered to are governed by the pragmas before it."""
+        """The statements that `node` was lowered to are governed by the pragmas before it; of a
+        `for`, the start may stand before the loop."""
+        loop = node if isinstance(node, c_ast.For) else None
         for seen in waiting:
-            seen.origins += [s.origin for s in found]
-            seen.loop = node if isinstance(node, c_ast.For) else None
+            seen.origins += [s.origin for s in (found[-1:] if loop else found)]
+            seen.loop = loop
 
     def resolved(self, body: tuple[Stmt, ...]) -> tuple[Directive, ...]:
         """The directives in text order, with the paths that their statements have in `body`."""
-        where: dict[int, list[Path]] = {}
-        for path, s in walk(body):
-            if s.origin is not NOWHERE:
-                where.setdefault(id(s.origin), []).append(path)
+        where = by_origin(body)
         return tuple(self._resolve(seen, where) for seen in self._seen)
 
     def _resolve(self, seen: _Seen, where: dict[int, list[Path]]) -> Directive:
-        paths = tuple(dict.fromkeys(_outermost(seen.origins, where)))
+        paths = outermost(seen.origins, where)
         after = where.get(id(seen.after), []) if seen.after else []
         d = seen.directive
         return Directive(
@@ -125,11 +123,3 @@ class Directives:
 
         found = (s for s in self.table.symbols if s.is_variable)
         return frozenset(s.ir for s in found if any(map(seen_later, (*self.reads(s), *s.escapes))))
-
-
-def _outermost(origins: Sequence[Origin], where: dict[int, list[Path]]) -> Iterator[Path]:
-    """The paths of some statements, without those inside another of them."""
-    every = sorted(p for o in origins for p in where.get(id(o), ()))
-    for path in every:
-        if not any(path[: len(p)] == p and p != path for p in every):
-            yield path

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from loopxform.errors import InputError, UnsupportedC
+from loopxform.frontend.annotated import misplaced, unread
 from loopxform.frontend.calls import obstacles
 from loopxform.frontend.constants import constant, positions
 from loopxform.frontend.ctype import Array, Func, ctype, enum_key, enumeration, named
@@ -28,6 +30,8 @@ from loopxform.frontend.places import Places
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.routines import routine
 from loopxform.frontend.symbols import Symbol, enumerator
+from loopxform.frontend.tree import every
+from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
 
@@ -39,11 +43,21 @@ class Lowered:
     notes: list[Note] = field(default_factory=list)
     directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)
     file_directives: list[Directive] = field(default_factory=list)
+    annotations: dict[str, tuple[Annotation, ...]] = field(default_factory=dict)
+    pragmas: list[c_ast.Pragma] = field(default_factory=list)
+    """Those in front of the next function."""
 
 
-def lower_file(ast: c_ast.FileAST, places: Places, *, plain_layout: bool = True) -> Lowered:
+def lower_file(
+    ast: c_ast.FileAST,
+    places: Places,
+    *,
+    plain_layout: bool = True,
+    parts: Collection[str] = (),
+) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `plain_layout` says
-    that nothing in the text changes the layout of types."""
+    that nothing in the text changes the layout of types; `parts` are functions made of statements
+    of others. Raises InputError for an annotation that says nothing meaningful."""
     out = Lowered()
     scope = FileScope(obstacles(ast), plain_layout=plain_layout)
     _plainer(ast)
@@ -52,6 +66,7 @@ def lower_file(ast: c_ast.FileAST, places: Places, *, plain_layout: bool = True)
             case c_ast.Pragma():
                 found = directive_of(node, places, {})
                 out.file_directives += [found] if found else []
+                out.pragmas.append(node)
             case c_ast.Typedef():
                 _structs(node.type, scope, places)
                 _enumerators(node.type, scope, places)
@@ -66,10 +81,12 @@ def lower_file(ast: c_ast.FileAST, places: Places, *, plain_layout: bool = True)
                 _enumerators(node.decl.type, scope, places)
                 _declare(node.decl, scope, places)
                 if places.file(node.decl.coord) == 1:
-                    _function(node, scope, places, out)
+                    _function(node, scope, places, out, part=node.decl.name in parts)
                 made = routine(node, scope, places)
                 if made is not None:
                     scope.routines[made.name] = made
+                out.pragmas = []
+    misplaced(out.pragmas, places)
     return out
 
 
@@ -98,24 +115,30 @@ def _plainer(ast: c_ast.FileAST) -> None:
             without_moves(node, arrays, fresh[id(node)])
 
 
-def _function(node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered) -> None:
+def _function(
+    node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered, *, part: bool
+) -> None:
     name = node.decl.name
+    pragmas = [*out.pragmas, *(n for n in every(node.body) if isinstance(n, c_ast.Pragma))]
     try:
-        function, notes, directives = lower_function(node, scope, places)
+        done = lower_function(node, scope, places, out.pragmas, part=part)
     except RecursionError:
         loc = places.loc(node.decl.coord, name)
         help = "split its longest expressions, or its deepest blocks"
         error = UnsupportedC(f"'{name}' is nested too deeply", loc=loc, help=help)
         out.failed.append((name, error))
+        out.annotations[name] = unread(pragmas, places)
     except NotModelled as why:
         loc = places.node(why.node)
         reason = f"{name}: {why.reason}"
         error = UnsupportedC(reason, loc=loc, code=why.code, help=why.help or None)
         out.failed.append((name, error))
+        out.annotations[name] = unread(pragmas, places)
     else:
-        out.functions.append(function)
-        out.notes.extend(notes)
-        out.directives[name] = (*out.file_directives, *directives)
+        out.functions.append(done.function)
+        out.notes.extend(done.notes)
+        out.directives[name] = (*out.file_directives, *done.directives)
+        out.annotations[name] = done.annotations
 
 
 def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
+from loopxform.frontend.annotated import Annotations
 from loopxform.frontend.bindings import bind
 from loopxform.frontend.constants import constants
 from loopxform.frontend.ctype import Array, CType, Pointer, ctype
@@ -29,6 +30,7 @@ from loopxform.frontend.spared import spared
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import below, every
 from loopxform.frontend.wraparound import mark_wraparound
+from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import (
     Assign,
@@ -45,19 +47,45 @@ from loopxform.ir.nodes import (
 from loopxform.ir.printer import expr_text
 from loopxform.ir.routines import Routine
 from loopxform.ir.visit import map_body, stmt_exprs, walk, walk_expr
+from loopxform.ir.visit import names as variables
 from loopxform.source import NOWHERE
 
 
+@dataclass(frozen=True)
+class LoweredFunction:
+    """The function in the loop tree, notes on what delinearisation left alone, the OpenMP
+    directives in its body, and its annotations."""
+
+    function: Function
+    notes: tuple[Note, ...]
+    directives: tuple[Directive, ...]
+    annotations: tuple[Annotation, ...]
+
+
 def lower_function(
-    node: c_ast.FuncDef, scope: FileScope, places: Places
-) -> tuple[Function, list[Note], tuple[Directive, ...]]:
-    """The function in the loop tree, notes on what delinearisation left alone, and the OpenMP
-    directives in its body."""
-    return _Lowering(node, scope, places).run()
+    node: c_ast.FuncDef,
+    scope: FileScope,
+    places: Places,
+    before: Sequence[c_ast.Pragma] = (),
+    *,
+    part: bool = False,
+) -> LoweredFunction:
+    """Lowers a function; `before` are the pragmas in front of it, `part` says that it is made of
+    statements of another. Raises NotModelled, and InputError for an annotation that says nothing
+    meaningful."""
+    return _Lowering(node, scope, places, before, part=part).run()
 
 
 class _Lowering:
-    def __init__(self, node: c_ast.FuncDef, scope: FileScope, places: Places) -> None:
+    def __init__(
+        self,
+        node: c_ast.FuncDef,
+        scope: FileScope,
+        places: Places,
+        before: Sequence[c_ast.Pragma],
+        *,
+        part: bool,
+    ) -> None:
         given = node.decl.type.args.params if node.decl.type.args is not None else []
         if node.param_decls or any(isinstance(p, c_ast.ID) for p in given):
             help = "declare the parameters inside the parentheses"
@@ -81,9 +109,14 @@ class _Lowering:
         self.table.name_symbols()
         self.x = Expressions(self.table, places, self.resolver.typedef, scope.own, scope.routines)
         self.facts = Facts(self.x.types, stable(self.table))
-        self.statements = Statements(self.x, self.facts)
+        known = {s.name: s for s in self.table.symbols if _used_global(s)}
+        known |= {s.name: s for s in self.params}
+        self.annotations = Annotations(
+            self.table, places, self.facts.stable, before, known, part=part
+        )
+        self.statements = Statements(self.x, self.facts, self.annotations)
 
-    def run(self) -> tuple[Function, list[Note], tuple[Directive, ...]]:
+    def run(self) -> LoweredFunction:
         name = self.node.decl.name
         t = ctype(self.node.decl.type, self.resolver.typedef)
         returns = replace(t, derived=t.derived[1:])
@@ -107,7 +140,18 @@ class _Lowering:
         )
         function = _labelled(forward_subscripts(function, self.x.types, self.node))
         done, notes = delinearise(mark_wraparound(function, self.facts), self.facts)
-        return done, notes, self.statements.directives.resolved(done.body)
+        done = replace(done, assumes=tuple(dict.fromkeys((*done.assumes, *self._assumed(done)))))
+        return LoweredFunction(
+            done,
+            tuple(notes),
+            self.statements.directives.resolved(done.body),
+            self.annotations.resolved(done.body),
+        )
+
+    def _assumed(self, done: Function) -> Iterator[Expr]:
+        """What annotations assume of the scalars that the function has."""
+        scalars = {p.name for p in done.objects}
+        return (e for e in self.annotations.assumed if variables(e) <= scalars)
 
     # ------------------------------------------------------------ body
 

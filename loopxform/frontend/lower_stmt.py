@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import count
 
 from pycparser import c_ast
 
+from loopxform.frontend.annotated import Annotations, Noted
 from loopxform.frontend.counters import counts
 from loopxform.frontend.ctype import Array, Pointer, ctype
 from loopxform.frontend.desugar.heap import HeapDecl
@@ -23,7 +25,21 @@ from loopxform.frontend.spared import given, spared
 from loopxform.frontend.subscripts import check_condition
 from loopxform.frontend.symbols import Span, Symbol, outside
 from loopxform.frontend.tree import below
-from loopxform.ir.nodes import Assign, Cast, Const, Decl, Expr, For, If, Load, Opaque, Stmt, Var
+from loopxform.ir.nodes import (
+    BREAK,
+    Assign,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    For,
+    If,
+    Load,
+    Opaque,
+    Stmt,
+    Var,
+    While,
+)
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import names
 
@@ -36,28 +52,34 @@ _GUARD = "put what it skips into an if"
 class Statements:
     """Lowers the statements of one function."""
 
-    def __init__(self, expressions: Expressions, facts: Facts) -> None:
+    def __init__(self, expressions: Expressions, facts: Facts, annotations: Annotations) -> None:
         self.x = expressions
         self.table = expressions.table
         self.places = expressions.places
         self.facts = facts
         self.headers = Headers(expressions, facts)
         self.directives = Directives(self.table, self.places, self._reads_outside_loops)
+        self.annotations = annotations
         self.owners = {m.owner for m in self.table.symbols if m.owner is not None}
         self._reads: dict[Symbol, list[int]] = {}
 
     def block(self, items: Iterable[c_ast.Node] | None) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
         waiting = []
+        noted: list[Noted] = []
         for item in items or ():
             if isinstance(item, c_ast.Pragma):
                 seen = self.directives.meet(item, out)
                 waiting += [seen] if seen else []
+                noted += self.annotations.meet(item)
                 continue
+            scop = self.annotations.scop
             found = self.stmt(item)
             self.directives.govern(waiting, item, found)
-            waiting = []
+            self.annotations.govern(noted, item, found, scop)
+            waiting, noted = [], []
             out += found
+        self.annotations.end(noted)
         return tuple(out)
 
     def body(self, node: c_ast.Node | None) -> tuple[Stmt, ...]:
@@ -94,7 +116,7 @@ class Statements:
                 op = node.op[-1]
                 return [Assign(target, Const(1), op, origin=self.places.origin(node))]
             case c_ast.For():
-                return [self._for(node)]
+                return self._for(node)
             case c_ast.If():
                 return [self._if(node)]
             case c_ast.ExprList():
@@ -122,7 +144,8 @@ class Statements:
             case c_ast.While() | c_ast.DoWhile():
                 word = "while" if isinstance(node, c_ast.While) else "do"
                 why = NotModelled("LX011", f"a {word} loop", _COUNTED, node)
-                return [self.opaque(why, self.body(node.stmt))]
+                opaque = self.opaque(why, self.body(node.stmt))
+                return [self._while(opaque, node.cond, once=word == "do")]
             case c_ast.Switch():
                 why = NotModelled("LX011", "a switch", "write it with if and else", node)
                 return [self.opaque(why, self.body(node.stmt))]
@@ -134,7 +157,7 @@ class Statements:
             case c_ast.Goto():
                 raise NotModelled("LX011", "a goto", _JUMP, node)
             case c_ast.Break():
-                raise NotModelled("LX011", "a break", "run to the bound, with an if inside", node)
+                raise NotModelled("LX011", BREAK, "run to the bound, with an if inside", node)
             case c_ast.Continue():
                 raise NotModelled("LX011", "a continue", _GUARD, node)
             case c_ast.Return():
@@ -159,14 +182,23 @@ class Statements:
             return replace(self._odd(why, node.cond), body=then + orelse)
         return If(cond, then, orelse, origin=self.places.origin(node))
 
-    def _for(self, node: c_ast.For) -> Stmt:
+    def _while(self, s: Opaque, cond: c_ast.Node | None, *, once: bool = False) -> Opaque:
+        """The loop around the body of `s`, with its condition where that is modelled."""
+        try:
+            test = Const(1) if cond is None else self.x.lower(cond)
+            if cond is not None:
+                check_condition(test, self.x.types, cond)
+        except NotModelled:
+            return s
+        held = {f.name: getattr(s, f.name) for f in fields(s)}
+        return While(**held, cond=test, once=once)
+
+    def _for(self, node: c_ast.For) -> list[Stmt]:
         origin = self.places.origin(node)
         try:
             h = self.headers.header(node)
         except NotModelled as why:
-            declared = node.init.decls if isinstance(node.init, c_ast.DeclList) else ()
-            body = self.block(declared) + self.body(node.stmt)
-            return self.opaque(why, body, node)
+            return self._uncounted(node, why)
         out = self._live_out(h.symbol, node)
         loop = For(
             h.symbol.ir, h.lo, h.hi, Const(h.step), (), type=h.type, live_out=out, origin=origin
@@ -174,7 +206,30 @@ class Statements:
         self.facts.enter(loop)
         body = self.body(node.stmt)
         self.facts.leave()
-        return replace(loop, body=body)
+        return [replace(loop, body=body)]
+
+    def _uncounted(self, node: c_ast.For, why: NotModelled) -> list[Stmt]:
+        """A `for` whose header is not modelled: its start, and a while loop that ends with its
+        step."""
+        declared = node.init.decls if isinstance(node.init, c_ast.DeclList) else ()
+        for d in declared:
+            self._own_name(d)
+        start = self.block(declared or ([node.init] if node.init else []))
+        step, body = self.body(node.next), self.body(node.stmt)
+        loop = self._while(self.opaque(why, (*body, *step), node), node.cond)
+        if isinstance(loop, While) and not any(isinstance(s, Opaque) for s in (*start, *step)):
+            return [*start, loop]
+        return [self.opaque(why, (*(start if declared else ()), *body), node)]
+
+    def _own_name(self, node: c_ast.Decl) -> None:
+        """A variable that does not count has a name that no counter shares."""
+        symbol = self.table.of(node)
+        others = {s.ir for s in self.table.symbols if s is not symbol}
+        if symbol is None or symbol.ir not in others:
+            return
+        symbol.ir = next(n for k in count(2) if (n := f"{symbol.name}_{k}") not in others)
+        if symbol.type.base is not None:
+            self.x.types[symbol.ir] = symbol.type.base
 
     def _live_out(self, symbol: Symbol, node: c_ast.For) -> bool:
         """Whether the variable may be read after the loop, before another loop sets it."""

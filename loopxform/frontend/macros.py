@@ -8,16 +8,18 @@ from __future__ import annotations
 import io
 import os
 import re
+from collections.abc import Iterator
 from copy import copy
 from typing import Any, cast
 
 from pcpp.parser import Action, OutputDirective
 from pcpp.preprocessor import Preprocessor
 
+from loopxform import trace
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend import prelude, rawtext
 from loopxform.frontend.parsed import CppOptions
-from loopxform.frontend.preprocess import Reader, missing_include
+from loopxform.frontend.preprocess import Reader, is_file, missing_include
 from loopxform.source import Loc
 
 _REMEDIES = {
@@ -46,6 +48,8 @@ def expand(
             cpp.undef(cpp.tokenize(name))
         cpp.parse(text, file)
         cpp.write(out)
+        if any(now in out.getvalue() for now in cpp.now):
+            trace.passing()
     except LoopxformError:
         raise
     except RecursionError as e:
@@ -64,11 +68,15 @@ _Base: Any = Preprocessor
 class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
     """pcpp with our headers, our diagnostics, and file names as the user gave them."""
 
+    temp_path: list[str]
+    """Folders of the files being read, the innermost first."""
+
     def __init__(self, file: str, options: CppOptions, reader: Reader) -> None:
         super().__init__()
         self.rewrite_paths: list[Any] = []
         self.auto_pragma_once_enabled = False
         self.headers: list[str] = []
+        self.now = [self.macros[m].value[0].value.strip('"') for m in ("__DATE__", "__TIME__")]
         self._reader = reader
         self._names = {os.path.abspath(file): file}
         self._absolute = os.path.isabs(file)
@@ -102,9 +110,17 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         column = raw.find(word) if word and word in raw else len(raw) - len(raw.lstrip())
         return Loc(shown, line, column + 1)
 
-    def on_file_open(self, _is_system_include: bool, includepath: str) -> io.StringIO:
-        """Reads a header; OSError makes pcpp look further."""
-        if not os.path.isfile(includepath):
+    def include(self, tokens: Any, original_line: Any) -> Iterator[Any]:
+        """Looks for "x.h" beside the file that includes it, and in the folders of -I; pcpp would
+        also look beside the files that include that one, which C compilers for Unix do not."""
+        outer, self.temp_path = self.temp_path, self.temp_path[:1]
+        yield from super().include(tokens, original_line)
+        self.temp_path = outer
+
+    def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
+        """Reads a header; OSError makes pcpp look further. Without -I it would look for <math.h>
+        where it runs, as no compiler does."""
+        if (is_system_include and not self.path) or not is_file(includepath):
             raise FileNotFoundError(includepath)
         shown = self._shown(includepath)
         return io.StringIO(self._reader.add(shown, rawtext.read(includepath)))
@@ -134,6 +150,8 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         if directive.value == "pragma":
             if toks and toks[0].value == "omp":
                 self._expand_pragma(toks)
+            elif toks and toks[0].value == "loopxform":
+                self._expand_arguments(toks)
             return None
         text = "".join(t.value for t in toks).strip()
         if directive.value == "error":
@@ -157,6 +175,16 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             t.value = " "
         toks[-1].value = "omp" + "".join(t.value for t in expanded).replace("\n", " ")
         toks[0].value = " "
+
+    def _expand_arguments(self, toks: list[Any]) -> None:
+        """Macros in the arguments of an annotation stand for what they are defined as; the names
+        of its options do not."""
+        depth = 0
+        for n, t in enumerate(toks):
+            depth += {"(": 1, ")": -1}.get(t.value, 0)
+            following = next((x.value for x in toks[n + 1 :] if x.value.strip()), "")
+            if depth and t.type == self.t_ID and following != "=":
+                t.value = "".join(x.value for x in self.expand_macros([copy(t)])).strip()
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         if "evaluat" in msg or msg == "Empty expression":

@@ -6,6 +6,7 @@ import re
 
 from loopxform.errors import InputError
 from loopxform.frontend import gnu
+from loopxform.frontend.annotated import require_balance
 from loopxform.frontend.lower_file import lower_file
 from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.places import Places
@@ -34,6 +35,7 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
     source = preprocess(path, raw, options, reader)
     places = Places(source.files, reader.sources)
     tree = parse(gnu.normalise(source.text), places)
+    require_balance(tree.ast, places)
     lowered = lower_file(tree.ast, places, plain_layout=gnu.plain_layout(source.text))
     problems = (*tree.problems, *(e for _, e in lowered.failed))
     for e in problems:
@@ -49,6 +51,9 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         tuple(lowered.notes),
         lowered.directives,
         _openmp_only(raw, options),
+        lowered.annotations,
+        options,
+        text,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from loopxform.errors import InputError
+from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Unit
 from loopxform.source import Loc, Sources
@@ -38,8 +39,10 @@ class Parsed:
     the declarations that could not be read at all; the other functions are in `unit`. `failed`
     gives the problem of a function by its name. `notes` explains what delinearisation left alone.
     `directives` are the OpenMP directives of each function in text order, those of the
-    file first. `openmp_only` are the lines of the file where text begins that depends on `_OPENMP`,
-    which a compiler defines that heeds them and the command line does not mention.
+    file first; `annotations` those of loopxform. `openmp_only` are the lines of the file where text
+    begins that depends on `_OPENMP`, which a compiler defines that heeds them and the command line
+    does not mention. `options` are those of the preprocessor, `text` is the contents where they
+    were not read from the file.
     """
 
     unit: Unit
@@ -50,3 +53,6 @@ class Parsed:
     notes: tuple[Note, ...] = ()
     directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)
     openmp_only: tuple[int, ...] = ()
+    annotations: dict[str, tuple[Annotation, ...]] = field(default_factory=dict)
+    options: CppOptions = CppOptions()
+    text: str | None = None

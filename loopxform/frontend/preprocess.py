@@ -10,6 +10,7 @@ import os
 import re
 from dataclasses import dataclass, field
 
+from loopxform import trace
 from loopxform.errors import InputError
 from loopxform.frontend import prelude, rawtext
 from loopxform.frontend.parsed import CppOptions
@@ -93,7 +94,15 @@ def _plain_headers(text: str, options: CppOptions) -> tuple[str, ...] | None:
 
 
 def _in_directories(header: str, options: CppOptions) -> bool:
-    return any(os.path.isfile(os.path.join(d, header)) for d in options.include_dirs)
+    return any(is_file(os.path.join(d, header)) for d in options.include_dirs)
+
+
+def is_file(path: str) -> bool:
+    """Whether a header is there. Where it is not, that is part of what the result depends on."""
+    found = os.path.isfile(path)
+    if not found:
+        trace.absent(path)
+    return found
 
 
 def load(path: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from loopxform import trace
 from loopxform.errors import InputError
 from loopxform.source import Loc
 
@@ -23,6 +24,7 @@ _COMMENT_OR_LITERAL = re.compile(
 )
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _SPLIT_COMMENT_MARK = re.compile(r"/(?:\\\n)+[/*]|\*(?:\\\n)+/")
+_SPLICE = re.compile(r"\\[ ]*\n")
 _TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
 
 
@@ -40,8 +42,15 @@ def decode(data: bytes, file: str) -> str:
 
 def read(path: str) -> str:
     """The text of the file at `path`; OSError where it cannot be read."""
+    return decode(read_bytes(path), path)
+
+
+def read_bytes(path: str) -> bytes:
+    """What the file at `path` holds; OSError where it cannot be read."""
     with open(path, "rb") as f:
-        return decode(f.read(), path)
+        data = f.read()
+    trace.read(path, data)
+    return data
 
 
 def blank(text: str) -> str:
@@ -75,6 +84,14 @@ def strip_comments(text: str, file: str) -> str:
         help = "write the character it stands for, or put a \\ between the question marks"
         raise InputError("trigraphs are not read", loc=where, help=help, width=3)
     return out
+
+
+def continued(text: str) -> frozenset[int]:
+    """The offsets at which lines begin that go on with a comment or a line begun before."""
+    spans = [m.span() for m in _COMMENT_OR_LITERAL.finditer(text) if m.group()[0] == "/"]
+    spans += [m.span() for m in _SPLICE.finditer(text)]
+    ends = (n for a, b in spans for n in range(a, b) if text[n] == "\n")
+    return frozenset(n + 1 for n in ends)
 
 
 def place(file: str, text: str, offset: int) -> Loc:

@@ -32,6 +32,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Un,
     Var,
+    While,
 )
 from loopxform.ir.types import ULONG, Scalar
 from loopxform.ir.typing import type_of
@@ -109,6 +110,9 @@ class _Marking:
                 inside = self.subscripts(target, context)
                 assert isinstance(inside, Var | Load)
                 return replace(s, target=inside, value=self.subscripts(value, context))
+            case While():
+                cond = self.subscripts(s.cond, context)
+                return replace(s, cond=cond, body=self.body(s.body, context))
             case Opaque():
                 return replace(s, body=self.body(s.body, context))
             case _:

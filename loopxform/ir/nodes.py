@@ -10,6 +10,7 @@
                | Copy(target, source, slices)       a slice of an array into faster memory
                | Return(value)                      only as the last statement of a function
                | Opaque(reason, body)               C that is seen but not modelled
+               | While(reason, body, cond, once)    a loop that may end at any time
     target   ::= Var | Load
     expr     ::= Const | Tile | Var | Load | Bin | Un | Cast | Call | Select
 
@@ -206,6 +207,9 @@ class Return(Node):
 LIBRARY_CALL = "the call to"
 """How the reason begins where a call of the C library is not modelled."""
 
+BREAK = "a break"
+"""The reason where a statement leaves the loop around it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Node):
@@ -230,6 +234,21 @@ class Opaque(Node):
     def is_library_call(self) -> bool:
         """Whether it is a call of the C library, which keeps no threads apart."""
         return self.reason.startswith(LIBRARY_CALL)
+
+    @property
+    def is_break(self) -> bool:
+        """Whether it does nothing but leave the loop around it."""
+        return self.reason == BREAK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class While(Opaque):
+    """`while (cond) body`, or `do body while (cond)` if the body runs `once` before it is asked.
+    Condition and body are all of it; dependences take it for opaque. `ir.whiles` says the same with
+    a `For`."""
+
+    cond: Expr
+    once: bool = False
 
 
 Stmt: TypeAlias = For | If | Assign | Decl | Copy | Return | Opaque

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from loopxform.ir import whiles
 from loopxform.ir.affine import poly
 from loopxform.ir.nodes import (
     Assign,
@@ -31,6 +32,7 @@ from loopxform.ir.nodes import (
     Tile,
     Un,
     Var,
+    While,
 )
 from loopxform.ir.visit import walk, writes
 
@@ -130,11 +132,11 @@ def increment_text(var: str, step: Expr) -> str:
 
 def header_text(s: For, keyword: str | None = None) -> str:
     """`forall (i = 0; i < M; i++)`."""
+    if whiles.is_while(s):
+        return f"while ({expr_text(whiles.test(s))})"
     word = keyword or ("forall" if s.parallel else "for")
-    value = poly(s.step).value
-    compare = ">" if value is not None and value < 0 else "<"
     return (
-        f"{word} ({s.var} = {expr_text(s.lo)}; {s.var} {compare} {expr_text(s.hi)}; "
+        f"{word} ({s.var} = {expr_text(s.lo)}; {expr_text(whiles.test(s))}; "
         f"{increment_text(s.var, s.step)})"
     )
 
@@ -170,6 +172,13 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
                 yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}{_padding(s)}"
             case Return(value):
                 yield f"{pad}return{'' if value is None else ' ' + expr_text(value)};"
+            case While() if s.once:
+                yield f"{pad}do"
+                yield from lines(s.body, depth + 1)
+                yield f"{pad}while ({expr_text(s.cond)})"
+            case While():
+                yield f"{pad}while ({expr_text(s.cond)})"
+                yield from lines(s.body, depth + 1)
             case Opaque():
                 yield f"{pad}{s.text or '...'}  ! not modelled: {s.reason}"
                 yield from lines(s.body, depth + 1)

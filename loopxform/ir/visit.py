@@ -31,6 +31,7 @@ from loopxform.ir.nodes import (
     Tile,
     Un,
     Var,
+    While,
 )
 
 Path = tuple[int, ...]
@@ -127,7 +128,7 @@ def map_stmt_exprs(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
     match s:
         case For():
             return replace(s, lo=each(s.lo), hi=each(s.hi), step=each(s.step))
-        case If():
+        case If() | While():
             return replace(s, cond=each(s.cond))
         case Assign():
             target = each(s.target)
@@ -157,7 +158,7 @@ def stmt_exprs(s: Stmt) -> tuple[Expr, ...]:
     match s:
         case For():
             return (s.lo, s.hi, s.step)
-        case If():
+        case If() | While():
             return (s.cond,)
         case Assign():
             return (s.target, s.value)

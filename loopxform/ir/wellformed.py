@@ -6,6 +6,7 @@ from loopxform.errors import MalformedIR
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, Decl, Expr, For, Function, Load, Opaque, Stmt, Var
 from loopxform.ir.visit import bodies, stmt_exprs, walk_expr
+from loopxform.ir.whiles import condition
 
 
 def check(fn: Function) -> None:
@@ -18,8 +19,9 @@ def check(fn: Function) -> None:
 def _body(body: tuple[Stmt, ...], ranks: dict[str, int], iterating: frozenset[str]) -> None:
     ranks = dict(ranks)
     for s in body:
+        own = {s.var: 0} if isinstance(s, For) and condition(s) is not None else {}
         for e in stmt_exprs(s):
-            _expr(e, ranks)
+            _expr(e, {**ranks, **own})
         match s:
             case Decl(name, _, shape):
                 ranks[name] = len(shape)

@@ -15,8 +15,8 @@ from math import isqrt
 
 from loopxform.errors import UnsupportedC
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Decl, For, Load, Stmt
-from loopxform.ir.visit import walk
+from loopxform.ir.nodes import Assign, Decl, For, Stmt, Var
+from loopxform.ir.visit import declared, walk
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.work import Work
 from loopxform.transforms import Enclose, Interleave, MapTo, Parallelise, Share
@@ -71,12 +71,14 @@ def _reduction(w: Work, nest: Nest) -> For:
 
 def _require_common(nest: Nest, body: tuple[Stmt, ...]) -> None:
     """What is before the partial results is computed by every work-item: it may not write to
-    memory."""
+    memory, nor set what is declared further out."""
     before = [s for s in body if not (isinstance(s, For) and s.parallel)]
+    own = declared(body)
     for _, s in walk(tuple(before)):
-        if isinstance(s, Assign) and isinstance(s.target, Load):
+        if isinstance(s, Assign) and not (isinstance(s.target, Var) and s.target.name in own):
+            name = s.target.name if isinstance(s.target, Var) else s.target.array
             raise UnsupportedC(
-                f"'{s.target.array}' is written before the reduction that needs it",
+                f"'{name}' is written before the reduction that needs it",
                 loc=s.origin.loc or nest.innermost.origin.loc,
                 code="LX063",
                 help="write it in a nest of its own",

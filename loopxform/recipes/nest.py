@@ -17,8 +17,10 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
 from loopxform.ir.visit import (
     LoopSite,
+    Path,
     at,
     counters,
+    declared,
     loads,
     names,
     perfect_nest,
@@ -34,6 +36,7 @@ from loopxform.transforms import (
     Derivation,
     DistributeGuard,
     Enclose,
+    Expand,
     Interchange,
     Normalise,
     Parallelise,
@@ -104,7 +107,7 @@ def only_nest(fn: Function) -> LoopSite:
             f"function '{fn.name}' has {kind}",
             loc=extra.origin.loc,
             code="LX061",
-            help="move the nest into a function of its own",
+            help="move the nest into a function of its own, or use loopxform offload",
         )
     return LoopSite((nests[0][0],), nests[0][1])
 
@@ -121,7 +124,8 @@ def prepare(derivation: Derivation, *, every: bool = False) -> Nest:
     Raises UnsupportedC where there is not one nest, or no loop of it is parallel, with the reason
     of the outermost.
     """
-    return _prepared(_alone(derivation), 0, every=every)
+    alone = _alone(derivation)
+    return prepare_at(alone, nests(alone.function)[0].path, every=every)
 
 
 def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
@@ -133,7 +137,7 @@ def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
     found = []
     for number in range(len(nests(parts.function))):
         parts = sunk(parts, nests(parts.function)[number].loop.var)
-        found.append(_prepared(parts, number))
+        found.append(prepare_at(parts, nests(parts.function)[number].path))
         parts = found[-1].derivation
     return tuple(n.of(parts) for n in found)
 
@@ -150,9 +154,8 @@ def _alone(derivation: Derivation) -> Derivation:
     return sunk(derivation, only_nest(derivation.function).loop.var)
 
 
-def _prepared(derivation: Derivation, number: int, *, every: bool = False) -> Nest:
-    """The nest of this number; its loops have names of their own."""
-    path = nests(derivation.function)[number].path
+def prepare_at(derivation: Derivation, path: Path, *, every: bool = False) -> Nest:
+    """As `prepare`, the nest at `path`: of several, no two have loops of one name."""
     derivation = _parallel_outwards(derivation, path)
     chain = perfect_nest(_loop(derivation.function, path))
     verdicts = {
@@ -166,13 +169,14 @@ def _prepared(derivation: Derivation, number: int, *, every: bool = False) -> Ne
     if not wanted:
         raise _not_parallel(derivation.function, verdicts[chain[0].var])
     wanted = wanted if every else _worth_spreading(chain, wanted)
-    derivation = _private_storage(derivation, path, wanted)
+    needed = frozenset(name for v in wanted for name in verdicts[v].private)
+    derivation = _private_storage(derivation, path, wanted, needed)
     for var in wanted:
         derivation = _upwards(_forall(derivation, var), var)
     for n in range(len(wanted)):
         derivation = _boxed(derivation, wanted, n)
     derivation = told_apart(derivation)
-    return Nest(derivation, tuple(wanted), nests(derivation.function)[number].path)
+    return Nest(derivation, tuple(wanted), resolve(derivation.function, wanted[0])[0].path)
 
 
 def _forall(derivation: Derivation, var: str) -> Derivation:
@@ -247,8 +251,8 @@ def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivat
         swaps = [
             Interchange(outer.var, inner.var)
             for outer, inner in pairwise(chain)
-            if verdicts[outer.var] not in ("yes", "privatizable")
-            and verdicts[inner.var] in ("yes", "privatizable")
+            if verdicts.get(outer.var) not in ("yes", "privatizable")
+            and verdicts.get(inner.var) in ("yes", "privatizable")
         ]
         legal = [s for s in swaps if not s.check(derivation.function)]
         if not legal:
@@ -258,28 +262,35 @@ def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivat
 
 
 def _private_storage(
-    derivation: Derivation, path: tuple[int, ...], parallel: list[str]
+    derivation: Derivation, path: Path, parallel: list[str], needed: frozenset[str]
 ) -> Derivation:
-    """Declares inside the innermost parallel loop what each iteration writes for itself."""
-    innermost = parallel[-1]
-    chain = perfect_nest(_loop(derivation.function, path))
+    """Declares inside the innermost parallel loop what each iteration writes for itself: scalars,
+    and the arrays among those that are `needed`. An array that has no fixed size gets an element
+    for each iteration."""
+    innermost, fn = parallel[-1], derivation.function
+    chain = perfect_nest(_loop(fn, path))
     body = chain[len(parallel) - 1].body
-    beside = replace_at(derivation.function, path, ()).body
-    outside = [s.name for s in derivation.function.body if isinstance(s, Decl)]
-    for name in outside:
-        own = name not in writes(beside) | reads(beside)
-        if own and name in (writes(body) | reads(body)) - counters(derivation.function):
-            derivation = derivation.then(Privatise(name, innermost))
-    for array in _accumulated(body, derivation.function):
+    beside = replace_at(fn, path, ()).body
+    outside = declared(beside)
+    used = (writes(body) | reads(body)) - counters(fn)
+    for name in (n for n in outside if n in used):
+        private = Privatise(name, innermost)
+        shared = name in reads(beside) | writes(beside) and private.check(derivation.function)
+        if shared or (outside[name].shape and name not in needed):
+            continue
+        derivation = derivation.then(private)
+        if any(value_of(d) is None for d in outside[name].shape):
+            derivation = derivation.then(Expand(name, tuple(parallel)))
+    arrays = {p.name for p in fn.objects if p.array} | {n for n, s in outside.items() if s.shape}
+    for array in _accumulated(body, arrays):
         step = Scalarise(array, innermost)
         if not step.check(derivation.function):
             derivation = derivation.then(step)
     return derivation
 
 
-def _accumulated(body: tuple[object, ...], fn: Function) -> list[str]:
-    """Arrays of the caller that a loop inside the body both reads and writes."""
-    objects = {p.name for p in fn.objects if p.array}
+def _accumulated(body: tuple[object, ...], arrays: set[str]) -> list[str]:
+    """Those of the arrays that a loop inside the body both reads and writes."""
     out: dict[str, None] = {}
     for s in body:
         if not isinstance(s, For):
@@ -288,9 +299,19 @@ def _accumulated(body: tuple[object, ...], fn: Function) -> list[str]:
             if isinstance(inner, Assign) and isinstance(inner.target, Load):
                 array = inner.target.array
                 read = {x.array for e in stmt_exprs(inner)[1:] for x in loads(e)}
-                if array in objects and (inner.op or array in read):
+                if array in arrays and (inner.op or array in read):
                     out[array] = None
     return list(out)
+
+
+def _not_judged(loop: For) -> UnsupportedC:
+    """A loop in the place of a call is judged where the function that is called is defined."""
+    return UnsupportedC(
+        f"the loop over '{loop.var}' stands in the place of a call",
+        loc=loop.origin.loc,
+        code="LX062",
+        help="write the loop in this function",
+    )
 
 
 def _not_parallel(fn: Function, verdict: LoopVerdict) -> UnsupportedC:

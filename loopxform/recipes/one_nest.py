@@ -35,6 +35,7 @@ from loopxform.transforms import (
     Normalise,
     Sequentialise,
     Stripmine,
+    Trim,
     Unroll,
     Widen,
 )
@@ -175,6 +176,8 @@ def _tiled(
     if options.versions:
         w.stage("Versions for whole tiles")
         w.attempt(Interior(groups[-1]))
+    w.stage("Groups without iterations")
+    w.attempt(Trim(groups[-1]))
     return staged, kept
 
 

@@ -60,9 +60,8 @@ def told_apart(derivation: Derivation) -> Derivation:
             seen.add(site.loop.var)
         else:
             return derivation
-        number = sum(
-            s.loop.var == site.loop.var and s.path <= site.path for s in loops(derivation.function)
-        )
+        same = [s.path for s in loops(derivation.function) if s.loop.var == site.loop.var]
+        number = same.index(site.path) + 1
         name = fresh(derivation.function, site.loop.var)
         step = Rename(f"{site.loop.var}#{number}", name)
         if step.check(derivation.function):

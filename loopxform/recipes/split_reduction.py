@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from loopxform.errors import UnsupportedC
-from loopxform.ir.names import fresh, outer_name
+from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function
 from loopxform.ir.visit import at, perfect_nest, walk
 from loopxform.recipes.nest import Nest
@@ -46,15 +46,15 @@ def split_reduction(nest: Nest, size: str, *, reassociate: bool = False) -> Spli
     where a step is refused."""
     seq = _only_loop(nest)
     outer = nest.parallel
-    chunk = outer_name(nest.function, seq.var)
     known = {s.name for _, s in walk(nest.function.body) if isinstance(s, Decl)}
     w = Work(nest.derivation.titled("Partial results of the reduction"), {})
     w.do(Rfactor(seq.var, size, "reassociate" if reassociate else ""))
     first = next(
         s for s in replace(nest, derivation=w.derivation).innermost.body if not isinstance(s, Decl)
     )
-    if not (isinstance(first, For) and first.var == chunk):
+    if not (isinstance(first, For) and first.parallel):
         raise _not_first(nest, seq)
+    chunk = first.var
     every = (s.name for _, s in walk(w.fn.body) if isinstance(s, Decl) and s.shape)
     made = tuple(name for name in every if name not in known)
     w.do(*(Expand(name, outer) for name in made))

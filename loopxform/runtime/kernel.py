@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.plan import Plan
@@ -22,10 +25,14 @@ from loopxform.runtime.launch import (
     KernelParam,
     Launch,
     Launcher,
+    Moved,
     Room,
     ScalarParam,
+    Taken,
     launch_all,
+    launch_told,
 )
+from loopxform.runtime.schedule import Ask, DataAhead, launched, not_known
 from loopxform.runtime.structs import with_numbers
 
 
@@ -33,13 +40,14 @@ class CompiledKernel:
     """Runs the kernels with the arguments of the C function, in its order or by name; variables of
     the file that it uses are given by name.
 
-    numpy arrays are copied in and out; `pyopencl.array.Array`s stay on the device. Arrays are
-    C-contiguous, of the element type of the C parameter, and either of one dimension, with at least
-    as many elements as the program touches, or of the C shape, with at least as many rows. Written
-    arrays overlap no other. Structs are numpy arrays of the structured dtype that has their layout
-    (`Routine.dtype`); what a pointer inside one points to is given by name: `s_a` for `s->a`.
-    Numbers are those the C type can hold. Several threads may call at once; `nanoseconds` is the
-    device time of the call that ended last.
+    Of numpy arrays the parts that the plan names are copied in and out; `pyopencl.array.Array`s
+    stay on the device. Arrays are C-contiguous, of the element type of the C parameter, and either
+    of one dimension, with at least as many elements as the program touches, or of the C shape, with
+    at least as many rows. Written arrays overlap no other. Structs are numpy arrays of the
+    structured dtype that has their layout (`Routine.dtype`); what a pointer inside one points to is
+    given by name: `s_a` for `s->a`. Numbers are those the C type can hold. Several threads may call
+    at once; `nanoseconds` is the device time of the call that ended last, `taken` that of its
+    kernels too.
 
     Raises ArgumentError (a TypeError too) where an argument does not fit, before anything runs, and
     DeviceError where the device fails.
@@ -57,7 +65,12 @@ class CompiledKernel:
             self._launchers.append(made)
             queue = made.queue
         self._globals = _globals(plan)
-        self.nanoseconds: int | None = None
+        self.taken: Taken | None = None
+
+    @property
+    def nanoseconds(self) -> int | None:
+        """Device time from the start of the first kernel to the end of the last."""
+        return None if self.taken is None else self.taken.span
 
     @property
     def queue(self) -> Any:
@@ -72,20 +85,37 @@ class CompiledKernel:
         scalars = {n: int(v) for n, v in values.items() if isinstance(v, int)}
         try:
             self._check(values, scalars)
-            launches = self._launches(values, scalars)
+            rooms = {b.param.name: Room(_bytes(b, scalars)) for b in self.plan.temporaries}
+            buffers = self.plan.buffers
+            moved = {b.param.name: _moved(b, values[b.param.name], scalars) for b in buffers}
+            follow = partial(self._launches, {**values, **rooms, **moved}, scalars)
+            try:
+                launches = list(follow(not_known))
+            except DataAhead:
+                told = partial(self._told, follow, rooms)
+                self.taken = launch_told(self._launchers[0], told)
+            else:
+                self.taken = launch_all(launches) if launches else Taken(0, 0, 0)
         except ZeroDivisionError:
             raise ArgumentError("a size is divided by zero") from None
-        self.nanoseconds = launch_all(launches)
 
-    def _launches(self, values: Mapping[str, Any], scalars: dict[str, int]) -> list[Launch]:
-        rooms = {b.param.name: Room(_bytes(b, scalars)) for b in self.plan.temporaries}
-        given = {**values, **rooms}
-        out = []
-        for k, launcher in zip(self.plan.kernels, self._launchers):
-            total = [g * s for g, s in zip(k.groups(scalars), k.group_shape)]
-            ordered = [given[_name(a)] for a in k.arguments]
-            out.append(Launch(launcher, ordered, total, k.group_shape))
-        return out
+    def _launches(
+        self, given: Mapping[str, Any], scalars: dict[str, int], ask: Ask
+    ) -> Iterator[Launch]:
+        for which, now in launched(self.plan, scalars, ask):
+            k, known = self.plan.kernels[which], {**given, **now}
+            total = [g * s for g, s in zip(k.groups(now), k.group_shape)]
+            ordered = [known[_name(a)] for a in k.arguments]
+            yield Launch(self._launchers[which], ordered, total, k.group_shape)
+
+    def _told(
+        self,
+        follow: Callable[[Ask], Iterator[Launch]],
+        rooms: Mapping[str, Room],
+        read: Callable[[Room], int],
+    ) -> Iterator[Launch]:
+        """The launches, as the data in the flags say."""
+        return follow(lambda flag: read(rooms[flag]))
 
     def _check(self, values: Mapping[str, Any], scalars: Mapping[str, int]) -> None:
         for condition in self.plan.conditions:
@@ -152,6 +182,15 @@ def _fits(plan: Plan, device: DeviceInfo) -> None:
 
 def _bytes(b: Buffer, scalars: Mapping[str, int]) -> int:
     return max(0, evaluate(b.count, scalars)) * b.param.type.bytes
+
+
+def _moved(b: Buffer, value: Any, scalars: Mapping[str, int]) -> Any:
+    """An array of the host with what of it is copied; others are left in place. There is room even
+    where nothing is touched: a kernel may load what no iteration of an inner loop then uses."""
+    if not isinstance(value, np.ndarray):
+        return value
+    elements = max(0, evaluate(b.count, scalars))
+    return Moved(value, elements, *(b.elements(part, scalars) for part in (b.into, b.back)))
 
 
 def _name(a: Buffer | Param) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -54,6 +55,18 @@ class Room:
     nbytes: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """The argument for an array of which a device gets a part and gives back a part: the buffer has
+    room for so many `elements`, `into` and `back` are the first of a part and the one behind it.
+    Kernels that are given the same one share the buffer."""
+
+    array: np.ndarray[Any, Any]
+    elements: int
+    into: tuple[int, int]
+    back: tuple[int, int]
+
+
 class Launcher:
     """One kernel, ready to run.
 
@@ -96,8 +109,9 @@ class Launcher:
     def launch(
         self, args: Sequence[Any], global_size: Sequence[int], local_size: Sequence[int] | None
     ) -> int | None:
-        """Runs the kernel alone; see `launch_all`."""
-        return launch_all([Launch(self, args, global_size, local_size)])
+        """Runs the kernel alone and returns the device time in ns; see `launch_all`."""
+        taken = launch_all([Launch(self, args, global_size, local_size)])
+        return None if taken is None else taken.span
 
     def bind(self, args: Sequence[Any], copies: Copies) -> list[Any]:
         """What OpenCL is given for each parameter. Raises ArgumentError."""
@@ -127,6 +141,8 @@ class Launcher:
                 return cl.LocalMemory(nbytes)
             case BufferParam() if isinstance(value, Room):
                 return copies.room(value)
+            case BufferParam() if isinstance(value, Moved):
+                return copies.moved(value)
             case BufferParam(name, dtype, read, written):
                 memory = memory_of(name, value, dtype, read=read, written=written, queue=self.queue)
                 if isinstance(value, np.ndarray):
@@ -142,7 +158,7 @@ class Launch:
     """One launch of a kernel.
 
     `args` has one value for each parameter that is not local: a number, a C-contiguous numpy
-    array, a `pyopencl.array.Array`, a `pyopencl.Buffer` or a `Room`.
+    array, a `pyopencl.array.Array`, a `pyopencl.Buffer`, a `Room` or a `Moved`.
     """
 
     launcher: Launcher
@@ -151,36 +167,68 @@ class Launch:
     local_size: Sequence[int] | None
 
 
-def launch_all(launches: Sequence[Launch]) -> int | None:
-    """Runs kernels that share a queue one after the other, waits, and returns the time from the
-    start of the first to the end of the last on the device in ns (None where the user's queue does
-    not profile). A launch of no work-items is left out. Arrays of numpy change only after all of
-    them succeeded. Several threads may launch at once. Raises ArgumentError, DeviceError."""
-    cl = pyopencl()
+class Taken(NamedTuple):
+    """Device time in ns: from the start of the first kernel to the end of the last, and what the
+    kernels took without what is between them; and how often kernels were launched."""
+
+    kernels: int
+    span: int
+    launches: int
+
+
+def launch_all(launches: Sequence[Launch]) -> Taken | None:
+    """Runs kernels that share a queue one after the other, waits, and returns the time they took
+    (None where the user's queue does not profile). A launch of no work-items is left out. Arrays of
+    numpy change only after all of them succeeded. Several threads may launch at once. Raises
+    ArgumentError, DeviceError."""
     launcher = launches[0].launcher
     copies = Copies(launcher.queue)
+    with _device_errors(launcher):
+        bound = [(x, x.launcher.bind(x.args, copies)) for x in launches]
+        return _run(copies, bound)
+
+
+def launch_told(
+    launcher: Launcher, launches: Callable[[Callable[[Room], int]], Iterator[Launch]]
+) -> Taken | None:
+    """As `launch_all`, for launches that follow from the ints which kernels before them leave in
+    rooms: `launches` is given what reads one."""
+    copies = Copies(launcher.queue)
+    with _device_errors(launcher):
+        bound = ((x, x.launcher.bind(x.args, copies)) for x in launches(copies.number))
+        return _run(copies, bound)
+
+
+@contextmanager
+def _device_errors(launcher: Launcher) -> Iterator[None]:
+    cl = pyopencl()
     try:
-        bound = [x.launcher.bind(x.args, copies) for x in launches]
-        events: list[Any] = []
-        for x, arguments in zip(launches, bound):
-            if 0 in x.global_size:
-                continue
-            if events:  # the user's queue may have no order of its own
-                cl.enqueue_barrier(launcher.queue)
-            events.append(x.launcher.enqueue(arguments, x.global_size, x.local_size))
-        if not events:
-            return 0
-        events[-1].wait()
-        copies.back()
-        return _nanoseconds(launcher.queue, events)
+        yield
     except cl.Error as e:
         raise DeviceError(f"the kernel does not run on {launcher.device}: {e}") from e
 
 
-def _nanoseconds(queue: Any, events: Sequence[Any]) -> int | None:
+def _run(copies: Copies, bound: Iterable[tuple[Launch, list[Any]]]) -> Taken | None:
+    events: list[Any] = []
+    for x, arguments in bound:
+        if 0 in x.global_size:
+            continue
+        if events:  # the user's queue may have no order of its own
+            pyopencl().enqueue_barrier(copies.queue)
+        events.append(x.launcher.enqueue(arguments, x.global_size, x.local_size))
+    if not events:
+        return Taken(0, 0, 0)
+    events[-1].wait()
+    copies.back()
+    return _taken(copies.queue, events)
+
+
+def _taken(queue: Any, events: Sequence[Any]) -> Taken | None:
     if not queue.properties & pyopencl().command_queue_properties.PROFILING_ENABLE:
         return None
-    return int(events[-1].profile.end - events[0].profile.start)
+    times = [(e.profile.start, e.profile.end) for e in events]
+    busy = sum(end - start for start, end in times)
+    return Taken(busy, times[-1][1] - times[0][0], len(times))
 
 
 class Copies:
@@ -190,11 +238,14 @@ class Copies:
         self.queue = queue
         self.made: list[tuple[BufferParam, np.ndarray[Any, Any], Memory, Any]] = []
         self.rooms: dict[Room, Any] = {}
+        self.parts: dict[Moved, Any] = {}
 
     def buffer(self, p: BufferParam, array: np.ndarray[Any, Any], memory: Memory) -> Any:
         """A buffer with the elements; an array that is given twice shares one, as in C. Raises
         ArgumentError where two overlap otherwise and one is written."""
-        for other, _, place, known in self.made:
+        for other, same, place, known in self.made:
+            if same is array and other == p:
+                return known
             if not place.meets(memory):
                 continue
             if (place.start, place.end) == (memory.start, memory.end):
@@ -217,6 +268,27 @@ class Copies:
             self.rooms[room] = cl.Buffer(self.queue.context, flags, max(1, room.nbytes))
         return self.rooms[room]
 
+    def moved(self, value: Moved) -> Any:
+        """The buffer of an array, with the part that it gets."""
+        if value not in self.parts:
+            cl, size = pyopencl(), value.array.itemsize
+            made = cl.Buffer(
+                self.queue.context, cl.mem_flags.READ_WRITE, max(1, value.elements * size)
+            )
+            begin, end = value.into
+            if begin < end:
+                given = value.array.reshape(-1)[begin:end]
+                cl.enqueue_copy(self.queue, made, given, dst_offset=begin * size)
+            self.parts[value] = made
+        return self.parts[value]
+
+    def number(self, room: Room) -> int:
+        """The int that a room holds once all kernels launched so far are done."""
+        found = np.zeros(1, np.int32)
+        pyopencl().enqueue_barrier(self.queue)
+        pyopencl().enqueue_copy(self.queue, found, self.room(room))
+        return int(found[0])
+
     def _new(self, p: BufferParam, array: np.ndarray[Any, Any]) -> Any:
         cl = pyopencl()
         flags = cl.mem_flags.READ_WRITE
@@ -231,4 +303,10 @@ class Copies:
         for array, buffer in written.values():
             if array.nbytes:
                 pyopencl().enqueue_copy(self.queue, array, buffer)
+        for value, made in self.parts.items():
+            begin, end = value.back
+            if begin < end:
+                taken = value.array.reshape(-1)[begin:end]
+                offset = begin * value.array.itemsize
+                pyopencl().enqueue_copy(self.queue, taken, made, src_offset=offset)
         self.queue.finish()

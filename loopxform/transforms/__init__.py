@@ -6,14 +6,21 @@ program = Derivation(fn).then(Stripmine("i", "64")).function
 
 from __future__ import annotations
 
-from loopxform.transforms.base import Derivation, Record, Step, from_json, from_text, with_tiles
+from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.copy_to_local import CopyToLocal
 from loopxform.transforms.copy_to_private import CopyToPrivate
+from loopxform.transforms.demote import Demote
+from loopxform.transforms.derivation import Derivation, Record, with_tiles
+from loopxform.transforms.dissolve import Dissolve
 from loopxform.transforms.distribute import Distribute
 from loopxform.transforms.distribute_guard import DistributeGuard
+from loopxform.transforms.distribute_if import DistributeIf
+from loopxform.transforms.embed import Embed
 from loopxform.transforms.enclose import Enclose
 from loopxform.transforms.epilogue import Epilogue
 from loopxform.transforms.expand import Expand
+from loopxform.transforms.final_value import FinalValue
+from loopxform.transforms.flag import Flag
 from loopxform.transforms.fuse import Fuse
 from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
@@ -22,6 +29,7 @@ from loopxform.transforms.interleave import Interleave
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
+from loopxform.transforms.own import Own
 from loopxform.transforms.pad import Pad
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.permute import Permute
@@ -32,10 +40,13 @@ from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
 from loopxform.transforms.share import Share
+from loopxform.transforms.single import Single
 from loopxform.transforms.sink import Sink
+from loopxform.transforms.skew import Skew
 from loopxform.transforms.split import Split
 from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
+from loopxform.transforms.trim import Trim
 from loopxform.transforms.unguard import Unguard
 from loopxform.transforms.unroll import Unroll
 from loopxform.transforms.widen import Widen
@@ -50,11 +61,19 @@ STEPS: dict[str, type[Step]] = {
         Widen,
         Stripmine,
         Interchange,
+        Skew,
         Reverse,
         Rename,
         Expand,
+        Own,
+        FinalValue,
+        Demote,
+        Flag,
+        Single,
+        Dissolve,
         Distribute,
         DistributeGuard,
+        DistributeIf,
         Fuse,
         Hoist,
         Sink,
@@ -65,6 +84,7 @@ STEPS: dict[str, type[Step]] = {
         Rfactor,
         Interleave,
         Enclose,
+        Embed,
         Permute,
         Manifest,
         MapTo,
@@ -74,6 +94,7 @@ STEPS: dict[str, type[Step]] = {
         Epilogue,
         Unguard,
         Pad,
+        Trim,
         Interior,
     )
 }
@@ -94,12 +115,18 @@ __all__ = [
     "STEPS",
     "CopyToLocal",
     "CopyToPrivate",
+    "Demote",
     "Derivation",
+    "Dissolve",
     "Distribute",
     "DistributeGuard",
+    "DistributeIf",
+    "Embed",
     "Enclose",
     "Epilogue",
     "Expand",
+    "FinalValue",
+    "Flag",
     "Fuse",
     "Hoist",
     "Interchange",
@@ -108,6 +135,7 @@ __all__ = [
     "Manifest",
     "MapTo",
     "Normalise",
+    "Own",
     "Pad",
     "Parallelise",
     "Permute",
@@ -119,11 +147,14 @@ __all__ = [
     "Scalarise",
     "Sequentialise",
     "Share",
+    "Single",
     "Sink",
+    "Skew",
     "Split",
     "Step",
     "Stripmine",
     "Substitute",
+    "Trim",
     "Unguard",
     "Unroll",
     "Widen",

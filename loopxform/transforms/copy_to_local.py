@@ -21,8 +21,9 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at
-from loopxform.transforms.base import Step, new_name, one_loop, trusted
+from loopxform.transforms.base import Step
 from loopxform.transforms.certain import certain
+from loopxform.transforms.sites import new_name, one_loop, trusted
 from loopxform.transforms.staging import Staging, insert, plan
 
 

@@ -19,8 +19,9 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, Path, at, bodies, declared, replace_at
-from loopxform.transforms.base import Step, new_name, one_loop, trusted
+from loopxform.transforms.base import Step
 from loopxform.transforms.certain import certain
+from loopxform.transforms.sites import new_name, one_loop, trusted
 from loopxform.transforms.staging import Staging, insert_inside_guards, plan
 
 

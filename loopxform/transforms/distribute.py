@@ -16,7 +16,8 @@ from loopxform.analysis.legality import distribute_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, reads, replace_at, walk, writes
-from loopxform.transforms.base import Step, one_loop, trusted, unmapped, whole_loop
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import one_loop, trusted, unmapped, whole_loop
 
 
 @dataclass(frozen=True)

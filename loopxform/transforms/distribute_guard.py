@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Assign, Const, Decl, Expr, For, Function, If, Opaque, Stmt, Var
-from loopxform.ir.visit import names, reads, replace_at, walk, writes
-from loopxform.transforms.base import Step, one_loop, trusted, unmapped
-from loopxform.transforms.guards import enters_unseen
+from loopxform.ir.nodes import Decl, For, Function, If, Opaque
+from loopxform.ir.visit import names, replace_at, walk, writes
+from loopxform.transforms.base import Step
+from loopxform.transforms.guards import each_guarded
+from loopxform.transforms.sites import one_loop, trusted, unmapped
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,6 @@ class DistributeGuard(Step):
 
     verb: ClassVar[str] = "distribute-guard"
     usage: ClassVar[str] = "distribute-guard LOOP"
-    keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
@@ -55,7 +55,7 @@ class DistributeGuard(Step):
         decls = tuple(s for s in site.loop.body if isinstance(s, Decl))
         own = frozenset(s.name for s in (*decls, *guard.then) if isinstance(s, Decl))
         changing = writes(guard.then)
-        body = (*decls, *_each(guard.then, guard.cond, own, changing))
+        body = (*decls, *each_guarded(guard.then, guard.cond, own, changing))
         origin = site.loop.origin.then(str(self))
         return replace_at(fn, site.path, (replace(site.loop, body=body, origin=origin),))
 
@@ -68,30 +68,3 @@ def _guard(loop: For) -> If | None:
     if len(rest) == 1 and isinstance(rest[0], If) and not rest[0].orelse:
         return rest[0]
     return None
-
-
-def _each(
-    body: tuple[Stmt, ...], test: Expr, fresh: frozenset[str], changing: frozenset[str]
-) -> tuple[Stmt, ...]:
-    """Every statement under the condition, neighbours together; loops take it inside, unless their
-    bounds have a value under it only. `fresh` are local variables that nothing has touched yet."""
-    out: list[Stmt] = []
-    for s in body:
-        last = out[-1] if out else None
-        match s:
-            case Decl():
-                out.append(s)
-            case Assign(Var(name), Const(), "") if name in fresh:
-                out.append(s)
-            case For() if enters_unseen(s) and not _header(s) & changing:
-                out.append(replace(s, body=_each(s.body, test, frozenset(), changing)))
-            case Assign() | If() if isinstance(last, If) and last.cond == test:
-                out[-1] = replace(last, then=(*last.then, s))
-            case _:
-                out.append(If(test, (s,)))
-        fresh -= reads((s,)) | writes((s,))
-    return tuple(out)
-
-
-def _header(loop: For) -> frozenset[str]:
-    return names(loop.lo) | names(loop.hi) | names(loop.step)

@@ -14,7 +14,8 @@ from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Const, Decl, For, Function, If, Opaque, Return, Stmt
 from loopxform.ir.visit import Path, at, bodies, counters, reads, replace_at, walk, writes
-from loopxform.transforms.base import Step, new_name, one_loop, trusted
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import new_name, one_loop, trusted
 
 
 @dataclass(frozen=True)

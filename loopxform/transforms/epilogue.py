@@ -16,8 +16,10 @@ from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, For, Function
 from loopxform.ir.visit import Path, after, replace_at
-from loopxform.transforms.base import (
-    Step,
+from loopxform.transforms.base import Step
+from loopxform.transforms.bounds import operands
+from loopxform.transforms.guards import drop_proven
+from loopxform.transforms.sites import (
     ascending,
     fixed_header,
     no_wrap,
@@ -26,8 +28,6 @@ from loopxform.transforms.base import (
     unmapped,
     whole_loop,
 )
-from loopxform.transforms.bounds import operands
-from loopxform.transforms.guards import drop_proven
 
 
 @dataclass(frozen=True)

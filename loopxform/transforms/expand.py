@@ -26,8 +26,9 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.transforms.base import Step, fixed_header
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import iteration_number, positive, trips
+from loopxform.transforms.sites import fixed_header
 
 
 @dataclass(frozen=True)

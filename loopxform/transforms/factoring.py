@@ -43,6 +43,7 @@ from loopxform.ir.visit import (
     LoopSite,
     Path,
     at,
+    enclosing,
     names,
     reads,
     rename,
@@ -51,8 +52,9 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import iteration_number, positive, trip_count
+from loopxform.transforms.largest import most_iterations
 from loopxform.transforms.partial import (
     combined,
     inseparable,
@@ -62,6 +64,7 @@ from loopxform.transforms.partial import (
     rounded,
     unordered,
 )
+from loopxform.transforms.sites import one_loop, trusted
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,9 @@ class Factoring(Step):
             parallel=parallel,
             origin=origin,
         )
-        arrays = tuple(Decl(p.array, p.type, (positive(count),), origin=origin) for p in made)
+        around = tuple(x for x in enclosing(fn, site.path)[:-1] if isinstance(x, For))
+        room = positive(most_iterations(outer, tuple(x for x in around if not x.parallel)))
+        arrays = tuple(Decl(p.array, p.type, (room,), origin=origin) for p in made)
         return _placed(fn, site.path, (*arrays, chunks), combine)
 
     def reason(self, fn: Function) -> str:

@@ -16,7 +16,8 @@ from loopxform.analysis.legality import loop_at
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function, Opaque
 from loopxform.ir.visit import LoopSite, after, replace_at, resolve
-from loopxform.transforms.base import Step, one_loop, unmapped
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import one_loop, unmapped
 
 
 @dataclass(frozen=True)

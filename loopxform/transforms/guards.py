@@ -1,5 +1,6 @@
 """Guards: those that can never fail are dropped, with what stands under guards that never hold, and
-limits of copies that are never reached; and which loops may be entered without theirs."""
+limits of copies that are never reached; and loops that may be entered without theirs, which is then
+that of each statement inside."""
 
 from __future__ import annotations
 
@@ -7,8 +8,23 @@ from dataclasses import replace
 
 from loopxform.analysis.context import always, never
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Bin, Call, Const, Copy, For, Function, If, Load, Slice, Stmt
-from loopxform.ir.visit import Path, at, map_body, replace_at, walk, walk_expr
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Slice,
+    Stmt,
+    Var,
+)
+from loopxform.ir.visit import Path, at, map_body, names, reads, replace_at, walk, walk_expr, writes
 from loopxform.transforms.bounds import conjunction, conjuncts
 
 
@@ -22,6 +38,33 @@ def enters_unseen(loop: For) -> bool:
         and not any(isinstance(x, Load | Call) for x in parts)
         and all(value_of(d) for d in divisors)
     )
+
+
+def each_guarded(
+    body: tuple[Stmt, ...], test: Expr, fresh: frozenset[str], changing: frozenset[str]
+) -> tuple[Stmt, ...]:
+    """Every statement under the condition, neighbours together; loops take it inside, unless their
+    bounds have a value under it only. `fresh` are local variables that nothing has touched yet."""
+    out: list[Stmt] = []
+    for s in body:
+        last = out[-1] if out else None
+        match s:
+            case Decl():
+                out.append(s)
+            case Assign(Var(name), Const(), "") if name in fresh:
+                out.append(s)
+            case For() if enters_unseen(s) and not _header(s) & changing:
+                out.append(replace(s, body=each_guarded(s.body, test, frozenset(), changing)))
+            case Assign() | If() if isinstance(last, If) and last.cond == test:
+                out[-1] = replace(last, then=(*last.then, s))
+            case _:
+                out.append(If(test, (s,)))
+        fresh -= reads((s,)) | writes((s,))
+    return tuple(out)
+
+
+def _header(loop: For) -> frozenset[str]:
+    return names(loop.lo) | names(loop.hi) | names(loop.step)
 
 
 def drop_proven(fn: Function, within: Path) -> Function:

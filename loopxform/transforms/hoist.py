@@ -25,7 +25,8 @@ from loopxform.ir.visit import (
     walk_expr,
     writes,
 )
-from loopxform.transforms.base import Step, ascending, one_loop, trusted, unmapped
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import ascending, one_loop, trusted, unmapped
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,11 @@
 Legal where no direction vector of the nest becomes lexicographically negative: no dependence has
 `<` for i and `>` for j with only `=` further out. A forall moves inwards always: it carries
 nothing. A forall that moves outwards stays one where no dependence that the outer loop carried
-has anything but `=` for it. The bounds of j must not depend on i. (Seed 000, steps 2 and 4,
+has anything but `=` for it. Where the bounds of j depend on i, both loops get new ones
+(`analysis.exchange`): the steps must be 1 or -1, and the bounds affine. (Seed 000, steps 2 and 4,
 listings 4 and 7.)
+
+    for i in [0, n): for j in [0, i]: S  ->  for j in [0, n): for i in [j, n): S
 """
 
 from __future__ import annotations
@@ -12,11 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from loopxform.analysis.exchange import depends, exchanged
 from loopxform.analysis.legality import interchange_obstacles, loop_at, stays_parallel
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, replace_at, resolve
-from loopxform.transforms.base import Step, one_loop, unmapped
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import one_loop, unmapped
 
 
 @dataclass(frozen=True)
@@ -41,13 +46,12 @@ class Interchange(Step):
     def rewrite(self, fn: Function) -> Function:
         site = self._site(fn)
         assert isinstance(site, LoopSite)
-        outer, inner = site.loop, site.loop.body[0]
-        assert isinstance(inner, For)
-        new_inner = replace(outer, body=inner.body, origin=outer.origin.then(str(self)))
-        parallel = inner.parallel and stays_parallel(fn, site.path)
-        origin = inner.origin.then(str(self))
-        new_outer = replace(inner, body=(new_inner,), parallel=parallel, origin=origin)
-        return replace_at(fn, site.path, (new_outer,))
+        outer, inner = _swapped(fn, site)
+        inner = replace(inner, origin=inner.origin.then(str(self)))
+        parallel = outer.parallel and stays_parallel(fn, site.path)
+        origin = outer.origin.then(str(self))
+        outer = replace(outer, body=(inner,), parallel=parallel, origin=origin)
+        return replace_at(fn, site.path, (outer,))
 
     def reason(self, fn: Function) -> str:
         site = self._site(fn)
@@ -104,3 +108,15 @@ class Interchange(Step):
             site.loop.origin.loc,
             remedy=remedy,
         )
+
+
+def _swapped(fn: Function, site: LoopSite) -> tuple[For, For]:
+    """The new outer loop, with its old body, and the new inner one."""
+    outer, inner = site.loop, site.loop.body[0]
+    assert isinstance(inner, For)
+    if not depends(inner, outer.var):
+        return inner, replace(outer, body=inner.body)
+    new_outer = exchanged(fn, site.path)
+    new_inner = new_outer.body[0]
+    assert isinstance(new_inner, For)
+    return new_outer, new_inner

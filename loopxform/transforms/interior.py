@@ -36,10 +36,11 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, operands
 from loopxform.transforms.cuts import drop_cuts
 from loopxform.transforms.guards import drop_proven
+from loopxform.transforms.sites import one_loop, trusted
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,9 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, names, writes
-from loopxform.transforms.base import (
+from loopxform.transforms.bounds import iteration_value, operands
+from loopxform.transforms.factoring import Factoring
+from loopxform.transforms.sites import (
     ascending,
     fixed_header,
     no_wrap,
@@ -32,8 +34,6 @@ from loopxform.transforms.base import (
     unmapped,
     whole_loop,
 )
-from loopxform.transforms.bounds import iteration_value, operands
-from loopxform.transforms.factoring import Factoring
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,9 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import Space, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import loops, map_exprs, names, reads, walk, writes
-from loopxform.transforms.base import Step, new_name
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, conjuncts, positive
+from loopxform.transforms.sites import new_name
 
 COUNTERS = "pqrstuvw"
 """The loops of the copy, by dimension of the array."""

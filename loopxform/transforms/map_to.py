@@ -1,10 +1,11 @@
 """Mapping to hardware: a forall runs over the groups of the grid, or over the threads of a group.
 
-Legal for a forall. A loop over groups must have bounds the host can compute and be all that the
-loop over groups around it holds (several in one dimension of the grid are numbered through, the
-innermost fastest); a loop over threads lies inside the loops over groups, has a fixed
-number of iterations (they become the group's shape) and no collective copy inside. (Seed 000,
-section 2.2.1, listing 10.)
+Legal for a forall. A loop over groups must have bounds the host can compute, from parameters and
+the counters of sequential loops around it, which the host runs, and be all that the loop over
+groups around it holds (several in one dimension of the grid are numbered through, the innermost
+fastest); a loop over threads lies inside the loops over groups, has a fixed number of iterations
+(they become the group's shape) and no collective copy inside. (Seed 000, section 2.2.1, listing
+10.)
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Copy, Decl, For, Function
 from loopxform.ir.types import Level, Space
-from loopxform.ir.visit import LoopSite, loops_around, names, walk, writes
-from loopxform.transforms.base import Step, for_each, rewrite_loops, some_loops
+from loopxform.ir.visit import LoopSite, loops_around, names, walk
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import fixed_trips
+from loopxform.transforms.sites import for_each, rewrite_loops, some_loops
 
 LEVELS: dict[str, Level] = {
     **{f"group.{d}": Level("grid", n) for n, d in enumerate("xyz")},
@@ -53,7 +56,7 @@ class MapTo(Step):
 
     def _obstacles(self, fn: Function, site: LoopSite) -> list[Obstacle]:
         loop, level = site.loop, LEVELS[self.level]
-        around = loops_around(fn, site.path)
+        hosted, around = _of_the_host(loops_around(fn, site.path))
         problems = []
         if not loop.parallel:
             problems.append(("is not parallel", f"parallelise {loop.var} first"))
@@ -65,7 +68,7 @@ class MapTo(Step):
             problems.append(("lies inside a loop that is not mapped to groups", "map that first"))
         if level.kind == "grid" and around and len(around[-1].body) > 1:
             problems.append(("stands beside other statements", f"distribute {around[-1].var}"))
-        sizes = {p.name for p in fn.objects if not p.shape} - writes(fn.body)
+        sizes = host_scalars(fn) | {x.var for x in hosted}
         bounds = names(loop.lo) | names(loop.hi)
         if level.kind == "grid" and bounds & {x.var for x in around}:
             problems.append(("has bounds that vary between groups", "use fixed bounds"))
@@ -91,6 +94,14 @@ class MapTo(Step):
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "the iterations of a forall may run at the same time"
+
+
+def _of_the_host(around: tuple[For, ...]) -> tuple[tuple[For, ...], tuple[For, ...]]:
+    """The sequential loops outside of all others, which the host runs, and the others."""
+    count = 0
+    while count < len(around) and not around[count].parallel:
+        count += 1
+    return around[:count], around[count:]
 
 
 def _of_the_group(loop: For) -> bool:

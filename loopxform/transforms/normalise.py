@@ -17,16 +17,7 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite
-from loopxform.transforms.base import (
-    Step,
-    fixed_header,
-    for_each,
-    no_wrap,
-    rewrite_loops,
-    some_loops,
-    unmapped,
-    whole_loop,
-)
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import (
     ends_of,
     fixed_trips,
@@ -37,6 +28,15 @@ from loopxform.transforms.bounds import (
     trips_to,
 )
 from loopxform.transforms.guards import enters_unseen
+from loopxform.transforms.sites import (
+    fixed_header,
+    for_each,
+    no_wrap,
+    rewrite_loops,
+    some_loops,
+    unmapped,
+    whole_loop,
+)
 
 
 @dataclass(frozen=True)

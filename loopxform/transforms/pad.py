@@ -43,8 +43,9 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, conjuncts
+from loopxform.transforms.sites import one_loop, trusted
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from loopxform.analysis.legality import parallel_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import replace_at
-from loopxform.transforms.base import Step, one_loop, trusted, whole_loop
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import one_loop, trusted, whole_loop
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
-from loopxform.ir.types import INT, UINT, ULONG, Scalar, common
+from loopxform.ir.types import BOOL, INT, UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import map_body, map_stmt_exprs, walk, walk_expr
 
@@ -103,7 +103,7 @@ def _truth(e: Expr) -> bool:
 def partial_type(name: str, op: str, found: Sequence[Operand], types: Types) -> Scalar:
     """The type in which a part is reduced."""
     own = types[name]
-    if op in ("min", "max") or own.is_float:
+    if op in ("min", "max") or own.is_float or (own is BOOL and op == "^"):
         return own
     if op in ("&&", "||"):
         return INT

@@ -15,7 +15,8 @@ from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, Function
 from loopxform.ir.visit import Path, at, names, reads, rename, replace_at, walk, writes
-from loopxform.transforms.base import Step, one_loop, trusted
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import one_loop, trusted
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from typing import ClassVar
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import rename, replace_at, writes
-from loopxform.transforms.base import Step, new_name, one_loop, trusted, whole_loop
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import new_name, one_loop, trusted, whole_loop
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Const, Function
 from loopxform.ir.types import promote
 from loopxform.ir.visit import LoopSite, replace_at
-from loopxform.transforms.base import Step, fixed_header, no_wrap, one_loop, trusted, unmapped
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import fixed_header, no_wrap, one_loop, trusted, unmapped
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
   -> part[C]; forall kk: { own = 0; for k in chunk kk: own += e(k); part[kk/T] = own; }
      for c: s += part[c];
 
+A chunk of one iteration is the iteration itself:
+    for i: for j: s += e  -> part[I]; forall i: { own = 0; for j: own += e; part[i] = own; } ...
+
 Every chunk of T iterations reduces into a partial result of its own, which begins with the neutral
 element of the operator; the partial results are combined in order. Legal where the loop carries
 nothing but recognised reductions (+ * & | ^ && || min max) of scalars; sums and products of real
@@ -16,11 +19,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
+from loopxform.ir.affine import value_of
 from loopxform.ir.names import outer_name
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, at
-from loopxform.transforms.base import no_wrap
 from loopxform.transforms.factoring import Factoring
+from loopxform.transforms.sites import no_wrap, parse_size
 from loopxform.transforms.stripmine import Stripmine
 
 
@@ -37,6 +41,9 @@ class Rfactor(Factoring):
         return (*Stripmine(self.loop, self.size).check(fn), *no_wrap(fn, site))
 
     def parts(self, fn: Function, site: LoopSite) -> For:
+        size = parse_size(fn, self.size)
+        if not isinstance(size, Obstacle) and value_of(size) == 1:
+            return site.loop
         chunk = outer_name(fn, site.loop.var)
         outer = at(Stripmine(self.loop, self.size, chunk).rewrite(fn), site.path)
         assert isinstance(outer, For)

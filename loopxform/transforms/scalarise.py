@@ -4,8 +4,10 @@ C[i, j] = c; }.
 An array element that a loop body uses throughout is kept in a scalar, so that it can be expanded
 into registers. Legal where every access to the array in the body is to that one element, which
 belongs to the array in every iteration, and no parallel loop then carries a dependence; it is
-loaded first unless the body begins by writing it, and stored last. (The reverse of seed 000, step
-3a; C programs often accumulate in the array.)
+loaded first unless the body begins by writing it, and stored last. Where the body uses other
+elements too, this holds of a part of it that lies between them and has a loop: C[j, i] = C[i, j]
+after the loop reads what is stored before. (The reverse of seed 000, step 3a; C programs often
+accumulate in the array.)
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.transforms.base import Step, new_name, one_loop, trusted
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import new_name, one_loop, trusted
 
 
 @dataclass(frozen=True)
@@ -84,14 +87,16 @@ class Scalarise(Step):
             return (
                 Obstacle("LX181", text, first.origin.loc or where, remedy="name an inner loop"),
             )
-        other = [x for x in found if [poly(i) for i in x.index] != [poly(i) for i in first.index]]
-        if other:
+        part = _part(site.loop.body, self.array)
+        if part is None:
             text = f"the body uses more than one element of '{self.array}'"
+            other = [x for x in found if _place(x) != _place(first)]
             place = other[0].origin.loc or where
             return (
                 Obstacle("LX181", text, place, remedy="distribute the loop, or keep the array"),
             )
-        return opaque_obstacles(fn, site.path) or self._every_iteration(fn, site, first)
+        element = _accesses(site.loop.body[part], self.array)[0]
+        return opaque_obstacles(fn, site.path) or self._every_iteration(fn, site, element)
 
     def _every_iteration(self, fn: Function, site: LoopSite, element: Load) -> tuple[Obstacle, ...]:
         """The load and the store are unconditional: the element must exist, and be an iteration's
@@ -100,7 +105,9 @@ class Scalarise(Step):
         if _staged(site.loop.body, self.array):
             text = f"'{self.array}' is declared or copied in the body"
             return (Obstacle("LX182", text, where, remedy="scalarise before staging"),)
-        if not _used(site.loop.body, self.array) and not _inside(fn, site, element):
+        part = _part(site.loop.body, self.array)
+        assert part is not None
+        if not _used(site.loop.body[part], self.array) and not _inside(fn, site, element):
             text = f"'{expr_text(element)}' is used under a condition and may not exist otherwise"
             return (Obstacle("LX182", text, where, remedy="use the element in every iteration"),)
         after = self.rewrite(fn)
@@ -112,7 +119,9 @@ class Scalarise(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        element = _accesses(site.loop.body, self.array)[0]
+        part = _part(site.loop.body, self.array)
+        assert part is not None
+        element = _accesses(site.loop.body[part], self.array)[0]
         name = self.scalar or fresh(fn, f"{self.array}_acc")
         origin = site.loop.origin.then(str(self))
 
@@ -120,22 +129,48 @@ class Scalarise(Step):
             is_it = isinstance(e, Load) and e.array == self.array
             return Var(name, origin=e.origin) if is_it else e
 
-        body = map_exprs(site.loop.body, to_scalar)
+        body = map_exprs(site.loop.body[part], to_scalar)
         decl = Decl(name, symbols(fn)[self.array], origin=element.origin.then(str(self)))
         load: tuple[Stmt, ...] = ()
         if not _begins_with_write(body, name):
             load = (Assign(Var(name), element, label=f"load_{name}", origin=origin),)
         store = Assign(element, Var(name), label=f"store_{name}", origin=element.origin)
-        loop = replace(site.loop, body=(decl, *load, *body, store))
+        before, after = site.loop.body[: part.start], site.loop.body[part.stop :]
+        loop = replace(site.loop, body=(*before, decl, *load, *body, store, *after))
         return replace_at(fn, site.path, (loop,))
 
     def reason(self, fn: Function) -> str:
-        var = trusted(one_loop(fn, self.loop)).loop.var
-        return f"an iteration of {var} uses one element of {self.array} and no other"
+        loop = trusted(one_loop(fn, self.loop)).loop
+        one = f"an iteration of {loop.var} uses one element of {self.array}"
+        whole = _part(loop.body, self.array) == slice(0, len(loop.body))
+        return f"{one} and no other" if whole else f"{one} in this part of it and no other"
 
 
 def _accesses(body: tuple[Stmt, ...], array: str) -> list[Load]:
     return [x for _, s in walk(body) for e in stmt_exprs(s) for x in loads(e) if x.array == array]
+
+
+def _place(x: Load) -> tuple[object, ...]:
+    return tuple(poly(i) for i in x.index)
+
+
+def _part(body: tuple[Stmt, ...], array: str) -> slice | None:
+    """The statements that use one element of the array: all of them, else the first of the longest
+    parts that do and have a loop that writes the array."""
+    parts: list[tuple[int, set[tuple[object, ...]]]] = []
+    for n, s in enumerate(body):
+        used = {_place(x) for x in _accesses((s,), array)}
+        if parts and len(parts[-1][1] | used) <= 1:
+            parts[-1][1].update(used)
+        else:
+            parts.append((n, used))
+    ends = [*(n for n, _ in parts[1:]), len(body)]
+    for (start, used), end in zip(parts, ends):
+        loops = (s for s in body[start:end] if isinstance(s, For))
+        looped = any(array in writes(s.body) for s in loops)
+        if len(used) == 1 and (looped or end - start == len(body)):
+            return slice(start, end)
+    return None
 
 
 def _staged(body: tuple[Stmt, ...], array: str) -> bool:

@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
-from loopxform.transforms.base import Step, for_each, rewrite_loops, some_loops, unmapped
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import for_each, rewrite_loops, some_loops, unmapped
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.transforms.base import Step, one_loop, trusted, unmapped
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import one_loop, trusted, unmapped
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,10 @@ from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.nodes import Bin, Const, Expr, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import LoopSite, after, replace_at
-from loopxform.transforms.base import (
-    Step,
+from loopxform.transforms.base import Step
+from loopxform.transforms.guards import drop_impossible, drop_proven
+from loopxform.transforms.points import fits_type, parse_point, safe
+from loopxform.transforms.sites import (
     ascending,
     fixed_header,
     one_loop,
@@ -29,8 +31,6 @@ from loopxform.transforms.base import (
     unmapped,
     whole_loop,
 )
-from loopxform.transforms.guards import drop_impossible, drop_proven
-from loopxform.transforms.points import fits_type, parse_point, safe
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from loopxform.ir.names import outer_name
 from loopxform.ir.nodes import Bin, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.visit import replace_at
-from loopxform.transforms.base import (
-    Step,
+from loopxform.transforms.base import Step
+from loopxform.transforms.bounds import least, operands
+from loopxform.transforms.sites import (
     ascending,
     fixed_header,
     new_name,
@@ -30,7 +31,6 @@ from loopxform.transforms.base import (
     unmapped,
     whole_loop,
 )
-from loopxform.transforms.bounds import least, operands
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, Function, Stmt, V
 from loopxform.ir.types import LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr, writes
-from loopxform.transforms.base import Step, fixed_header, no_wrap, one_loop, trusted, unmapped
+from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import ends_of, least, replace_iterator, trips_to
+from loopxform.transforms.sites import fixed_header, no_wrap, one_loop, trusted, unmapped
 
 
 @dataclass(frozen=True)

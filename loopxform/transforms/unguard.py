@@ -38,7 +38,6 @@ from loopxform.ir.visit import (
     Path,
     at,
     declared,
-    enclosing,
     loads,
     loops_around,
     names,
@@ -50,15 +49,21 @@ from loopxform.ir.visit import (
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import (
     conjunction,
-    conjuncts,
-    fixed_trips,
-    iteration_number,
     least,
     operands,
 )
-from loopxform.transforms.clamping import Guard, clamp_body
+from loopxform.transforms.clamping import clamp_body
+from loopxform.transforms.guarded import (
+    Site,
+    cuts,
+    everywhere,
+    first_sites,
+    held,
+    inner_loops,
+    sites_of,
+)
 
-_asked: list[tuple[Function, Unguard, tuple[list[_Site], Obstacle | None]]] = []
+_asked: list[tuple[Function, Unguard, tuple[list[Site], Obstacle | None]]] = []
 """The last program that was checked, and what was found."""
 
 
@@ -77,52 +82,65 @@ class Unguard(Step):
             decl = declared(fn.body).get(name)
             if decl is None or not decl.shape:
                 return (self._no(fn, f"'{name}' is not expanded storage", f"expand {name} first"),)
-        sites = _sites(fn, self.names)
+        sites = sites_of(fn, self.names)
         if not any(s.key for s in sites):
             return (self._no(fn, "the writes do not stand under a bounds check", None),)
         free, problem = self._found(fn)
         return () if free or problem is None else (problem,)
 
-    def _found(self, fn: Function) -> tuple[list[_Site], Obstacle | None]:
+    def _found(self, fn: Function) -> tuple[list[Site], Obstacle | None]:
         """The sites that can do without the check; what was found is kept for the rewriting."""
         if not (_asked and _asked[0][0] is fn and _asked[0][1] == self):
             _asked[:] = [(fn, self, self._free(fn))]
         return _asked[0][2]
 
-    def _free(self, fn: Function) -> tuple[list[_Site], Obstacle | None]:
+    def _free(self, fn: Function) -> tuple[list[Site], Obstacle | None]:
         """All sites, where they share one check that none needs; else those that only set the
         storage to numbers, and why the others must keep theirs."""
-        sites = _sites(fn, self.names)
+        sites = everywhere(fn, sites_of(fn, self.names), self.names)
         problem = None
         if len({s.key for s in sites}) != 1:
             problem = self._no(fn, "the writes do not stand under one bounds check", None)
         problem = problem or self._readers(fn, sites)
-        for site in sites:
-            problem = problem or self._stays(fn, site, sites)
         if problem is None:
-            return sites, None
+            free, problem = self._together(fn, sites)
+            if free:
+                return free, problem
         plain = (s for s in sites if s.key and _sets_numbers(s.body))
         return [s for s in plain if self._stays(fn, s, [s]) is None], problem
 
-    def _stays(self, fn: Function, site: _Site, sites: list[_Site]) -> Obstacle | None:
+    def _together(self, fn: Function, sites: list[Site]) -> tuple[list[Site], Obstacle | None]:
+        """The sites that can do without the check while the others keep it, and why those must:
+        none where storage would be used that was never set."""
+        free, problem = sites, None
+        while True:
+            stay = {s.path: found for s in free if (found := self._stays(fn, s, free))}
+            if not stay:
+                break
+            problem = problem or next(iter(stay.values()))
+            free = [s for s in free if s.path not in stay]
+        begins = {s.path for s in first_sites(fn, sites, self.names)}
+        return (free if begins <= {s.path for s in free} else []), problem
+
+    def _stays(self, fn: Function, site: Site, sites: list[Site]) -> Obstacle | None:
         """Why the bounds check of one site must stay."""
         problem = self._elements(fn, site) or self._values(fn, site)
         return problem or self._bystanders(fn, site, sites)
 
-    def _readers(self, fn: Function, sites: list[_Site]) -> Obstacle | None:
+    def _readers(self, fn: Function, sites: list[Site]) -> Obstacle | None:
         """Reads elsewhere must stand under the guard."""
         for path, s in walk(fn.body):
             if not isinstance(s, Assign) or any(path[: len(x.path)] == x.path for x in sites):
                 continue
             if any(x.array in self.names for x in loads(s.value)):
-                held = _held(fn, path)
-                if not sites[0].key <= held:
+                around = held(fn, path)
+                if not sites[0].key <= around:
                     return self._no(fn, f"read at {s.origin.loc} without the bounds check", None)
         return None
 
-    def _elements(self, fn: Function, site: _Site) -> Obstacle | None:
+    def _elements(self, fn: Function, site: Site) -> Obstacle | None:
         """Each iteration of the guarded loops has its own element, inside the declared shape."""
-        inside = {x.var for x in _inner_loops(fn, site.path, self.names)}
+        inside = {x.var for x in inner_loops(fn, site.path, self.names)}
         for var in {n for g in site.guard for n in names(g.index)} & inside:
             if var not in site.elements:
                 return self._no(fn, f"there is no element per iteration of '{var}'", None)
@@ -139,7 +157,7 @@ class Unguard(Step):
                     return self._no(fn, f"'{target.array}' may be indexed past its end", None)
         return None
 
-    def _bystanders(self, fn: Function, site: _Site, sites: list[_Site]) -> Obstacle | None:
+    def _bystanders(self, fn: Function, site: Site, sites: list[Site]) -> Obstacle | None:
         """Whatever else stands in the loops that are no longer cut short runs past the edge too:
         it must have the bounds check itself, or only fill registers from the staged copy."""
         freed = _freed(fn, site)
@@ -149,19 +167,19 @@ class Unguard(Step):
         for path, s in walk(fn.body):
             if not grown or path[: len(grown[0])] != grown[0] or path == grown[0]:
                 continue
-            if any(path[: len(x.path)] == x.path for x in sites) or site.key <= _held(freed, path):
+            if any(path[: len(x.path)] == x.path for x in sites) or site.key <= held(freed, path):
                 continue
             if not _harmless(freed, path, s, edge):
                 return self._no(fn, f"the statement at {s.origin.loc} needs it", None)
         return None
 
-    def _values(self, fn: Function, site: _Site) -> Obstacle | None:
+    def _values(self, fn: Function, site: Site) -> Obstacle | None:
         value = self._clamped(fn, site)
-        if isinstance(value, str) and not _only_sets(site.body, self.names):
+        if isinstance(value, str) and not _settings(site.body, self.names):
             return self._no(fn, value, "leave the bounds check in place")
         return None
 
-    def _clamped(self, fn: Function, site: _Site) -> tuple[Stmt, ...] | str:
+    def _clamped(self, fn: Function, site: Site) -> tuple[Stmt, ...] | str:
         around = loops_around(fn, site.path)
         return clamp_body(fn, site.body, site.guard, self.names, around)
 
@@ -175,144 +193,52 @@ class Unguard(Step):
         for site in reversed(self._found(before)[0]):
             body = self._clamped(before, site)
             if isinstance(body, str):
-                check = conjunction([Bin("<", g.index, g.limit) for g in site.guard])
-                zero = tuple(replace(s, value=Const(0)) for s in site.body if isinstance(s, Assign))
-                body = (If(check, site.body, zero),)
+                body = (self._with_default(site),)
             fn = replace_at(_freed(fn, site), site.path, body)
         return fn
 
+    def _with_default(self, site: Site) -> If:
+        """The body under the guard; elsewhere the storage is set to 0."""
+        conditions: list[Expr] = [Bin("<", g.index, g.limit) for g in site.guard]
+        body = site.body
+        if isinstance(body[0], If):
+            conditions, body = [*conditions, body[0].cond], body[0].then
+        zero = (replace(s, value=Const(0)) for s in _settings(site.body, self.names))
+        return If(conjunction(conditions), body, tuple(zero))
+
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "iterations past the edge repeat the last valid one on elements nobody reads"
-
-
-@dataclass(frozen=True)
-class _Site:
-    """Statements that write the storage: the one at `path` with what it holds (`body`), the guard
-    to drop, and the loops that number the elements."""
-
-    path: Path
-    body: tuple[Stmt, ...]
-    guard: tuple[Guard, ...]
-    elements: frozenset[str]
-
-    @property
-    def key(self) -> frozenset[object]:
-        return frozenset((poly(g.index), poly(g.limit)) for g in self.guard)
-
-
-def _sites(fn: Function, storage: tuple[str, ...]) -> list[_Site]:
-    """Where the storage is written: under the outermost `if` that checks element loops, or bare."""
-    out: list[_Site] = []
-    for path, s in walk(fn.body):
-        if not isinstance(s, Assign) or not isinstance(s.target, Load):
-            continue
-        if s.target.array not in storage or any(path[: len(x.path)] == x.path for x in out):
-            continue
-        inner = _inner_loops(fn, path, storage)
-        own = {poly(i) for i in s.target.index}
-        elements = frozenset(x.var for x in inner if poly(iteration_number(x)) in own)
-        out.append(_under_if(fn, path, inner, elements) or _bare(fn, path, inner, elements))
-    return out
 
 
 def _sets_numbers(body: tuple[Stmt, ...]) -> bool:
     return all(isinstance(s, Assign) and not s.op and isinstance(s.value, Const) for s in body)
 
 
-def _under_if(fn: Function, path: Path, inner: list[For], elements: frozenset[str]) -> _Site | None:
-    """The condition, and the bounds that cut element loops short where it has no limit of theirs
-    (a register tile of one element needs no check of its own)."""
-    for n in range(1, len(path)):
-        parent = at(fn, path[:n])
-        if not isinstance(parent, If) or parent.orelse:
-            continue
-        parts = conjuncts(parent.cond)
-        bounds = [c for c in parts if _is_bound(c, elements)]
-        if bounds:
-            guard = tuple(Guard(c.left, c.right) for c in bounds if isinstance(c, Bin))
-            guard += tuple(c for c in _cut_guards(inner, elements) if not _covered(c, guard))
-            rest = [c for c in parts if c not in bounds]
-            body = (If(conjunction(rest), parent.then),) if rest else parent.then
-            return _Site(path[:n], body, guard, elements)
-    return None
+def _settings(body: tuple[Stmt, ...], storage: tuple[str, ...]) -> list[Assign]:
+    """The assignments that give each element of the storage its first value, where the body is
+    nothing but assignments to such elements: these may get a default instead of a clamp. None where
+    it is something else, such assignments under one condition aside."""
+    found: dict[Expr, Assign] = {}
+    if len(body) == 1 and isinstance(body[0], If) and not body[0].orelse:
+        body = body[0].then
+    for s in body:
+        if not (isinstance(s, Assign) and isinstance(s.target, Load)):
+            return []
+        fresh = not s.op and not {x.array for x in loads(s.value)} & set(storage)
+        if s.target not in found and not (fresh and s.target.array in storage):
+            return []
+        found.setdefault(s.target, s)
+    return list(found.values())
 
 
-def _covered(cut: Guard, guard: tuple[Guard, ...]) -> bool:
-    own = [g for g in guard if names(cut.index) <= names(g.index)]
-    return any(poly(g.limit) == poly(cut.limit) for g in own)
-
-
-def _is_bound(cond: object, elements: frozenset[str]) -> bool:
-    """`index < limit` where only the index moves with the element loops."""
-    return (
-        isinstance(cond, Bin)
-        and cond.op == "<"
-        and bool(names(cond.left) & elements)
-        and not names(cond.right) & elements
-        and not any(True for _ in loads(cond))
-    )
-
-
-def _bare(fn: Function, path: Path, inner: list[For], elements: frozenset[str]) -> _Site:
-    """The bounds that cut the element loops short are the guard of all that the innermost such
-    loop does around the statement at `path`; of that loop where it does more and is whole."""
-    cuts = _cut_guards(inner, elements)
-    parents = enclosing(fn, path)
-    short = [n for n, x in enumerate(parents) if isinstance(x, For) and x.var in elements]
-    depth = min(max(short, default=len(path) - 2) + 2, len(path))
-    loop = parents[depth - 2]
-    if isinstance(loop, For) and len(loop.body) > 1 and not _cuts(loop):
-        depth -= 1
-    return _Site(path[:depth], (at(fn, path[:depth]),), cuts, elements)
-
-
-def _cut_guards(inner: list[For], elements: frozenset[str]) -> tuple[Guard, ...]:
-    return tuple(Guard(Var(x.var), cut) for x in inner if x.var in elements for cut in _cuts(x))
-
-
-def _cuts(loop: For) -> list[Expr]:
-    fixed = fixed_trips(loop)
-    return list(fixed[1]) if fixed else []
-
-
-def _inner_loops(fn: Function, path: Path, storage: tuple[str, ...]) -> list[For]:
-    """The loops around `path` inside the declaration of the storage."""
-    where = next(p for p, s in walk(fn.body) if isinstance(s, Decl) and s.name in storage)
-    depth = len(where) - 1
-    return [s for s in enclosing(fn, path)[depth:-1] if isinstance(s, For)]
-
-
-def _held(fn: Function, path: Path) -> frozenset[object]:
-    """The conditions and loop bounds that hold at `path`, in the form of `_Site.key`."""
-    out = set()
-    for s in enclosing(fn, path)[:-1]:
-        if isinstance(s, If):
-            parts = [c for c in conjuncts(s.cond) if isinstance(c, Bin) and c.op == "<"]
-            out |= {(poly(c.left), poly(c.right)) for c in parts}
-        elif isinstance(s, For):
-            out |= {(poly(Var(s.var)), poly(cut)) for cut in operands(s.hi)}
-    return frozenset(out)
-
-
-def _only_sets(body: tuple[Stmt, ...], storage: tuple[str, ...]) -> bool:
-    """Plain assignments that do not read the storage: may get a default instead of a clamp."""
-    return all(
-        isinstance(s, Assign)
-        and not s.op
-        and isinstance(s.target, Load)
-        and not {x.array for x in loads(s.value)} & set(storage)
-        for s in body
-    )
-
-
-def _freed(fn: Function, site: _Site) -> Function:
+def _freed(fn: Function, site: Site) -> Function:
     """`fn` with the loops around the site no longer cut short where the guard implies the cut."""
     for n in range(1, len(site.path)):
         path = site.path[:n]
         loop = at(fn, path)
         if not isinstance(loop, For):
             continue
-        for cut in _cuts(loop):
+        for cut in cuts(loop):
             kept = [o for o in operands(loop.hi) if o != cut]
             loop = replace(loop, hi=least(kept))
             relaxed = replace_at(fn, path, (loop,))
@@ -352,7 +278,7 @@ def _fits(fn: Function, path: Path, part: Slice, extent: Expr) -> bool:
     return always(fn, path, Bin("&&", Bin(">=", part.lo, Const(0)), Bin("<=", end, extent)))
 
 
-def _implied(fn: Function, site: _Site, bound: Bin) -> bool:
+def _implied(fn: Function, site: Site, bound: Bin) -> bool:
     if any(g.index == bound.left and poly(g.limit) == poly(bound.right) for g in site.guard):
         return True
     if poly(bound.right) not in {poly(g.limit) for g in site.guard}:

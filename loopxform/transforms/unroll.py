@@ -17,8 +17,9 @@ from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, at, declared, rename, replace_at, resolve
-from loopxform.transforms.base import (
-    Step,
+from loopxform.transforms.base import Step
+from loopxform.transforms.bounds import fixed_trips, iteration_value, replace_iterator
+from loopxform.transforms.sites import (
     ascending,
     fixed_header,
     for_each,
@@ -27,7 +28,6 @@ from loopxform.transforms.base import (
     unmapped,
     whole_loop,
 )
-from loopxform.transforms.bounds import fixed_trips, iteration_value, replace_iterator
 
 MOST_COPIES = 4096
 

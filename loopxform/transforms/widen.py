@@ -9,16 +9,19 @@ nothing. (Seed 000, section 2.1, step 5b does so for the bounds of tiles.)
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar
 
+from loopxform.analysis.exchange import operands
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
-from loopxform.ir.nodes import Bin, Expr, For, Function, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, loops_around, names, replace_at, writes
-from loopxform.transforms.base import (
-    Step,
+from loopxform.transforms.base import Step
+from loopxform.transforms.bounds import ends_of, guarded, least
+from loopxform.transforms.sites import (
     ascending,
     fixed_header,
     one_loop,
@@ -26,7 +29,6 @@ from loopxform.transforms.base import (
     unmapped,
     whole_loop,
 )
-from loopxform.transforms.bounds import ends_of, guarded, least, operands
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ class Widen(Step):
             return (Obstacle("LX147", text, site.loop.origin.loc, remedy=remedy),)
         return fixed_header(site)
 
-    def _bounds(self, fn: Function, site: LoopSite) -> tuple[Expr, list[Expr]] | str:
-        """The least start and the greatest ends, or why they cannot be written down."""
+    def _bounds(self, fn: Function, site: LoopSite) -> tuple[list[Expr], list[Expr]] | str:
+        """The least starts and the greatest ends, or why they cannot be written down."""
         loop, types = site.loop, symbols(fn)
         around = [x for x in loops_around(fn, site.path) if x.var in self.over]
         used = names(loop.lo) | names(loop.hi)
@@ -72,30 +74,31 @@ class Widen(Step):
             return "depend on what the loops change"
         if names(loop.lo) & set(self.over) and value_of(loop.step) != 1:
             return "depend on another loop, and the step is not 1"
-        lows = [poly(loop.lo)]
+        lows = [poly(e) for e in operands(loop.lo, "max")]
         highs = [poly(e) for e in ends_of(loop)]
         for x in reversed(around):
             if (value_of(x.step) or 0) < 1:
                 return f"depend on '{x.var}', which counts downwards"
-            try:
-                lows = [_extreme(lows[0], x, least_value=True)[-1]]
-                highs = [p for e in highs for p in _extreme(e, x, least_value=False)]
-            except ValueError:
+            lows = [p for e in lows for p in _extreme(e, x, least_value=True)]
+            highs = [p for e in highs for p in _extreme(e, x, least_value=False)]
+            if not (lows and highs):
                 return f"are not affine in '{x.var}'"
-        return to_expr(lows[0]), [to_expr(p) for p in dict.fromkeys(highs)]
+        return [to_expr(p) for p in dict.fromkeys(lows)], [to_expr(p) for p in dict.fromkeys(highs)]
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         loop, found = site.loop, self._bounds(fn, site)
         assert not isinstance(found, str)
-        low, highs = found
-        conditions: list[Expr] = []
-        if poly(low) != poly(loop.lo):
-            conditions.append(Bin(">=", Var(loop.var), loop.lo))
-        kept = {poly(h) for h in highs}
-        conditions += [Bin("<", Var(loop.var), e) for e in ends_of(loop) if poly(e) not in kept]
+        lows, highs = found
+        kept = {poly(e) for e in (*lows, *highs)}
+        starts, ends = operands(loop.lo, "max"), ends_of(loop)
+        conditions: list[Expr] = [
+            *(Bin(">=", Var(loop.var), e) for e in starts if poly(e) not in kept),
+            *(Bin("<", Var(loop.var), e) for e in ends if poly(e) not in kept),
+        ]
         body = guarded(conditions, loop.body)
         origin = loop.origin.then(str(self))
+        low = reduce(lambda a, b: Bin("max", a, b), lows)
         wide = replace(loop, lo=low, hi=least(highs), body=body, origin=origin)
         return replace_at(fn, site.path, (wide,))
 
@@ -105,13 +108,17 @@ class Widen(Step):
 
 def _extreme(bound: Poly, loop: For, *, least_value: bool) -> list[Poly]:
     """What `bound` is at most (at least) over the values of the variable of `loop`; several where
-    each of them is a limit. Raises ValueError where it is not affine in it."""
+    each of them is a limit, none where it is not affine in it, nor a quotient of what is."""
     if not bound.mentions(loop.var):
         return [bound]
+    match to_expr(bound):
+        case Bin("/", top, Const(int(by))) if by > 0:
+            found = _extreme(poly(top), loop, least_value=least_value)
+            return [poly(Bin("/", to_expr(p), Const(by))) for p in found]
     c, rest = bound.coefficient(loop.var).value, bound.without(loop.var)
     if c is None or rest + bound.coefficient(loop.var) * poly(Var(loop.var)) != bound:
-        raise ValueError(loop.var)
+        return []
     factor = constant(c)
     if (c > 0) == least_value:
-        return [rest + factor * poly(loop.lo)]
-    return [rest + factor * (poly(h) - constant(1)) for h in operands(loop.hi)]
+        return [rest + factor * poly(e) for e in operands(loop.lo, "max")]
+    return [rest + factor * (poly(h) - constant(1)) for h in operands(loop.hi, "min")]

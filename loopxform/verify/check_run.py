@@ -166,7 +166,7 @@ def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
             continue
         given = ", ".join(f"{n}={values[n]}" for n in sorted(names(e)))
         raise UsageError(
-            f"the arrays of {fn.name} have their shapes only where {expr_text(e)}; not for {given}",
+            f"{fn.name} is transformed for {expr_text(e)} only; not for {given}",
             code="LX064",
             help=f"give sizes for which {expr_text(e)}",
         )

@@ -23,6 +23,7 @@ from loopxform.ir.nodes import (
     Return,
     Stmt,
     Var,
+    While,
 )
 from loopxform.ir.types import Scalar, common, promote
 from loopxform.ir.typing import type_of
@@ -135,6 +136,8 @@ class Translation:
                 if value is not None and self.fn.returns is not None:
                     result = self.expressions.value(value, names, self.fn.returns)
                 self._emit(depth, f"return {result}, {self._final_globals()}", s.origin)
+            case While():
+                self._while(s, names, depth)
             case Opaque(_, reason):
                 raise Fault(f"a statement that is not modelled cannot run: {reason}")
             case _:
@@ -188,6 +191,15 @@ class Translation:
             self._fixed_loop(s, python, lo, inner, depth)
         else:
             self._general_loop(s, python, lo, inner, depth)
+
+    def _while(self, s: While, names: Names, depth: int) -> None:
+        self._emit(depth, "while True:", s.origin)
+        if s.once:
+            self._body(s.body, names, depth + 1)
+        test = self.expressions.truth(s.cond, names)
+        self._emit(depth + 1, f"if not {test}: break", s.origin)
+        if not s.once:
+            self._body(s.body, names, depth + 1)
 
     def _fixed(self, s: For, types: dict[str, Scalar]) -> bool:
         """Whether the values of the variable are known when the loop starts."""

@@ -38,6 +38,23 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
 """What each must not load, besides HEAVY."""
 
 
+@pytest.mark.parametrize("name", ["tile", "offload"])
+def test_a_result_from_the_cache_loads_next_to_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
+    unwanted = {*PARSER, "argparse", "jinja2", "islpy", "loopxform.ir", "loopxform.analysis"}
+    loaded = list[set[str]]()
+    for _ in range(2):
+        argv = json.dumps([name, MM, "-q", "-o", str(tmp_path)])
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE, argv], capture_output=True, text=True, check=True
+        )
+        loaded.append(set(json.loads(done.stderr)))
+    assert loaded[0] >= unwanted
+    assert not loaded[1] & (unwanted | HEAVY)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_modules(command: str) -> None:
     argv, unwanted = COMMANDS[command]
@@ -70,8 +87,8 @@ def test_pcpp_is_loaded_where_macros_are(tmp_path: Path) -> None:
 
 
 PUBLIC = [
-    "ArgumentError", "CheckedFile", "CheckedFunction", "File", "LoopxformError", "Routine",
-    "TiledRoutine", "check", "load", "loads",
+    "ArgumentError", "CheckedFile", "CheckedFunction", "File", "LoopxformError",
+    "OffloadedRoutine", "Routine", "TiledRoutine", "check", "load", "loads",
 ]  # fmt: skip
 
 

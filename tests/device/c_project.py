@@ -128,6 +128,13 @@ def caller_of(fn: Function, *every: Mapping[str, Any]) -> str:
     return f'{preamble_of(fn)}\nint main(void)\n{{\n{body}  puts("same");\n  return 0;\n}}\n'
 
 
+def checks_of(fn: Function, *every: Mapping[str, Any]) -> str:
+    """`differs()`, which says whether the drop-in computes anything else than the user's function,
+    for some set of arguments."""
+    body = "".join(_comparison(fn, args) for args in every)
+    return f"{preamble_of(fn)}\nstatic int differs(void)\n{{\n{body}  return 0;\n}}\n"
+
+
 def _comparison(fn: Function, args: Mapping[str, Any]) -> str:
     """Every array twice, in memory of its exact size; floats get a fraction that is not exact."""
     name = fn.name

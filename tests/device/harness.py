@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -16,13 +16,14 @@ import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.plan import KernelPlan, Plan
+from loopxform.codegen.schedule import flags
 from loopxform.frontend import parse_file
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Function
+from loopxform.ir.nodes import Function, Param
 from loopxform.recipes.sizes import Recipe, Tiles
-from loopxform.runtime.device import choose
+from loopxform.runtime.device import DeviceInfo, choose
 from loopxform.runtime.kernel import CompiledKernel
-from loopxform.runtime.launch import Room
+from loopxform.runtime.launch import Launch, Room
 from loopxform.runtime.oclgrind import (
     AS_WRITTEN,
     Checks,
@@ -30,6 +31,7 @@ from loopxform.runtime.oclgrind import (
     run_kernels_under_oclgrind,
 )
 from loopxform.runtime.oclgrind_report import OclgrindReport
+from loopxform.runtime.schedule import Ask, launched, not_known
 from loopxform.runtime.structs import with_numbers
 from loopxform.verify.check_run import RunResult, arguments, run
 from loopxform.verify.compare import compare
@@ -128,15 +130,64 @@ def agree(text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = Non
 def simulate(p: Plan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
     """The kernels under Oclgrind; `text` in place of their source. They run as written: optimised
     code has instructions that Oclgrind does not know (freeze)."""
+    return simulate_launches(p, args, text)[0]
+
+
+class _Recording(CompiledKernel):
+    """Keeps what the host read."""
+
+    def __init__(self, plan: Plan, device: DeviceInfo) -> None:
+        super().__init__(plan, device)
+        self.answers: list[int] = []
+
+    def _told(
+        self,
+        follow: Callable[[Ask], Iterator[Launch]],
+        rooms: Mapping[str, Room],
+        read: Callable[[Room], int],
+    ) -> Iterator[Launch]:
+        def noted(room: Room) -> int:
+            self.answers.append(read(room))
+            return self.answers[-1]
+
+        return super()._told(follow, rooms, noted)
+
+
+def told(p: Plan, args: Mapping[str, Any]) -> Ask:
+    """What the flags say, one question after the other, in a run on the device."""
+    if not flags(p.schedule):
+        return not_known
+    recording = _Recording(p, choose())
+    recording(**copy.deepcopy(dict(args)))
+    answers = iter(recording.answers)
+    return lambda _: next(answers)
+
+
+def simulate_launches(
+    p: Plan, args: Mapping[str, Any], text: str | None = None
+) -> tuple[OclgrindReport, dict[str, Any]]:
+    """As `simulate`, and what the user's arrays that were launched with hold afterwards."""
+    ask = told(p, args)
     args = {p.plain_names.get(n, n): v for n, v in args.items()}
     args = with_numbers(p.written, p.plain_names, args)
-    scalars = {q.name: int(args[q.name]) for q in p.scalars if q.type.is_integer}
+    scalars = {q.name: int(args[q.name]) for q in p.start.objects if _is_integer(q)}
     rooms = {
         b.param.name: Room(evaluate(b.count, scalars) * b.param.type.bytes) for b in p.temporaries
     }
-    launches = [x for k in p.kernels if (x := simulated(k, {**args, **rooms}, scalars))]
+    made = [
+        (p.kernels[number], simulated(p.kernels[number], {**args, **rooms, **now}, now))
+        for number, now in launched(p, scalars, ask)
+    ]
+    found = [(k, x) for k, x in made if x]
+    names = [a.param.name for k, _ in found for a in k.arguments if isinstance(a, Buffer)]
     checks = Checks(local_bytes=1 << 20)
-    return run_kernels_under_oclgrind(text or p.source, launches, [AS_WRITTEN], checks)
+    launches = [x for _, x in found]
+    report = run_kernels_under_oclgrind(text or p.source, launches, [AS_WRITTEN], checks)
+    return report, dict(zip((n for n in names if n not in rooms), report.arrays, strict=True))
+
+
+def _is_integer(p: Param) -> bool:
+    return not p.array and p.type.is_integer
 
 
 def simulated(
@@ -154,7 +205,7 @@ def simulated(
 
 
 def arrays_after(p: Plan, report: OclgrindReport) -> dict[str, Any]:
-    """What the user's arrays hold after `simulate`, where every kernel ran."""
+    """What the user's arrays hold after `simulate`, where every kernel ran once."""
     own = {b.param.name for b in p.temporaries}
     names = [a.param.name for k in p.kernels for a in k.arguments if isinstance(a, Buffer)]
     return dict(zip((n for n in names if n not in own), report.arrays, strict=True))

@@ -8,6 +8,7 @@ import pytest
 from deriving import c, derived
 from harness import arrays_after, program, simulate
 
+import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.errors import EmitError
@@ -149,3 +150,26 @@ def test_elements_that_a_work_item_computes_are_its_own() -> None:
     """What a work-item reads and writes of the tile it computes, no other one touches."""
     done = tile(program("mm_ikj"), {}, "register", options=Options(versions=True))
     assert "CLK_GLOBAL_MEM_FENCE" not in emit.kernel(done.derivation).source
+
+
+SHORT = """\
+void f(const float a[40], float b[16][16])
+{
+  for (int i = 0; i < 4; i++)
+    for (int j = 4 - 1; j >= i + 1; j--)
+      b[j + 10][j + 10] = a[i + 25];
+}
+"""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("tile", [3, 8, 16])
+def test_tiles_of_loops_that_run_once_or_not_at_all(tile: int, tmp_path: Path) -> None:
+    """PoCL 3 computes garbage where their barriers stand under a condition."""
+    file = tmp_path / "f.c"
+    file.write_text(SHORT)
+    done = lx.load(file)["f"].offload(contract=False, Tx=8, Tk=tile)
+    plan = emit.kernel(done.derivation, contract=False)
+    assert "barrier" in plan.source
+    found = run(plan, CSource(str(file)), choose(), {}, 3, exact=True)
+    assert found.ok, found.mismatches

@@ -38,9 +38,9 @@ void rows(int n, int limit, const short x[restrict 3][n], long s[restrict 3])
 """
 TEXTS = {
     "rows": ROWS,
-    **{n: (FOLDER / f"{n}.c").read_text() for n in ("span", "checksum", "peak")},
+    **{n: (FOLDER / f"{n}.c").read_text() for n in ("span", "checksum", "peak", "parity")},
 }
-CHUNKED = {"rows": False, "span": True, "checksum": True, "peak": True}
+CHUNKED = {"rows": False, "span": True, "checksum": True, "peak": True, "parity": True}
 """Whether a second kernel combines the results of groups; `rows` needs what is before the loop."""
 
 
@@ -53,7 +53,7 @@ def derived(case: str, items: int) -> Derivation:
 
 
 def sizes_of(case: str, n: int) -> dict[str, int]:
-    return {"n": n, "limit": 3} if case in ("rows", "span") else {"n": n}
+    return {"n": n, "limit": 3} if case in ("rows", "span", "parity") else {"n": n}
 
 
 @pytest.mark.device

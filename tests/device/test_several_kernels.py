@@ -125,7 +125,7 @@ def test_the_drop_in_where_an_array_is_not_touched(tmp_path: Path) -> None:
         caller_of(done.start, arguments(done.start, {"n": 9, "m": 5}, 1))
     )
     why = "c is not touched: there is nothing to offload"
-    text = f"loopxform: f: {why}; running the loops on the host\n"
+    text = f"loopxform: f.c:1: f: {why}; running the loops on the host\n"
     assert_same(run_app(app, LOOPXFORM_VERBOSE="1"), text)
 
 

@@ -232,6 +232,8 @@ def nest_arguments(fn: Function, m: int, n: int) -> dict[str, Any]:
         if p.array:
             shape = (EXTENT_2D, EXTENT_2D) if p.name in "AB" else (EXTENT_1D,)
             args[p.name] = (rng.uniform(-4, 4, shape)).astype(p.type.numpy)
+        elif p.name not in args:
+            args[p.name] = 5
     return args
 
 

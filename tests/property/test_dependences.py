@@ -15,6 +15,7 @@ from dataclasses import replace
 import pytest
 from checks import check_parallel, check_rows, check_verdicts, check_witnesses, same
 
+from loopxform.analysis.exchange import depends, exchanged
 from loopxform.analysis.fusion import fuse_obstacles, fused
 from loopxform.analysis.legality import (
     distribute_obstacles,
@@ -200,6 +201,8 @@ def check_rewrites(name: str, fn: Function) -> dict[str, int]:
             inner = loop.body[0]
             assert isinstance(inner, For)
             swapped = replace(inner, body=(replace(loop, body=inner.body),))
+            if depends(inner, loop.var):
+                swapped = exchanged(fn, path)
             same(name, ("interchange", path), fn, replace_at(fn, path, (swapped,)))
             count["interchange"] += 1
         if not reverse_obstacles(fn, path):

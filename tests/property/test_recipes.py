@@ -238,16 +238,16 @@ def sweep(programs: Iterator[tuple[str, str]]) -> Counter[str]:
 
 
 def test_recipes_on_random_nests() -> None:
-    counts = sweep(nests(1, 60))
+    counts = sweep(nests(1, 40))
     print(counts)
-    assert sum(n for k, n in counts.items() if k.startswith("auto: ") and k != "auto: naive") > 25
+    assert sum(n for k, n in counts.items() if k.startswith("auto: ") and k != "auto: naive") > 15
 
 
 def test_recipes_on_random_statements_beside_loops() -> None:
-    counts = sweep(beside(1, 40))
+    counts = sweep(beside(1, 25))
     print(counts)
-    assert counts["2 nests"] >= 5
-    assert counts["3 nests"] >= 2
+    assert counts["2 nests"] >= 3
+    assert counts["3 nests"] >= 1
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from typing import cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
 from loopxform.frontend.desugar.countdown import counted_down
 from loopxform.frontend.desugar.counted import from_start
@@ -100,6 +101,7 @@ class _Structure:
         for s in items:
             loop = from_start(s, out, self.scope)
             made = counted_down(s, out, self.scope) if loop is None else [loop]
+            made = flagged(s, self.scope) if made is None else made
             out += [s] if made is None else made
         return out
 

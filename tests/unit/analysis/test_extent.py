@@ -52,6 +52,14 @@ def test_two_sizes() -> None:
     assert (upper, set(when.split(" || ") if when else ())) == (["max(m, n)"], {"n >= 1", "m >= 1"})
 
 
+def test_scalars_that_the_function_sets_say_nothing() -> None:
+    """The host computes sizes from what the caller gave."""
+    set_first = s("m = n * n"), loop("i", 0, "m", s("p[i] = 0"))
+    assert why(fn("n, m, p[]", *set_first), "p") == "where it ends is too hard to tell"
+    known = s("m = n - 1"), loop("i", 0, "m", s("p[i] = 0"))
+    assert text(fn("n, m, p[]", *known), "p")[0] == ["n - 1"]
+
+
 def test_backwards_strided_triangular() -> None:
     back = fn("n, p[]", loop("i", "n - 1", -1, s("p[i] = 0"), step=-1))
     assert text(back, "p") == (["n"], "n >= 1", True)
@@ -65,7 +73,9 @@ def test_backwards_strided_triangular() -> None:
 
 def test_guards_count() -> None:
     f = fn("n, m, p[]", loop("i", 0, "n", when("i < m", s("p[i] = 0"))))
-    assert why(f, "p") == "its greatest index has no simple formula"
+    assert text(f, "p") == (["min(m, n)"], "m >= 1 && n >= 1", True)
+    both = loop("i", 0, "n", when("i < m", s("p[i] = 0"))), loop("i", 0, "k", s("p[i] = 0"))
+    assert why(fn("n, m, k, p[]", *both), "p") == "its greatest index has no simple formula"
     g = fn("n, p[]", loop("i", 0, "n", when("i < 8", s("p[i] = 0"))), assumes=("n >= 10",))
     assert text(g, "p")[0] == ["8"]
 
@@ -124,8 +134,8 @@ def test_what_may_be_touched_counts_where_it_is_touched_anyway(
 
 DECLARED = {
     "under data": ("if (b[i] > 0) m = a[i][2];", ["n", "3"]),
-    "less than declared": ("if (b[i] > 0 && i < 3) m = a[i][2];", ["n", "7"]),
-    "indirect": ("m = a[p[i]][i % 2];", ["n", "7"]),
+    "less than declared": ("if (b[i] > 0 && i < 3) m = a[i][2];", ["min(3, n)", "3"]),
+    "indirect": ("m = a[p[i]][i % 2];", ["n", "min(2, n)"]),
 }
 
 

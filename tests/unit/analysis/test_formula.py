@@ -46,6 +46,8 @@ CONDITIONS = [
     "min(i, j) < 2", "max(i, 2) > j", "i <= min(j, 3)", "not (i >= max(j, 1))",
     "i == min(j, 2)", "i < (j if j > 0 else 1 - j)", "(i < 2 or j < 2) and (i > 0 or j > 0)",
     "i * 3 < j * -2", "i & 1", "(i & 3) == 2", "i >> 1 == j", "i << 2 < j", "i < Ty*Ry - j",
+    "i // 3 >= j - 1", "(i - j) // 2 <= i", "j > (i + 1) // 4", "max(0, (i - 3) // 2) <= j",
+    "j < (2 - i) // 3", "i // 2 > 1", "-1 >= i // 2", "i // 2 < j // 3",
     "not (not (i < j))", "i // 2 * 2 == i", "(i + j) % 5 // 2 == 1",
 ]  # fmt: skip
 

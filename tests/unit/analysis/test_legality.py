@@ -88,10 +88,11 @@ def test_a_forall_moves_inwards_whatever_it_holds() -> None:
 @pytest.mark.parametrize("parallel", [False, True])
 def test_structure_is_asked_first(parallel: bool) -> None:
     triangle = fn(
-        "n, a[n][n]", loop("i", 0, "n", loop("j", 0, "i", s("a[i, j] = 1")), parallel=parallel)
+        "n, a[n][n]", loop("i", 0, "n", loop("j", 0, "i*i", s("a[i, j] = 1")), parallel=parallel)
     )
     found = one(interchange_obstacles(triangle, (0,)))
-    assert (found.code, found.message) == ("LX111", "the bounds of 'j' depend on 'i'")
+    text = "the bounds of 'j' depend on 'i': they are not affine"
+    assert (found.code, found.message) == ("LX111", text)
     assert found.remedy
     two = fn("n, a[]", loop("i", 0, "n", s("a[i] = 1"), loop("j", 0, "n", s("a[j] = 1"))))
     assert one(interchange_obstacles(two, (0,))).code == "LX110"

@@ -87,7 +87,7 @@ def test_kernels_rename_what_opencl_knows(name: str) -> None:
         *(("I", n) for n in ("NULL", "bool", "size_t")),
         *(("ACC", n) for n in ("EOF", "true")),
         *(("MM", n) for n in ("main", "lx_tell", "memcpy", "y1", "sinf", "size_t")),
-        *(("global", n) for n in ("lx_state", "mm_cl", "mm_release", "index", "log", "stderr")),
+        *(("global", n) for n in ("lx_state", "mm_cl", "loopxform_use", "index", "log", "stderr")),
     ],
 )
 def test_names_that_are_taken_are_refused_at_their_place(role: str, name: str) -> None:

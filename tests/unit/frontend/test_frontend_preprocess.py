@@ -107,6 +107,50 @@ def test_headers_of_the_user(tmp_path: Path) -> None:
     assert names == ["m.c", "sizes.h", "deep.h"]
 
 
+def test_headers_are_looked_for_where_the_compiler_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every place holds another value; they go one after the other, as cc finds them."""
+    monkeypatch.chdir(tmp_path)
+    places = ["src/sub", "src", ".", "one", "two"]
+    for n, place in enumerate(places):
+        Path(place).mkdir(parents=True, exist_ok=True)
+        for name in ("value.h", "math.h"):
+            Path(place, name).write_text(f"#undef V\n#define V {n}\n")
+    Path("src/sub/a.h").write_text('#include "value.h"\n')
+    includes = [
+        '#include "sub/a.h"',
+        '#include "value.h"',
+        "#include <value.h>",
+        "#include <math.h>",
+    ]
+    folders = [(), ("one",), ("two", "one")]
+    agreed = 0
+    for gone in range(len(places)):
+        for line in includes:
+            for dirs in folders:
+                Path("src/f.c").write_text(f"#define V 9\n{line}\nint f(void) {{ return V; }}\n")
+                flags = [f"-I{d}" for d in dirs]
+                cc = subprocess.run(
+                    ["cc", "-E", "-P", *flags, "src/f.c"],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                if cc.returncode:
+                    if "<" not in line:  # a system header that is not there is known by its name
+                        with pytest.raises(InputError, match="not found"):
+                            parse_file("src/f.c", CppOptions(dirs))
+                    continue
+                (fn,) = parse_file("src/f.c", CppOptions(dirs)).unit.functions
+                found = listing(fn).split()
+                assert found == cc.stdout.split("{")[-1].rstrip("}\n ").split(), (gone, line, dirs)
+                agreed += 1
+        Path(places[gone], "value.h").unlink()
+        Path(places[gone], "math.h").unlink()
+    assert agreed > 30
+
+
 def test_dependencies_are_spelled_relative_to_the_caller(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,13 +43,58 @@ LISTINGS = {
     ),
 }
 
+SQUARE = "int n, float a[n][n], float b[n]"
+DOMAINS = {
+    "triangular": TRIANGULAR,
+    "upper": c("for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) a[i][j] = i;", SQUARE),
+    "falling": c(
+        "for (int i = n; i > 0; i--) for (int j = n - i; j < n; j++) a[0][j] = j;", SQUARE
+    ),
+    "both-fall": c(
+        "for (int i = n - 1; i >= 0; i--) for (int j = i; j > 0; j--) a[i][j]=i;", SQUARE
+    ),
+    "band": c(
+        "for (int i = 0; i < n; i++) for (int j = i; j < i + 3 && j < n; j++) a[i][j] = 1;", SQUARE
+    ),
+    "twice-as-steep": c(
+        "for (int i = 0; i < n; i++) for (int j = 2 * i + 1; j < n; j++) b[j] = i;", SQUARE
+    ),
+    "three-times-downwards": c(
+        "for (int i = n - 1; i >= 0; i--) for (int j = 3 * i - 2; j < n; j++)"
+        " if (j >= 0) b[j] = i;",
+        SQUARE,
+    ),
+    "empty-for-some": c(
+        "for (int i = 0; i < n; i++) for (int j = i; j < n - i; j++) b[i] += j;", SQUARE
+    ),
+    "from-below-zero": c(
+        "for (int i = 2 - n; i < n; i++) for (int j = i; j < n; j++) if (i >= 0) b[j] = i;", SQUARE
+    ),
+}
+LISTINGS |= {name: (text, "interchange i j") for name, text in DOMAINS.items()}
+
 REFUSALS = {
-    "skewed": (
-        SKEW,
+    "not-affine": (
+        c("for (int i = 0; i < n; i++) for (int j = 0; j < i * i; j++) b[0] = j;"),
         "interchange i j",
     ),
-    "triangular": (
-        TRIANGULAR,
+    "steep-and-negative": (
+        c("for (int i = -n; i < n; i++) for (int j = 2 * i; j < n; j++) b[0] = j;"),
+        "interchange i j",
+    ),
+    "every-other": (
+        c("for (int i = 0; i < n; i += 2) for (int j = i; j < n; j++) b[j] = i;"),
+        "interchange i j",
+    ),
+    "unsigned": (
+        c(
+            "for (unsigned i = 0; i < n; i++) for (unsigned j = i; j < n; j++) b[j] = 1;",
+            "unsigned n, float *b",
+        ),
+        "interchange i j",
+    ),
+    "skewed": (
+        SKEW,
         "interchange i j",
     ),
     "statements-between": (

@@ -20,6 +20,11 @@ LISTINGS = {
     ),
 }
 
+IN_TIME = c(
+    "for (int t = 0; t < n; t++) { a[t] = 0; for (int i = t; i < n; i++) b[i] = b[i] + t; }",
+)
+LISTINGS["in-a-loop-of-the-host"] = (IN_TIME, "parallelise i", "stripmine i 4", "map ii group.x")
+
 REFUSALS = {
     "not-parallel": (
         MM,

@@ -68,6 +68,22 @@ LISTINGS = {
         "rfactor k 2",
     ),
     "bool": (loop("t ^= a[k];", "int n, _Bool a[n], _Bool s[1]"), "rfactor k 4"),
+    "single-iterations": (
+        c(
+            "int t = s[0]; for (int k = 2; k < n; k += 2) for (int l = k; l < n; l++) "
+            "t += a[l]; s[0] = t;",
+            "int n, int a[n], int s[1]",
+        ),
+        "rfactor k 1",
+    ),
+    "inside-a-loop-that-bounds-it": (
+        c(
+            "for (int j = n - 1; j >= 0; j--) for (int i = 0; i < n; i++) { int t = 0; "
+            "for (int k = i - j; k < i + 1; k++) t ^= k; a[i] += t; }",
+            "int n, int a[n]",
+        ),
+        "rfactor k 2",
+    ),
     "max-plus": (corpus("max_plus"), "rfactor k 4"),
     "max-if": (corpus("max_if"), "rfactor k 4"),
 }

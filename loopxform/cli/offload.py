@@ -1,0 +1,96 @@
+"""`loopxform offload FILE.c`: the loops of a file on the device."""
+
+from __future__ import annotations
+
+from loopxform.api import File
+from loopxform.cli import offload_text, tiling
+from loopxform.cli.makerule import add_build_options, with_rule
+from loopxform.cli.options import add_contract, parser, read
+from loopxform.cli.parser import Parser
+from loopxform.cli.tile import steps
+from loopxform.errors import InputError, LoopxformError, about
+from loopxform.files import in_folder, write_all
+from loopxform.recipes.sizes import Options
+from loopxform.source import Loc
+from loopxform.spliced import OffloadedFile, offload_file
+
+
+def options() -> Parser:
+    p = parser(
+        "offload",
+        "Writes NAME_opencl.c (the file as it is, with launches in front of the loops that they "
+        "stand for: cc NAME_opencl.c -lOpenCL -lm), NAME_opencl.h, and NAME.cl (the kernels). "
+        "Loops that cannot run in parallel run on the host, with kernels inside, or on one "
+        "work-item; arrays are copied once for all kernels of a function. Each transformation is "
+        "proven legal.",
+        several=True,
+    )
+    g = tiling.add_sizes(p)
+    tiling.add_edges(g)
+    tiling.add_reassociate(g)
+    add_contract(g, "(on)")
+    tiling.add_device(p)
+    o = p.add_argument_group("output")
+    o.add_argument("-o", dest="output", metavar="DIR", default=".", help="where to write (.)")
+    o.add_argument("--report", action="store_true", help="print every kernel and every transfer")
+    o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
+    o.add_argument("--dry-run", action="store_true", help="write no files")
+    add_build_options(o)
+    o.add_argument("-q", "--quiet", action="store_true", help="no summary")
+    return p
+
+
+def main(argv: list[str]) -> int:
+    args = options().parse_args(argv)
+    limits = tiling.limits_for(args)
+    file = read(args)
+    sizes = tiling.given_sizes(args)
+    names = [_known(file, name) for name in args.function]
+    with about(f"--{next(iter(sizes), '')}"):
+        more = Options(pad=args.pad, versions=args.edge_versions, reassociate=args.reassociate)
+        contract = args.fp_contract != "off"
+        done = offload_file(file, names, sizes, limits, contract=contract, options=more)
+        _require_all(done, names)
+    outputs = in_folder(args.output, {} if args.dry_run else done.files)
+    written = write_all(with_rule(args, file, outputs), file.parsed.dependencies)
+    if args.show_steps:
+        for r in done.regions:
+            print("\n".join(steps(r.done.derivation)))
+    if not args.quiet:
+        for line in offload_text.file_lines(done, whole=args.report):
+            print(line)
+        for path in written:
+            print(f"wrote {path}")
+    return 0
+
+
+def _known(file: File, name: str) -> str:
+    """Raises InputError where the file has no such function."""
+    try:
+        return file.routine(name).name
+    except InputError as e:
+        if e.code == "LX052":  # the place is the name on the command line, not the file
+            e.loc, e.subject = None, "--function"
+        raise
+
+
+def _require_all(done: OffloadedFile, names: list[str]) -> None:
+    """Raises the first reason why nothing is offloaded, of the file or of a function that is asked
+    for."""
+    offloaded = {r.region.owner.name for r in done.regions}
+    for name in names:
+        if name not in offloaded:
+            raise next((e for n, e in done.left if n == name), _no_loops(done.file, name))
+    if not done.regions:
+        raise next((e for _, e in done.left), _no_loops(done.file, ""))
+
+
+def _no_loops(file: File, name: str) -> LoopxformError:
+    functions = [f for f in file.parsed.unit.functions if not name or f.name == name]
+    what = f"function '{name}'" if name else "no function of the file"
+    return InputError(
+        f"{what} has {'no' if name else 'a'} loop nest",
+        loc=functions[0].origin.loc if functions else Loc(file.name, 1, 1),
+        code="LX060",
+        help="give a file with a for loop over arrays",
+    )

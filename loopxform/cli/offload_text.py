@@ -1,0 +1,79 @@
+"""What `offload` tells on the terminal: what every part of the function became, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopxform.cli import transfers_text
+from loopxform.cli.summary import KINDS
+from loopxform.codegen import describe
+from loopxform.codegen.plan import KernelPlan, Plan
+from loopxform.codegen.schedule import Repeat, every
+from loopxform.ir.nodes import For
+from loopxform.ir.visit import walk
+from loopxform.offloaded import OffloadedRoutine
+from loopxform.recipes.parts import Part
+from loopxform.spliced import OffloadedFile
+
+
+def file_lines(done: OffloadedFile, *, whole: bool) -> Iterator[str]:
+    """What became of every loop of a file."""
+    for r in done.regions:
+        yield from lines(r.done, r.entry.plan, whole=whole)
+    for name, why in done.left:
+        place = f"line {why.loc.line}" if why.loc else ""
+        yield f"{name}: left as it is: {place}: {why.message} [{why.code}]"
+
+
+def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
+    """The summary, a line each; the `whole` report names transfers and launches too."""
+    yield headline(done, plan)
+    kernels = {x: k for k in plan.kernels for x in _loops(k)}
+    for part in done.parts:
+        yield from _part(part, kernels.get(part.loop), whole=whole)
+    if whole:
+        yield from transfers_text.lines(plan)
+
+
+def headline(done: OffloadedRoutine, plan: Plan) -> str:
+    """`f: 3 kernels, 1 of them on one work-item; 1 loop of the host`."""
+    single = sum(p.kind == "one work-item" for p in done.parts)
+    repeated = sum(isinstance(x, Repeat) for x in every(plan.schedule))
+    text = f"{done.routine.name}: {_counted(len(plan.kernels), 'kernel')}"
+    if single:
+        text += f", {single} of them on one work-item"
+    return f"{text}; {_counted(repeated, 'loop')} of the host" if repeated else text
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' if n != 1 else ''}"
+
+
+def _part(part: Part, kernel: KernelPlan | None, *, whole: bool) -> Iterator[str]:
+    place = f"line {part.loc.line}" if part.loc else ""
+    loops = f"loop{'s' if len(part.loops) > 1 else ''} {', '.join(part.loops)}"
+    others = "loop on data" if part.kind == "host" else "statements"
+    what = loops if part.loops else others
+    if part.kind == "host":
+        yield f"  {place:<9} {what:<18} on the host, in order"
+    elif part.tiled is None:
+        yield f"  {place:<9} {what:<18} one work-item, in order{_named(kernel)}"
+    else:
+        sizes = ", ".join(f"{n}={v}" for n, v in part.tiled.sizes.items())
+        recipe = KINDS[part.tiled.recipe]
+        yield f"  {place:<9} {what:<18} {recipe}, {sizes}{_named(kernel)}"
+    if part.why:
+        yield f"  {'':<9} {'':<18} because {part.why}"
+    if whole and kernel is not None and part.tiled is not None:
+        grid, group = describe.grid(kernel.mapping), describe.group(kernel.mapping)
+        yield f"  {'':<9} {'':<18} {grid}, each {group}"
+        if kernel.local_bytes:
+            yield f"  {'':<9} {'':<18} local memory {describe.local_memory(kernel.mapping)}"
+
+
+def _named(kernel: KernelPlan | None) -> str:
+    return f" ({kernel.name})" if kernel else ""
+
+
+def _loops(k: KernelPlan) -> list[str]:
+    return [s.var for _, s in walk(k.function.body) if isinstance(s, For)]

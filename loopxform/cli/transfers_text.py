@@ -1,0 +1,80 @@
+"""What is copied between the host and the device, and why: `in`, `out` and `kept`, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopxform.codegen.buffers import Buffer, Part
+from loopxform.codegen.plan import Plan
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Bin, Const, Expr
+from loopxform.ir.printer import expr_text
+from loopxform.transforms.bounds import conjunction, conjuncts
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Every array that the kernels use, once for all of them."""
+    for b in plan.buffers:
+        if b.into is not None:
+            yield _line("in", b, f"{_amount(b, b.into)}: {_reason(b)}")
+        elif b.written:
+            yield _line("in", b, "nothing: what is read was written before")
+        if b.back is not None:
+            yield _line("out", b, _amount(b, b.back))
+    for b in plan.temporaries:
+        yield _line("kept", b, f"on the device only: {_bytes(b, b.count)}")
+
+
+def _line(direction: str, b: Buffer, text: str) -> str:
+    return f"  {direction:<9} {b.param.name:<18} {text}"
+
+
+def _reason(b: Buffer) -> str:
+    if not b.written:
+        return "read"
+    return "read before it is written" if b.exposed else "what is not written keeps its value"
+
+
+def _amount(b: Buffer, part: Part) -> str:
+    """`elements 1 to n - 2, 4*n - 8 bytes, where n >= 3`."""
+    place = "" if b.is_whole(part) or part.place is None else f"{_place(b, part)}, "
+    asked = _strongest([c for e in (b.when, part.when) if e is not None for c in conjuncts(e)])
+    where = f", where {expr_text(conjunction(asked))}" if asked else ""
+    return f"{place}{_bytes(b, Bin('-', part.end, part.begin))}{where}"
+
+
+def _strongest(conditions: list[Expr]) -> list[Expr]:
+    """Without `n >= 1` where `n >= 2` is asked too."""
+    least: dict[Expr, int] = {}
+    for c in conditions:
+        match c:
+            case Bin(">=", x, Const(int(value))):
+                least[x] = max(value, least.get(x, value))
+            case _:
+                pass
+    bounds = [Bin(">=", x, Const(value)) for x, value in least.items()]
+    return [c for c in conditions if c in bounds or not _is_bound(c)]
+
+
+def _is_bound(c: Expr) -> bool:
+    return isinstance(c, Bin) and c.op == ">=" and isinstance(c.right, Const)
+
+
+def _place(b: Buffer, part: Part) -> str:
+    """From the first element to the last; rows where they are whole."""
+    assert part.place is not None
+    first, last = part.place
+    if len(first) == 1:
+        return f"elements {expr_text(first[0])} to {expr_text(last[0])}"
+    ends = (simplify(Bin("-", size, Const(1))) for size in b.param.shape[1:] if size is not None)
+    if all(e == Const(0) for e in first[1:]) and last[1:] == tuple(ends):
+        return f"rows {expr_text(first[0])} to {expr_text(last[0])}"
+    return f"{_element(first)} to {_element(last)}"
+
+
+def _element(index: tuple[Expr, ...]) -> str:
+    return "".join(f"[{expr_text(i)}]" for i in index)
+
+
+def _bytes(b: Buffer, count: Expr) -> str:
+    return f"{expr_text(simplify(Bin('*', Const(b.param.type.bytes), count)))} bytes"

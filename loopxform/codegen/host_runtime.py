@@ -1,0 +1,57 @@
+"""The OpenCL runtime of a written file: the C that every offloaded part calls, and what the files
+of a program share at run time.
+
+Each written file holds it, as weak definitions of which the linker keeps one. Files that different
+versions wrote share nothing, so that each finds the objects laid out as it knows them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from loopxform.codegen import render
+from loopxform.codegen.cexpr import HELPERS
+
+KEY_LENGTH = 32
+"""Characters that tell the kernels of one part from those of others."""
+
+_STATUSES = """
+DEVICE_NOT_FOUND DEVICE_NOT_AVAILABLE COMPILER_NOT_AVAILABLE MEM_OBJECT_ALLOCATION_FAILURE
+OUT_OF_RESOURCES OUT_OF_HOST_MEMORY PROFILING_INFO_NOT_AVAILABLE MEM_COPY_OVERLAP
+BUILD_PROGRAM_FAILURE MAP_FAILURE MISALIGNED_SUB_BUFFER_OFFSET
+EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST COMPILE_PROGRAM_FAILURE LINKER_NOT_AVAILABLE
+LINK_PROGRAM_FAILURE DEVICE_PARTITION_FAILED KERNEL_ARG_INFO_NOT_AVAILABLE INVALID_VALUE
+INVALID_DEVICE_TYPE INVALID_PLATFORM INVALID_DEVICE INVALID_CONTEXT INVALID_QUEUE_PROPERTIES
+INVALID_COMMAND_QUEUE INVALID_HOST_PTR INVALID_MEM_OBJECT INVALID_BINARY INVALID_BUILD_OPTIONS
+INVALID_PROGRAM INVALID_PROGRAM_EXECUTABLE INVALID_KERNEL_NAME INVALID_KERNEL_DEFINITION
+INVALID_KERNEL INVALID_ARG_INDEX INVALID_ARG_VALUE INVALID_ARG_SIZE INVALID_KERNEL_ARGS
+INVALID_WORK_DIMENSION INVALID_WORK_GROUP_SIZE INVALID_WORK_ITEM_SIZE INVALID_GLOBAL_OFFSET
+INVALID_EVENT_WAIT_LIST INVALID_EVENT INVALID_OPERATION INVALID_BUFFER_SIZE
+INVALID_GLOBAL_WORK_SIZE INVALID_PROPERTY INVALID_COMPILER_OPTIONS INVALID_LINKER_OPTIONS
+"""
+"""What OpenCL 1.2 calls failures that calls of ours may meet, without `CL_`."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What templates/runtime.c.j2 prints: `shared` is the name of what the files share, `helpers`
+    are macros that the parts use."""
+
+    shared: str
+    key_length: int
+    statuses: tuple[str, ...]
+    helpers: tuple[str, ...]
+
+
+def text(version: str) -> str:
+    """The runtime in C, once for each file."""
+    shared = "loopxform_shared_" + re.sub(r"\W", "_", version)
+    statuses = tuple(f"CL_{s}" for s in _STATUSES.split())
+    return render.fill("runtime.c.j2", r=Runtime(shared, KEY_LENGTH, statuses, HELPERS))
+
+
+def key(source: str) -> str:
+    """What tells this program from all others."""
+    return hashlib.sha256(source.encode()).hexdigest()[:KEY_LENGTH]

@@ -1,0 +1,105 @@
+"""The statements of a function with their extents in the raw text: the syntax tree and the skeleton
+side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pycparser import c_ast
+
+from loopxform.frontend.outline.skeleton import Odd, Piece
+
+Nodes = tuple[c_ast.Node, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A statement with the pragmas in front of it, or the declarations that one declaration makes;
+    `bodies` are those inside it."""
+
+    nodes: Nodes
+    start: int
+    end: int
+    bodies: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive statements."""
+
+    items: tuple[Item, ...]
+
+
+def block(items: Sequence[c_ast.Node], pieces: Sequence[Piece]) -> Block:
+    """Raises Odd where the text has other statements than the tree."""
+    groups = list(_declarations(items))
+    if len(groups) != len(pieces):
+        raise Odd
+    out: list[Item] = []
+    pragmas: list[Item] = []
+    for n, item in enumerate(map(_item, groups, pieces)):
+        if isinstance(item.nodes[0], c_ast.Pragma) and n + 1 < len(groups):
+            pragmas.append(item)
+            continue
+        nodes = tuple(x for i in (*pragmas, item) for x in i.nodes)
+        out.append(replace(item, nodes=nodes, start=(*pragmas, item)[0].start))
+        pragmas = []
+    return Block(tuple(out))
+
+
+def _declarations(items: Sequence[c_ast.Node]) -> Iterator[Nodes]:
+    """`int a, b;` is one statement of the text."""
+    group: list[c_ast.Node] = []
+    for x in items:
+        if group and not (isinstance(x, c_ast.Decl) and _base(x) == _base(group[-1])):
+            yield tuple(group)
+            group = []
+        group.append(x)
+    if group:
+        yield tuple(group)
+
+
+def _base(node: c_ast.Node) -> object:
+    """What the declarations of one declaration share: the place of the type they begin with."""
+    t = node
+    while isinstance(t, c_ast.Decl | c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.FuncDecl):
+        t = t.type
+    inner = t.type if isinstance(t, c_ast.TypeDecl) else t
+    at = inner.coord
+    return id(node) if at is None or not isinstance(node, c_ast.Decl) else (at.line, at.column)
+
+
+def _item(nodes: Nodes, piece: Piece) -> Item:
+    if piece.kind == "block":
+        return Item(nodes, piece.start, piece.end, tuple(_body(nodes[0], piece)))
+    bodies: list[Block] = []
+    for child, part in zip(_children(nodes[0], piece.kind), piece.parts):
+        bodies += _body(child, part)
+    return Item(nodes, piece.start, piece.end, tuple(bodies))
+
+
+def _children(node: c_ast.Node, kind: str) -> list[c_ast.Node]:
+    """The statements directly inside a statement; none where the text has another kind of it."""
+    match node, kind:
+        case c_ast.If(), "if":
+            return [x for x in (node.iftrue, node.iffalse) if x is not None]
+        case (
+            (c_ast.For(stmt=body), "for")
+            | (c_ast.While(stmt=body), "while")
+            | (c_ast.DoWhile(stmt=body), "do")
+            | (c_ast.Label(stmt=body), "label")
+        ):
+            return [body]
+        case _:
+            return []
+
+
+def _body(node: c_ast.Node, piece: Piece) -> list[Block]:
+    """The statements of a body; none that can be told where text and tree differ."""
+    try:
+        if isinstance(node, c_ast.Compound) and piece.kind in ("block", "pragmas"):
+            return [block(node.block_items or [], piece.parts)]
+        return [] if isinstance(node, c_ast.Compound) else [block([node], [piece])]
+    except Odd:
+        return []

@@ -1,0 +1,19 @@
+"""Numbers as users write them: on command lines, in scripts, in annotations."""
+
+from __future__ import annotations
+
+from loopxform.errors import UsageError
+
+
+def whole(option: str, text: str, low: int, high: int, example: str) -> int:
+    """The whole number given for an option. Raises UsageError."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(high))
+    if is_number and low <= int(text) <= high:
+        return int(text)
+    between = " " if option.startswith("-") else "="
+    raise UsageError(
+        f"{option} must be a whole number from {low} to {high}, not '{text}'",
+        code="LX023",
+        help=f"{option}{between}{example}",
+        subject=option,
+    )

@@ -1,0 +1,51 @@
+"""A whole function as kernels with host control flow, as Python and the command line use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopxform.annotated import require_asserted, require_wanted, wishes
+from loopxform.api import Routine
+from loopxform.errors import quoting
+from loopxform.mapped import MappedRoutine
+from loopxform.recipes.limits import Limits, profile
+from loopxform.recipes.parts import Part
+from loopxform.recipes.program import Offloaded, offload
+from loopxform.recipes.sizes import PLAIN, Options
+from loopxform.tiled import require_sizes
+from loopxform.transforms import Derivation
+
+
+def offload_routine(
+    routine: Routine,
+    sizes: Mapping[str, int],
+    limits: Limits | str,
+    *,
+    contract: bool,
+    options: Options = PLAIN,
+) -> OffloadedRoutine:
+    """See `Routine.offload`."""
+    require_sizes(sizes)
+    room = profile(limits) if isinstance(limits, str) else limits
+    with quoting(routine.file.parsed.sources):
+        require_wanted(routine)
+        require_asserted(routine)
+        done = offload(routine.function, sizes, room, options, asked=wishes(routine))
+    return OffloadedRoutine(routine, room, contract, done)
+
+
+@dataclass(frozen=True)
+class OffloadedRoutine(MappedRoutine):
+    """A whole function for OpenCL: the derivation, the kernels, the files, the callable."""
+
+    offloaded: Offloaded
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.offloaded.derivation
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What each part of the function became, in text order, and why."""
+        return self.offloaded.parts

@@ -1,0 +1,208 @@
+"""What a user may ask of tiling, by name: one table for the command line and for annotations.
+
+--Ty 16 --recipe block --pad          #pragma loopxform tile(Ty=16, recipe=block, pad)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from loopxform.errors import AnnotationError, LoopxformError, UsageError
+from loopxform.ir.annotations import Annotation
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import Path, enclosing, walk
+from loopxform.ir.written import whole
+from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
+from loopxform.source import Loc
+from loopxform.transforms.sites import LARGEST_TILE
+
+SIZES = {
+    "Ty": "work-items of a group along the outer tiled loop",
+    "Tx": "work-items of a group along the inner tiled loop",
+    "Tk": "tile of the sequential loop",
+    "Ry": "elements per work-item along the outer tiled loop",
+    "Rx": "elements per work-item along the inner tiled loop",
+    "Tz": "work-items along a third tiled loop (stencils)",
+}
+RECIPE = "what is tiled: found from what is used again (auto), or one of the named ways"
+CHUNKS = (
+    "split the reduction into chunks of Tk*N terms that run at the same time (N is 256 "
+    "where no loop is parallel)"
+)
+LAYOUT = (
+    "read an array from a copy with its dimensions in this order, made first; "
+    "none: make no copies, which else are made where they pay"
+)
+FLAGS = {
+    "pad": "fill partial tiles of the sequential loop with numbers that change nothing, where "
+    "that can be shown, in place of an epilogue",
+    "edge-versions": "copy and write whole tiles in versions without the checks of partial ones",
+    "reassociate": "sums and products of floats may be computed in another order",
+}
+_FLAGGED = {
+    "pad": Options(pad=True),
+    "edge-versions": Options(versions=True),
+    "reassociate": Options(reassociate=True),
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of one nest, or of all: tile sizes, a recipe (None: any that fits), options;
+    the `annotation` that asks for it, None where the command line or a call does."""
+
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    recipe: Recipe | None = None
+    options: Options = PLAIN
+    annotation: Annotation | None = None
+
+    @property
+    def strict(self) -> bool:
+        """Whether a recipe that does not fit is an error."""
+        return self.recipe is not None and self.recipe != "naive"
+
+    def over(self, other: Wish) -> Wish:
+        """Both wishes, this one where they differ."""
+        mine, theirs = self.options, other.options
+        options = Options(
+            pad=mine.pad or theirs.pad,
+            versions=mine.versions or theirs.versions,
+            layouts=theirs.layouts if mine.layouts is None else mine.layouts,
+            chunks=theirs.chunks if mine.chunks is None else mine.chunks,
+            reassociate=mine.reassociate or theirs.reassociate,
+        )
+        return Wish(
+            {**other.sizes, **self.sizes},
+            self.recipe or other.recipe,
+            options,
+            self.annotation or other.annotation,
+        )
+
+    def unmet(self, e: LoopxformError) -> LoopxformError:
+        """The error where the wish cannot be met: that of the annotation, if it was one's."""
+        a = self.annotation
+        if a is None:
+            return e
+        return AnnotationError(
+            f"{a.text} cannot be met: {e.message}",
+            loc=a.loc,
+            code="LX401",
+            width=a.width,
+            notes=((f"{e.loc} [{e.code}]",) if e.loc else ()) + e.notes,
+            help=e.help,
+        )
+
+
+# ---------------------------------------------------------------- by name
+
+
+def wish(options: Mapping[str, str]) -> Wish:
+    """The wish of options as they are written, by name. Raises UsageError with the name as its
+    subject."""
+    out = Wish()
+    for name, text in options.items():
+        out = _with(out, name, text)
+    return out
+
+
+def _with(w: Wish, name: str, text: str) -> Wish:
+    if name in NAMES:
+        return replace(w, sizes={**w.sizes, name: number(name, text)})
+    if name in FLAGS:
+        if text:
+            raise UsageError(f"{name} takes no value", help=f"write {name} alone", subject=name)
+        return Wish(options=_FLAGGED[name]).over(w)
+    found = _OTHERS.get(name)
+    if found is None:
+        raise UsageError(f"tile has no option '{name}'", help=_nearest(name), subject=name)
+    return found(w, text)
+
+
+def _with_recipe(w: Wish, text: str) -> Wish:
+    if text == "auto":
+        return replace(w, recipe=None)
+    chosen = next((r for r in RECIPES if r == text), None)
+    if chosen is None:
+        help = f"the recipes are: {', '.join(('auto', *RECIPES))}"
+        raise UsageError(f"there is no recipe '{text}'", help=help, subject="recipe")
+    return replace(w, recipe=chosen)
+
+
+def _with_chunks(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, chunks=number("Rk", text)))
+
+
+def _with_layouts(w: Wish, text: str) -> Wish:
+    parts = () if text == "none" else text.split(";")
+    found = tuple(layout(part.strip(), "manifest") for part in parts)
+    return replace(w, options=replace(w.options, layouts=found))
+
+
+_OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
+    "recipe": _with_recipe,
+    "variant": _with_recipe,
+    "Rk": _with_chunks,
+    "manifest": _with_layouts,
+}
+
+
+def _nearest(name: str) -> str:
+    known = (*NAMES, *_OTHERS, *FLAGS)
+    close = get_close_matches(name, known, 1)
+    every = f"the options are: {', '.join(known)}"
+    return f"did you mean '{close[0]}'? {every}" if close else every
+
+
+def number(option: str, text: str) -> int:
+    """A size. Raises UsageError."""
+    return whole(option, text, 1, LARGEST_TILE, "16")
+
+
+def layout(text: str, option: str) -> tuple[str, str]:
+    """`A:1,0`. Raises UsageError."""
+    array, _, order = text.partition(":")
+    if array and order and all(n.strip().isdecimal() for n in order.split(",")):
+        return array.strip(), ",".join(n.strip() for n in order.split(","))
+    example = "--manifest A:1,0" if option.startswith("--") else "manifest(A:1,0)"
+    raise UsageError(
+        f"'{text}' is no layout",
+        help=f"an array and its dimensions in order: {example}",
+        subject=option,
+    )
+
+
+# ---------------------------------------------------------------- by loop
+
+
+@dataclass
+class Wishes:
+    """What is asked of the nests of a function: `common` of all, `at` of those that hold the loop
+    that is written at a place, or stand in it. `met` are the places of loops that were mapped."""
+
+    common: Wish = field(default_factory=Wish)
+    at: Mapping[Loc, Wish] = field(default_factory=dict)
+    met: set[Loc] = field(default_factory=set)
+
+    def of(self, fn: Function, path: Path) -> Wish:
+        """What is asked of the nest at `path`: of its outermost loop that is annotated, else of
+        the nearest around it."""
+        found = self._places(fn, path)
+        return self.at[found[0]] if found else self.common
+
+    def meet(self, fn: Function, path: Path) -> None:
+        """The nest at `path` was mapped as asked."""
+        self.met.update(self._places(fn, path))
+
+    def _places(self, fn: Function, path: Path) -> list[Loc]:
+        parents = enclosing(fn, path)
+        inside = [s for _, s in walk((parents[-1],)) if isinstance(s, For)]
+        around = [s for s in reversed(parents[:-1]) if isinstance(s, For)]
+        places = (s.origin.loc for s in (*inside, *around))
+        return [p for p in places if p is not None and p in self.at]
+
+    @property
+    def left(self) -> tuple[tuple[Loc, Wish], ...]:
+        """The loops that are in no nest that was mapped, and what is asked of these."""
+        return tuple((p, w) for p, w in self.at.items() if p not in self.met)

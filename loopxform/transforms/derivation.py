@@ -1,0 +1,94 @@
+"""The derivation, which checks, applies, records and replays steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loopxform.errors import TransformError
+from loopxform.ir import wellformed
+from loopxform.ir.nodes import Function, Load
+from loopxform.ir.visit import (
+    loops,
+    walk_expr,
+)
+from loopxform.transforms.base import Step
+
+
+@dataclass(frozen=True)
+class Record:
+    """One applied step, why it was legal, and the program after it."""
+
+    step: Step
+    reason: str
+    result: Function
+    stage: str
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A program and the steps that led from `start` to `function`, each checked where applied."""
+
+    start: Function
+    records: tuple[Record, ...] = ()
+    stage: str = ""
+
+    @property
+    def function(self) -> Function:
+        return self.records[-1].result if self.records else self.start
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the program does what it did at the start even where arrays overlap: every step
+        keeps the order, and no bound that it may have moved is read from an array."""
+        bounds = (e for s in loops(self.start) for e in (s.loop.lo, s.loop.hi, s.loop.step))
+        from_array = any(isinstance(x, Load) for e in bounds for x in walk_expr(e))
+        return not from_array and all(r.step.keeps_order for r in self.records)
+
+    def then(self, step: Step) -> Derivation:
+        """Checks and applies one step. Raises TransformError with every obstacle; `self` stays
+        as it was."""
+        before = self.function
+        obstacles = step.check(before)
+        if obstacles:
+            raise TransformError(str(step), obstacles)
+        reason = step.reason(before)
+        after = step.rewrite(before)
+        wellformed.check(after)
+        return replace(self, records=(*self.records, Record(step, reason, after, self.stage)))
+
+    def titled(self, stage: str) -> Derivation:
+        """The steps that follow belong to the stage of this name."""
+        return replace(self, stage=stage)
+
+    def run(self, steps: tuple[Step, ...]) -> Derivation:
+        out = self
+        for step in steps:
+            out = out.then(step)
+        return out
+
+    def with_tiles(self, tiles: Mapping[str, int]) -> Derivation:
+        """The same steps on a program with tile sizes that further steps may name."""
+        records = tuple(replace(r, result=with_tiles(r.result, tiles)) for r in self.records)
+        return replace(self, start=with_tiles(self.start, tiles), records=records)
+
+    @property
+    def stages(self) -> tuple[tuple[str, tuple[Record, ...]], ...]:
+        """Records grouped by consecutive stage title."""
+        out: list[tuple[str, list[Record]]] = []
+        for r in self.records:
+            if not out or out[-1][0] != r.stage:
+                out.append((r.stage, []))
+            out[-1][1].append(r)
+        return tuple((title, tuple(rs)) for title, rs in out)
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"tiles": {...}, "steps": [...]}`; `replay` reads it back."""
+        tiles = dict(self.start.tiles)
+        return {"tiles": tiles, "steps": [r.step.to_json() for r in self.records]}
+
+
+def with_tiles(fn: Function, tiles: Mapping[str, int]) -> Function:
+    """`fn` with tile sizes that steps may name. Names must not be those of the user's program."""
+    return replace(fn, tiles=tuple({**dict(fn.tiles), **tiles}.items()))

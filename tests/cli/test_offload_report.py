@@ -1,0 +1,131 @@
+"""`loopxform offload`: the report, the files, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Golden
+
+from loopxform.cli import main
+
+Capture = pytest.CaptureFixture[str]
+PROGRAMS = Path(__file__).parents[2] / "corpus" / "programs"
+NAMES = sorted(p.stem for p in PROGRAMS.glob("*.c"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_report(name: str, golden: Golden, capsys: Capture) -> None:
+    file = str(PROGRAMS / f"{name}.c")
+    assert main(["offload", file, "--report", "--dry-run"]) == 0
+    golden.check(capsys.readouterr().out)
+
+
+def test_it_writes_three_files_and_says_what_became_of_the_parts(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = str(PROGRAMS / "jacobi_time.c")
+    assert main(["offload", file, "-o", str(tmp_path), "-MD", "--Tx", "8"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("jacobi_time: 2 kernels; 1 loop of the host\n")
+    assert "Tx=8 (lx_jacobi_time)" in out
+    assert "copied" not in out
+    names = {p.name for p in tmp_path.iterdir()}
+    assert names == {f"jacobi_time{x}" for x in (".cl", ".d", "_opencl.c", "_opencl.h")}
+    text = (tmp_path / "jacobi_time_opencl.c").read_text()
+    assert "for (t = 0; lx_job->status == CL_SUCCESS && t < steps; ++t) {" in text
+
+
+FILE = """#include <stdio.h>
+void f(int n, int *a) {
+  for (int i = 0; i < n; i++) a[i] = i;
+}
+int g(int n, int *a) {
+  for (int i = 1; i < n; i++) a[i] -= a[i - 1];
+  return a[0];
+}
+int main(void) {
+  int a[100];
+  f(100, a);
+  for (int i = 0; i < 100; i++) a[i] += i;
+  for (int i = 0; i < 100; i++) printf("%d", a[i]);
+  return g(100, a);
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    (tmp_path / "in.c").write_text(FILE)
+    return str(tmp_path / "in.c")
+
+
+def test_a_file_is_all_its_functions(file: str, capsys: Capture) -> None:
+    assert main(["offload", file, "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [x for x in lines if not x.startswith(" ")] == [
+        "f: 1 kernel",
+        "main_1: 1 kernel",
+        "g: left as it is: line 6: no loop can run in parallel: i: flow dependence of a, direction "
+        "(<): line 6 writes it at i=1 and reads it at i=2 (n=3) [LX062]",
+        "main: left as it is: line 13: the call to 'printf': the order of output would change "
+        "[LX012]",
+    ]
+
+
+def test_functions_are_named(file: str, capsys: Capture) -> None:
+    """One that is named runs on the device whatever it costs."""
+    asked = ["--function", "g", "--function", "f"]
+    assert main(["offload", file, "--dry-run", *asked]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [x for x in lines if not x.startswith(" ")] == [
+        "f: 1 kernel",
+        "g_1: 1 kernel, 1 of them on one work-item",
+    ]
+
+
+def test_a_function_that_is_named_and_has_nothing_to_offload(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "in.c"
+    file.write_text(FILE + 'void h(int n) { while (n--) puts(""); }\nint k;\n')
+    assert main(["offload", str(file), "-o", str(tmp_path / "o"), "--function", "h"]) == 2
+    assert "the call to 'puts'" in capsys.readouterr().err
+    assert main(["offload", str(file), "-o", str(tmp_path / "o"), "--function", "nix"]) == 2
+    assert "there is no function 'nix'" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_macro_that_would_change_what_is_written(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "in.c"
+    file.write_text("#define device 3\n" + FILE)
+    assert main(["offload", str(file), "-o", str(tmp_path / "o")]) == 2
+    assert "the macro 'device' would change the C that is written" in capsys.readouterr().err
+
+
+def test_steps_are_shown(capsys: Capture) -> None:
+    file = str(PROGRAMS / "c89_filter.c")
+    assert main(["offload", file, "--show-steps", "--dry-run", "--quiet"]) == 0
+    out = capsys.readouterr().out
+    assert "demote mean" in out
+    assert "  single 4 3 once" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "int f(int n, int *a) { for (int i = 1; i < n; i++) a[i] -= a[i - 1]; return 3; }",
+            "flow",
+        ),
+        ("void f(int *a) { a[0] = 1; }", "no function of the file has a loop nest"),
+        ("void f(int n, int *a) { while (a[0]) a[0]--; for (; n; n--) a[n]++; }", "while"),
+        ("volatile int g[9]; void f(int n) { for (int i = 0; i < n; i++) g[i] = i; }", "volatile"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, capsys: Capture, text: str, why: str) -> None:
+    file = tmp_path / "in.c"
+    file.write_text(text)
+    assert main(["offload", str(file), "-o", str(tmp_path / "out")]) == 2
+    assert why in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

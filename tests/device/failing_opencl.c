@@ -1,0 +1,154 @@
+/* OpenCL in front of OpenCL: counts the calls of one file and the objects that it holds, and lets
+   calls fail. The file is compiled with -DclName=failing_clName for each of them. */
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long calls, first, last, live, launches;
+static int lost; /* whether kernels have not come to their end */
+static cl_ulong largest = ~(cl_ulong)0;
+static cl_uint bits = 64;
+
+/* From now on the calls from one number to another fail. */
+void failing_start(long from, long to)
+{
+  calls = launches = lost = 0;
+  first = from;
+  last = to;
+}
+
+/* From now on devices have no larger arrays, and count work-items with so many bits. */
+void failing_limits(long most, int width)
+{
+  largest = (cl_ulong)most;
+  bits = (cl_uint)width;
+}
+
+long failing_calls(void) { return calls; }
+long failing_live(void) { return live; }
+long failing_launches(void) { return launches; }
+
+static int fails(void)
+{
+  calls++;
+  return first <= calls && calls <= last;
+}
+
+#define ASK(name, parameters, arguments) \
+  cl_int failing_##name parameters { return fails() ? CL_OUT_OF_RESOURCES : name arguments; }
+#define HOLD(name, type) \
+  cl_int failing_##name(type object) \
+  { \
+    if (fails()) \
+      return CL_OUT_OF_RESOURCES; \
+    live++; \
+    return name(object); \
+  }
+/* A failing release releases all the same. */
+#define RELEASE(name, type) \
+  cl_int failing_##name(type object) \
+  { \
+    const int failed = fails(); \
+    live--; \
+    name(object); \
+    return failed ? CL_OUT_OF_RESOURCES : CL_SUCCESS; \
+  }
+#define MAKE(name, type, parameters, arguments) \
+  type failing_##name parameters \
+  { \
+    if (fails()) { \
+      *status = CL_OUT_OF_HOST_MEMORY; \
+      return NULL; \
+    } \
+    live++; \
+    return name arguments; \
+  }
+
+ASK(clGetPlatformIDs, (cl_uint n, cl_platform_id *found, cl_uint *count), (n, found, count))
+ASK(clGetDeviceIDs,
+    (cl_platform_id p, cl_device_type t, cl_uint n, cl_device_id *found, cl_uint *count),
+    (p, t, n, found, count))
+ASK(clGetCommandQueueInfo,
+    (cl_command_queue q, cl_command_queue_info i, size_t n, void *to, size_t *size),
+    (q, i, n, to, size))
+ASK(clGetProgramBuildInfo,
+    (cl_program p, cl_device_id d, cl_program_build_info i, size_t n, void *to, size_t *size),
+    (p, d, i, n, to, size))
+ASK(clBuildProgram,
+    (cl_program p, cl_uint n, const cl_device_id *d, const char *options,
+     void(CL_CALLBACK *done)(cl_program, void *), void *data),
+    (p, n, d, options, done, data))
+ASK(clSetKernelArg, (cl_kernel k, cl_uint n, size_t size, const void *value), (k, n, size, value))
+ASK(clEnqueueBarrierWithWaitList,
+    (cl_command_queue q, cl_uint n, const cl_event *e, cl_event *to), (q, n, e, to))
+ASK(clEnqueueWriteBuffer,
+    (cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t n, const void *from, cl_uint w,
+     const cl_event *e, cl_event *to),
+    (q, m, b, at, n, from, w, e, to))
+HOLD(clRetainContext, cl_context)
+HOLD(clRetainCommandQueue, cl_command_queue)
+HOLD(clRetainProgram, cl_program)
+RELEASE(clReleaseContext, cl_context)
+RELEASE(clReleaseCommandQueue, cl_command_queue)
+RELEASE(clReleaseProgram, cl_program)
+RELEASE(clReleaseKernel, cl_kernel)
+RELEASE(clReleaseMemObject, cl_mem)
+MAKE(clCreateContext, cl_context,
+     (const cl_context_properties *p, cl_uint n, const cl_device_id *d,
+      void(CL_CALLBACK *tell)(const char *, const void *, size_t, void *), void *data,
+      cl_int *status),
+     (p, n, d, tell, data, status))
+MAKE(clCreateCommandQueue, cl_command_queue,
+     (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *status), (c, d, p, status))
+MAKE(clCreateProgramWithSource, cl_program,
+     (cl_context c, cl_uint n, const char **text, const size_t *sizes, cl_int *status),
+     (c, n, text, sizes, status))
+MAKE(clCreateKernel, cl_kernel, (cl_program p, const char *name, cl_int *status), (p, name, status))
+MAKE(clCreateBuffer, cl_mem, (cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *status),
+     (c, f, n, h, status))
+
+cl_int failing_clGetDeviceInfo(cl_device_id d, cl_device_info i, size_t n, void *to, size_t *size)
+{
+  if (fails())
+    return CL_OUT_OF_RESOURCES;
+  clGetDeviceInfo(d, i, n, to, size);
+  if (i == CL_DEVICE_MAX_MEM_ALLOC_SIZE && *(cl_ulong *)to > largest)
+    *(cl_ulong *)to = largest;
+  if (i == CL_DEVICE_ADDRESS_BITS && *(cl_uint *)to > bits)
+    *(cl_uint *)to = bits;
+  return CL_SUCCESS;
+}
+
+cl_int failing_clFinish(cl_command_queue q)
+{
+  clFinish(q);
+  lost = fails();
+  return lost ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+/* Half of the data has arrived when it fails; what kernels did not finish is anything. */
+cl_int failing_clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t n,
+                                   void *to, cl_uint w, const cl_event *e, cl_event *done)
+{
+  if (lost)
+    memset(to, 0x55, n);
+  else if (!fails())
+    return clEnqueueReadBuffer(q, m, b, at, n, to, w, e, done);
+  else if (n > 1)
+    clEnqueueReadBuffer(q, m, CL_TRUE, at, n / 2, to, 0, NULL, NULL);
+  return lost ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+cl_int failing_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *from,
+                                      const size_t *items, const size_t *group, cl_uint w,
+                                      const cl_event *e, cl_event *done)
+{
+  if (fails())
+    return CL_OUT_OF_RESOURCES;
+  launches++;
+  return clEnqueueNDRangeKernel(q, k, n, from, items, group, w, e, done);
+}
+
+void *failing_malloc(size_t n) { return fails() ? NULL : malloc(n); }

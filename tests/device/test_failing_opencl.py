@@ -1,0 +1,269 @@
+"""Written programs where OpenCL fails: whichever call it is, once or from then on, the result is
+that of the user's C, and no object of OpenCL stays behind. All of it under the sanitizers for
+addresses, leaks and undefined behaviour."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from c_project import PLAIN, STRICT, cc, checks_of, preamble_of, project_of, require_opencl, run_app
+from harness import CORPUS, given, sizes_of, tiled
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.recipes.sizes import Tiles
+from loopxform.transforms import Derivation
+from loopxform.verify.check_run import arguments
+
+TILES = Tiles(4, 4, 8, 2, 2)
+SHIM = Path(__file__).with_name("failing_opencl.c")
+WRAPPED = re.findall(
+    r"\b(?:ASK|HOLD|RELEASE|MAKE)\((cl\w+)|\bfailing_((?:cl[A-Z]|malloc)\w*)\(", SHIM.read_text()
+)
+NAMES = sorted({a or b for a, b in WRAPPED} - {"name"})
+
+SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+LIBRARIES = ["-lOpenCL", "-lm"]
+DRIVERS = ["libpocl", "libLLVM", "libclang", "libhwloc", "libOpenCL", "ld-linux"]
+"""Whose leaks are not ours: the objects that they hold for us are counted by the shim."""
+
+SHIMMED = """
+void failing_start(long from, long to), failing_limits(long most, int width);
+long failing_calls(void), failing_live(void), failing_launches(void);
+"""
+
+FAILING = """
+static int fail(const char *what, long from, long to)
+{
+  return printf("%s: calls %ld to %ld fail\\n", what, from, to), 1;
+}
+
+int main(void)
+{
+  for (int forever = 0; forever < 2; forever++)
+    for (long from = 1;; from++) {
+      const long to = forever ? 1000000 : from;
+      failing_start(from, to);
+      if (differs())
+        return fail("differs", from, to);
+      if (failing_calls() < from) {
+        loopxform_release();
+        if (failing_live() != 0 || failing_launches() == 0)
+          return fail("at the end", from, to);
+        printf("%ld calls\\n", failing_calls());
+        break;
+      }
+      failing_start(1, 0);
+      if (differs())
+        return fail("differs later", from, to);
+      loopxform_release();
+      if (failing_live() != 0)
+        return fail("leaves something behind", from, to);
+    }
+  return 0;
+}
+"""
+
+
+ON_BUFFERS = """
+int main(void)
+{
+  enum { M = 9, U = 7, N = 11 };
+  static float a[M][U], b[U][N], c[M][N], expected[M][N];
+  cl_platform_id platform;
+  cl_device_id device;
+  for (int n = 0; n < M * U; n++) a[n / U][n % U] = number() * 0.37f;
+  for (int n = 0; n < U * N; n++) b[n / N][n % N] = number() * 0.37f;
+  user_mm(M, U, N, a, b, expected);
+  clGetPlatformIDs(1, &platform, NULL);
+  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+  cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
+  cl_mem A = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof a, a, NULL);
+  cl_mem B = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof b, b, NULL);
+  cl_mem C = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof c, c, NULL);
+  long from = 0;
+  do {
+    failing_start(++from, from);
+    const int status = mm_cl(queue, M, U, N, A, B, C);
+    clEnqueueReadBuffer(queue, C, CL_TRUE, 0, sizeof c, c, 0, NULL, NULL);
+    if (status == CL_SUCCESS && memcmp(c, expected, sizeof c) != 0)
+      return printf("call %ld: differs\\n", from), 1;
+    if (failing_calls() >= from)
+      loopxform_release();
+    if (failing_calls() >= from && failing_live() != 0)
+      return printf("call %ld: leaves something behind\\n", from), 1;
+  } while (failing_calls() >= from);
+  failing_start(1, 0);
+  if (mm_cl(queue, M, U, N, A, B, C) != CL_SUCCESS || failing_calls() > 20)
+    return puts("the program is built anew"), 1;
+  loopxform_release();
+  if (failing_live() != 0)
+    return puts("leaves something behind"), 1;
+  clReleaseMemObject(A), clReleaseMemObject(B), clReleaseMemObject(C);
+  clReleaseCommandQueue(queue), clReleaseContext(context);
+  printf("%ld calls\\n", from);
+  return 0;
+}
+"""
+
+
+def run_it(app: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    file = app.parent / "drivers"
+    file.write_text("".join(f"leak:{name}\n" for name in DRIVERS))
+    options = f"suppressions={file}:print_suppressions=0"
+    return run_app(app, LSAN_OPTIONS=options, **more)
+
+
+SPLICED = """
+static double tab[8];
+
+static double sum(int n, const double *x)
+{
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += x[i];
+  return s;
+}
+
+double work(int n, double x[n], double y[n])
+{
+  if (n < 2)
+    return -1;
+  for (int i = 0; i < 8; i++)
+    tab[i] = i * 0.5;
+  for (int i = 1; i < n - 1; i++)
+    y[i] = (x[i - 1] + x[i] + x[i + 1]) / 3 + tab[i % 8];
+  const double s = sum(n, y);
+  for (int i = 0; i < n; i++)
+    x[i] = y[i] * s;
+  return s;
+}
+"""
+
+COMPARED = """
+#include <stdio.h>
+#include <string.h>
+#include "work_opencl.h"
+enum { N = 40 };
+double work(int n, double x[n], double y[n]), user_work(int n, double x[n], double y[n]);
+
+static int differs(void)
+{
+  double x[2][N], y[2][N];
+  for (int n = 0; n < N; n++) {
+    x[0][n] = x[1][n] = n * 0.37;
+    y[0][n] = y[1][n] = 3 - n * 0.11;
+  }
+  return work(N, x[0], y[0]) != user_work(N, x[1], y[1]) || memcmp(x[0], x[1], sizeof x[0]) != 0 ||
+         memcmp(y[0], y[1], sizeof y[0]) != 0;
+}
+"""
+
+
+def build(folder: Path, derivation: Derivation, source: Path, caller: str) -> Path:
+    """The program; its written file calls the shim. Where the user's loops allocate memory, it does
+    not fail: they cannot go on without."""
+    name = derivation.start.name
+    project_of(folder, derivation, source)
+    allocates = "abort()" in (folder / f"{name}_opencl.c").read_text()
+    return link(folder, name, caller, [n for n in NAMES if n != "malloc" or not allocates])
+
+
+def link(folder: Path, name: str, caller: str, shimmed: list[str]) -> Path:
+    (folder / "caller.c").write_text(caller)
+    renamed = [f"-D{n}=failing_{n}" for n in shimmed]
+    parts = ["written.o", "user.o", "caller.c", str(SHIM)]
+    steps = (
+        [*STRICT, *PLAIN, *SANITIZED, *renamed, "-c", f"{name}_opencl.c", "-o", "written.o"],
+        [*PLAIN, *SANITIZED, *parts, "-o", "app", *LIBRARIES],
+    )
+    for step in steps:
+        done = cc(folder, *step)
+        assert done.returncode == 0, done.stderr
+    return folder / "app"
+
+
+def test_the_shim_is_in_front_of_every_call() -> None:
+    text = emit.runtime("test") + (Path(SHIM).parents[2] / "templates/entry.c.j2").read_text()
+    assert set(re.findall(r"\b(cl[A-Z]\w*|malloc)\(", text)) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", ["gemm", pytest.param("batched", marks=pytest.mark.slow)])
+def test_a_tiled_nest(tmp_path: Path, name: str) -> None:
+    require_opencl()
+    done = tiled(name, TILES).derivation
+    args = given(name, sizes_of(name, 9, 7, 11), 1)
+    caller = checks_of(done.start, args) + SHIMMED + FAILING
+    _judge(run_it(build(tmp_path, done, CORPUS / f"{name}.c", caller)), 30)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("two_products", {"n": 9, "m": 10, "k": 5, "l": 6, "alpha": 1.5, "beta": 0.7}),
+        pytest.param("jacobi_time", {"steps": 2, "n": 7}, marks=pytest.mark.slow),
+        pytest.param("converging", {"n": 4, "most": 2, "small": 0.1}, marks=pytest.mark.slow),
+    ],
+)
+def test_a_whole_function(tmp_path: Path, name: str, sizes: dict[str, int | float]) -> None:
+    require_opencl()
+    file = CORPUS / "programs" / f"{name}.c"
+    done = lx.load(file)[name].offload(contract=False).derivation
+    caller = checks_of(done.start, arguments(done.start, sizes, 1)) + SHIMMED + FAILING
+    _judge(run_it(build(tmp_path, done, file, caller)), 40)
+
+
+def test_regions_of_a_file(tmp_path: Path) -> None:
+    """Some of the user's own statements run between them, and see what they left."""
+    require_opencl()
+    file = tmp_path / "work.c"
+    file.write_text(SPLICED)
+    done = lx.load(file).offload(contract=False)
+    assert len(done.regions) > 1
+    done.write(tmp_path)
+    user = [*PLAIN, "-c", "-Dwork=user_work", "work.c", "-o", "user.o"]
+    assert cc(tmp_path, *user).returncode == 0
+    _judge(run_it(link(tmp_path, "work", COMPARED + SHIMMED + FAILING, NAMES)), 30)
+
+
+def test_buffers_that_are_on_the_device(tmp_path: Path) -> None:
+    """The caller's context, and the program that was built for it, are let go."""
+    require_opencl()
+    done = tiled("mm", TILES).derivation
+    head = "#define CL_TARGET_OPENCL_VERSION 120\n#include <CL/cl.h>\n"
+    caller = head + preamble_of(done.start) + SHIMMED + ON_BUFFERS
+    found = run_it(build(tmp_path, done, CORPUS / "mm.c", caller))
+    assert (found.returncode, found.stderr) == (0, ""), found.stdout
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        ("failing_limits(100, 64)", "an array is larger than the device allocates"),
+        ("failing_limits(1 << 30, 3)", "there are more work-items than the device counts"),
+        ("failing_start(1, 1)", "clGetPlatformIDs failed: CL_OUT_OF_RESOURCES (-5)"),
+    ],
+)
+def test_why_is_said(tmp_path: Path, limits: str, why: str) -> None:
+    """Once, with the place in the user's file."""
+    require_opencl()
+    done = tiled("mm", TILES).derivation
+    text = f"int main(void)\n{{\n  {limits};\n  return differs() || differs();\n}}\n"
+    args = given("mm", sizes_of("mm", 9, 7, 11), 1)
+    caller = checks_of(done.start, args) + SHIMMED + text
+    app = build(tmp_path, done, CORPUS / "mm.c", caller)
+    expected = f"loopxform: mm.c:3: mm: {why}; running the loops on the host\n"
+    found = run_it(app, LOOPXFORM_VERBOSE="1")
+    assert (found.returncode, found.stderr) == (0, expected)
+
+
+def _judge(done: subprocess.CompletedProcess[str], least: int) -> None:
+    """So many calls of OpenCL, each of which failed twice."""
+    found = [int(n) for n in re.findall(r"(\d+) calls", done.stdout)]
+    assert (done.returncode, done.stderr, len(found)) == (0, "", 2), done.stdout
+    assert min(found) >= least

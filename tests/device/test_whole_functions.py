@@ -1,0 +1,139 @@
+"""Whole functions on a device, in the simulator and as C: what the user's C does, to the last bit.
+
+`corpus/programs` holds functions of several nests, with loops in time, recurrences, scalars between
+nests, temporaries, in C89 and on plain pointers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from c_project import assert_same, caller_of, project_of, require_opencl, run_app
+from harness import CORPUS, simulate_launches
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.offloaded import OffloadedRoutine
+from loopxform.runtime.device import choose
+from loopxform.transforms import Derivation, replay, with_tiles
+from loopxform.verify.check_run import arguments, run
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+FOLDER = CORPUS / "programs"
+Numbers = dict[str, int | float]
+
+SIZES: dict[str, tuple[Numbers, ...]] = {
+    "alignment": ({"n": 40, "m": 300, "gap": 2}, {"n": 1, "m": 2, "gap": 1}),
+    "alternating": ({"steps": 3, "n": 21}, {"steps": 1, "n": 3}),
+    "backwards_solve": ({"n": 37}, {"n": 1}),
+    "branches": (
+        {"n": 50, "m": 20, "steps": 4},
+        {"n": 30, "m": 40, "steps": 3},
+        {"n": 2, "m": 3, "steps": 2},
+    ),
+    "c89_filter": (
+        {"n": 300, "rounds": 4, "weight": 0.5},
+        {"n": 2, "rounds": 1, "weight": 0.7},
+    ),
+    "chain_order": ({"n": 70}, {"n": 1}),
+    "cholesky_right": ({"n": 35}, {"n": 1}),
+    "converging": (
+        {"n": 30, "most": 40, "small": 0.01},
+        {"n": 3, "most": 5, "small": 1e-9},
+    ),
+    "flat_sweeps": ({"n": 19, "m": 33}, {"n": 1, "m": 1}),
+    "gauss_seidel": ({"sweeps": 40, "n": 23}, {"sweeps": 3, "n": 40}, {"sweeps": 1, "n": 2}),
+    "histories": ({"n": 3000, "m": 17, "steps": 3}, {"n": 1, "m": 1, "steps": 1}),
+    "jacobi_time": ({"steps": 5, "n": 40}, {"steps": 2, "n": 3}),
+    "orthogonal": ({"m": 30, "n": 20}, {"m": 1, "n": 1}),
+    "pointwise_chain": ({"n": 30, "m": 45, "gain": 1.5}, {"n": 1, "m": 1, "gain": 2.0}),
+    "power_iteration": (
+        {"n": 35, "shifts": 3, "most": 90, "agree": 1e-5},
+        {"n": 1, "shifts": 1, "most": 1, "agree": 0.0},
+    ),
+    "set_parameters": (
+        {"n": 400, "m": 270, "k": 3, "count": 5, "scale": 0.5},
+        {"n": 1, "m": 1, "k": 3, "count": 5, "scale": 0.5},
+    ),
+    "shortest_paths": ({"n": 37}, {"n": 1}),
+    "shared_temporary": ({"n": 17, "m": 70}, {"n": 1, "m": 1}),
+    "two_products": (
+        {"n": 140, "m": 130, "k": 33, "l": 20, "alpha": 1.5, "beta": 0.7},
+        {"n": 1, "m": 2, "k": 3, "l": 4, "alpha": 1.5, "beta": 0.7},
+    ),
+}
+"""For every program a run that fills tiles, and one that does not."""
+
+SMALL: dict[str, Numbers] = {
+    "converging": {"n": 6, "most": 3, "small": 0.5},
+    "power_iteration": {"n": 4, "shifts": 2, "most": 3, "agree": 0.1},
+    "alignment": {"n": 4, "m": 3, "gap": 2},
+    "alternating": {"steps": 2, "n": 5},
+    "chain_order": {"n": 5},
+    "flat_sweeps": {"n": 3, "m": 5},
+    "branches": {"n": 6, "m": 7, "steps": 3},
+    "gauss_seidel": {"sweeps": 3, "n": 6},
+    "histories": {"n": 70, "m": 3, "steps": 2},
+    "orthogonal": {"m": 4, "n": 3},
+    "pointwise_chain": {"n": 4, "m": 5, "gain": 1.5},
+    "set_parameters": {"n": 9, "m": 7, "k": 3, "count": 5, "scale": 0.5},
+    "shortest_paths": {"n": 4},
+    "two_products": {"n": 9, "m": 10, "k": 5, "l": 6, "alpha": 1.5, "beta": 0.7},
+}
+CASES = [(name, sizes) for name, every in SIZES.items() for sizes in every]
+
+
+@cache
+def offloaded(name: str) -> OffloadedRoutine:
+    return lx.load(FOLDER / f"{name}.c")[name].offload(contract=False)
+
+
+@cache
+def plan(name: str) -> Plan:
+    return emit.kernel(offloaded(name).derivation, contract=False)
+
+
+def test_every_program_is_run() -> None:
+    assert sorted(SIZES) == sorted(p.stem for p in FOLDER.glob("*.c"))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("name", "sizes"), CASES, ids=str)
+def test_bit_identical_to_the_c_program(name: str, sizes: Numbers) -> None:
+    found = run(plan(name), CSource(str(FOLDER / f"{name}.c")), choose(), sizes, 5, exact=True)
+    assert found.ok, found.mismatches[0]
+    assert found.elements
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -> None:
+    """Silent although verbose: the device did it all."""
+    require_opencl()
+    done = offloaded(name).derivation
+    every = [arguments(done.start, sizes, 1) for sizes in SIZES[name]]
+    app = project_of(tmp_path, done, FOLDER / f"{name}.c").build(caller_of(done.start, *every))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", SMALL)
+def test_no_finding_in_the_simulator(name: str) -> None:
+    args = arguments(plan(name).start, SMALL[name], 3)
+    report, found = simulate_launches(plan(name), args)
+    assert report.clean, report.findings
+    Program(plan(name).start).run(args)
+    assert found
+    assert not compare({k: args[k] for k in found}, found)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_steps_written_down_lead_to_the_same_program(name: str) -> None:
+    done = offloaded(name).derivation
+    data = done.to_json()
+    fresh = Derivation(with_tiles(done.start, data["tiles"]))
+    assert replay(fresh, data["steps"]).function == done.function

@@ -1,0 +1,245 @@
+"""Parts of functions as functions of their own: parameters, what comes back, what is refused, and
+the extents of statements in the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopxform.errors import InputError
+from loopxform.frontend.outline import Item, Original
+from loopxform.frontend.parsed import CppOptions
+from loopxform.ir.nodes import Function
+from loopxform.ir.printer import listing
+
+
+def read(text: str) -> Original:
+    return Original("f.c", text.encode(), CppOptions())
+
+
+def items_of(original: Original) -> tuple[Item, ...]:
+    return original.definitions["f"].body.items
+
+
+def part(text: str, first: int, last: int | None = None) -> tuple[Function | InputError, str]:
+    """Statements of `f` as a function, and the call that stands for them."""
+    original = read(text)
+    items = items_of(original)[first : (first if last is None else last) + 1]
+    region = original.region("f_1", original.definitions["f"], items)
+    made = original.lower([region])["f_1"]
+    if isinstance(made, InputError):
+        return made, ""
+    return made.function, ", ".join(original.outlined(region).arguments)
+
+
+def made(text: str, first: int, last: int | None = None) -> tuple[str, str, str]:
+    fn, call = part(text, first, last)
+    assert isinstance(fn, Function), fn
+    return fn.signature, call, listing(fn).strip()
+
+
+def test_a_number_that_is_read_afterwards_comes_back_through_a_pointer() -> None:
+    text = """double f(int n, const double *x) {
+      double s = 0; int i;
+      for (i = 0; i < n; i++) s += x[i];
+      return s; }"""
+    signature, call, body = made(text, 2)
+    assert signature == "void f_1(int n, const double *x, double *s_out)"
+    assert call == "n, x, &s"
+    assert body.splitlines() == [
+        "s = s_out[0];",
+        "for (i = 0; i < n; i++)",
+        "  s += x[i];",
+        "s_out[0] = s;",
+    ]
+
+
+def test_counters_and_numbers_that_are_set_first_belong_to_the_part() -> None:
+    text = """void f(int n, double *x) { int i, t;
+      for (i = 0; i < n; i++) { t = i * i; x[i] = t; }
+      i = 3; t = n; x[i] = t; }"""
+    signature, call, _ = made(text, 1)
+    assert (signature, call) == ("void f_1(int n, double *x)", "n, x")
+
+
+@pytest.mark.parametrize(
+    ("after", "comes_back"),
+    [
+        ("for (t = 0; t < 3; t++) g(t);", False),
+        ("for (; t < 3; t++) g(t);", True),
+        ("if (n) t = 1; g(t);", True),
+        ("if (n) t = 1; else t = 2; g(t);", False),
+        ("if (n) return; t = 1; g(t);", False),
+        ("while (n) { t = 1; g(t); }", False),
+        ("while (n) { if (n > 3) break; t = 1; } g(t);", True),
+        ("do { t = 1; } while (n); g(t);", False),
+        ("do { if (n) break; t = 1; } while (n); g(t);", True),
+        ("n && (t = 1); g(t);", True),
+        ("t = t + 1;", True),
+        ("t += 1;", True),
+        ("g(n ? t : 1);", True),
+        ("{ int t = 3; g(t); }", False),
+        ("lab: t = 1; g(t);", True),
+    ],
+)
+def test_what_is_read_afterwards(after: str, comes_back: bool) -> None:
+    text = f"""void g(int); void f(int n, int *x) {{ int t;
+      for (int i = 0; i < n; i++) {{ t = x[i]; x[i] = 2 * t; }}
+      {after} }}"""
+    original = read(text)
+    region = original.region("f_1", original.definitions["f"], [items_of(original)[1]])
+    assert ("&t" in original.outlined(region).arguments) is comes_back
+
+
+@pytest.mark.parametrize(
+    ("loop", "comes_back"),
+    [
+        ("while (n--) { PART }", False),
+        ("while (n--) { g(t); PART }", True),
+        ("while (t) { PART }", True),
+        ("while (n--) { PART if (n == 3) continue; t = 1; } g(t);", True),
+        ("while (n--) { if (n) { PART break; } t = 1; } g(t);", True),
+        ("while (n--) { PART t = 1; } g(t);", False),
+        ("for (t = 0; t < 9; t++) { PART }", True),
+        ("do { PART } while (t);", True),
+        ("do { PART t = 3; } while (t);", False),
+    ],
+)
+def test_what_is_read_when_the_loop_around_comes_back(loop: str, comes_back: bool) -> None:
+    nest = "for (int i = 0; i < 9; i++) { t = x[i]; x[i] = 2 * t; }"
+    text = f"void g(int); void f(int n, int *x) {{ int t = 0; {loop.replace('PART', nest)} }}"
+    original = read(text)
+    waiting = list(items_of(original))
+    while original.raw[waiting[0].start : waiting[0].end].decode() != nest:
+        waiting += [i for b in waiting.pop(0).bodies for i in b.items]
+    region = original.region("f_1", original.definitions["f"], waiting[:1])
+    assert ("&t" in original.outlined(region).arguments) is comes_back
+
+
+def test_arrays_come_with_their_sizes() -> None:
+    text = """void f(int n, int m) { double a[n][m]; int b[4] = {1};
+      for (int i = 0; i < 4; i++) a[0][i] = b[i]; g(a); }"""
+    signature, call, _ = made(text, 2)
+    assert signature == "void f_1(int n, int m, double a[n][m], int b[4])"
+    assert call == "n, m, a, b"
+
+
+def test_sizes_of_arrays_are_those_of_the_declaration() -> None:
+    """As a parameter an array is a pointer."""
+    text = """void f(int n, double *p) { double a[7]; int b[n][3];
+      for (int i = 0; i < (int)(sizeof a / sizeof a[0]); i++) {
+        a[i] = sizeof b[0]; p[i] = sizeof(b); b[i][0] = 1; } }"""
+    *_, body = made(text, 2)
+    assert body.splitlines() == [
+        "for (i = 0; i < (int)(7*8UL/8UL); i++)",
+        "  a[i] = 3*4UL;",
+        "  p[i] = 3*(n*4UL);",
+        "  b[i, 0] = 1;",
+    ]
+
+
+def test_macros_that_decide_are_those_in_front_of_the_function() -> None:
+    text = """#define A 1
+#if defined(A) || defined B
+#endif
+#ifndef EMPTY_H
+#define EMPTY_H
+#endif
+#ifdef __GNUC__
+#endif
+void f(void) { }
+#undef A
+void g(void) { }
+"""
+    original = Original("f.c", text.encode(), CppOptions(defines=('B=(A + "x" )',)))
+    f = {"A": "1", "B": '(1 + "x" )', "EMPTY_H": ""}
+    assert original.macros(original.definitions["f"]) == f
+    g = {**f, "A": "A", "B": '(A + "x" )'}
+    assert original.macros(original.definitions["g"]) == g
+    assert read("#define A 1\nvoid f(void) { }").macros(original.definitions["f"]) == {}
+
+
+def test_structs_come_by_their_address() -> None:
+    text = """struct s { int n; double *x; }; void f(struct s v) {
+      v.n = 3;
+      for (int i = 0; i < v.n; i++) v.x[i] = i;
+      g(v.x); }"""
+    signature, call, body = made(text, 1)
+    assert signature == "void f_1(struct s *v_at)"
+    assert call == "&v"
+    assert body.splitlines()[0] == "for (i = 0; i < v_at.n; i++)"
+
+
+@pytest.mark.parametrize(
+    ("body", "at", "why"),
+    [
+        ("for (int i = 0; i < n; i++) { if (x[i]) return; }", 0, "a jump"),
+        ("for (int i = 0; i < n; i++) { here: x[i] = 1; }", 0, "a jump"),
+        ("volatile int v = 3; for (int i = 0; i < n; i++) x[i] = v;", 1, "'v' is volatile"),
+        ("for (int i = 0; i < n; i++) *x++ = 1; g(x);", 0, "the pointer 'x' is set"),
+        ("int a[n][n]; n = 3; for (int i = 0; i < n; i++) a[i][i] = 1;", 2, "'n', in the size of"),
+        ("h(&n); for (int i = 0; i < n; i++) x[i] = 1;", 1, "'n' may be set through its address"),
+        ("h(&n); for (int i = 0; i < 9; i++) n += x[i];", 1, "'n' may be set through its address"),
+        ("h(&x); for (int i = 0; i < n; i++) x[i] = 1;", 1, "the address of 'x' is taken"),
+        ("register int s = 0; for (int i = 0; i < n; i++) s += x[i]; g(s);", 1, "register"),
+        ("struct s { int a; } v; for (int i = 0; i < n; i++) x[i] = 1;", 0, "a type of the"),
+    ],
+)
+def test_what_cannot_be_taken_out(body: str, at: int, why: str) -> None:
+    found, _ = part(f"void f(int n, int *x) {{ {body} }}", at)
+    assert isinstance(found, InputError)
+    assert why in found.message
+
+
+def test_a_number_whose_address_is_known_may_be_passed_where_nothing_stores_to_its_type() -> None:
+    text = 'void f(double *x) { int n; scanf("%d", &n); for (int i = 0; i < n; i++) x[i] = i; }'
+    assert made(text, 2)[1] == "n, x"
+
+
+def test_names_are_those_of_the_place() -> None:
+    """The inner `n` is another variable."""
+    text = """void f(int n, int *x) {
+      { x[n] = 0; int n = 4; for (int i = 0; i < n; i++) x[i] = n; } }"""
+    assert made(text, 0)[1] == "n, x"
+
+
+def extents(text: str) -> list[str]:
+    return [text.encode()[i.start : i.end].decode() for i in items_of(read(text))]
+
+
+def test_statements_end_where_they_end() -> None:
+    text = """#define N 10
+#define FOR(i, n) for (int i = 0; i < (n); i++)
+int a[2][2] = { { 1 }, { 2 } };
+static double
+f (void) /* { */
+{
+\tint x = 3, y[] = { 1, 2 }; // } not the end
+  #pragma omp parallel for
+  FOR(i, N) { y[0] += ';'; }
+  if (x) ; else { "}"; }
+  do x--; while (x > '}');
+  switch (x) { case 1: x = 2; break; default: ; }
+  for (;;) if (x) while (x) { ; } else break;
+  return x;
+}"""
+    assert extents(text) == [
+        "int x = 3, y[] = { 1, 2 };",
+        "  #pragma omp parallel for\n  FOR(i, N) { y[0] += ';'; }",
+        'if (x) ; else { "}"; }',
+        "do x--; while (x > '}');",
+        "switch (x) { case 1: x = 2; break; default: ; }",
+        "for (;;) if (x) while (x) { ; } else break;",
+        "return x;",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define BEGIN {\nvoid f(int x) BEGIN x = 1; }",
+        "#define SET x = 1;\nvoid f(int x) { SET x = 2; }",
+        "void f(int x) {\n#if X\nx = 1;\n#else\nx = 2;\n#endif\n}",
+    ],
+)
+def test_text_that_does_not_show_its_statements(text: str) -> None:
+    assert "f" not in read(text).definitions
