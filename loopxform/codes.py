@@ -116,6 +116,10 @@ CODES: dict[str, str] = {
     "over groups.",
     "LX173": "Whole tiles need every check that partial ones need: there would be one version.",
     "LX174": "No guard excludes all iterations of a group: every group may have something to do.",
+    "LX175": "Not rows of vectors: a vector would end inside a row, or not begin on a multiple of "
+    "its size.",
+    "LX176": "A second version of the nest would not let its copies move vectors.",
+    "LX177": "Not a rectangle of work-items, or not a group of two dimensions.",
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",

@@ -8,6 +8,7 @@ section 4.3.)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -18,6 +19,9 @@ from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Select, Var
 from loopxform.ir.printer import slice_text
 from loopxform.ir.types import INT, UINT
 from loopxform.transforms.bounds import conjunction
+
+LOAD = "LX_VECTOR"
+"""Reads a vector of global memory (templates/kernels.cl.j2)."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,11 @@ class OwnNames:
     c1: str
     c2: str
     c3: str
+    v: str
 
     WANTED: ClassVar[tuple[str, ...]] = (
         *("local_x", "local_y", "local_z"),
-        *("item", "r", "at", "c0", "c1", "c2", "c3"),
+        *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
     )
 
     @property
@@ -61,7 +66,7 @@ class CopyPlan:
     rounds: int
     partial: bool
     coordinates: tuple[tuple[str, str], ...]
-    move: str
+    moves: tuple[str, ...]
 
 
 def plan_copy(
@@ -70,6 +75,8 @@ def plan_copy(
     """Plans the copy for a group of that shape; `own` are free names."""
     sized = [n for n, x in enumerate(s.slices) if x.size is not None]
     sizes = {n: s.slices[n].size or Const(1) for n in sized}
+    if s.width > 1:
+        sizes[sized[-1]] = Const((value_of(sizes[sized[-1]]) or 0) // s.width)
     counters = {n: own.counters[k] for k, n in enumerate(sized)}
     threads = _product(list(reversed(group)))
     total = _product([sizes[n] for n in sized])
@@ -77,7 +84,8 @@ def plan_copy(
     types = {**dialect.types, own.at: UINT, **dict.fromkeys(counters.values(), INT)}
     d = replace(dialect, types=types)
     index = tuple(_source(s, n, counters) for n in range(len(s.slices)))
-    target = Load(s.target, tuple(Var(counters[n]) for n in sized))
+    source, target = Load(s.source, index), Load(s.target, tuple(Var(counters[n]) for n in sized))
+    moves = [cexpr.assign(Assign(target, _value(s, source, counters)), d)]
     cut = ", ".join(map(slice_text, s.slices))
     return CopyPlan(
         comment=f"{s.target} = {s.source}[{cut}]",
@@ -86,9 +94,25 @@ def plan_copy(
         total=cexpr.expr(total, d, 11),
         rounds=-(-elements // items),
         partial=elements % items != 0,
-        coordinates=tuple(_coordinates(sized, sizes, counters, own, d)),
-        move=cexpr.assign(Assign(target, _value(s, Load(s.source, index), counters)), d),
+        coordinates=tuple(_coordinates(sized, sizes, counters, own, d, s.width)),
+        moves=tuple(moves if s.width == 1 else _vectors(source, target, s.width, own, d)),
     )
+
+
+def _vectors(
+    source: Load, target: Load, width: int, own: OwnNames, d: KernelDialect
+) -> Iterator[str]:
+    """The statements that move one vector: it is stored as one where the tile keeps the neighbours
+    together."""
+    kind = f"{d.type_name(d.types[source.array])}{width}"
+    yield f"const {kind} {own.v} = {LOAD}({kind}, {width}, &{d.load(source)})"
+    tile, last = d.tiles[target.array], len(target.index) - 1
+    if tile.order[-1] == last and tile.holds(width):
+        yield f"*(__local {kind} *)&{d.element(target, whole=True)} = {own.v}"
+        return
+    for n in range(width):
+        at = (*target.index[:last], simplify(Bin("+", target.index[last], Const(n))))
+        yield f"{d.load(Load(target.array, at))} = {own.v}.s{n:x}"
 
 
 def _product(parts: list[Expr]) -> Expr:
@@ -109,7 +133,8 @@ def _source(s: Copy, n: int, counters: dict[int, str]) -> Expr:
     x, at = s.slices[n], _index(s, n, counters)
     if x.limit is None or _padded(s, n):
         return at
-    return Bin("min", at, simplify(Bin("-", x.limit, Const(1))))
+    width = s.width if n == len(s.slices) - 1 else 1
+    return Bin("min", at, simplify(Bin("-", x.limit, Const(width))))
 
 
 def _padded(s: Copy, n: int) -> bool:
@@ -134,8 +159,10 @@ def _coordinates(
     counters: dict[int, str],
     own: OwnNames,
     d: KernelDialect,
+    width: int,
 ) -> list[tuple[str, str]]:
-    """Element number -> one coordinate per dimension, the last one fastest."""
+    """Element number -> one coordinate per dimension, the last one fastest; of vectors their first
+    elements."""
     out: list[tuple[str, str]] = []
     below: list[Expr] = []
     for n in reversed(sized):
@@ -143,6 +170,8 @@ def _coordinates(
         text = own.at if not below else f"{own.at} / {_factor(divisor, d)}"
         if n != sized[0]:
             text = f"{text} % {_factor(sizes[n], d)}"
+        if width > 1 and n == sized[-1]:
+            text = f"{text} * {width}"
         out.append((counters[n], text))
         below.append(sizes[n])
     return list(reversed(out))

@@ -7,6 +7,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
 from loopxform.codegen.cexpr import Dialect, expr
+from loopxform.codegen.mapping import LocalTile
 from loopxform.codegen.opencl_words import free_name
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Expr, Load
@@ -15,21 +16,31 @@ from loopxform.ir.visit import substitute
 
 @dataclass(frozen=True)
 class KernelDialect(Dialect):
-    """`order` gives the storage order of local tiles; `kept` the dimensions of arrays that stay in
+    """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
     a work-item; `threads` the values of loops mapped to threads."""
 
-    order: Map[str, tuple[int, ...]] = field(default_factory=dict)
+    tiles: Map[str, LocalTile] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
     threads: Map[str, Expr] = field(default_factory=dict)
 
     def load(self, e: Load) -> str:
-        if e.array in self.order:
-            order = self.order[e.array]
-            return self.name(e.array) + self._subscripts(tuple(e.index[n] for n in order))
+        if e.array in self.tiles:
+            return self.element(e)
         if e.array in self.kept:
             kept = self.kept[e.array]
             return self.name(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
         return super().load(e)
+
+    def element(self, e: Load, *, whole: bool = False, at: Expr | None = None) -> str:
+        """The text of an element of a tile; `whole` ones begin a vector; `at` says where in the row
+        it is kept, if that is known."""
+        tile = self.tiles[e.array]
+        *slow, fast = (e.index[n] for n in tile.order)
+        if at is not None:
+            fast = at
+        elif tile.blocks:
+            fast = tile.blocks.place(fast, whole=whole)
+        return self.name(e.array) + self._subscripts((*slow, fast))
 
     def member(self, name: str) -> str:
         return free_name(name)

@@ -14,7 +14,7 @@ from loopxform.codegen import cexpr
 from loopxform.codegen.collective import CopyPlan, OwnNames, plan_copy
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.fences import Fences
-from loopxform.codegen.mapping import Mapping, ThreadLoop
+from loopxform.codegen.mapping import Blocks, LocalTile, Mapping, ThreadLoop
 from loopxform.codegen.once import once_inside
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
@@ -312,6 +312,10 @@ class KernelWriter:
 
     def _private_copy(self, s: Copy) -> list[str]:
         """A loop per dimension of the copy."""
+        if s.width > 1 and s.source in self.dialect.tiles:
+            tile = self.dialect.tiles[s.source]
+            if tile.blocks and s.slices[tile.order[-1]].size is not None:
+                return self._vectors(s, tile, tile.blocks)
         out: list[str] = []
         index: list[Expr] = []
         counters: list[str] = []
@@ -330,6 +334,23 @@ class KernelWriter:
         target = Load(s.target, tuple(Var(c) for c in counters))
         move = cexpr.assign(Assign(target, Load(s.source, tuple(index))), d)
         return [*out, f"{'  ' * len(counters)}{move};"]
+
+    def _vectors(self, s: Copy, tile: LocalTile, blocks: Blocks) -> list[str]:
+        """A vector of a tile at a time."""
+        c, v, width = self.own.c0, self.own.v, blocks.width
+        kind = f"{self.dialect.type_name(tile.decl.type)}{width}"
+        first = blocks.own(Var(c), self.own.local_ids[blocks.dimension])
+        d = replace(self.dialect, types={**self.dialect.types, c: INT})
+        text = d.element(Load(s.source, tuple(x.lo for x in s.slices)), at=first)
+        target = self.dialect.name(s.target)
+        parts = (f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width))
+        return [
+            "#pragma unroll",
+            f"for (int {c} = 0; {c} < {blocks.rows // width}; ++{c}) {{",
+            f"  const {kind} {v} = *(__local const {kind} *)&{text};",
+            *(f"  {target}[{at}] = {v}.s{n:x};" for n, at in enumerate(parts)),
+            "}",
+        ]
 
     # ------------------------------------------------------------ shared
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.errors import EmitError
-from loopxform.ir.affine import poly, to_expr, value_of
-from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Var
+from loopxform.ir.affine import Poly, poly, to_expr, value_of
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Tile, Var
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, loads, loops, stmt_exprs, walk
+from loopxform.ir.visit import LoopSite, loads, loops, map_expr, stmt_exprs, substitute, walk
 from loopxform.transforms.bounds import fixed_trips, iteration_number
 from loopxform.transforms.staging import padding
 
@@ -33,19 +33,54 @@ class ThreadLoop:
 
 
 @dataclass(frozen=True)
+class Blocks:
+    """A row of a tile of which each of the `items` work-items along a dimension of the group reads
+    `rows` neighbours, `width` at a time: first come the first vectors of all work-items, then the
+    second ones."""
+
+    dimension: int
+    items: int
+    rows: int
+    width: int
+
+    def place(self, at: Expr, *, whole: bool = False) -> Expr:
+        """Where an element of the row is kept; `whole` ones begin a vector."""
+        if self.rows == self.width:
+            return at
+        block = Bin("/", Bin("%", at, Const(self.rows)), Const(self.width))
+        vector = Bin("*", Bin("/", at, Const(self.rows)), Const(self.width))
+        first = Bin("+", Bin("*", block, Const(self.items * self.width)), vector)
+        return first if whole else Bin("+", first, Bin("%", at, Const(self.width)))
+
+    def own(self, number: Expr, item: str) -> Expr:
+        """Where a work-item's vector of that number begins."""
+        return Bin(
+            "+",
+            Bin("*", number, Const(self.items * self.width)),
+            Bin("*", Var(item), Const(self.width)),
+        )
+
+
+@dataclass(frozen=True)
 class LocalTile:
     """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
     it needs let neighbours that walk along another dimension than the fastest find their elements
-    in different banks."""
+    in different banks. Where work-items read vectors of it, `blocks` says how these lie."""
 
     decl: Decl
     order: tuple[int, ...]
     pad: int = 0
+    blocks: Blocks | None = None
 
     @property
     def shape(self) -> tuple[Expr, ...]:
         *slow, fast = (self.decl.shape[n] for n in self.order)
         return (*slow, Bin("+", fast, Const(self.pad)) if self.pad else fast)
+
+    def holds(self, width: int) -> bool:
+        """Whether every `width` neighbours from a multiple of it on are a vector in memory."""
+        whole = (value_of(self.shape[-1]) or 0) % width == 0
+        return whole and (self.blocks is None or self.blocks.width % width == 0)
 
     @property
     def bytes(self) -> int:
@@ -63,6 +98,14 @@ class Mapping:
     threads: tuple[ThreadLoop, ...]
     tiles: tuple[LocalTile, ...]
     kept: dict[str, tuple[int, ...]]
+
+    @property
+    def lanes(self) -> tuple[int, int] | None:
+        """The rectangle of work-items (x, y) that are neighbours, where it divides the group."""
+        wanted = {t.dimension: t.loop.level.lanes for t in self.threads if t.loop.level}
+        x, y = wanted.get(0, 0), wanted.get(1, 0)
+        width, height = (value_of(e) or 1 for e in self.group_shape[:2])
+        return (x, y) if x and y and width % x == 0 == height % y else None
 
     @property
     def group_shape(self) -> tuple[Expr, Expr, Expr]:
@@ -172,7 +215,37 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     read_across = any(moves(n, neighbours) for n in slow) and not moves(fast, neighbours)
     copied_across = dims[-1] != fast  # neighbours copy along the fastest dimension of the source
     pad = padding(decl.type.bytes, vectors=_in_registers(fn, decl.name))
-    return LocalTile(decl, order, pad if read_across or copied_across else 0)
+    pad = pad if read_across or copied_across else 0
+    return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads))
+
+
+def _blocks(
+    fn: Function, decl: Decl, fast: int, pad: int, threads: tuple[ThreadLoop, ...]
+) -> Blocks | None:
+    """How the vectors lie that work-items read: all that is read of the tile are `rows` neighbours
+    along the fastest dimension, by each work-item its own."""
+    every = [s for _, s in walk(fn.body) if isinstance(s, Copy) and s.source == decl.name]
+    used = {x.array for _, s in walk(fn.body) for e in stmt_exprs(s) for x in loads(e)}
+    shapes = {(s.width, value_of(s.slices[fast].size or Const(0))) for s in every}
+    if len(shapes) != 1 or decl.name in used:
+        return None
+    ((width, rows),) = shapes
+    extent = value_of(decl.shape[fast]) or 0
+    if width == 1 or not rows or (extent + pad) % width or extent % rows:
+        return None
+    values: dict[int, dict[str, Expr]] = {}
+    for t in threads:
+        values.setdefault(t.dimension, {})[t.loop.var] = t.value("#")
+    for dimension, numbered in values.items():
+        starts = {_plain(substitute(s.slices[fast].lo, numbered)) for s in every}
+        if starts == {poly(Bin("*", Var("#"), Const(rows)))}:
+            return Blocks(dimension, extent // rows, rows, width)
+    return None
+
+
+def _plain(e: Expr) -> Poly:
+    """With tile sizes as numbers."""
+    return poly(map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x))
 
 
 def _in_registers(fn: Function, name: str) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 from loopxform.codegen import cexpr, describe, halves, render, routines, schedule, structs
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.collective import CopyPlan, OwnNames
+from loopxform.codegen.collective import LOAD, CopyPlan, OwnNames
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
@@ -175,6 +175,7 @@ def program_plan(
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=_tiles_used(fn),
+        vectors=any(f"{LOAD}(" in k.text for k in kernels),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
         kernels=[k.text for k in kernels],
     )
@@ -299,7 +300,7 @@ def _dialect(
         types,
         base.linear,
         names=renamed,
-        order={t.decl.name: t.order for t in mapping.tiles},
+        tiles={t.decl.name: t for t in mapping.tiles},
         kept=mapping.kept,
         threads=threads,
         places=base.places,
@@ -343,8 +344,9 @@ def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> s
 def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
     """The work-item's numbers, as far as they are used."""
     used = {t.dimension for t in mapping.threads}
+    lanes = mapping.lanes
     out = [f"const int {own.local_ids[n]} = (int)get_local_id({n});" for n in sorted(used)]
-    if any(isinstance(s, Copy) and s.collective for _, s in walk(fn.body)):
+    if lanes or any(isinstance(s, Copy) and s.collective for _, s in walk(fn.body)):
         text = "(uint)get_local_id(0)"
         x, y, _ = mapping.group_shape
         if 1 in used or 2 in used:
@@ -353,8 +355,29 @@ def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> lis
             if 2 in used:
                 row = f"(get_local_id(2) * {cexpr.expr(y, d, 13)} + get_local_id(1))"
             text = f"(uint)({row} * {width} + get_local_id(0))"
-        out.append(f"const uint {own.item} = {text};")
+        item = f"const uint {own.item} = {text};"
+        out = [item, *_arranged(mapping, lanes, own, out)] if lanes else [*out, item]
     return out
+
+
+def _arranged(
+    mapping: Mapping, lanes: tuple[int, int], own: OwnNames, plain: list[str]
+) -> list[str]:
+    """The numbers of a work-item whose neighbours are a rectangle."""
+    x, y = lanes
+    width, height = (value_of(e) or 1 for e in mapping.group_shape[:2])
+    item = own.item if 2 not in {t.dimension for t in mapping.threads} else None
+    item = item or f"({own.item} % {width * height})"
+    across = width // x
+    block = f"{item} / {x * y}"
+    column = f"{block} % {across} * {x} + " if across > 1 else ""
+    row = f"{block} / {across}" if across > 1 else block
+    row = f"{row} * {y} + " if height > y else ""
+    return [
+        f"const int {own.local_x} = (int)({column}{item} % {x});",
+        f"const int {own.local_y} = (int)({row}{item} % {x * y} / {x});",
+        *plain[2:],
+    ]
 
 
 def _grid(mapping: Mapping) -> tuple[Expr, Expr, Expr]:

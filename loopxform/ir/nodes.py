@@ -190,13 +190,15 @@ class Slice(Node):
 class Copy(Node):
     """`target = source[slices]`: collective (by all work-items of a group) into local memory, or
     by each work-item into private memory. The target has a dimension for each slice with a size.
-    `pad` is the constant that stands for what lies beyond a limit."""
+    `pad` is the constant that stands for what lies beyond a limit. `width` neighbours of a row may
+    be moved at once (step `vectorise`)."""
 
     target: str
     source: str
     slices: tuple[Slice, ...]
     collective: bool
     pad: Expr | None = None
+    width: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,8 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
             case Copy():
                 who = "to local memory, collectively" if s.collective else "to private memory"
                 cut = ", ".join(map(slice_text, s.slices))
-                yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}{_padding(s)}"
+                many = f", {s.width} at once" if s.width > 1 else ""
+                yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}{_padding(s)}{many}"
             case Return(value):
                 yield f"{pad}return{'' if value is None else ' ' + expr_text(value)};"
             case While() if s.once:

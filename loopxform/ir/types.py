@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
@@ -100,14 +100,18 @@ class Space(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The hardware level a parallel loop is mapped to; dimension 0 is x (the fastest)."""
+    """The hardware level a parallel loop is mapped to; dimension 0 is x (the fastest). `lanes` of
+    its iterations are neighbours in a rectangle of work-items that run in lockstep (step `lanes`);
+    0: as many as there are."""
 
     kind: Literal["grid", "group"]
     dimension: int
+    lanes: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         what = "group" if self.kind == "grid" else "thread"
-        return f"{what} {'xyz'[self.dimension]}"
+        lanes = f", {self.lanes} lanes" if self.lanes else ""
+        return f"{what} {'xyz'[self.dimension]}{lanes}"
 
 
 def as_half(x: float) -> float:

@@ -27,6 +27,7 @@ from loopxform.recipes.nest import Nest, with_guards_inside
 from loopxform.recipes.reuse import Dim, Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
+from loopxform.recipes.vectors import vectors
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
     Derivation,
@@ -178,6 +179,7 @@ def _tiled(
         w.attempt(Interior(groups[-1]))
     w.stage("Groups without iterations")
     w.attempt(Trim(groups[-1]))
+    vectors(w, [*others, *groups][0], options)
     return staged, kept
 
 

@@ -19,13 +19,17 @@ class Options:
     copy in another layout, with its dimensions in order (seed 004, manifest); None leaves it to
     tiling, where it also chooses the recipe. `chunks` splits a
     reduction into chunks of so many tiles (Rk; seed 000, section 7.3.1), where `reassociate` allows
-    sums and products of floats to round differently."""
+    sums and products of floats to round differently. Copies move `vector` neighbours at once;
+    `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
+    of them; None leaves either to the plan."""
 
     pad: bool = False
     versions: bool = False
     layouts: tuple[tuple[str, str], ...] | None = None
     chunks: int | None = None
     reassociate: bool = False
+    vector: int | None = None
+    lanes: tuple[int, int] | None = None
 
 
 PLAIN = Options()

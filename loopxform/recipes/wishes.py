@@ -72,6 +72,8 @@ class Wish:
             layouts=theirs.layouts if mine.layouts is None else mine.layouts,
             chunks=theirs.chunks if mine.chunks is None else mine.chunks,
             reassociate=mine.reassociate or theirs.reassociate,
+            vector=theirs.vector if mine.vector is None else mine.vector,
+            lanes=theirs.lanes if mine.lanes is None else mine.lanes,
         )
         return Wish(
             {**other.sizes, **self.sizes},

@@ -26,6 +26,7 @@ from loopxform.transforms.hoist import Hoist
 from loopxform.transforms.interchange import Interchange
 from loopxform.transforms.interior import Interior
 from loopxform.transforms.interleave import Interleave
+from loopxform.transforms.lanes import Lanes
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.normalise import Normalise
@@ -49,6 +50,8 @@ from loopxform.transforms.substitute import Substitute
 from loopxform.transforms.trim import Trim
 from loopxform.transforms.unguard import Unguard
 from loopxform.transforms.unroll import Unroll
+from loopxform.transforms.vectorise import Vectorise
+from loopxform.transforms.version import Version
 from loopxform.transforms.widen import Widen
 
 STEPS: dict[str, type[Step]] = {
@@ -96,6 +99,9 @@ STEPS: dict[str, type[Step]] = {
         Pad,
         Trim,
         Interior,
+        Version,
+        Vectorise,
+        Lanes,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -132,6 +138,7 @@ __all__ = [
     "Interchange",
     "Interior",
     "Interleave",
+    "Lanes",
     "Manifest",
     "MapTo",
     "Normalise",
@@ -157,6 +164,8 @@ __all__ = [
     "Trim",
     "Unguard",
     "Unroll",
+    "Vectorise",
+    "Version",
     "Widen",
     "from_json",
     "replay",

@@ -76,7 +76,7 @@ class Pad(Step):
                 slices = (
                     replace(x, clamp=False) if n in padded else x for n, x in enumerate(s.slices)
                 )
-                new = replace(s, slices=tuple(slices), pad=pads[s.target], origin=origin)
+                new = replace(s, slices=tuple(slices), pad=pads[s.target], width=1, origin=origin)
                 fn = replace_at(fn, path, (new,))
             elif path in chosen:
                 check = at(fn, path)

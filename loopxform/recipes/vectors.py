@@ -1,0 +1,30 @@
+"""Vectors between global, local and private memory, and which work-items are neighbours."""
+
+from __future__ import annotations
+
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.work import Work
+from loopxform.transforms import Lanes, Vectorise, Version
+from loopxform.transforms.vectors import copies, widest
+
+
+def vectors(w: Work, group: str, options: Options) -> None:
+    """Copies move `options.vector` elements at once where they may, in a version of the nest over
+    groups where only the sizes say whether they may; work-items in rectangles of
+    `options.lanes`."""
+    wanted = options.vector or 1
+    if wanted > 1:
+        w.stage("Vectors")
+        w.attempt(Version(group, str(wanted)))
+        for tile in dict.fromkeys(_tiles(w)):
+            width = widest(w.fn, tile, wanted)
+            while width > 1 and not w.attempt(Vectorise(tile, str(width))):
+                width //= 2
+    rows, columns = options.lanes or (0, 0)
+    if rows:
+        w.stage("Neighbours in a rectangle")
+        w.attempt(Lanes(f"{group}*", str(rows), str(columns)))
+
+
+def _tiles(w: Work) -> list[str]:
+    return [f.copy.target for f in copies(w.fn) if f.copy.collective]
