@@ -70,15 +70,17 @@ class Dialect:
 
     `types` gives the scalar or element type of every name; `linear` the shape of each array that
     is addressed through a plain pointer (its first dimension may be None); `offset` the type in
-    which such an address is computed; `names` what is called otherwise in the text, `places` where
-    the elements of members of structs are, `packed` which arrays hold the bits of halves. A code
-    generator that stores an array in its own way overrides `load`.
+    which such an address is computed (of the arrays `narrow`: an int); `names` what is called
+    otherwise in the text, `places` where the elements of members of structs are, `packed` which
+    arrays hold the bits of halves. A code generator that stores an array in its own way overrides
+    `load`.
     """
 
     language: Literal["c", "opencl"] = "c"
     types: dict[str, Scalar] = field(default_factory=dict)
     linear: Mapping[str, tuple[Expr | None, ...]] = field(default_factory=dict)
     offset: str = "ptrdiff_t"
+    narrow: frozenset[str] = frozenset()
     names: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
     packed: frozenset[str] = frozenset()
@@ -105,7 +107,8 @@ class Dialect:
         shape = self.linear.get(e.array)
         at = self.places.get(e.array)
         if at is None:
-            return self.name(e.array) + self._index(e.index, shape)
+            few = e.array in self.narrow
+            return self.name(e.array) + self._index(e.index, shape, narrow=few)
         used = at.rank(len(e.index))
         text, dot = self.name(at.struct.name) + self._index(e.index[:used], shape), self.dot(at)
         for m in at.path:
@@ -114,17 +117,24 @@ class Dialect:
             dot, used = ".", used + len(m.shape)
         return text
 
-    def _index(self, index: tuple[Expr, ...], shape: tuple[Expr | None, ...] | None) -> str:
+    def _index(
+        self,
+        index: tuple[Expr, ...],
+        shape: tuple[Expr | None, ...] | None,
+        *,
+        narrow: bool = False,
+    ) -> str:
         if shape is None or len(index) < 2:
             return "".join(f"[{expr(i, self)}]" for i in index)
-        return f"[{self._address(index, shape)}]"
+        first = "" if narrow else f"({self.offset})"
+        return f"[{self._address(first, index, shape)}]"
 
     def type_of(self, e: Expr) -> Scalar:
         return type_of(e, self.types)
 
-    def _address(self, index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> str:
+    def _address(self, cast: str, index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> str:
         """Row-major offset by Horner's rule: `((ptrdiff_t)i*n + j)*m + k`."""
-        text = f"({self.offset}){expr(index[0], self, UNARY)}"
+        text = f"{cast}{expr(index[0], self, UNARY)}"
         for n, (position, extent) in enumerate(zip(index[1:], shape[1:])):
             assert extent is not None, "inner dimensions are always known"
             text = f"({text})" if n else text

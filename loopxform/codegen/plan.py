@@ -304,6 +304,7 @@ def _dialect(
         kept=mapping.kept,
         threads=threads,
         places=base.places,
+        narrow=frozenset(n for g in mapping.grid for n in g.narrow),
         packed=_packed(fn, mapping),
     )
 

@@ -126,7 +126,8 @@ class For(Node):
     `parallel` is a proven fact ("forall"): no dependence is carried by this loop, storage declared
     inside its body counting as private to an iteration. `level` is where it runs on the device,
     `unroll` asks the emitter to unroll it. `type` is the C type of the loop variable, `live_out`
-    says that the function reads the variable after the loop.
+    says that the function reads the variable after the loop. In a loop over groups an int can
+    number the elements of the arrays `narrow` (the step of that name).
     """
 
     var: str
@@ -139,6 +140,7 @@ class For(Node):
     unroll: bool = False
     type: Scalar = INT
     live_out: bool = False
+    narrow: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

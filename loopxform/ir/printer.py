@@ -203,7 +203,8 @@ def _padding(s: Copy) -> str:
 def _annotation(s: For) -> str:
     """The hardware level, as the comments of listing 10 put it."""
     if s.level is not None:
-        return f"  ! parallel - {s.level}"
+        narrow = f"; {', '.join(s.narrow)} in 32 bits" if s.narrow else ""
+        return f"  ! parallel - {s.level}{narrow}"
     if s.unroll:
         return "  ! sequential - unrolled"
     return ""

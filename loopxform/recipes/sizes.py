@@ -19,7 +19,8 @@ class Options:
     copy in another layout, with its dimensions in order (seed 004, manifest); None leaves it to
     tiling, where it also chooses the recipe. `chunks` splits a
     reduction into chunks of so many tiles (Rk; seed 000, section 7.3.1), where `reassociate` allows
-    sums and products of floats to round differently. Copies move `vector` neighbours at once;
+    sums and products of floats to round differently. Copies move `vector` neighbours at once; with
+    `narrow` offsets have 32 bits in a version for sizes that allow it;
     `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
     of them; None leaves either to the plan."""
 
@@ -29,6 +30,7 @@ class Options:
     chunks: int | None = None
     reassociate: bool = False
     vector: int | None = None
+    narrow: bool | None = None
     lanes: tuple[int, int] | None = None
 
 

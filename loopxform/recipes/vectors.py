@@ -1,21 +1,25 @@
-"""Vectors between global, local and private memory, and which work-items are neighbours."""
+"""Vectors between memories, offsets in 32 bits, and which work-items are neighbours."""
 
 from __future__ import annotations
 
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.work import Work
-from loopxform.transforms import Lanes, Vectorise, Version
+from loopxform.transforms import Lanes, Narrow, Vectorise, Version
 from loopxform.transforms.vectors import copies, widest
 
 
 def vectors(w: Work, group: str, options: Options) -> None:
     """Copies move `options.vector` elements at once where they may, in a version of the nest over
-    groups where only the sizes say whether they may; work-items in rectangles of
-    `options.lanes`."""
+    groups where only the sizes say whether they may; offsets have 32 bits in a version where the
+    sizes allow it (`options.narrow`); work-items stand in rectangles of `options.lanes`."""
+    first = group
+    if options.narrow:
+        w.stage("Offsets in 32 bits")
+        first = f"{group}#1" if w.attempt(Narrow(group)) else group
     wanted = options.vector or 1
     if wanted > 1:
         w.stage("Vectors")
-        w.attempt(Version(group, str(wanted)))
+        w.attempt(Version(first, str(wanted)))
         for tile in dict.fromkeys(_tiles(w)):
             width = widest(w.fn, tile, wanted)
             while width > 1 and not w.attempt(Vectorise(tile, str(width))):

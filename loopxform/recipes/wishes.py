@@ -73,6 +73,7 @@ class Wish:
             chunks=theirs.chunks if mine.chunks is None else mine.chunks,
             reassociate=mine.reassociate or theirs.reassociate,
             vector=theirs.vector if mine.vector is None else mine.vector,
+            narrow=theirs.narrow if mine.narrow is None else mine.narrow,
             lanes=theirs.lanes if mine.lanes is None else mine.lanes,
         )
         return Wish(

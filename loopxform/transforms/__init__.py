@@ -29,6 +29,7 @@ from loopxform.transforms.interleave import Interleave
 from loopxform.transforms.lanes import Lanes
 from loopxform.transforms.manifest import Manifest
 from loopxform.transforms.map_to import MapTo
+from loopxform.transforms.narrow import Narrow
 from loopxform.transforms.normalise import Normalise
 from loopxform.transforms.own import Own
 from loopxform.transforms.pad import Pad
@@ -99,6 +100,7 @@ STEPS: dict[str, type[Step]] = {
         Pad,
         Trim,
         Interior,
+        Narrow,
         Version,
         Vectorise,
         Lanes,
@@ -141,6 +143,7 @@ __all__ = [
     "Lanes",
     "Manifest",
     "MapTo",
+    "Narrow",
     "Normalise",
     "Own",
     "Pad",

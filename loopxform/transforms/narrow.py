@@ -1,0 +1,121 @@
+"""Narrow offsets: S -> if (M <= INT_MAX / U) S with the offsets of A[M][U] in 32 bits else S.
+
+Where an array has so many elements that an int can number them, the place of A[i][k] in memory,
+i*U + k, is computed in 32 bits: a GPU needs several instructions for one in 64. The nest stands
+there twice, under a condition on the sizes and without it; the host asks when the program runs.
+Legal for arrays of which every subscript is proven to lie in the array as it is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from loopxform.analysis.context import always
+from loopxform.analysis.hosted import host_scalars
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, If, Param, Stmt
+from loopxform.ir.visit import (
+    LoopSite,
+    at,
+    loads,
+    loops_around,
+    names,
+    replace_at,
+    stmt_exprs,
+    walk,
+)
+from loopxform.transforms.base import Step
+from loopxform.transforms.bounds import conjunction, positive
+from loopxform.transforms.sites import one_loop, trusted
+
+INT_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Narrow(Step):
+    """Numbers the elements of arrays in 32 bits in a version of a mapped nest."""
+
+    loop: str
+
+    verb: ClassVar[str] = "narrow"
+    usage: ClassVar[str] = "narrow LOOP"
+    keeps_order: ClassVar[bool] = True
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        if _outermost(fn, site) and _arrays(fn, site):
+            return ()
+        text = f"no array in the loop over '{site.loop.var}' has rows, and subscripts that are "
+        remedy = "declare the array with its rows, A[M][N], and map the loops first"
+        where = site.loop.origin.loc
+        return (Obstacle("LX178", f"{text}proven to lie in it", where, remedy=remedy),)
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        nest = at(fn, site.path)
+        assert isinstance(nest, For)
+        found = _arrays(fn, site)
+        origin = nest.origin.then(str(self))
+        made = replace(nest, narrow=tuple(p.name for p in found), origin=origin)
+        cond = conjunction(list(dict.fromkeys(c for p in found for c in _few(p))))
+        return replace_at(fn, site.path, (If(cond, (made,), (nest,), origin=origin),))
+
+    def reason(self, fn: Function) -> str:
+        site = trusted(one_loop(fn, self.loop))
+        text = ", ".join(p.name for p in _arrays(fn, site))
+        return f"the same statements; an int numbers the elements of {text} where they are few"
+
+
+def _outermost(fn: Function, site: LoopSite) -> bool:
+    around = (*loops_around(fn, site.path), site.loop)
+    return [x for x in around if x.level is not None] == [site.loop]
+
+
+def _arrays(fn: Function, site: LoopSite) -> list[Param]:
+    """The arrays of at least two dimensions whose subscripts in the nest all lie in them."""
+    known = host_scalars(fn)
+    inside = [(p, s) for p, s in walk(fn.body) if p[: len(site.path)] == site.path]
+    out = []
+    for p in fn.objects:
+        sizes = {n for d in p.shape if d is not None for n in names(d)}
+        if "." in p.name or len(p.shape) < 2 or None in p.shape or not sizes <= known:
+            continue
+        used = [c for path, s in inside for c in _within(fn, path, s, p)]
+        if used and all(used):
+            out.append(p)
+    return out
+
+
+def _within(fn: Function, path: tuple[int, ...], s: Stmt, p: Param) -> Iterator[bool]:
+    """Whether each access of `p` that a statement makes itself lies in it."""
+    for e in stmt_exprs(s):
+        for x in loads(e):
+            if x.array == p.name:
+                ends = tuple(Bin("+", i, Const(1)) for i in x.index)
+                yield _inside(fn, path, x.index, ends, p)
+    if isinstance(s, Copy) and s.source == p.name:
+        ends = tuple(x.limit or Bin("+", x.lo, x.size or Const(1)) for x in s.slices)
+        yield _inside(fn, path, tuple(x.lo for x in s.slices), ends, p)
+
+
+def _inside(
+    fn: Function, path: tuple[int, ...], first: tuple[Expr, ...], end: tuple[Expr, ...], p: Param
+) -> bool:
+    parts: list[Expr] = []
+    for lo, hi, size in zip(first, end, p.shape):
+        assert size is not None
+        parts += [Bin(">=", lo, Const(0)), Bin("<=", hi, size)]
+    return always(fn, path, conjunction(parts))
+
+
+def _few(p: Param) -> Iterator[Expr]:
+    """That an int can number the elements, asked without computing how many there are."""
+    first, *rest = (d for d in p.shape if d is not None)
+    below = positive(rest[-1])
+    for d in (*rest[-2::-1], first):
+        yield Bin("<=", d, Bin("/", Const(INT_MAX), below))
+        below = Bin("*", below, positive(d))
