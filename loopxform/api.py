@@ -14,10 +14,10 @@ the user's file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import LoopVerdict, judge
@@ -256,15 +256,19 @@ class Routine:
         layouts: Mapping[str, Sequence[int]] | None = None,
         Rk: int | None = None,  # noqa: N803
         reassociate: bool = False,
+        vector: int | None = None,
+        index: Literal[32, 64] | None = None,
+        item_layout: tuple[int, int] | None = None,
         **sizes: int,
     ) -> TiledRoutine:
         """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
         profile or its name. Without `recipe` what is tiled and staged follows from what is used
         again, and a nest without reuse is mapped naively, saying why; `variant` is its older
         name. `contract` lets the device fuse a*b + c; without it results are those of the C program
-        to the last bit. `pad`, `edge_versions`, `Rk` and `reassociate` are the options of the
-        command line. `layouts` are arrays to be read from a copy with its dimensions in that order,
-        {} for none; without it the copies are made that pay, where no recipe is named.
+        to the last bit. `pad`, `edge_versions`, `Rk`, `reassociate`, `vector`, `index` and
+        `item_layout` (rows, columns) are the options of the command line. `layouts` are arrays to
+        be read from a copy with its dimensions in that order, {} for none; without it the copies
+        are made that pay, where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
         """
@@ -272,7 +276,9 @@ class Routine:
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
         orders = None if layouts is None else tuple(_order(*x) for x in layouts.items())
-        options = Options(pad, edge_versions, orders, Rk, reassociate)
+        narrow = None if index is None else index == 32
+        edges = Options(pad, edge_versions, orders, Rk, reassociate)
+        options = replace(edges, vector=vector, narrow=narrow, lanes=item_layout)
         chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)
 

@@ -42,6 +42,9 @@ def add_options(p: argparse.ArgumentParser) -> None:
         metavar="A:1,0",
         help=wishes.LAYOUT,
     )
+    g.add_argument("--vector", metavar="N", help=wishes.VECTOR)
+    g.add_argument("--index", choices=("32", "64"), help=wishes.INDEX)
+    g.add_argument("--item-layout", metavar="RxC", help=wishes.LANES)
     add_contract(g, "(tile: on; run: off, which is bit-exact)")
     add_device(p)
 
@@ -92,6 +95,11 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
             layouts=_layouts(args.manifest),
             chunks=positive("--Rk", args.Rk),
             reassociate=args.reassociate,
+            vector=None if args.vector is None else wishes.vector("--vector", args.vector),
+            narrow=None if args.index is None else args.index == "32",
+            lanes=None
+            if args.item_layout is None
+            else wishes.lanes("--item-layout", args.item_layout),
         )
         return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
 

@@ -18,6 +18,8 @@ class Limits:
     `group_size` is in work-items, `local_bytes` the local memory of a group, `registers` the
     32-bit registers a work-item can have without spilling, `register_file` those of a compute unit
     (0 where unknown), `warp` the work-items that run in lockstep, `compute_units` 0 where unknown.
+    Where nothing else is asked, register tiles move `vector` elements at once, and offsets have 32
+    bits where the sizes allow it (`narrow`).
     """
 
     name: str
@@ -28,6 +30,8 @@ class Limits:
     register_file: int = 0
     compute_units: int = 0
     item_sizes: tuple[int, int, int] = (1024, 1024, 64)
+    vector: int = 1
+    narrow: bool = False
 
 
 KIB = 1024
@@ -39,11 +43,11 @@ PROFILES: dict[str, Limits] = {
         # current GPUs give a work-item in a group of 256.
         Limits("generic", 1024, 48 * KIB, 128, 32, item_sizes=(1024, 1024, 64)),
         # CUDA C programming guide, compute capability 9.0 / 8.0 / 7.5 / 3.5: 1024 threads, 255
-        # registers a thread, 64 K registers an SM. H100 measured: shared/GPU-FACTS.md.
-        Limits("h100", 1024, 48 * KIB, 255, 32, 64 * KIB, 132),
-        Limits("a100", 1024, 48 * KIB, 255, 32, 64 * KIB, 108),
-        Limits("rtx2080ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 68),
-        Limits("gtx780ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 15),
+        # registers a thread, 64 K registers an SM. Vectors and offsets: docs/performance.md.
+        Limits("h100", 1024, 48 * KIB, 255, 32, 64 * KIB, 132, vector=4, narrow=True),
+        Limits("a100", 1024, 48 * KIB, 255, 32, 64 * KIB, 108, vector=4, narrow=True),
+        Limits("rtx2080ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 68, vector=4, narrow=True),
+        Limits("gtx780ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 15, vector=4, narrow=True),
         # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane, 512 KiB of them a CU; ROCm's
         # OpenCL reports 256 items a group; 104 CUs on each of the two dies (one device each).
         Limits("mi250", 256, 64 * KIB, 256, 64, 128 * KIB, 104, (1024, 1024, 1024)),

@@ -138,12 +138,12 @@ def _apply(
     if choice.recipe == "reduce":
         in_group(w, nest, reassociate=options.reassociate)
         return Tiled(w.derivation, choice, used, nest, reason=reason)
-    staged, kept = _tiled(w, nest, choice, options)
+    staged, kept = _tiled(w, nest, choice, options, limits)
     return Tiled(w.derivation, choice, used, nest, staged, kept, reason)
 
 
 def _tiled(
-    w: Work, nest: Nest, choice: Choice, options: Options
+    w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
 ) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
     """Every step, in the order of the listings; what was staged, and what is read into registers
     from global memory."""
@@ -179,7 +179,7 @@ def _tiled(
         w.attempt(Interior(groups[-1]))
     w.stage("Groups without iterations")
     w.attempt(Trim(groups[-1]))
-    vectors(w, [*others, *groups][0], options)
+    vectors(w, [*others, *groups][0], options, limits if choice.recipe == "register" else None)
     return staged, kept
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.work import Work
 from loopxform.transforms import Lanes, Narrow, Vectorise, Version
 from loopxform.transforms.vectors import copies, widest
 
 
-def vectors(w: Work, group: str, options: Options) -> None:
+def vectors(w: Work, group: str, options: Options, limits: Limits | None) -> None:
     """Copies move `options.vector` elements at once where they may, in a version of the nest over
     groups where only the sizes say whether they may; offsets have 32 bits in a version where the
-    sizes allow it (`options.narrow`); work-items stand in rectangles of `options.lanes`."""
+    sizes allow it (`options.narrow`); work-items stand in rectangles of `options.lanes`. What the
+    options leave open is as `limits` has it, if these are given."""
+    narrow, wanted = options.narrow, options.vector
+    if limits is not None:
+        narrow = limits.narrow if narrow is None else narrow
+        wanted = limits.vector if wanted is None else wanted
     first = group
-    if options.narrow:
+    if narrow:
         w.stage("Offsets in 32 bits")
         first = f"{group}#1" if w.attempt(Narrow(group)) else group
-    wanted = options.vector or 1
-    if wanted > 1:
+    if wanted is not None and wanted > 1:
         w.stage("Vectors")
         w.attempt(Version(first, str(wanted)))
         for tile in dict.fromkeys(_tiles(w)):

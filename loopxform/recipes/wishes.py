@@ -17,6 +17,7 @@ from loopxform.ir.written import whole
 from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
 from loopxform.source import Loc
 from loopxform.transforms.sites import LARGEST_TILE
+from loopxform.transforms.vectorise import WIDTHS
 
 SIZES = {
     "Ty": "work-items of a group along the outer tiled loop",
@@ -35,6 +36,9 @@ LAYOUT = (
     "read an array from a copy with its dimensions in this order, made first; "
     "none: make no copies, which else are made where they pay"
 )
+VECTOR = "neighbours of a row that a copy moves at once where it may (1: none)"
+INDEX = "bits of the offsets of elements, 32 where the sizes allow it (64)"
+LANES = "the rectangle of the work-items that run in lockstep: 4x8 (0x0: rows)"
 FLAGS = {
     "pad": "fill partial tiles of the sequential loop with numbers that change nothing, where "
     "that can be shown, in place of an epilogue",
@@ -143,11 +147,28 @@ def _with_layouts(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, layouts=found))
 
 
+def _with_vector(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, vector=vector("vector", text)))
+
+
+def _with_index(w: Wish, text: str) -> Wish:
+    if text not in ("32", "64"):
+        raise UsageError("offsets have 32 or 64 bits", help="index=32", subject="index")
+    return replace(w, options=replace(w.options, narrow=text == "32"))
+
+
+def _with_lanes(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, lanes=lanes("item-layout", text)))
+
+
 _OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
     "recipe": _with_recipe,
     "variant": _with_recipe,
     "Rk": _with_chunks,
     "manifest": _with_layouts,
+    "vector": _with_vector,
+    "index": _with_index,
+    "item-layout": _with_lanes,
 }
 
 
@@ -161,6 +182,22 @@ def _nearest(name: str) -> str:
 def number(option: str, text: str) -> int:
     """A size. Raises UsageError."""
     return whole(option, text, 1, LARGEST_TILE, "16")
+
+
+def vector(option: str, text: str) -> int:
+    """The elements of a vector. Raises UsageError."""
+    if text not in ("1", *WIDTHS):
+        message = f"no vector has {text} elements"
+        raise UsageError(message, help=f"use 1, {', '.join(WIDTHS)}", subject=option)
+    return int(text)
+
+
+def lanes(option: str, text: str) -> tuple[int, int]:
+    """`4x8`: rows and columns. Raises UsageError."""
+    rows, _, columns = text.partition("x")
+    if all(n.isascii() and n.isdecimal() and len(n) < 5 for n in (rows, columns)):
+        return int(rows), int(columns)
+    raise UsageError(f"'{text}' is no rectangle", help="rows x columns: 4x8", subject=option)
 
 
 def layout(text: str, option: str) -> tuple[str, str]:

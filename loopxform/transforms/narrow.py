@@ -61,7 +61,7 @@ class Narrow(Step):
         found = _arrays(fn, site)
         origin = nest.origin.then(str(self))
         made = replace(nest, narrow=tuple(p.name for p in found), origin=origin)
-        cond = conjunction(list(dict.fromkeys(c for p in found for c in _few(p))))
+        cond = conjunction([*dict.fromkeys(c for p in found for c in _few(p))])
         return replace_at(fn, site.path, (If(cond, (made,), (nest,), origin=origin),))
 
     def reason(self, fn: Function) -> str:
@@ -98,8 +98,8 @@ def _within(fn: Function, path: tuple[int, ...], s: Stmt, p: Param) -> Iterator[
                 ends = tuple(Bin("+", i, Const(1)) for i in x.index)
                 yield _inside(fn, path, x.index, ends, p)
     if isinstance(s, Copy) and s.source == p.name:
-        ends = tuple(x.limit or Bin("+", x.lo, x.size or Const(1)) for x in s.slices)
-        yield _inside(fn, path, tuple(x.lo for x in s.slices), ends, p)
+        limits = tuple(x.limit or Bin("+", x.lo, x.size or Const(1)) for x in s.slices)
+        yield _inside(fn, path, tuple(x.lo for x in s.slices), limits, p)
 
 
 def _inside(
@@ -112,10 +112,10 @@ def _inside(
     return always(fn, path, conjunction(parts))
 
 
-def _few(p: Param) -> Iterator[Expr]:
+def _few(p: Param) -> Iterator[Bin]:
     """That an int can number the elements, asked without computing how many there are."""
-    first, *rest = (d for d in p.shape if d is not None)
-    below = positive(rest[-1])
+    first, *rest = [d for d in p.shape if d is not None]
+    below: Expr = positive(rest[-1])
     for d in (*rest[-2::-1], first):
         yield Bin("<=", d, Bin("/", Const(INT_MAX), below))
         below = Bin("*", below, positive(d))
