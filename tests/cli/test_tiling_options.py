@@ -51,6 +51,8 @@ def test_the_summary_counts_accesses(name: str, golden: Golden, capsys: Capture)
         [MM, "--manifest", "A:1,0", "--manifest", "B:1,0", "--size", "M=7,U=1,N=40"],
         [MM, "--pad", "--size", "M=37,U=21,N=40"],
         [MM, "--pad", "--edge-versions", "--size", "M=130,U=21,N=140"],
+        [MM, "--vector", "4", "--index", "32", "--size", "M=37,U=24,N=40"],
+        [MM, "--profile", "h100", "--item-layout", "4x8", "--size", "M=37,U=21,N=40"],
         [ROWS, "--manifest", "A:1,0", "--size", "M=70,N=55"],
         [SHIFT, "--profile", "generic", "--size", "n=70,shifts=5,len=33"],
         [SHIFT, "--profile", "generic", "--manifest", "none", "--size", "n=70,shifts=5,len=33"],
@@ -85,6 +87,15 @@ def test_sums_of_floats_in_chunks_are_refused(golden: Golden, capsys: Capture) -
 def test_layouts_that_are_none(text: str, capsys: Capture) -> None:
     assert main(["tile", MM, "--manifest", text, "--dry-run"]) in (1, 2)
     assert "error: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("--vector", "3"), ("--vector", "0"), ("--item-layout", "4"), ("--item-layout", "x8")],
+)
+def test_steps_that_cannot_be_asked_for(option: str, text: str, capsys: Capture) -> None:
+    assert main(["tile", MM, option, text, "--dry-run"]) == 2
+    assert f"{option}: " in capsys.readouterr().err
 
 
 def summary(capsys: Capture, *options: str) -> str:

@@ -1,0 +1,87 @@
+"""Vectors, narrow offsets and rectangles of work-items change no bit: alone, together, and with the
+other options, where rows are vectors and where they are not.
+"""
+
+from __future__ import annotations
+
+import pytest
+from harness import PROGRAMS, given, program, run_c, run_on_device, simulate_launches, sizes_of
+from tilings import Options, Tiles, tile
+
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.runtime.device import choose
+from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.schedule import launched, not_known
+from loopxform.verify.compare import compare
+
+SEED = 6
+TILES = Tiles(4, 2, 4, 4, 8)
+ALL = Options(vector=4, narrow=True, lanes=(4, 2))
+EACH = {
+    "all": ALL,
+    "vectors": Options(vector=4),
+    "pairs": Options(vector=2),
+    "narrow": Options(narrow=True),
+    "lanes": Options(lanes=(2, 2)),
+    "lanes-that-do-not-fit": Options(lanes=(3, 8)),
+    "padded": Options(vector=4, narrow=True, pad=True),
+    "whole-tiles": Options(vector=4, narrow=True, versions=True),
+    "everything": Options(True, True, vector=4, narrow=True, lanes=(2, 2)),
+}
+SIZES = ((24, 20, 28), (11, 7, 9), (16, 8, 16), (1, 4, 4))
+"""Rows of vectors that end inside a tile, rows that are none, whole tiles, one row."""
+
+
+def plan(name: str, tiles: Tiles, options: Options) -> Plan:
+    done = tile(program(name), tiles, "register", strict=True, options=options)
+    return emit.kernel(done.derivation, contract=False)
+
+
+def check(name: str, options: Options, tiles: Tiles = TILES) -> None:
+    compiled = CompiledKernel(plan(name, tiles, options), choose())
+    for size in SIZES:
+        args = given(name, sizes_of(name, *size), SEED)
+        found = compare(run_c(name, args), run_on_device(compiled, args))
+        assert not found, (name, options, size, SEED, found[0])
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("case", EACH)
+def test_each_step_alone_and_with_others(case: str) -> None:
+    check("mm", EACH[case])
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["batched", "mm_at", "mm_bt"])
+def test_other_programs(name: str) -> None:
+    check(name, ALL)
+
+
+@pytest.mark.slow
+@pytest.mark.device
+@pytest.mark.parametrize("case", ["all", "everything"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program(name: str, case: str) -> None:
+    check(name, EACH[case], Tiles(2, 4, 8, 8, 4))
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("size", SIZES[:2], ids=str)
+@pytest.mark.parametrize("name", ["mm", "mm_at", "mm_bt", "batched"])
+def test_no_race_and_nothing_out_of_bounds(name: str, size: tuple[int, int, int]) -> None:
+    p = plan(name, TILES, ALL)
+    assert "LX_VECTOR(float4" in p.source
+    args = given(name, sizes_of(name, *size), SEED)
+    report, after = simulate_launches(p, args)
+    assert report.clean, (name, size, report.findings[0])
+    expected = run_c(name, args)
+    assert not compare({n: expected[n] for n in after}, after)
+
+
+def test_which_kernel_is_launched() -> None:
+    """Rows of vectors, other rows, and arrays with more elements than an int counts."""
+    p = plan("mm", TILES, ALL)
+    for number, size in enumerate(((16, 16, 16), (16, 15, 16), (1 << 16, 1 << 15, 4))):
+        found = [n for n, _ in launched(p, dict(zip("MUN", size)), not_known)]
+        assert found == [number], size
