@@ -160,8 +160,8 @@ def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
         asked.meet(program.fn, site.path)
         program.derivation = done.derivation
         loc = resolve(program.fn, var)[0].loop.origin.loc
-        notes = (program.fused.get(var), program.partial.get(var), done.reason)
-        why = "; ".join(x for x in notes if x)
+        said = (program.fused, program.partial, program.widened)
+        why = "; ".join(x for x in (*(notes.get(var) for notes in said), done.reason) if x)
         program.parts.append(Part(var, loc, nest.parallel, "kernel", why, done))
     for name in program.singles:
         if _in_one_group(program, name, given, limits, asked):
