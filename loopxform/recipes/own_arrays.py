@@ -1,11 +1,12 @@
-"""Arrays that each iteration writes anew, and that live longer than the loops.
+"""Arrays that each iteration writes anew, whether or not they live longer than the loops.
 
     for i: { for k: t[k] = e(i, k);  for k: x[i][k] = t[k] }
       ->   forall i: { for k: t_2[i][k] = e(i, k);  for k: x[i][k] = t_2[i][k] }
            for k: t[k] = t_2[n-1][k]
 
-The loops become parallel where each iteration has an array of its own. That is worth its memory up
-to as much as another array has that the loops use: at most twice what is on the device anyway.
+The loops become parallel where each iteration has an array of its own. That may take about as much
+memory as another array that the loops use, so that no more is needed than a few times what is on
+the device anyway.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from loopxform.transforms import Derivation, Distribute, Expand, Privatise
 MOST_BYTES = 64 << 20
 """What an array whose extents are numbers may take, whatever else there is."""
 
-MOST_TIMES = 16
+MOST_TIMES = 4
 """How many times as many elements as another array a new one may have, apart from that."""
 
 
@@ -53,14 +54,14 @@ def own_arrays(program: Program, s: For) -> bool:
         return False
     before = {id(d) for d in declared(program.fn.body).values()}
     made = [d for d in declared(w.function.body).values() if d.shape and id(d) not in before]
-    listed = ", ".join(widened)
+    listed = " and ".join(widened)
     lacking = next(filter(None, (_lacks_room(program.fn, path, d) for d in made)), "")
     if lacking:
-        program.hints[s.var] = f"{listed} cannot have copies for all iterations: {lacking}"
+        program.hints[s.var] = f"no {listed} for each iteration: {lacking}"
         return False
     program.derivation = w
-    text = f"each iteration has a copy of {listed}"
-    program.widened[s.var] = f"{text}, and the last one's is kept" if left else text
+    text = f"each iteration has its own {listed}"
+    program.widened[s.var] = f"{text}; the last one's is copied back" if left else text
     return True
 
 
@@ -119,10 +120,9 @@ def _lacks_room(fn: Function, path: Path, new: Decl) -> str:
     times = prod(value_of(x) or 1 for x in sizes)
     if not factors and times * new.type.bytes <= MOST_BYTES:
         return ""
-    others = _used(fn, at(fn, path))
-    if factors and any(_within(fn, path, factors, times, dims) for dims in others):
+    if any(_within(fn, path, factors, times, dims) for dims in _used(fn, at(fn, path))):
         return ""
-    return "they would be much larger than the other arrays"
+    return "it would be much larger than the other arrays"
 
 
 def _used(fn: Function, s: Stmt) -> Iterator[tuple[Expr, ...]]:
@@ -133,7 +133,7 @@ def _used(fn: Function, s: Stmt) -> Iterator[tuple[Expr, ...]]:
             yield tuple(map(_plain, own[name].shape))
         elif any(p.name == name and p.shape for p in fn.objects):
             found = extent(fn, name)
-            yield () if found is None else found.upper
+            yield () if found is None else tuple(map(_plain, found.upper))
 
 
 def _within(
@@ -151,5 +151,8 @@ def _within(
 
 def _plain(size: Expr) -> Expr:
     """Without the 1 that an array has at least."""
-    at_least_one = isinstance(size, Bin) and size.op == "max" and size.right == Const(1)
-    return size.left if isinstance(size, Bin) and at_least_one else size
+    match size:
+        case Bin("max", e, Const(1)) | Bin("max", Const(1), e):
+            return e
+        case _:
+            return size
