@@ -154,7 +154,7 @@ def distributed(derivation: Derivation, outermost: str) -> Derivation:
 
 def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Derivation | None:
     """The loops `apart` in the innermost loop of `chain`, and what stands between them, each in a
-    copy of the loops of the chain; None where they share arrays of an iteration. Raises
+    copy of the loops of the chain; None where they share arrays that a work-item can keep. Raises
     TransformError."""
     innermost = chain[-1]
     set_inside = writes(_loop(w.function, innermost).body)

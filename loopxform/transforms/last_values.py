@@ -41,7 +41,6 @@ from loopxform.ir.visit import (
     reads,
     rename,
     replace_at,
-    substitute_body,
     walk,
     writes,
 )
@@ -50,6 +49,7 @@ from loopxform.transforms.bounds import (
     iteration_number,
     iteration_value,
     positive,
+    replace_iterator,
     trip_count,
     trips,
 )
@@ -229,9 +229,11 @@ class Outliving:
         """A statement of the last iteration, behind the loops: with their last values, and loops
         of its own."""
         types = symbols(self.fn)
-        values = {x.loop.var: _last_value(x.loop, types) for x in self.sites}
         own = {x.var: fresh(self.fn, x.var) for _, x in walk((s,)) if isinstance(x, For)}
-        (out,) = substitute_body(rename((s,), own), values)
+        body = rename((s,), own)
+        for x in self.sites:
+            body = replace_iterator(body, x.loop.var, _last_value(x.loop, types))
+        (out,) = body
         return out
 
 

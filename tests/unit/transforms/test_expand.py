@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from c_texts import EXPANDED, MM, STAGED
 from conftest import Golden
-from deriving import assert_step, c, refusal
+from deriving import assert_step, c, derived, refusal, shown
 
 ROWS = "int n, int m, float A[n][m], float t[m]"
 
@@ -114,8 +114,12 @@ LISTINGS = {
         ),
         "expand t i",
     ),
-    "subscript-of-the-last": (
-        rows("t[0] = A[i][0]; t[i % 1] = t[0]; A[i][0] = t[0];"),
+    "subscripts-of-the-last": (
+        rows(
+            "for (int j = 0; j <= i; j++) t[i - j] = A[i][j];"
+            " for (int j = 0; j <= i; j++) A[i][j] = t[j] * 2;",
+            "int n, float A[n][n], float t[n]",
+        ),
         "expand t i",
     ),
     "pointer": (
@@ -272,3 +276,10 @@ def test_listing(case: str, golden: Golden) -> None:
 def test_refusal(case: str, golden: Golden) -> None:
     text, *steps = REFUSALS[case]
     golden.check(refusal(text, *steps))
+
+
+def test_a_copy_of_a_member_is_not_called_as_kernels_call_the_member() -> None:
+    struct = "struct w { float *t; int k; };"
+    text = f"{struct} {rows(FILL + USE, 'int n, int m, float A[n][m], struct w *s')}"
+    found = shown(derived(text.replace("t[", "s->t["), "expand s.t i"))
+    assert "s.t[j_2] = s_t_2[n-1, j_2];" in found
