@@ -179,10 +179,8 @@ class Outliving:
     def expanded(self, step: str) -> Function:
         """The array of the iterations in front of the loops, the copy of the last one behind."""
         fn, new, outer = self.fn, fresh(self.fn, self.name), self.outer.loop
-        shape, writers = (
-            self._extents(),
-            last_writes(fn, self.outer.path, self.inner.path, self.name),
-        )
+        shape = self._extents()
+        writers = last_writes(fn, self.outer.path, self.inner.path, self.name)
         assert not isinstance(shape, Obstacle)
         assert not isinstance(writers, Obstacle)
         chosen = [s.loop for s in self.sites]
@@ -193,10 +191,8 @@ class Outliving:
         number = tuple(iteration_number(x) for x in chosen)
         body = map_exprs(outer.body, lambda e: _moved(e, self.name, new, number))
         copies = tuple(self._copy(p, new, step) for p in writers)
-        conds: list[Expr] = [
-            Bin("<" if (value_of(x.step) or 0) > 0 else ">", x.lo, x.hi) for x in chosen
-        ]
-        asked = [c for c in conds if not always(fn, self.outer.path, c)]
+        runs = [_runs(x) for x in chosen]
+        asked = [c for c in runs if not always(fn, self.outer.path, c)]
         last = guarded(asked, copies)
         return replace_at(fn, self.outer.path, (own, replace(outer, body=body), *last))
 
