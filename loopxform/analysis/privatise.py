@@ -129,6 +129,12 @@ def private_obstacles(fn: Function, path: Path, name: str) -> tuple[Obstacle, ..
     return tuple(out)
 
 
+def exposed_read(fn: Function, path: Path, name: str) -> Loc | bool | None:
+    """A read of the array `name` in an iteration of the loop at `path` that no write of the same
+    iteration covers, the caller's arrays included: its place (True if unknown)."""
+    return _exposed(region(fn, path), name)
+
+
 def is_private(fn: Function, path: Path, name: str) -> bool:
     return not private_obstacles(fn, path, name)
 

@@ -104,8 +104,10 @@ def _texts(dnf: Dnf, dims: Sequence[str], params: Sequence[str]) -> tuple[str, l
 def sample(conj: Sequence[Constraint]) -> dict[str, int] | None:
     """An integer point of a conjunction, or None."""
     dims = sorted(conj_names(conj))
-    found = build((tuple(conj),), dims)
+    return _point(build((tuple(conj),), dims), dims)
 
+
+def _point(found: islpy.Set, dims: Sequence[str]) -> dict[str, int] | None:
     def question() -> dict[str, int] | None:
         import islpy
 
@@ -123,8 +125,17 @@ def sample(conj: Sequence[Constraint]) -> dict[str, int] | None:
 def covers(whole: Dnf, parts: Iterable[Dnf], dims: Sequence[str]) -> bool:
     """Whether every point of `whole` (over `dims`) lies in one of the parts; the names of a part
     outside `dims` are existentially quantified."""
+    return bounded(_uncovered(whole, parts, dims).is_empty)
+
+
+def uncovered(whole: Dnf, parts: Iterable[Dnf], dims: Sequence[str]) -> dict[str, int] | None:
+    """A point of `whole` (over `dims`) that lies in none of the parts, or None."""
+    return _point(_uncovered(whole, parts, dims), dims)
+
+
+def _uncovered(whole: Dnf, parts: Iterable[Dnf], dims: Sequence[str]) -> islpy.Set:
     rest = build(whole, dims)
     for dnf in parts:
         part = build(dnf, dims)
         rest = bounded(partial(rest.subtract, part))
-    return bounded(rest.is_empty)
+    return rest

@@ -20,8 +20,8 @@ def used_names(fn: Function) -> frozenset[str]:
 
 def fresh(fn: Function, wanted: str) -> str:
     """`wanted`, or `wanted_2`, `wanted_3`, ... where it is taken; a name of something new has no
-    dot."""
-    used = used_names(fn)
+    dot, as those of members (`s.x`) have none in kernels."""
+    used = {n.replace(".", "_") for n in used_names(fn)}
     wanted = wanted.replace(".", "_")
     name, n = wanted, 2
     while name in used:

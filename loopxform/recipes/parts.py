@@ -46,7 +46,8 @@ class Program:
     `nests` are to become kernels, `hosts` loops of the host, `singles` run on one work-item or in
     one group; `why` says so, `hints` what would change it. `partial` are nests of partial results,
     `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
-    what they count, `fused` of nests what the user wrote apart."""
+    what they count, `fused` of nests what the user wrote apart, `widened` of loops which arrays
+    their iterations have copies of."""
 
     derivation: Derivation
     options: Options
@@ -60,6 +61,7 @@ class Program:
     reducing: set[str] = field(default_factory=set)
     fronts: dict[str, str] = field(default_factory=dict)
     fused: dict[str, str] = field(default_factory=dict)
+    widened: dict[str, str] = field(default_factory=dict)
     _judged: tuple[Function, dict[str, LoopVerdict]] | None = None
 
     @property

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError
+from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import (
@@ -24,7 +25,6 @@ from loopxform.ir.visit import (
     perfect_nest,
     reads,
     resolve,
-    walk,
     writes,
 )
 from loopxform.transforms import (
@@ -154,7 +154,7 @@ def distributed(derivation: Derivation, outermost: str) -> Derivation:
 
 def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Derivation | None:
     """The loops `apart` in the innermost loop of `chain`, and what stands between them, each in a
-    copy of the loops of the chain; None where they share arrays of an iteration. Raises
+    copy of the loops of the chain; None where they share arrays that a work-item can keep. Raises
     TransformError."""
     innermost = chain[-1]
     set_inside = writes(_loop(w.function, innermost).body)
@@ -167,7 +167,8 @@ def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Deriv
         w, step = _inwards(w, innermost, v), Sink(v)
         w = w if step.check(w.function) else w.then(step)
     shared = _shared(_loop(w.function, innermost), apart)
-    if any(isinstance(s, Decl) and s.shape and s.name in shared for _, s in walk(w.function.body)):
+    own = declared(w.function.body)
+    if any(own[n].shape and all(value_of(d) is not None for d in own[n].shape) for n in shared):
         return None
     for name in shared:
         w = w.then(Expand(name, chain))

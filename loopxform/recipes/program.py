@@ -48,6 +48,7 @@ from loopxform.transforms import (
     FinalValue,
     MapTo,
     Own,
+    Rename,
     Stripmine,
 )
 
@@ -80,7 +81,7 @@ def offload(
     fn = whole_loops(fn)
     _require_modelled(fn)
     counted = _counted(_own(Derivation(fn)).titled("Loops with names of their own"))
-    named = told_apart(counted)
+    named = told_apart(_counters(counted))
     _require_names(named.function)
     asked = asked or Wishes()
     given = Wish(sizes, recipe, options)
@@ -130,6 +131,16 @@ def _counted(derivation: Derivation) -> Derivation:
     return w.derivation
 
 
+def _counters(derivation: Derivation) -> Derivation:
+    """Loops that count with a scalar which has other uses get a counter of their own."""
+    w = Work(derivation, {})
+    for n in range(len(loops(w.fn))):
+        site = loops(w.fn)[n]
+        if site.loop.var in writes(w.fn.body) and not site.loop.live_out:
+            w.attempt(Rename(w.ref(site.path), fresh(w.fn, site.loop.var)))
+    return w.derivation
+
+
 def _require_names(fn: Function) -> None:
     """Loops that count with one variable and leave their count in it cannot be told apart."""
     seen: set[str] = set()
@@ -160,8 +171,8 @@ def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
         asked.meet(program.fn, site.path)
         program.derivation = done.derivation
         loc = resolve(program.fn, var)[0].loop.origin.loc
-        notes = (program.fused.get(var), program.partial.get(var), done.reason)
-        why = "; ".join(x for x in notes if x)
+        said = (program.fused, program.partial, program.widened)
+        why = "; ".join(x for x in (*(notes.get(var) for notes in said), done.reason) if x)
         program.parts.append(Part(var, loc, nest.parallel, "kernel", why, done))
     for name in program.singles:
         if _in_one_group(program, name, given, limits, asked):

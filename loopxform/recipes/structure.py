@@ -23,6 +23,7 @@ from loopxform.ir.visit import (
 from loopxform.ir.whiles import condition
 from loopxform.recipes.columns import by_columns
 from loopxform.recipes.nest import prepare_at
+from loopxform.recipes.own_arrays import own_arrays
 from loopxform.recipes.parts import Place, Program, holds_nests, inner_places, is_flag
 from loopxform.recipes.perfect import has_few_iterations, told_apart
 from loopxform.recipes.pivots import apart_from_pivots
@@ -78,7 +79,7 @@ def _changed(program: Program, path: Path, s: For) -> bool:
     """Makes a nest of the loop at `path`, or several loops of it; False where it stays."""
     if s.var in program.hosts or s.var in program.why:
         return False
-    split = not s.parallel and _split(program, s)
+    split = not s.parallel and (_split(program, s) or own_arrays(program, s))
     made = split or _nest(program, path, s) or in_parts(program, s) or _waves(program, s)
     return made or _left(program, s)
 

@@ -4,6 +4,11 @@ Every iteration gets its own element of what used to be its own scalar (or array
 the loops, so that the loops can be distributed. Always legal for storage declared inside the loops:
 it is written anew in each iteration and does not live past it. The trip counts must be known before
 the outermost of the loops. (Seed 000, step 3a, listing 5.)
+
+An array that lives longer gets its last values back: for i: { x[k] = ...; ... x[k] ... } ->
+T y[I, K]; for i: { y[i, k] = ...; ... y[i, k] ... } if (0 < I) for k: x[k] = y[I - 1, k]. Legal
+where each iteration writes what it reads of x before it reads it, and the last one certainly writes
+all that any of them writes.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import iteration_number, positive, trips
+from loopxform.transforms.last_values import Outliving, array_outside, outliving
 from loopxform.transforms.sites import fixed_header
 
 
@@ -42,6 +48,17 @@ class Expand(Step):
     usage: ClassVar[str] = "expand NAME LOOP,LOOP,...   (outermost loop first)"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        outside = self._outside(fn)
+        if outside is None:
+            return self._check_inside(fn)
+        return outside.obstacles() if isinstance(outside, Outliving) else outside
+
+    def _outside(self, fn: Function) -> Outliving | tuple[Obstacle, ...] | None:
+        array = array_outside(fn, self.name, self.loops) if self.loops else None
+        return None if array is None else outliving(fn, array, self.loops)
+
+    def _check_inside(self, fn: Function) -> tuple[Obstacle, ...]:
+        """Storage declared in the loops."""
         found = _declaration(fn, self.name)
         if isinstance(found, Obstacle):
             return (found,)
@@ -139,6 +156,9 @@ class Expand(Step):
         return list(around[first:])
 
     def rewrite(self, fn: Function) -> Function:
+        outside = self._outside(fn)
+        if isinstance(outside, Outliving):
+            return outside.expanded(str(self))
         path = _declaration(fn, self.name)
         assert not isinstance(path, Obstacle)
         parents = enclosing(fn, path)
@@ -167,7 +187,9 @@ class Expand(Step):
 
         return f
 
-    def reason(self, fn: Function) -> str:  # noqa: ARG002
+    def reason(self, fn: Function) -> str:
+        if self._outside(fn) is not None:
+            return f"each iteration writes what it reads of {self.name}, the last one all of it"
         return f"{self.name} is private to an iteration; each now has its own element"
 
 

@@ -53,6 +53,11 @@ CASES = {
         " for (int j = 0; j < m; j++) A[i][j] = w[0] * w[3]; }",
         ARGS,
     ),
+    "row-of-an-iteration": c(
+        "for (int i = 0; i < n; i++) { float w[m]; for (int j = 0; j < m; j++) w[j] = x[i] * y[j];"
+        " for (int j = 0; j < m; j++) A[i][j] = w[m - 1 - j]; }",
+        ARGS,
+    ),
 }
 
 
