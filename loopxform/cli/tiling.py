@@ -32,6 +32,13 @@ def add_options(p: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help=argparse.SUPPRESS,
     )
+    add_details(g)
+    add_contract(g, "(tile: on; run: off, which is bit-exact)")
+    add_device(p)
+
+
+def add_details(g: argparse._ArgumentGroup) -> None:
+    """What else may be asked of tiling, whatever the recipe."""
     add_edges(g)
     g.add_argument("--Rk", metavar="N", help=wishes.CHUNKS)
     add_reassociate(g)
@@ -42,8 +49,6 @@ def add_options(p: argparse.ArgumentParser) -> None:
         metavar="A:1,0",
         help=wishes.LAYOUT,
     )
-    add_contract(g, "(tile: on; run: off, which is bit-exact)")
-    add_device(p)
 
 
 def add_sizes(p: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -86,14 +91,19 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
     sizes, routine = given_sizes(args), chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
         recipe = None if args.recipe == "auto" else args.recipe
-        options = Options(
-            pad=args.pad,
-            versions=args.edge_versions,
-            layouts=_layouts(args.manifest),
-            chunks=positive("--Rk", args.Rk),
-            reassociate=args.reassociate,
-        )
+        options = details(args)
         return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
+
+
+def details(args: argparse.Namespace) -> Options:
+    """What is asked of tiling besides a recipe and sizes. Raises UsageError."""
+    return Options(
+        pad=args.pad,
+        versions=args.edge_versions,
+        layouts=_layouts(args.manifest),
+        chunks=positive("--Rk", args.Rk),
+        reassociate=args.reassociate,
+    )
 
 
 def given_sizes(args: argparse.Namespace) -> dict[str, int]:

@@ -1,0 +1,80 @@
+"""Who is timed: the variants that can be had, and libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loopxform.api import Routine
+from loopxform.bench.clblast import CLBlast
+from loopxform.bench.cublas import cublas
+from loopxform.bench.kernels import Kernels, kernels
+from loopxform.bench.measure import REFUSALS, Contestant, Row
+from loopxform.bench.product import product_of
+from loopxform.bench.variants import Variant
+from loopxform.errors import UsageError, quoting
+from loopxform.recipes.limits import Limits
+from loopxform.recipes.sizes import Options
+from loopxform.runtime.device import DeviceInfo, place_on_bus
+from loopxform.tiled import TiledRoutine
+
+LIBRARIES = ("cublas", "clblast")
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """What all variants of a nest have in common."""
+
+    routine: Routine
+    sizes: Mapping[str, int]
+    limits: Limits
+    options: Options
+    contract: bool
+    device: DeviceInfo
+    queue: Any
+
+    def base(self) -> TiledRoutine:
+        """The naive kernel. Raises UnsupportedC where no loop can run in parallel."""
+        naive = Variant("naive")
+        return naive.tiled(self.routine, {}, self.limits, self.options, contract=self.contract)
+
+    def variants(self, wanted: Sequence[Variant]) -> list[Contestant | Row]:
+        """The variants in order, with a row for those that cannot be had; kernels that are the same
+        once."""
+        out = list[Contestant | Row]()
+        seen = set[str]()
+        for v in wanted:
+            try:
+                found = self._kernels(v)
+            except REFUSALS as e:
+                out.append(Row(v.label, "variant", refused=e.message))
+                continue
+            if found.plan.source not in seen:
+                out.append(found)
+            seen.add(found.plan.source)
+        return out
+
+    def _kernels(self, v: Variant) -> Kernels:
+        tiled = v.tiled(self.routine, self.sizes, self.limits, self.options, contract=self.contract)
+        label = v.used(tiled.sizes).label
+        reordered = self.options.reassociate
+        return kernels(label, tiled, self.device, self.queue, reordered=reordered)
+
+    def libraries(self, names: Iterable[str]) -> list[Contestant]:
+        """Libraries that compute what the nest does. Raises UnsupportedC where it is no matrix
+        product, InputError where a library is not found, UsageError where it is for other devices.
+        """
+        with quoting(self.routine.file.parsed.sources):
+            return [self._library(name) for name in dict.fromkeys(names)]
+
+    def _library(self, name: str) -> Contestant:
+        product = product_of(self.routine.function)
+        if name == "clblast":
+            return CLBlast(product, self.queue)
+        place = place_on_bus(self.device)
+        if place is None:
+            message = f"cublas runs on NVIDIA devices, and this is {self.device}"
+            help = "choose one with --device, or use --against clblast"
+            raise UsageError(message, help=help, subject="--against")
+        return cublas(product, place)
