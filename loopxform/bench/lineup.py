@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from loopxform.api import Routine
@@ -40,20 +40,21 @@ class Lineup:
         return naive.tiled(self.routine, {}, self.limits, self.options, contract=self.contract)
 
     def variants(self, wanted: Sequence[Variant]) -> list[Contestant | Row]:
-        """The variants in order, with a row for those that cannot be had; kernels that are the same
-        once."""
-        out = list[Contestant | Row]()
-        seen = set[str]()
+        """The variants in order, with a row for those that cannot be had. Kernels that are the same
+        are timed once, under all of their names."""
+        out = dict[str, Contestant | Row]()
         for v in wanted:
             try:
                 found = self._kernels(v)
             except REFUSALS as e:
-                out.append(Row(v.label, "variant", refused=e.message))
+                why = "; ".join([e.message, *e.notes[:1]])
+                out[v.label] = Row(v.label, "variant", refused=why)
                 continue
-            if found.plan.source not in seen:
-                out.append(found)
-            seen.add(found.plan.source)
-        return out
+            same = out.get(found.plan.source)
+            names = [] if same is None else same.label.split(" = ")
+            label = " = ".join(dict.fromkeys([*names, found.label]))
+            out[found.plan.source] = replace(found, label=label)
+        return list(out.values())
 
     def _kernels(self, v: Variant) -> Kernels:
         tiled = v.tiled(self.routine, self.sizes, self.limits, self.options, contract=self.contract)

@@ -22,7 +22,7 @@ SEED000 = (
     (3453, 3478, 3457), (3579, 3594, 3759), (3859, 3851, 3789), (4294, 4220, 4229),
 )
 # fmt: on
-"""M, U and N of the thesis (appendix C): nearly square, no tile size divides them."""
+"""M, U and N of the thesis (appendix C): nearly square, with partial tiles."""
 
 FORM = "--sizes M=512,1024 or M=N=512,1024 (one list a time), --sizes FILE, or --sizes seed000"
 

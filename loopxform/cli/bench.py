@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +21,13 @@ from loopxform.cli.inputs import progress
 from loopxform.cli.options import add_contract, chosen, numbers, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.codegen import emit
-from loopxform.errors import about, quoting
+from loopxform.errors import UsageError, about, quoting
 from loopxform.files import Output, Picture, write_all
+from loopxform.recipes.operations import operations
 from loopxform.runtime.device import DeviceInfo, profiled_queue
 from loopxform.runtime.peak import Peak, measured
 from loopxform.verify.check_run import Reference, allowed_of
+from loopxform.verify.sizes import checked_sizes
 
 
 def options() -> Parser:
@@ -83,7 +87,7 @@ def _add_how(p: argparse.ArgumentParser) -> None:
     g.add_argument("--repeat", default="10", metavar="N", help="timed launches (10)")
     g.add_argument("--warmup", default="2", metavar="N", help="launches before these (2)")
     running.add_inputs(g)
-    g.add_argument("--json", metavar="FILE", help="save all that was measured")
+    g.add_argument("--json", metavar="FILE", help="save what was measured; - prints it")
     g.add_argument("--plot", metavar="FILE", help="save a chart of bars, .png or .svg")
     help = "measure what the device can do at most, and save the roofline, .png or .svg"
     g.add_argument("--roofline", metavar="FILE", help=help)
@@ -96,18 +100,25 @@ def main(argv: list[str]) -> int:
     programs = external.commands(args.command, asked)
     _require_pictures(args)
     setup = _prepared(args)
+    _require_numbers(args, setup, asked)
     entries = [*setup.lineup.variants(wanted), *setup.lineup.libraries(args.against), *programs]
     peak = measured(setup.device) if args.roofline else None
+    # With `--json -` standard output is the report alone.
+    talk = sys.stderr if args.json == "-" else sys.stdout
     for line in head(setup.routine.name, setup.device, setup.bench, peak):
-        print(line)
+        print(line, file=talk)
     results: list[Measured] = []
     for now in asked:
-        found = _measured(setup, now, entries)
-        results.append(found)
-        for line in lines(found, setup.bench.allowed, peak):
-            print(line, flush=True)
-    for path in write_all(_outputs(args, setup, results, peak), setup.dependencies):
-        print(f"wrote {path}")
+        results.append(_measured(setup, now, entries))
+        for line in lines(results[-1], setup.bench.allowed, peak):
+            print(line, file=talk, flush=True)
+    report = as_json(_about(args, setup), results, peak)
+    if args.json == "-":
+        print(report, end="")
+    outputs = [Output(Path(args.json), report, "--json")] if args.json not in (None, "-") else []
+    outputs += _pictures(args, setup, results, peak)
+    for path in write_all(outputs, setup.dependencies):
+        print(f"wrote {path}", file=talk)
     return 0 if all(m.ok for m in results) else 1
 
 
@@ -146,6 +157,18 @@ def _prepared(args: argparse.Namespace) -> _Setup:
     return _Setup(routine, device, lineup, bench)
 
 
+def _require_numbers(args: argparse.Namespace, setup: _Setup, asked: Sequence[sizes.Sizes]) -> None:
+    """Fails before anything is timed. Raises UsageError."""
+    with about("--sizes" if args.sizes else "--size"):
+        for now in asked:
+            checked_sizes(setup.routine.function, now)
+    found = operations(setup.bench.plan.start)
+    if args.roofline and (found is None or not found.terms):
+        message = f"{setup.routine.name} has no floating-point operations to draw a roofline of"
+        help = "leave out --roofline; the table has the bytes in a second"
+        raise UsageError(message, help=help, subject="--roofline")
+
+
 def _measured(
     setup: _Setup, now: sizes.Sizes, entries: list[Contestant | Row | Command]
 ) -> Measured:
@@ -176,30 +199,32 @@ def _require_pictures(args: argparse.Namespace) -> None:
             plot.require(option, file)
 
 
-def _outputs(
+def _about(args: argparse.Namespace, setup: _Setup) -> dict[str, object]:
+    """What was measured where."""
+    return {
+        "version": __version__,
+        "file": args.file,
+        "function": setup.routine.name,
+        "device": setup.device.name,
+        "platform": setup.device.platform,
+        "driver": setup.device.driver_version,
+        "contract": setup.lineup.contract,
+        "seed": setup.bench.seed,
+        "warmup": setup.bench.warmup,
+        "repeat": setup.bench.repeat,
+    }
+
+
+def _pictures(
     args: argparse.Namespace, setup: _Setup, results: list[Measured], peak: Peak | None
 ) -> list[Output]:
-    """What is written."""
+    """Those that are asked for, drawn."""
     out: list[Output] = []
     title = f"{setup.routine.name} on {setup.device.name}"
-    if args.json:
-        about = {
-            "version": __version__,
-            "file": args.file,
-            "function": setup.routine.name,
-            "device": setup.device.name,
-            "platform": setup.device.platform,
-            "driver": setup.device.driver_version,
-            "contract": setup.lineup.contract,
-            "seed": setup.bench.seed,
-            "warmup": setup.bench.warmup,
-            "repeat": setup.bench.repeat,
-        }
-        out.append(Output(Path(args.json), as_json(about, results, peak), "--json"))
     if args.plot:
-        picture = plot.bars(title, results, plot.format_of(args.plot))
-        out.append(Picture(Path(args.plot), "", "--plot", picture))
+        drawn = plot.bars(title, results, plot.format_of(args.plot))
+        out.append(Picture(Path(args.plot), "", "--plot", drawn))
     if args.roofline and peak:
-        picture = plot.roofline(title, results, peak, plot.format_of(args.roofline))
-        out.append(Picture(Path(args.roofline), "", "--roofline", picture))
+        drawn = plot.roofline(title, results, peak, plot.format_of(args.roofline))
+        out.append(Picture(Path(args.roofline), "", "--roofline", drawn))
     return out

@@ -1,8 +1,8 @@
-"""What a device can do at most, measured: memory read, float and double multiply-adds.
+"""What a device can do at most, measured: moving memory, float and double multiply-adds.
 
-The best of several launches (OpenCL events): a sum over a large buffer that work-items read side by
-side, 16 bytes each at a time, and eight independent chains of multiply-adds in every work-item, for
-as long as the clock needs.
+The best of several launches (OpenCL events): a copy of a large buffer, 16 bytes by each work-item,
+and eight independent chains of multiply-adds in every work-item, of numbers and of vectors, for as
+long as the clock needs.
 """
 
 from __future__ import annotations
@@ -16,37 +16,43 @@ from loopxform.runtime.build import build
 from loopxform.runtime.device import DeviceInfo, profiled_queue, pyopencl
 from loopxform.runtime.resident import device_errors
 
-GIGABYTE = 1 << 30
+LARGE = 1 << 29
 GROUP, CHAINS, LAUNCHES = 256, 8, 5
 GROUPS_PER_UNIT = 32
+LINE = 16 * GROUP
 ENOUGH = 5_000_000
 """Nanoseconds of a launch that is long enough to be measured."""
 
 SOURCE = """
-__kernel void stream(__global const float4 *a, ulong n, __global float *out)
+__kernel void copy(__global const float4 *a, __global float4 *b)
 {
-  float4 sum = 0.0f;
-  for (ulong k = get_global_id(0); k < n; k += get_global_size(0))
-    sum += a[k];
-  if (sum.x + sum.y + sum.z + sum.w == 1.0f)
-    out[0] = 1.0f;
+  b[get_global_id(0)] = a[get_global_id(0)];
 }
-#define CHAINS(T, NAME)                                                 \\
-  __kernel void NAME(T a, int steps, __global T *out)                   \\
+#define CHAINS(T, NAME, ANY)                                            \\
+  __kernel void NAME(int steps, __global T *out)                        \\
   {                                                                     \\
-    T s[%(chains)d];                                                    \\
-    for (int c = 0; c < %(chains)d; c++)                                \\
-      s[c] = (T)(get_global_id(0) + c);                                 \\
-    for (int k = 0; k < steps; k++)                                     \\
-      for (int c = 0; c < %(chains)d; c++)                              \\
-        s[c] = fma(s[c], a, a);                                         \\
-    for (int c = 0; c < %(chains)d; c++)                                \\
-      if (s[c] == (T)1)                                                 \\
-        out[0] = s[c];                                                  \\
+    const T a = (T)0.5f;                                                \\
+    T s0 = (T)get_global_id(0), s1 = s0 + a, s2 = s1 + a, s3 = s2 + a;  \\
+    T s4 = s3 + a, s5 = s4 + a, s6 = s5 + a, s7 = s6 + a;               \\
+    for (int k = 0; k < steps; k++) {                                   \\
+      s0 = fma(s0, a, a); s1 = fma(s1, a, a);                           \\
+      s2 = fma(s2, a, a); s3 = fma(s3, a, a);                           \\
+      s4 = fma(s4, a, a); s5 = fma(s5, a, a);                           \\
+      s6 = fma(s6, a, a); s7 = fma(s7, a, a);                           \\
+    }                                                                   \\
+    s0 += s1 + s2 + s3 + s4 + s5 + s6 + s7;                             \\
+    if (ANY(s0 == (T)0.25f))                                            \\
+      out[0] = s0;                                                      \\
   }
-CHAINS(float, floats)
+CHAINS(float, float_1, )
+CHAINS(float16, float_16, any)
 """
-DOUBLES = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\nCHAINS(double, doubles)\n"
+DOUBLES = """
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+CHAINS(double, double_1, )
+CHAINS(double16, double_16, any)
+"""
+WIDTHS = (1, 16)
 
 
 @dataclass(frozen=True)
@@ -61,40 +67,37 @@ class Peak:
         return min(self.gflops[type], self.bandwidth * intensity)
 
 
-def measured(device: DeviceInfo, nbytes: int = GIGABYTE) -> Peak:
-    """Reads at most so many bytes. Raises DeviceError."""
-    text = SOURCE % {"chains": CHAINS} + (DOUBLES if device.fp64 else "")
-    program = build(device, text).program
+def measured(device: DeviceInfo, nbytes: int = LARGE) -> Peak:
+    """Copies at most so many bytes. Raises DeviceError."""
+    program = build(device, SOURCE + (DOUBLES if device.fp64 else "")).program
     queue = profiled_queue(device)
     cl = pyopencl()
-    size = min(nbytes, device.max_alloc // 4, device.global_bytes // 8) // 16 * 16
-    kinds = [("float", np.float32, "floats"), ("double", np.float64, "doubles")]
+    size = min(nbytes, device.max_alloc // 4, device.global_bytes // 8) // LINE * LINE
+    types = ("float", "double") if device.fp64 else ("float",)
     with device_errors(queue):
-        a = cl.Buffer(queue.context, cl.mem_flags.READ_ONLY, size)
-        cl.enqueue_fill_buffer(queue, a, np.float32(0), 0, size)
-        out = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 8)
-        bandwidth = size / _best(queue, program.stream, a, np.uint64(size // 16), out)
+        flags = cl.mem_flags.READ_WRITE
+        a, b, out = (cl.Buffer(queue.context, flags, n) for n in (size, size, 16 * 8))
+        for x in (a, b):
+            cl.enqueue_fill_buffer(queue, x, np.float32(0), 0, size)
+        bandwidth = 2 * size / _best(queue, program.copy, size // 16, a, b)
         rates = {
-            name: _rate(queue, getattr(program, kernel), of(0.5), out)
-            for name, of, kernel in kinds[: 1 + device.fp64]
+            t: max(w * _rate(queue, getattr(program, f"{t}_{w}"), out) for w in WIDTHS)
+            for t in types
         }
     return Peak(bandwidth, rates)
 
 
-def _rate(queue: Any, kernel: Any, value: Any, out: Any) -> float:
-    """Operations in a nanosecond, of chains that are long enough."""
+def _rate(queue: Any, kernel: Any, out: Any) -> float:
+    """Multiply-adds in a nanosecond, times two, of chains that are long enough."""
+    items = GROUP * GROUPS_PER_UNIT * int(queue.device.max_compute_units)
     steps = 64
-    while (taken := _best(queue, kernel, value, np.int32(steps), out)) < ENOUGH:
+    while (taken := _best(queue, kernel, items, np.int32(steps), out)) < ENOUGH:
         steps *= 4
-    return 2 * CHAINS * steps * _items(queue) / taken
+    return 2 * CHAINS * steps * items / taken
 
 
-def _best(queue: Any, kernel: Any, *args: Any) -> float:
+def _best(queue: Any, kernel: Any, items: int, *args: Any) -> float:
     """Nanoseconds of the quickest launch."""
-    events = [kernel(queue, (_items(queue),), (GROUP,), *args) for _ in range(LAUNCHES)]
+    events = [kernel(queue, (items,), (GROUP,), *args) for _ in range(LAUNCHES)]
     queue.finish()
     return float(max(1, min(e.profile.end - e.profile.start for e in events)))
-
-
-def _items(queue: Any) -> int:
-    return int(GROUP * GROUPS_PER_UNIT * queue.device.max_compute_units)
