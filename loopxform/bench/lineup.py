@@ -35,9 +35,12 @@ class Lineup:
     queue: Any
 
     def base(self) -> TiledRoutine:
-        """The naive kernel. Raises UnsupportedC where no loop can run in parallel."""
-        naive = Variant("naive")
-        return naive.tiled(self.routine, {}, self.limits, self.options, contract=self.contract)
+        """The naive kernel; where the function becomes several nests, those. Raises UnsupportedC
+        where no loop can run in parallel."""
+        try:
+            return self._tiled(Variant("naive"), {})
+        except REFUSALS:
+            return self._tiled(Variant(None), {})
 
     def variants(self, wanted: Sequence[Variant]) -> list[Contestant | Row]:
         """The variants in order, with a row for those that cannot be had. Kernels that are the same
@@ -57,10 +60,13 @@ class Lineup:
         return list(out.values())
 
     def _kernels(self, v: Variant) -> Kernels:
-        tiled = v.tiled(self.routine, self.sizes, self.limits, self.options, contract=self.contract)
+        tiled = self._tiled(v, self.sizes)
         label = v.used(tiled.sizes).label
         reordered = self.options.reassociate
         return kernels(label, tiled, self.device, self.queue, reordered=reordered)
+
+    def _tiled(self, v: Variant, sizes: Mapping[str, int]) -> TiledRoutine:
+        return v.tiled(self.routine, sizes, self.limits, self.options, contract=self.contract)
 
     def libraries(self, names: Iterable[str]) -> list[Contestant]:
         """Libraries that compute what the nest does. Raises UnsupportedC where it is no matrix

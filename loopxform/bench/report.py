@@ -38,7 +38,7 @@ class Measured:
         return "GFLOP/s" if self.case.work.operations else "GB/s"
 
     def roof(self, peak: Peak) -> float | None:
-        """The most that the device can reach, in GFLOP/s or GB/s."""
+        """The most that the device can reach, in the same unit."""
         intensity = self.case.work.intensity
         if intensity is None:
             return peak.bandwidth
@@ -54,7 +54,6 @@ class Measured:
             "formula": work.formula,
             "type": work.type,
             "bytes": work.bytes,
-            "unit": self.unit,
             "roof": self.roof(peak) if peak else None,
             "rows": [self._row(r) for r in self.rows],
         }
@@ -69,7 +68,8 @@ class Measured:
             "milliseconds": list(r.milliseconds),
             "median": r.median,
             "deviation": r.deviation,
-            "rate": self.rate(r),
+            "gflops": r.rate(self.case.work.operations),
+            "bandwidth": r.rate(self.case.work.bytes),
             "speedup": self.speedup(r),
         }
 

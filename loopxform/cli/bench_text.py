@@ -20,7 +20,7 @@ def head(name: str, device: DeviceInfo, bench: Bench, peak: Peak | None) -> Iter
     yield f"  launches      {bench.repeat} timed after {bench.warmup}, by OpenCL events"
     if peak:
         rates = ", ".join(f"{rate:.1f} GFLOP/s in {type}" for type, rate in peak.gflops.items())
-        yield f"  at most       {peak.bandwidth:.1f} GB/s, {rates}"
+        yield f"  roof          {peak.bandwidth:.1f} GB/s, {rates}"
 
 
 def lines(m: Measured, allowed: Tolerance, peak: Peak | None) -> Iterator[str]:
@@ -28,7 +28,9 @@ def lines(m: Measured, allowed: Tolerance, peak: Peak | None) -> Iterator[str]:
     yield f"{text(m.case.sizes)}: {_work(m.case)}"
     yield f"  compared      {_compared(m.case, allowed)}"
     width = max(8, *(len(r.label) for r in m.rows))
-    heads = f"{'median ms':>10} {'least':>10} {'most':>10} {m.unit:>9} {'speed-up':>8}"
+    heads = (
+        f"{'median ms':>10} {'least':>10} {'most':>10} {'GFLOP/s':>9} {'GB/s':>8} {'speed-up':>8}"
+    )
     yield f"  {'':<{width}} {heads}{' of roof' if peak else ''}"
     for r in m.rows:
         yield f"  {r.label:<{width}} {_row(m, r, peak)}".rstrip()
@@ -39,11 +41,12 @@ def _row(m: Measured, r: Row, peak: Peak | None) -> str:
         return f"DIFFERENT  {r.wrong}"
     if r.refused:
         return f"not timed: {r.refused}"
-    rate = m.rate(r)
+    work = m.case.work
+    rates = f"{_cell(r.rate(work.operations), 9, '.1f')} {_cell(r.rate(work.bytes), 8, '.1f')}"
     times = " ".join(f"{t:10.4f}" for t in (r.median, min(r.milliseconds), max(r.milliseconds)))
-    cells = f"{times} {_cell(rate, 9, '.1f')} {_cell(m.speedup(r), 8, '.2f')}"
+    cells = f"{times} {rates} {_cell(m.speedup(r), 8, '.2f')}"
     if peak:
-        roof = m.roof(peak)
+        rate, roof = m.rate(r), m.roof(peak)
         cells += f" {_cell(rate / roof if rate and roof else None, 7, '.0%')}"
     return f"{cells}  {_note(r)}"
 
