@@ -41,7 +41,7 @@ CASES = {
     "words": ("nests/word_counts", "n=524288,width=1024", ""),
     "shift": ("nests/best_shift", "n=262144,shifts=64,len=256", ""),
     "life": ("nests/game_of_life", "h=8192,w=8192", "register,stencil"),
-    "dot": ("reductions/dot", f"n={1 << 26}", "", CHUNKS),
+    "norm": ("reductions/norm", "n=8192,m=8192", "", CHUNKS),
     "few_rows": ("nests/row_sum", f"M=64,N={1 << 20}", "reduce", CHUNKS),
     "thin": ("mm", f"M=64,N=64,U={1 << 20}", "register,block", CHUNKS),
 }

@@ -9,8 +9,7 @@ from typing import Any
 
 from loopxform.bench.libraries import LIBRARY, declared, load
 from loopxform.bench.measure import Kind
-from loopxform.bench.product import Operand, Product
-from loopxform.ir.evaluate import evaluate
+from loopxform.bench.product import Product
 from loopxform.ir.types import FLOAT
 from loopxform.runtime.resident import Resident, spans
 from loopxform.verify.tolerance import Tolerance
@@ -60,16 +59,12 @@ class CLBlast:
 
     def _call(self, on_device: Resident, given: Mapping[str, Any]) -> int:
         """The event of one call, which is only enqueued."""
-        p, sizes = self.product, {n: v for n, v in given.items() if isinstance(v, int)}
-        m, n, k = p.numbers(sizes)
+        p, x = self.product, self.product.numbers(given)
         queue, event = c_void_p(self.queue.int_ptr), c_void_p()
-
-        def matrix(x: Operand) -> tuple[int, int, int]:
-            return on_device.buffers[x.array].int_ptr, 0, evaluate(x.row, sizes)
-
-        a, b, c = (matrix(x) for x in (p.a, p.b, p.c))
-        transposed = [YES if x.transposed else NO for x in (p.a, p.b)]
-        ends = ctypes.byref(queue), ctypes.byref(event)
-        self._gemm(ROW_MAJOR, *transposed, m, n, k, 1.0, *a, *b, float(p.adds), *c, *ends)
+        a, b, c = (on_device.buffers[o.array].int_ptr for o in (p.a, p.b, p.c))
+        kinds = [YES if o.transposed else NO for o in (p.a, p.b)]
+        factors = (1.0, a, 0, x.a, b, 0, x.b)
+        result = (float(p.adds), c, 0, x.c, ctypes.byref(queue), ctypes.byref(event))
+        self._gemm(ROW_MAJOR, *kinds, x.m, x.n, x.k, *factors, *result)
         assert event.value is not None
         return event.value

@@ -19,8 +19,7 @@ import numpy as np
 
 from loopxform.bench.libraries import LIBRARY, declared, load
 from loopxform.bench.measure import Kind
-from loopxform.bench.product import Operand, Product
-from loopxform.ir.evaluate import evaluate
+from loopxform.bench.product import Product
 from loopxform.ir.types import FLOAT
 from loopxform.verify.tolerance import Tolerance
 
@@ -120,16 +119,12 @@ class CuBLAS:
         return round(taken.value * 1e6)
 
     def _call(self, arrays: Mapping[str, c_void_p], given: Mapping[str, Any]) -> None:
-        p, sizes = self.product, {n: v for n, v in given.items() if isinstance(v, int)}
-        m, n, k = p.numbers(sizes)
-
-        def matrix(x: Operand) -> tuple[c_void_p, int]:
-            return arrays[x.array], evaluate(x.row, sizes)
-
+        p, x = self.product, self.product.numbers(given)
         one, keep = byref(self.real(1)), byref(self.real(p.adds))
-        kinds = [TRANSPOSED if x.transposed else PLAIN for x in (p.b, p.a)]
-        a, b, c = (matrix(x) for x in (p.a, p.b, p.c))
-        self._gemm(self._handle, *kinds, n, m, k, one, *b, *a, keep, *c)
+        kinds = [TRANSPOSED if o.transposed else PLAIN for o in (p.b, p.a)]
+        a, b, c = (arrays[o.array] for o in (p.a, p.b, p.c))
+        factors = (one, b, x.b, a, x.a)
+        self._gemm(self._handle, *kinds, x.n, x.m, x.k, *factors, keep, c, x.c)
 
     @contextmanager
     def _resident(self, given: Mapping[str, Any]) -> Iterator[dict[str, c_void_p]]:

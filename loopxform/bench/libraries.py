@@ -15,11 +15,11 @@ LIBRARY = Tolerance((), contract=True, reordered=True)
 
 
 def load(name: str, versions: Sequence[str], help: str) -> ctypes.CDLL:
-    """The library NAME: as the linker finds it, else in one of these versions. Raises InputError
-    with the remedy."""
-    found = ctypes.util.find_library(name)
+    """The library NAME, in one of these versions where there is no other. Raises InputError with
+    the remedy."""
     names = [f"lib{name}.so", *(f"lib{name}.so.{v}" for v in versions)]
-    for file in [*([found] if found else []), *names]:
+    found = ctypes.util.find_library(name)
+    for file in [*names, *([found] if found else [])]:
         try:
             return ctypes.CDLL(file)
         except OSError:

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from loopxform.bench.work import Work, accesses, work_of
 from loopxform.codegen.plan import Plan
 from loopxform.errors import (
+    ArgumentError,
     DeviceError,
     EmitError,
     LimitError,
@@ -28,7 +29,7 @@ from loopxform.verify.values import Wanted
 
 Sizes = Mapping[str, int | float]
 Kind = Literal["variant", "library", "command"]
-REFUSALS = (UnsupportedC, TransformError, LimitError, EmitError, DeviceError)
+REFUSALS = (UnsupportedC, TransformError, LimitError, EmitError, DeviceError, ArgumentError)
 """What may keep a variant from being timed, and leaves the others be."""
 
 LONGEST = 1_000_000_000

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from loopxform.errors import UnsupportedC
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, Load, Return, Var
 from loopxform.ir.types import DOUBLE, FLOAT, Scalar
-from loopxform.ir.typing import all_types, symbols
+from loopxform.ir.typing import all_types
 from loopxform.ir.visit import Path, loops_around, names, walk
 from loopxform.source import Loc
 
-Sizes = Mapping[str, int]
 HELP = (
     "libraries are timed for C = A*B and C += A*B, A and B transposed or not; leave out --against"
 )
@@ -35,6 +37,17 @@ class Operand:
     row: Expr
 
 
+class Numbers(NamedTuple):
+    """The extents of a product, and the distances of rows in memory."""
+
+    m: int
+    n: int
+    k: int
+    a: int
+    b: int
+    c: int
+
+
 @dataclass(frozen=True)
 class Product:
     """`m` x `k` times `k` x `n`; `adds` says that C keeps what it has."""
@@ -48,10 +61,11 @@ class Product:
     c: Operand
     adds: bool
 
-    def numbers(self, sizes: Sizes) -> tuple[int, int, int]:
-        """m, n and k."""
-        m, n, k = (max(0, evaluate(e, sizes)) for e in (self.m, self.n, self.k))
-        return m, n, k
+    def numbers(self, given: Mapping[str, Any]) -> Numbers:
+        """The numbers of a call with these arguments."""
+        scalars = {n: v for n, v in given.items() if np.ndim(v) == 0}
+        ends = (max(0, evaluate(e, scalars)) for e in (self.m, self.n, self.k))
+        return Numbers(*ends, *(evaluate(x.row, scalars) for x in (self.a, self.b, self.c)))
 
 
 def product_of(fn: Function) -> Product:
@@ -72,7 +86,6 @@ class _Placed:
 class _Search:
     def __init__(self, fn: Function) -> None:
         self.fn = fn
-        self.types = symbols(fn)
 
     def result(self) -> Product:
         if self.fn.structs:

@@ -86,7 +86,7 @@ def timed(text: str) -> list[str]:
     """The lines with one word for each number of a table, and for the device."""
     text = re.sub(r"^(\w+ on ).*$", r"\1DEVICE", text, flags=re.MULTILINE)
     text = re.sub(r"^(  roof ).*$", r"\1", text, flags=re.MULTILINE)
-    rows = re.sub(r" +\d+\.\d{4} .*?(?=  \w)", " NUMBERS", text)
+    rows = re.sub(r" +\d+\.\d{4} .*?(?=  T\w=)", " NUMBERS", text)
     return rows.splitlines()
 
 
