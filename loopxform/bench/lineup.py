@@ -61,7 +61,10 @@ class Lineup:
 
     def _kernels(self, v: Variant) -> Kernels:
         tiled = self._tiled(v, self.sizes)
-        label = v.used(tiled.sizes).label
+        return self.kernels(v.used(tiled.sizes).label, tiled)
+
+    def kernels(self, label: str, tiled: TiledRoutine) -> Kernels:
+        """The kernels of a nest that is tiled, built. Raises EmitError, DeviceError."""
         reordered = self.options.reassociate
         return kernels(label, tiled, self.device, self.queue, reordered=reordered)
 

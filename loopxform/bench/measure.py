@@ -1,7 +1,7 @@
 """Verifying and timing: every result is compared with the user's own C before anything is timed.
 
 Where the C would take too long for the sizes that are timed, results are compared with it for
-smaller ones, and for the sizes themselves with the first variant that was right there.
+smaller ones, and for the sizes themselves with the naive kernel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from loopxform.errors import (
     TransformError,
     UnsupportedC,
 )
-from loopxform.tiled import TiledRoutine
+from loopxform.transforms import Derivation
 from loopxform.verify.check_run import Reference, differences
 from loopxform.verify.tolerance import Tolerance
 from loopxform.verify.values import Wanted
@@ -87,30 +87,27 @@ class Row:
         return amount / self.median / 1e6 if amount and self.milliseconds and self.median else None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Case:
-    """One set of sizes: the arguments, what is right for the sizes `checked`, and for the sizes
-    themselves (None until a variant that was right for smaller ones has computed it)."""
+    """One set of sizes: the arguments and what is `right`; where only the naive kernel says that,
+    `smaller` are arguments for the sizes `checked`, and what the C makes of them."""
 
     sizes: Sizes
     checked: Sizes
     work: Work
-    given: dict[str, Any]
-    smaller: tuple[dict[str, Any], dict[str, Any]] | None
-    right: dict[str, Any] | None
-    first: str = ""
-    """The variant that the others are compared with at the sizes themselves."""
+    given: Mapping[str, Any]
+    right: Mapping[str, Any]
+    smaller: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
 class Bench:
-    """How a nest is timed. `base` is its naive kernel, and `plan` the plan of that; kernels may
-    differ from the C by what is `allowed`."""
+    """How a nest is timed. `base` is its naive kernel, of this `plan` and `derivation`."""
 
-    base: TiledRoutine
+    base: Contestant
     plan: Plan
+    derivation: Derivation
     reference: Reference
-    allowed: Tolerance
     seed: int
     inputs: Mapping[str, Wanted]
     warmup: int
@@ -118,16 +115,15 @@ class Bench:
 
     def case(self, sizes: Sizes) -> Case:
         """Draws the arguments and runs the C on them, or on smaller ones. Raises UsageError,
-        InputError."""
+        InputError; DeviceError where the naive kernel cannot be run."""
         given = self._arguments(sizes)
         work = work_of(self.plan, given)
-        for checked in self._shrunk(sizes):
-            try:
-                small = self._arguments(checked)
-            except LoopxformError:
-                continue
-            return Case(sizes, checked, work, given, (small, self.reference.expected(small)), None)
-        return Case(sizes, sizes, work, given, None, self.reference.expected(given))
+        checked = self._smaller(sizes)
+        if checked is None:
+            return Case(sizes, sizes, work, given, self.reference.expected(given))
+        small = self._arguments(checked)
+        smaller = small, self.reference.expected(small)
+        return Case(sizes, checked, work, given, self.base.result(given), smaller)
 
     def row(self, case: Case, c: Contestant) -> Row:
         """Verifies and times one contestant."""
@@ -146,11 +142,7 @@ class Bench:
             given, expected = case.smaller
             if found := self._differs(expected, c.result(given), c.allowed):
                 return f"{found} ({text(case.checked)})"
-        result = c.result(case.given)
-        if case.right is None:
-            case.right, case.first = result, c.label
-            return ""
-        return self._differs(case.right, result, c.allowed)
+        return self._differs(case.right, c.result(case.given), c.allowed)
 
     def _differs(
         self, expected: Mapping[str, Any], actual: Mapping[str, Any], allowed: Tolerance
@@ -161,23 +153,27 @@ class Bench:
     def _arguments(self, sizes: Sizes) -> dict[str, Any]:
         return self.reference.arguments(sizes, self.seed, self.inputs)
 
-    def _shrunk(self, sizes: Sizes) -> list[Sizes]:
-        """Smaller sizes for which the C does not take too long; none where it does not for these,
-        or where how long is not known."""
+    def _smaller(self, sizes: Sizes) -> Sizes | None:
+        """Sizes for which the C does not take too long; None where it does not for these, where how
+        long is not known, or where smaller ones are no sizes of the program."""
         now, cost = dict(sizes), self._cost(sizes)
         if cost is None or cost <= LONGEST:
-            return []
+            return None
         while cost > LONGEST:
             halved = [(v, n, self._cost({**now, n: _half(v)})) for n, v in now.items()]
             cheaper = [(v, n, c) for v, n, c in halved if c is not None and c < cost]
             if not cheaper:
-                return []
+                return None
             value, name, cost = max(cheaper)
             now[name] = _half(value)
-        return [now]
+        try:
+            self._arguments(now)
+        except LoopxformError:
+            return None
+        return now
 
     def _cost(self, sizes: Sizes) -> int | None:
-        return accesses(self.base.derivation, sizes)
+        return accesses(self.derivation, sizes)
 
 
 def _half(value: int | float) -> int | float:

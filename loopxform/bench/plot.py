@@ -37,22 +37,22 @@ def bars(title: str, measured: Sequence[Measured], format: str) -> bytes:
     """A set of bars for each set of sizes, the speed-up against the first above each other bar."""
     labels = list(dict.fromkeys(r.label for m in measured for r in m.rows if r.milliseconds))
     width = 0.8 / max(1, len(labels))
-    figure, axes = _figure(max(6.0, 1.5 + 0.35 * len(measured) * (len(labels) + 1)))
+    figure, axes = _figure(max(7.0, 3.0 + 0.2 * len(measured) * (len(labels) + 1)))
     for n, label in enumerate(labels):
         places, heights, speedups = [], [], []
         for x, m in enumerate(measured):
             for r in (r for r in m.rows if r.label == label and r.milliseconds):
                 places.append(x + (n - (len(labels) - 1) / 2) * width)
                 heights.append(m.rate(r) or 0.0)
-                speedups.append("" if n == 0 else f"x{m.speedup(r):.2f}")
+                speedups.append("" if r is m.first else f"x{m.speedup(r):.2f}")
         drawn = axes.bar(places, heights, width, label=label)
         axes.bar_label(drawn, speedups, rotation=90, fontsize=7, padding=3)
     names = [_sizes(m) for m in measured]
     axes.set_xticks(range(len(names)), names, rotation=45 if len(names) > 3 else 0, ha="center")
     axes.set_ylabel(measured[0].unit)
-    axes.margins(y=0.15)
+    axes.margins(x=0.01, y=0.15)
     axes.set_title(title)
-    axes.legend(fontsize=8)
+    figure.legend(loc="outside right upper", fontsize=8)
     return _drawn(figure, format)
 
 
@@ -78,7 +78,7 @@ def roofline(title: str, measured: Sequence[Measured], peak: Peak, format: str) 
     axes.set_xlabel("operations for each byte, every array moved once")
     axes.set_ylabel("GFLOP/s")
     axes.set_title(title)
-    axes.legend(fontsize=8)
+    figure.legend(loc="outside right upper", fontsize=8)
     return _drawn(figure, format)
 
 

@@ -15,7 +15,7 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows for one set of sizes. The first that was timed is what speed-ups are against."""
+    """The rows for one set of sizes. Speed-ups are against the first that was timed."""
 
     case: Case
     rows: tuple[Row, ...]
@@ -24,9 +24,15 @@ class Measured:
         """GFLOP/s; where the nest has no such operations, GB/s."""
         return row.rate(self.case.work.operations or self.case.work.bytes)
 
+    @property
+    def first(self) -> Row | None:
+        """The first that was timed."""
+        return next((r for r in self.rows if r.milliseconds), None)
+
     def speedup(self, row: Row) -> float | None:
-        timed = [r for r in self.rows if r.milliseconds]
-        return timed[0].median / row.median if row.milliseconds and row.median else None
+        if self.first is None or not row.milliseconds or not row.median:
+            return None
+        return self.first.median / row.median
 
     @property
     def ok(self) -> bool:

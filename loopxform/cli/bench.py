@@ -20,13 +20,12 @@ from loopxform.cli.bench_text import head, lines
 from loopxform.cli.inputs import progress
 from loopxform.cli.options import add_contract, chosen, numbers, parser, read
 from loopxform.cli.parser import Parser
-from loopxform.codegen import emit
 from loopxform.errors import UsageError, about, quoting
 from loopxform.files import Output, Picture, write_all
 from loopxform.recipes.operations import operations
 from loopxform.runtime.device import DeviceInfo, profiled_queue
 from loopxform.runtime.peak import Peak, measured
-from loopxform.verify.check_run import Reference, allowed_of
+from loopxform.verify.check_run import Reference
 from loopxform.verify.sizes import checked_sizes
 
 
@@ -110,7 +109,7 @@ def main(argv: list[str]) -> int:
     results: list[Measured] = []
     for now in asked:
         results.append(_measured(setup, now, entries))
-        for line in lines(results[-1], setup.bench.allowed, peak):
+        for line in lines(results[-1], setup.bench.base.allowed, peak):
             print(line, file=talk, flush=True)
     report = as_json(_about(args, setup), results, peak)
     if args.json == "-":
@@ -148,12 +147,10 @@ def _prepared(args: argparse.Namespace) -> _Setup:
     routine, contract = chosen(file, args), args.fp_contract != "off"
     queue = profiled_queue(device)
     lineup = Lineup(routine, tiles, limits, details, contract, device, queue)
-    source = running.reference(file, args)
-    base = lineup.base()
-    plan = emit.kernel(base.derivation, contract=contract)
-    reference = Reference(source, plan.written)
-    allowed = allowed_of(plan, device, contract=contract, reordered=details.reassociate)
-    bench = Bench(base, plan, reference, allowed, seed, inputs, warmup, repeat)
+    tiled = lineup.base()
+    base = lineup.kernels("naive", tiled)
+    reference = Reference(running.reference(file, args), base.plan.written)
+    bench = Bench(base, base.plan, tiled.derivation, reference, seed, inputs, warmup, repeat)
     return _Setup(routine, device, lineup, bench)
 
 

@@ -78,8 +78,8 @@ def _compared(case: Case, allowed: Tolerance) -> str:
     how = "bit by bit" if allowed.exact else f"within the tolerance for {allowed.why}"
     if case.smaller is None:
         return f"with your C, {how}"
-    here = f"; here with {case.first}" if case.first else ""
-    return f"with your C at {text(case.checked)} (here it would take too long), {how}{here}"
+    place = f"at {text(case.checked)} (here it would take too long)"
+    return f"with your C {place}, {how}; here with the naive kernel"
 
 
 def _short(number: int) -> str:

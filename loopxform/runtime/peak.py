@@ -79,9 +79,9 @@ def measured(device: DeviceInfo, nbytes: int = LARGE) -> Peak:
         a, b, out = (cl.Buffer(queue.context, flags, n) for n in (size, size, 16 * 8))
         for x in (a, b):
             cl.enqueue_fill_buffer(queue, x, np.float32(0), 0, size)
-        bandwidth = 2 * size / _best(queue, program.copy, size // 16, a, b)
+        bandwidth = 2 * size / _best(queue, cl.Kernel(program, "copy"), size // 16, a, b)
         rates = {
-            t: max(w * _rate(queue, getattr(program, f"{t}_{w}"), out) for w in WIDTHS)
+            t: max(w * _rate(queue, cl.Kernel(program, f"{t}_{w}"), out) for w in WIDTHS)
             for t in types
         }
     return Peak(bandwidth, rates)
