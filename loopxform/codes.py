@@ -60,6 +60,10 @@ CODES: dict[str, str] = {
     "nothing to say it of: `#pragma loopxform`, `#pragma scop`.",
     "LX067": "The source says that this is left alone: `#pragma loopxform ignore`, or loops outside"
     " of `#pragma scop`.",
+    "LX068": "A library was asked for, and the nest is not seen to be what it computes: a matrix "
+    "product without factors, of matrices of one type, by loops that count from 0.",
+    "LX069": "What a comparison needs is not there: a library, matplotlib, or a program that "
+    "prints its milliseconds.",
     # legality
     "LX100": "A step that may not be applied.",
     "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "

@@ -28,6 +28,17 @@ class Output:
         return self.text.encode(errors="surrogateescape")
 
 
+@dataclass(frozen=True)
+class Picture(Output):
+    """What is no text: its bytes stand for it."""
+
+    pixels: bytes = b""
+
+    @property
+    def data(self) -> bytes:
+        return self.pixels
+
+
 def safe_name(name: str) -> str:
     """A file name that `#include "..."` can hold, wherever the compiler runs: letters of any
     language, digits and ordinary punctuation stay, the rest becomes `_`."""
@@ -106,12 +117,10 @@ def _diagnosed(o: Output) -> Iterator[None]:
 
 
 def _refusal(o: Output, message: str) -> InputError:
-    help = {
-        "-o": "choose another folder, which can be written: -o DIR",
-        "-MF": "choose another file, which can be written: -MF FILE",
-        "--json": "choose another file, which can be written: --json FILE",
-    }
-    return InputError(message, code="LX055", help=help[o.option], subject=o.option)
+    what = "folder, which can be written: -o DIR"
+    if o.option != "-o":
+        what = f"file, which can be written: {o.option} FILE"
+    return InputError(message, code="LX055", help=f"choose another {what}", subject=o.option)
 
 
 def depfile(targets: Iterable[str], dependencies: Sequence[str], *, phony: bool = True) -> str:

@@ -17,6 +17,8 @@ def _missing(marker: str) -> str | None:
     """Why tests with this marker cannot run here, or None."""
     if marker == "oclgrind":
         return None if shutil.which("oclgrind") else "oclgrind is not installed"
+    if marker == "clblast":
+        return _no_library("clblast")
     from loopxform.errors import DeviceError
     from loopxform.runtime.device import devices
 
@@ -26,8 +28,19 @@ def _missing(marker: str) -> str | None:
         return e.message
 
 
+def _no_library(name: str) -> str | None:
+    from loopxform.bench.libraries import load
+    from loopxform.errors import InputError
+
+    try:
+        load(name, ("1",), "")
+    except InputError as e:
+        return e.message
+    return None
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for marker in ("device", "oclgrind"):
+    for marker in ("device", "oclgrind", "clblast"):
         if item.get_closest_marker(marker) and (reason := _missing(marker)):
             if os.environ.get("CI"):
                 pytest.fail(f"CI must run this test: {reason}")

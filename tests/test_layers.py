@@ -27,15 +27,16 @@ LAYERS: dict[str, set[str]] = {
     "runtime": BASE | {"ir", "recipes", "codegen"},
     "verify": BASE | {"ir", "analysis", "codegen", "runtime"},
 }
-"""What a package may import besides itself. `cli`, `annotated`, `api`, `checked`, `mapped`,
-`offloaded`, `regions`, `spliced`, `tiled`, `tune` and `__init__` may import anything below
-them."""
+"""What a package may import besides itself. `cli`, `annotated`, `api`, `bench`, `checked`,
+`mapped`, `offloaded`, `regions`, `spliced`, `tiled`, `tune` and `__init__` may import anything
+below them."""
 
 TOP = {
     "__init__",
     "__main__",
     "api",
     "annotated",
+    "bench",
     "checked",
     "mapped",
     "offloaded",
@@ -51,7 +52,8 @@ FENCED: dict[str, tuple[str, ...]] = {
     "islpy": ("analysis.sets", "analysis.boxes", "analysis.movement"),
     "jinja2": ("codegen.render",),
     "pyopencl": ("runtime",),
-    "numpy": ("runtime", "verify", "cli", "tune"),
+    "numpy": ("bench", "runtime", "verify", "cli", "tune"),
+    "matplotlib": ("bench.plot",),
     "tqdm": ("cli.inputs",),
 }
 

@@ -1,4 +1,4 @@
-"""The command line: `loopxform check|tile|offload|apply|run|explain|devices`.
+"""The command line: `loopxform check|tile|offload|apply|run|bench|explain|devices`.
 
 This module only finds the command; each command is a module of its own and loads what it needs.
 Exit status: 0 done or legal, 1 illegal or a mismatch, 2 bad input or usage, 101 our own bug.
@@ -18,6 +18,7 @@ COMMANDS = {
     "offload": "write OpenCL kernels for every nest of a function, the host code in between",
     "apply": "apply transformation steps one by one, each checked",
     "run": "run the tiled kernel and compare it with your own C",
+    "bench": "time variants of the kernel, libraries and programs side by side",
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from loopxform.errors import InputError
+
+Item = TypeVar("Item")
 
 
 def c_files(names: Sequence[str]) -> list[str]:
@@ -34,12 +37,12 @@ def _below(folder: str) -> list[str]:
     return out
 
 
-def progress(files: Sequence[str], verb: str) -> Iterator[str]:
-    """The files one by one; where a person waits for several, with a line that says how far."""
-    if len(files) < 2 or not sys.stderr.isatty():
-        yield from files
+def progress(items: Sequence[Item], verb: str, unit: str = "file") -> Iterator[Item]:
+    """The items one by one; where a person waits for several, with a line that says how far."""
+    if len(items) < 2 or not sys.stderr.isatty():
+        yield from items
         return
     from tqdm import tqdm  # loads what only a person at a terminal needs
 
-    bar: Iterable[str] = tqdm(files, desc=verb, unit="file", leave=False, file=sys.stderr)
+    bar: Iterable[Item] = tqdm(items, desc=verb, unit=unit, leave=False, file=sys.stderr)
     yield from bar

@@ -11,7 +11,7 @@ from loopxform.cli.compiler import add_cflags, take_cflags
 from loopxform.cli.parser import Parser
 from loopxform.errors import InputError, UsageError, about
 from loopxform.frontend.rawtext import decode
-from loopxform.ir.written import whole
+from loopxform.ir.written import number, whole
 from loopxform.transforms.sites import LARGEST_TILE
 
 
@@ -113,7 +113,7 @@ def numbers(option: str, texts: list[str]) -> dict[str, int | float]:
             try:
                 if not all(x.isidentifier() for x in name.split(".")):
                     raise ValueError
-                out[name] = _number(value)
+                out[name] = number(value)
             except ValueError:
                 raise UsageError(
                     f"'{part}' is not NAME=NUMBER",
@@ -122,12 +122,3 @@ def numbers(option: str, texts: list[str]) -> dict[str, int | float]:
                     subject=text if len(texts) > 1 else option,
                 ) from None
     return out
-
-
-def _number(text: str) -> int | float:
-    if "_" in text:  # which Python takes, and nobody means
-        raise ValueError
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)

@@ -32,6 +32,13 @@ def add_options(p: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help=argparse.SUPPRESS,
     )
+    add_details(g)
+    add_contract(g, "(tile: on; run: off, which is bit-exact)")
+    add_device(p)
+
+
+def add_details(g: argparse._ArgumentGroup) -> None:
+    """What else may be asked of tiling, whatever the recipe."""
     add_edges(g)
     g.add_argument("--Rk", metavar="N", help=wishes.CHUNKS)
     add_reassociate(g)
@@ -45,8 +52,6 @@ def add_options(p: argparse.ArgumentParser) -> None:
     g.add_argument("--vector", metavar="N", help=wishes.VECTOR)
     g.add_argument("--index", choices=("32", "64"), help=wishes.INDEX)
     g.add_argument("--item-layout", metavar="RxC", help=wishes.LANES)
-    add_contract(g, "(tile: on; run: off, which is bit-exact)")
-    add_device(p)
 
 
 def add_sizes(p: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -89,19 +94,22 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
     sizes, routine = given_sizes(args), chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
         recipe = None if args.recipe == "auto" else args.recipe
-        options = Options(
-            pad=args.pad,
-            versions=args.edge_versions,
-            layouts=_layouts(args.manifest),
-            chunks=positive("--Rk", args.Rk),
-            reassociate=args.reassociate,
-            vector=None if args.vector is None else wishes.vector("--vector", args.vector),
-            narrow=None if args.index is None else args.index == "32",
-            lanes=None
-            if args.item_layout is None
-            else wishes.lanes("--item-layout", args.item_layout),
-        )
+        options = details(args)
         return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
+
+
+def details(args: argparse.Namespace) -> Options:
+    """What is asked of tiling besides a recipe and sizes. Raises UsageError."""
+    return Options(
+        pad=args.pad,
+        versions=args.edge_versions,
+        layouts=_layouts(args.manifest),
+        chunks=positive("--Rk", args.Rk),
+        reassociate=args.reassociate,
+        vector=None if args.vector is None else wishes.vector("--vector", args.vector),
+        narrow=None if args.index is None else args.index == "32",
+        lanes=None if args.item_layout is None else wishes.lanes("--item-layout", args.item_layout),
+    )
 
 
 def given_sizes(args: argparse.Namespace) -> dict[str, int]:

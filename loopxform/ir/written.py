@@ -5,6 +5,16 @@ from __future__ import annotations
 from loopxform.errors import UsageError
 
 
+def number(text: str) -> int | float:
+    """A number of either kind. Raises ValueError."""
+    if "_" in text:  # which Python takes, and nobody means
+        raise ValueError(text)
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
 def whole(option: str, text: str, low: int, high: int, example: str) -> int:
     """The whole number given for an option. Raises UsageError."""
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(high))

@@ -125,6 +125,22 @@ def _context(device: DeviceInfo) -> Any:
         raise DeviceError(f"{device} cannot be opened: {e}") from e
 
 
+def profiled_queue(device: DeviceInfo) -> Any:
+    """A `pyopencl.CommandQueue` of its own whose events tell times. Raises DeviceError."""
+    cl = pyopencl()
+    profiling = cl.command_queue_properties.PROFILING_ENABLE
+    return cl.CommandQueue(context(device), device.handle, properties=profiling)
+
+
+def place_on_bus(device: DeviceInfo) -> str | None:
+    """Where an NVIDIA GPU is on the PCI bus, `0000:18:00.0`; None for other devices."""
+    if "cl_nv_device_attribute_query" not in device.extensions:
+        return None
+    bus, slot = device.handle.pci_bus_id_nv, device.handle.pci_slot_id_nv
+    domain = getattr(device.handle, "pci_domain_id_nv", 0)
+    return f"{domain:04x}:{bus:02x}:{slot >> 3:02x}.{slot & 7:x}"
+
+
 def is_queue(value: object) -> bool:
     """Whether it is a `pyopencl.CommandQueue`."""
     return isinstance(value, pyopencl().CommandQueue)

@@ -14,7 +14,7 @@ from loopxform.errors import ArgumentError, DeviceError
 from loopxform.runtime.arguments import number
 from loopxform.runtime.arrays import Memory, memory_of, settle
 from loopxform.runtime.build import build, build_for_queue, options_for
-from loopxform.runtime.device import DeviceInfo, context, pyopencl
+from loopxform.runtime.device import DeviceInfo, profiled_queue, pyopencl
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,7 @@ class Launcher:
         flags = options_for(device) if options is None else options
         if queue is None:
             built = build(device, source, flags)
-            profiling = cl.command_queue_properties.PROFILING_ENABLE
-            queue = cl.CommandQueue(context(device), device.handle, properties=profiling)
+            queue = profiled_queue(device)
         else:
             built = build_for_queue(queue, source, flags)
         if kernel not in built.kernels:

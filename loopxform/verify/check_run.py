@@ -62,6 +62,56 @@ def arguments(
     return make_inputs(fn, given, seed, shapes=shapes, values=values)
 
 
+class Reference:
+    """The user's own C, compiled once, to be run on several inputs."""
+
+    def __init__(self, source: CSource, fn: Function) -> None:
+        self.source, self.fn = source, fn
+
+    @cached_property
+    def library(self) -> Library:
+        return Library(self.source, [self.fn])
+
+    def arguments(
+        self,
+        sizes: Mapping[str, int | float],
+        seed: int,
+        inputs: Mapping[str, Wanted] | None = None,
+    ) -> dict[str, Any]:
+        """Random arguments for which the program stays inside its arrays, its constants among them.
+        Raises UsageError, InputError."""
+        given = arguments(self.fn, sizes, seed, inputs)
+        _require_assumptions(self.fn, given)
+        _require_inside(self.fn, given)
+        self.library.read_constants(self.fn.name, given)
+        return given
+
+    def expected(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments after the program has run."""
+        out = copy.deepcopy(dict(given))
+        self.library.run(self.fn.name, out)
+        return out
+
+
+def differences(
+    plan: Plan, expected: Mapping[str, Any], actual: Mapping[str, Any], allowed: Tolerance
+) -> tuple[tuple[str, ...], tuple[Mismatch, ...]]:
+    """The names of what the program writes, and the elements of these that differ."""
+    want, have = numbers(plan.written, expected), numbers(plan.written, actual)
+    user = {new: old for old, new in plan.plain_names.items()}
+    changed = [user.get(b.param.name, b.param.name) for b in plan.buffers if b.written]
+    written = tuple(n for x in changed for n in want if n == x or n.startswith(f"{x}["))
+    found = tuple(m for n in written for m in _differences(n, want[n], have[n], allowed))
+    return written, found
+
+
+def allowed_of(plan: Plan, device: DeviceInfo, *, contract: bool, reordered: bool) -> Tolerance:
+    """What the kernels may differ from the C by, planned with `contract` and `reordered`."""
+    rounded = device.correctly_rounded
+    found = tolerance_of(plan.written, contract=contract, rounded=rounded)
+    return replace(found, reordered=reordered)
+
+
 class Comparison:
     """A planned kernel and the user's own C, each compiled once, to be run on several inputs.
 
@@ -78,13 +128,9 @@ class Comparison:
         exact: bool,
         reordered: bool = False,
     ) -> None:
-        self.plan, self.source, self.device = plan, source, device
-        found = tolerance_of(plan.written, contract=not exact, rounded=device.correctly_rounded)
-        self.allowed = replace(found, reordered=reordered)
-
-    @cached_property
-    def library(self) -> Library:
-        return Library(self.source, [self.plan.written])
+        self.plan, self.device = plan, device
+        self.reference = Reference(source, plan.written)
+        self.allowed = allowed_of(plan, device, contract=not exact, reordered=reordered)
 
     @cached_property
     def kernel(self) -> CompiledKernel:
@@ -101,27 +147,20 @@ class Comparison:
         """Runs both on random inputs and compares every array the program writes. The kernel runs
         `repeat` times on fresh copies; the time is the median. Raises UsageError, InputError (no
         compiler), DeviceError."""
-        fn, plain = self.plan.written, self.plan.plain_names
-        given = arguments(fn, sizes, seed, inputs)
-        _require_assumptions(fn, given)
-        _require_inside(fn, given)
-        self.library.read_constants(fn.name, given)
-        expected = copy.deepcopy(given)
-        self.library.run(fn.name, expected)
+        plain = self.plan.plain_names
+        given = self.reference.arguments(sizes, seed, inputs)
+        expected = self.reference.expected(given)
         times = []
         actual = given
         for _ in range(max(1, repeat)):
             actual = copy.deepcopy(given)
             self.kernel(**{plain.get(n, n): v for n, v in actual.items()})
             times.append(self.kernel.nanoseconds or 0)
-        expected, actual = numbers(fn, expected), numbers(fn, actual)
-        user = {new: old for old, new in plain.items()}
-        changed = [user.get(b.param.name, b.param.name) for b in self.plan.buffers if b.written]
-        written = tuple(n for x in changed for n in expected if n == x or n.startswith(f"{x}["))
-        found = [m for n in written for m in _differences(n, expected[n], actual[n], self.allowed)]
-        elements = sum(int(np.size(expected[n])) for n in written)
+        written, found = differences(self.plan, expected, actual, self.allowed)
+        compared = numbers(self.plan.written, expected)
+        elements = sum(int(np.size(compared[n])) for n in written)
         median = sorted(times)[len(times) // 2]
-        return RunResult(elements, written, tuple(found), median, self.allowed)
+        return RunResult(elements, written, found, median, self.allowed)
 
 
 def run(

@@ -80,3 +80,28 @@ def test_the_transactions_are_real(
     command, _, shown = block(page, "console").partition("\n")
     assert main(shlex.split(command)[2:]) == 0
     assert capsys.readouterr().out == shown
+
+
+def timed(text: str) -> list[str]:
+    """The lines with one word for each number of a table, and for the device."""
+    text = re.sub(r"^(\w+ on ).*$", r"\1DEVICE", text, flags=re.MULTILINE)
+    text = re.sub(r"^(  roof ).*$", r"\1", text, flags=re.MULTILINE)
+    rows = re.sub(r" +\d+\.\d{4} .*?(?=  T\w=)", " NUMBERS", text)
+    return rows.splitlines()
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("number", range(4))
+def test_the_tables_of_timing_are_real(
+    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = (DOCS / "bench.md").read_text()
+    blocks = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 4
+    command, shown = blocks[number]
+    (tmp_path / "corpus").symlink_to(DOCS.parent / "corpus")
+    monkeypatch.chdir(tmp_path)
+    status = main([*shlex.split(command)[1:], "--repeat", "2"])
+    found = capsys.readouterr()
+    assert status == (0 if found.out else 2)
+    assert timed(found.out + found.err) == timed(shown.replace("10 timed", "2 timed"))

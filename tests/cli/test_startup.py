@@ -25,7 +25,17 @@ sys.stderr.write(json.dumps(sorted(sys.modules)))
 """
 
 PARSER = {"pycparser", "loopxform.frontend"}
-HEAVY = {"numpy", "pyopencl", "pytest", "mako", "pcpp", "ply", "asyncio", "multiprocessing"}
+HEAVY = {
+    "matplotlib",
+    "numpy",
+    "pyopencl",
+    "pytest",
+    "mako",
+    "pcpp",
+    "ply",
+    "asyncio",
+    "multiprocessing",
+}
 COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "version": (["--version"], {"argparse", "jinja2", "islpy", "loopxform.ir", *PARSER}),
     "help": (["--help"], {"argparse", "jinja2", "islpy", "loopxform.ir", *PARSER}),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +14,19 @@ from loopxform.errors import ArgumentError, DeviceError, UsageError
 from loopxform.recipes.limits import PROFILES, profile
 from loopxform.runtime import device as device_module
 from loopxform.runtime.build import ROUNDED, build, options_for
-from loopxform.runtime.device import DeviceInfo, choose, devices
+from loopxform.runtime.device import (
+    DeviceInfo,
+    choose,
+    context,
+    devices,
+    place_on_bus,
+    profiled_queue,
+    pyopencl,
+)
 from loopxform.runtime.launch import BufferParam, Launcher, LocalParam, ScalarParam
+from loopxform.runtime.peak import measured
 from loopxform.runtime.profiles import limits_of
+from loopxform.runtime.resident import Resident, device_errors
 
 AXPY = """\
 __kernel void axpy(int n, float a, __global const float *x, __global float *y) {
@@ -214,3 +226,47 @@ def test_builds_are_kept_and_failures_quote_the_compiler(here: DeviceInfo) -> No
     with pytest.raises(DeviceError, match="does not build") as e:
         build(here, "__kernel void f(__global int *a) { a[0] = nothing; }")
     assert "nothing" in "\n".join(e.value.notes)
+
+
+# ---------------------------------------------------------------- what a device is, and can do
+
+
+@pytest.mark.device
+def test_the_place_of_a_gpu_is_written_as_cuda_reads_it(here: DeviceInfo) -> None:
+    """Bus, and slot with function in its last three bits, as NVIDIA's extension tells them."""
+    assert place_on_bus(replace(here, extensions=frozenset())) is None
+    handle = SimpleNamespace(pci_bus_id_nv=0x18, pci_slot_id_nv=0x0A, pci_domain_id_nv=1)
+    extensions = frozenset(["cl_nv_device_attribute_query"])
+    assert place_on_bus(replace(here, extensions=extensions, handle=handle)) == "0001:18:01.2"
+
+
+@pytest.mark.device
+def test_what_a_device_can_do_at_most_is_measured(here: DeviceInfo) -> None:
+    peak = measured(here, 1 << 24)
+    assert peak.bandwidth > 0.1
+    assert list(peak.gflops) == (["float", "double"] if here.fp64 else ["float"])
+    ridge = peak.gflops["float"] / peak.bandwidth
+    assert peak.at(ridge / 2, "float") == pytest.approx(peak.gflops["float"] / 2)
+    assert peak.at(ridge * 2, "float") == peak.gflops["float"]
+
+
+@pytest.mark.device
+def test_arrays_that_stay_get_their_first_values_again(here: DeviceInfo) -> None:
+    x, none = np.arange(5, dtype=np.float32), np.zeros(0, np.float32)
+    launcher = Launcher(here, AXPY, "axpy", PARAMS)
+    on_device = Resident(launcher.queue, {"n": 5, "x": x, "y": x.copy(), "z": none}, "xyz")
+    assert on_device.arguments["n"] == 5
+    buffers = on_device.buffers
+    for _ in range(2):
+        on_device.renew("yz")
+        launcher.launch([5, 2.0, buffers["x"], buffers["y"]], (5,), None)
+        assert (on_device.fetch("y") == 3 * x).all()
+    assert on_device.fetch("z").shape == (0,)
+    launcher.launch([5, 2.0, buffers["x"], buffers["y"]], (5,), None)
+    assert (on_device.fetch("y") == 5 * x).all()
+
+
+@pytest.mark.device
+def test_an_array_without_room_on_the_device_is_an_error_of_ours(here: DeviceInfo) -> None:
+    with pytest.raises(DeviceError, match="does not do it"), device_errors(profiled_queue(here)):
+        pyopencl().Buffer(context(here), pyopencl().mem_flags.READ_WRITE, 0)

@@ -1,0 +1,90 @@
+"""Who is timed: the variants that can be had, and libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loopxform.api import Routine
+from loopxform.bench.clblast import CLBlast
+from loopxform.bench.cublas import cublas
+from loopxform.bench.kernels import Kernels, kernels
+from loopxform.bench.measure import REFUSALS, Contestant, Row
+from loopxform.bench.product import product_of
+from loopxform.bench.variants import Variant
+from loopxform.errors import UsageError, quoting
+from loopxform.recipes.limits import Limits
+from loopxform.recipes.sizes import Options
+from loopxform.runtime.device import DeviceInfo, place_on_bus
+from loopxform.tiled import TiledRoutine
+
+LIBRARIES = ("cublas", "clblast")
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """What all variants of a nest have in common."""
+
+    routine: Routine
+    sizes: Mapping[str, int]
+    limits: Limits
+    options: Options
+    contract: bool
+    device: DeviceInfo
+    queue: Any
+
+    def base(self) -> TiledRoutine:
+        """The naive kernel; where the function becomes several nests, those. Raises UnsupportedC
+        where no loop can run in parallel."""
+        try:
+            return self._tiled(Variant("naive"), {})
+        except REFUSALS:
+            return self._tiled(Variant(None), {})
+
+    def variants(self, wanted: Sequence[Variant]) -> list[Contestant | Row]:
+        """The variants in order, with a row for those that cannot be had. Kernels that are the same
+        are timed once, under all of their names."""
+        out = dict[str, Contestant | Row]()
+        for v in wanted:
+            try:
+                found = self._kernels(v)
+            except REFUSALS as e:
+                why = "; ".join([e.message, *e.notes[:1]])
+                out[v.label] = Row(v.label, "variant", refused=why)
+                continue
+            same = out.get(found.plan.source)
+            names = [] if same is None else same.label.split(" = ")
+            label = " = ".join(dict.fromkeys([*names, found.label]))
+            out[found.plan.source] = replace(found, label=label)
+        return list(out.values())
+
+    def _kernels(self, v: Variant) -> Kernels:
+        tiled = self._tiled(v, self.sizes)
+        return self.kernels(v.used(tiled.sizes).label, tiled)
+
+    def kernels(self, label: str, tiled: TiledRoutine) -> Kernels:
+        """The kernels of a nest that is tiled, built. Raises EmitError, DeviceError."""
+        reordered = self.options.reassociate
+        return kernels(label, tiled, self.device, self.queue, reordered=reordered)
+
+    def _tiled(self, v: Variant, sizes: Mapping[str, int]) -> TiledRoutine:
+        return v.tiled(self.routine, sizes, self.limits, self.options, contract=self.contract)
+
+    def libraries(self, names: Iterable[str]) -> list[Contestant]:
+        """Libraries that compute what the nest does. Raises UnsupportedC where it is no matrix
+        product, InputError where a library is not found, UsageError where it is for other devices.
+        """
+        with quoting(self.routine.file.parsed.sources):
+            return [self._library(name) for name in dict.fromkeys(names)]
+
+    def _library(self, name: str) -> Contestant:
+        product = product_of(self.routine.function)
+        if name == "clblast":
+            return CLBlast(product, self.queue)
+        place = place_on_bus(self.device)
+        if place is None:
+            message = f"cublas runs on NVIDIA devices, and this is {self.device}"
+            help = "choose one with --device, or use --against clblast"
+            raise UsageError(message, help=help, subject="--against")
+        return cublas(product, place)

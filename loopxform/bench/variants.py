@@ -1,0 +1,93 @@
+"""Variants of a nest: recipes, times every value of what is varied (`--vary Tk=8,16,32`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from loopxform.api import Routine
+from loopxform.errors import UsageError
+from loopxform.recipes.limits import Limits
+from loopxform.recipes.sizes import NAMES, RECIPES, Options, Recipe
+from loopxform.recipes.wishes import number
+from loopxform.tiled import TiledRoutine, tile_routine
+
+DEFAULT = ("naive", "block", "register")
+VARIED = (*NAMES, "Rk")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A recipe (None: the one that tiling chooses) with sizes of its own."""
+
+    recipe: Recipe | None
+    varied: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return " ".join([self.recipe or "auto", *(f"{n}={v}" for n, v in self.varied)])
+
+    def used(self, sizes: Mapping[str, int]) -> Variant:
+        """With the sizes that its recipe has."""
+        return replace(self, varied=tuple((n, v) for n, v in self.varied if n in (*sizes, "Rk")))
+
+    def tiled(
+        self,
+        routine: Routine,
+        sizes: Mapping[str, int],
+        limits: Limits,
+        options: Options,
+        *,
+        contract: bool,
+    ) -> TiledRoutine:
+        """The nest tiled in this way; `sizes` and `options` are what all variants have. The naive
+        kernel has none of the options: it is what the others are compared with. Raises
+        UnsupportedC, TransformError, LimitError."""
+        own = dict(self.varied)
+        chunks = own.pop("Rk", options.chunks)
+        if self.recipe == "naive":
+            options = Options(layouts=(), reassociate=options.reassociate)
+        else:
+            options = replace(options, chunks=chunks)
+        given = {**sizes, **own}
+        return tile_routine(routine, given, self.recipe, limits, contract=contract, options=options)
+
+
+def every(recipes: str, varied: Sequence[str]) -> list[Variant]:
+    """The variants of `naive,block` and of `Tk=8,16`, `Rx=1,2`. Raises UsageError."""
+    lists = [_varied(text) for text in varied]
+    names = [n for n, _ in lists]
+    if len(set(names)) < len(names):
+        raise _refusal(f"'{names[-1]}' is varied twice", "--vary")
+    return [
+        Variant(recipe, tuple(zip(names, values)))
+        for recipe in _recipes(recipes)
+        for values in product(*(v for _, v in lists))
+    ]
+
+
+def _recipes(text: str) -> list[Recipe | None]:
+    known: dict[str, Recipe | None] = {"auto": None, **{r: r for r in RECIPES}}
+    words = list(dict.fromkeys(text.split(",")))
+    wrong = [w for w in words if w not in known]
+    if wrong:
+        help = f"the variants are: {', '.join(known)}"
+        raise UsageError(f"there is no variant '{wrong[0]}'", help=help, subject="--variants")
+    return [known[w] for w in words]
+
+
+def _varied(text: str) -> tuple[str, list[int]]:
+    name, equals, values = text.partition("=")
+    if name not in VARIED or not equals:
+        raise _refusal(f"'{text}' is not NAME=NUMBER,...", text)
+    try:
+        return name, list(dict.fromkeys(number(name, v) for v in values.split(",")))
+    except UsageError as e:
+        e.subject = text
+        raise
+
+
+def _refusal(message: str, subject: str) -> UsageError:
+    help = f"--vary Tk=8,16,32; what can be varied: {', '.join(VARIED)}"
+    return UsageError(message, code="LX023", help=help, subject=subject)

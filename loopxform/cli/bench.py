@@ -1,0 +1,227 @@
+"""`loopxform bench FILE.c --size M=1024,...`: variants of a nest, timed side by side."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopxform import __version__
+from loopxform.api import Routine
+from loopxform.bench import external, plot, sizes, variants
+from loopxform.bench.external import Command
+from loopxform.bench.lineup import LIBRARIES, Lineup
+from loopxform.bench.measure import Bench, Contestant, Row, text
+from loopxform.bench.report import Measured, as_json
+from loopxform.cli import running, tiling
+from loopxform.cli.bench_text import head, lines
+from loopxform.cli.inputs import progress
+from loopxform.cli.options import add_contract, chosen, numbers, parser, read
+from loopxform.cli.parser import Parser
+from loopxform.errors import UsageError, about, quoting
+from loopxform.files import Output, Picture, write_all
+from loopxform.recipes.operations import operations
+from loopxform.runtime.device import DeviceInfo, profiled_queue
+from loopxform.runtime.peak import Peak, measured
+from loopxform.verify.check_run import Reference
+from loopxform.verify.sizes import checked_sizes
+
+
+def options() -> Parser:
+    p = parser(
+        "bench",
+        "Times variants of the kernel on a device in one run, by OpenCL events, on arrays that "
+        "stay there. Before that every result is compared with your own C, compiled by cc.",
+    )
+    _add_what(p)
+    _add_how(p)
+    t = tiling.add_sizes(p)
+    tiling.add_details(t)
+    add_contract(t, "(on; off is bit-exact)")
+    tiling.add_device(p)
+    return p
+
+
+def _add_what(p: argparse.ArgumentParser) -> None:
+    g = p.add_argument_group("what is timed")
+    running.add_size(g)
+    g.add_argument(
+        "--sizes",
+        action="append",
+        default=[],
+        metavar="SIZES",
+        help="several sets of them: M=512,1024; M=N=512,1024 (the same number); a file, a set a "
+        "line; seed000: the 16 sets of the thesis. Given several times, they multiply",
+    )
+    default = ",".join(variants.DEFAULT)
+    g.add_argument(
+        "--variants",
+        "--recipes",
+        default=default,
+        metavar="NAMES",
+        help=f"recipes ({default}); the first is what speed-ups are against",
+    )
+    g.add_argument(
+        "--vary",
+        action="append",
+        default=[],
+        metavar="Tk=8,16,32",
+        help="a variant for each of these numbers. Given several times, they multiply",
+    )
+    help = "a library, where the nest is a matrix product"
+    g.add_argument("--against", action="append", default=[], choices=LIBRARIES, help=help)
+    g.add_argument(
+        "--command",
+        action="append",
+        default=[],
+        metavar="'PROG {M} {N}'",
+        help="a program that times itself: the last line of its output is its milliseconds",
+    )
+
+
+def _add_how(p: argparse.ArgumentParser) -> None:
+    g = p.add_argument_group("how")
+    g.add_argument("--repeat", default="10", metavar="N", help="timed launches (10)")
+    g.add_argument("--warmup", default="2", metavar="N", help="launches before these (2)")
+    running.add_inputs(g)
+    g.add_argument("--json", metavar="FILE", help="save what was measured; - prints it")
+    g.add_argument("--plot", metavar="FILE", help="save a chart of bars, .png or .svg")
+    help = "measure what the device can do at most, and save the roofline, .png or .svg"
+    g.add_argument("--roofline", metavar="FILE", help=help)
+
+
+def main(argv: list[str]) -> int:
+    args = options().parse_args(argv)
+    asked = sizes.every(numbers("--size", args.size), args.sizes)
+    wanted = variants.every(args.variants, args.vary)
+    programs = external.commands(args.command, asked)
+    _require_pictures(args)
+    setup = _prepared(args)
+    _require_numbers(args, setup, asked)
+    entries = [*setup.lineup.variants(wanted), *setup.lineup.libraries(args.against), *programs]
+    peak = measured(setup.device) if args.roofline else None
+    # With `--json -` standard output is the report alone.
+    talk = sys.stderr if args.json == "-" else sys.stdout
+    for line in head(setup.routine.name, setup.device, setup.bench, peak):
+        print(line, file=talk)
+    results: list[Measured] = []
+    for now in asked:
+        results.append(_measured(setup, now, entries))
+        for line in lines(results[-1], setup.bench.base.allowed, peak):
+            print(line, file=talk, flush=True)
+    report = as_json(_about(args, setup), results, peak)
+    if args.json == "-":
+        print(report, end="")
+    outputs = [Output(Path(args.json), report, "--json")] if args.json not in (None, "-") else []
+    outputs += _pictures(args, setup, results, peak)
+    for path in write_all(outputs, setup.dependencies):
+        print(f"wrote {path}", file=talk)
+    return 0 if all(m.ok for m in results) else 1
+
+
+@dataclass(frozen=True)
+class _Setup:
+    """What the command line asks for, ready to run."""
+
+    routine: Routine
+    device: DeviceInfo
+    lineup: Lineup
+    bench: Bench
+
+    @property
+    def dependencies(self) -> tuple[str, ...]:
+        return self.routine.file.parsed.dependencies
+
+
+def _prepared(args: argparse.Namespace) -> _Setup:
+    """Raises LoopxformError."""
+    repeat = running.launches("--repeat", args.repeat, 1)
+    warmup = running.launches("--warmup", args.warmup, 0)
+    inputs, seed = running.inputs(args), running.seed(args)
+    tiles, details = tiling.given_sizes(args), tiling.details(args)
+    device = tiling.device(args)
+    limits = running.limits_on(device, args)
+    file = read(args)
+    routine, contract = chosen(file, args), args.fp_contract != "off"
+    queue = profiled_queue(device)
+    lineup = Lineup(routine, tiles, limits, details, contract, device, queue)
+    tiled = lineup.base()
+    base = lineup.kernels("naive", tiled)
+    reference = Reference(running.reference(file, args), base.plan.written)
+    bench = Bench(base, base.plan, tiled.derivation, reference, seed, inputs, warmup, repeat)
+    return _Setup(routine, device, lineup, bench)
+
+
+def _require_numbers(args: argparse.Namespace, setup: _Setup, asked: Sequence[sizes.Sizes]) -> None:
+    """Fails before anything is timed. Raises UsageError."""
+    with about("--sizes" if args.sizes else "--size"):
+        for now in asked:
+            checked_sizes(setup.routine.function, now)
+    found = operations(setup.bench.plan.start)
+    if args.roofline and (found is None or not found.terms):
+        message = f"{setup.routine.name} has no floating-point operations to draw a roofline of"
+        help = "leave out --roofline; the table has the bytes in a second"
+        raise UsageError(message, help=help, subject="--roofline")
+
+
+def _measured(
+    setup: _Setup, now: sizes.Sizes, entries: list[Contestant | Row | Command]
+) -> Measured:
+    """One set of sizes. Raises UsageError, InputError."""
+    with quoting(setup.routine.file.parsed.sources):
+        with about("--size"):
+            case = setup.bench.case(now)
+        rows: list[Row] = []
+        for x in progress(entries, text(now), "variant"):
+            match x:
+                case Row():
+                    rows.append(x)
+                case Command():
+                    rows.append(x.row(now))
+                case _:
+                    rows.append(setup.bench.row(case, x))
+    return Measured(case, tuple(rows))
+
+
+# ---------------------------------------------------------------- files
+
+
+def _require_pictures(args: argparse.Namespace) -> None:
+    """Fails before anything is timed. Raises UsageError, InputError."""
+    for option in ("--plot", "--roofline"):
+        file = getattr(args, option[2:])
+        if file is not None:
+            plot.require(option, file)
+
+
+def _about(args: argparse.Namespace, setup: _Setup) -> dict[str, object]:
+    """What was measured where."""
+    return {
+        "version": __version__,
+        "file": args.file,
+        "function": setup.routine.name,
+        "device": setup.device.name,
+        "platform": setup.device.platform,
+        "driver": setup.device.driver_version,
+        "contract": setup.lineup.contract,
+        "seed": setup.bench.seed,
+        "warmup": setup.bench.warmup,
+        "repeat": setup.bench.repeat,
+    }
+
+
+def _pictures(
+    args: argparse.Namespace, setup: _Setup, results: list[Measured], peak: Peak | None
+) -> list[Output]:
+    """Those that are asked for, drawn."""
+    out: list[Output] = []
+    title = f"{setup.routine.name} on {setup.device.name}"
+    if args.plot:
+        drawn = plot.bars(title, results, plot.format_of(args.plot))
+        out.append(Picture(Path(args.plot), "", "--plot", drawn))
+    if args.roofline and peak:
+        drawn = plot.roofline(title, results, peak, plot.format_of(args.roofline))
+        out.append(Picture(Path(args.roofline), "", "--roofline", drawn))
+    return out

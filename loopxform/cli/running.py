@@ -1,0 +1,73 @@
+"""What `run` and `bench` share: sizes and inputs, and the user's own C as the reference."""
+
+from __future__ import annotations
+
+import argparse
+
+from loopxform.api import File
+from loopxform.errors import UsageError, about
+from loopxform.ir.written import whole
+from loopxform.recipes.limits import Limits, profile
+from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.profiles import limits_of
+from loopxform.verify.cref import CSource
+from loopxform.verify.values import FORM, Wanted, wanted
+
+SEED = 20200608
+LARGEST_SEED = (1 << 64) - 1
+MOST_LAUNCHES = 1_000_000
+
+
+def add_size(p: argparse._ActionsContainer) -> None:
+    """`--size`."""
+    p.add_argument(
+        "--size", action="append", default=[], metavar="M=513,U=129", help="numbers for scalars"
+    )
+
+
+def add_inputs(p: argparse._ActionsContainer) -> None:
+    """`--seed` and `--input`."""
+    p.add_argument("--seed", default=str(SEED), metavar="N", help=f"of the inputs ({SEED})")
+    p.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=LOW:HIGH",
+        help="values of an array, HIGH exclusive; 0:nnz:sorted for row pointers",
+    )
+
+
+def seed(args: argparse.Namespace) -> int:
+    """Raises UsageError."""
+    return whole("--seed", args.seed, 0, LARGEST_SEED, str(SEED))
+
+
+def launches(option: str, text: str, least: int) -> int:
+    """A number of launches. Raises UsageError."""
+    return whole(option, text, least, MOST_LAUNCHES, "10")
+
+
+def inputs(args: argparse.Namespace) -> dict[str, Wanted]:
+    """The values that arrays are to have. Raises UsageError."""
+    with about("--input"):
+        return dict(_input(text) for text in args.input)
+
+
+def limits_on(device: DeviceInfo, args: argparse.Namespace) -> Limits:
+    """What kernels are fitted to: --profile, else the device they run on. Raises UsageError."""
+    with about("--profile"):
+        return profile(args.profile) if args.profile else limits_of(device)
+
+
+def reference(file: File, args: argparse.Namespace) -> CSource:
+    """The C that results are compared with."""
+    text = file.parsed.sources.text(file.name) if args.file == "-" else None
+    return CSource(args.file, text, tuple(args.include), tuple(args.define), tuple(args.undefine))
+
+
+def _input(text: str) -> tuple[str, Wanted]:
+    """`row=0:nnz:sorted`. Raises UsageError."""
+    name, equals, values = text.partition("=")
+    if name.isidentifier() and equals:
+        return name, wanted(values)
+    raise UsageError(f"'{text}' is not NAME=LOW:HIGH", code="LX023", help=FORM)

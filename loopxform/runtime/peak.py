@@ -1,0 +1,103 @@
+"""What a device can do at most, measured: moving memory, float and double multiply-adds.
+
+The best of several launches (OpenCL events): a copy of a large buffer, 16 bytes by each work-item,
+and eight independent chains of multiply-adds in every work-item, of numbers and of vectors, for as
+long as the clock needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from loopxform.runtime.build import build
+from loopxform.runtime.device import DeviceInfo, profiled_queue, pyopencl
+from loopxform.runtime.resident import device_errors
+
+LARGE = 1 << 29
+GROUP, CHAINS, LAUNCHES = 256, 8, 5
+GROUPS_PER_UNIT = 32
+LINE = 16 * GROUP
+ENOUGH = 5_000_000
+"""Nanoseconds of a launch that is long enough to be measured."""
+
+SOURCE = """
+__kernel void copy(__global const float4 *a, __global float4 *b)
+{
+  b[get_global_id(0)] = a[get_global_id(0)];
+}
+#define CHAINS(T, NAME, ANY)                                            \\
+  __kernel void NAME(int steps, __global T *out)                        \\
+  {                                                                     \\
+    const T a = (T)0.5f;                                                \\
+    T s0 = (T)get_global_id(0), s1 = s0 + a, s2 = s1 + a, s3 = s2 + a;  \\
+    T s4 = s3 + a, s5 = s4 + a, s6 = s5 + a, s7 = s6 + a;               \\
+    for (int k = 0; k < steps; k++) {                                   \\
+      s0 = fma(s0, a, a); s1 = fma(s1, a, a);                           \\
+      s2 = fma(s2, a, a); s3 = fma(s3, a, a);                           \\
+      s4 = fma(s4, a, a); s5 = fma(s5, a, a);                           \\
+      s6 = fma(s6, a, a); s7 = fma(s7, a, a);                           \\
+    }                                                                   \\
+    s0 += s1 + s2 + s3 + s4 + s5 + s6 + s7;                             \\
+    if (ANY(s0 == (T)0.25f))                                            \\
+      out[0] = s0;                                                      \\
+  }
+CHAINS(float, float_1, )
+CHAINS(float16, float_16, any)
+"""
+DOUBLES = """
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+CHAINS(double, double_1, )
+CHAINS(double16, double_16, any)
+"""
+WIDTHS = (1, 16)
+
+
+@dataclass(frozen=True)
+class Peak:
+    """`bandwidth` in GB/s; GFLOP/s by type, where the device has it (`float`, `double`)."""
+
+    bandwidth: float
+    gflops: dict[str, float]
+
+    def at(self, intensity: float, type: str) -> float:
+        """The roof in GFLOP/s over an intensity in operations for a byte."""
+        return min(self.gflops[type], self.bandwidth * intensity)
+
+
+def measured(device: DeviceInfo, nbytes: int = LARGE) -> Peak:
+    """Copies at most so many bytes. Raises DeviceError."""
+    program = build(device, SOURCE + (DOUBLES if device.fp64 else "")).program
+    queue = profiled_queue(device)
+    cl = pyopencl()
+    size = min(nbytes, device.max_alloc // 4, device.global_bytes // 8) // LINE * LINE
+    types = ("float", "double") if device.fp64 else ("float",)
+    with device_errors(queue):
+        flags = cl.mem_flags.READ_WRITE
+        a, b, out = (cl.Buffer(queue.context, flags, n) for n in (size, size, 16 * 8))
+        for x in (a, b):
+            cl.enqueue_fill_buffer(queue, x, np.float32(0), 0, size)
+        bandwidth = 2 * size / _best(queue, cl.Kernel(program, "copy"), size // 16, a, b)
+        rates = {
+            t: max(w * _rate(queue, cl.Kernel(program, f"{t}_{w}"), out) for w in WIDTHS)
+            for t in types
+        }
+    return Peak(bandwidth, rates)
+
+
+def _rate(queue: Any, kernel: Any, out: Any) -> float:
+    """Multiply-adds in a nanosecond, times two, of chains that are long enough."""
+    items = GROUP * GROUPS_PER_UNIT * int(queue.device.max_compute_units)
+    steps = 64
+    while (taken := _best(queue, kernel, items, np.int32(steps), out)) < ENOUGH:
+        steps *= 4
+    return 2 * CHAINS * steps * items / taken
+
+
+def _best(queue: Any, kernel: Any, items: int, *args: Any) -> float:
+    """Nanoseconds of the quickest launch."""
+    events = [kernel(queue, (items,), (GROUP,), *args) for _ in range(LAUNCHES)]
+    queue.finish()
+    return float(max(1, min(e.profile.end - e.profile.start for e in events)))
