@@ -38,6 +38,7 @@ INSTALL = (
 class Cuda:
     """The functions that are used, each raising DeviceError where it fails."""
 
+    count: Callable[..., None]
     at_place: Callable[..., None]
     use: Callable[..., None]
     allocate: Callable[..., None]
@@ -53,6 +54,7 @@ class Cuda:
 def cuda(library: ctypes.CDLL) -> Cuda:
     """Those of the CUDA runtime."""
     return Cuda(
+        declared(library, "cudaGetDeviceCount", POINTER(c_int)),
         declared(library, "cudaDeviceGetByPCIBusId", POINTER(c_int), c_char_p),
         declared(library, "cudaSetDevice", c_int),
         declared(library, "cudaMalloc", POINTER(c_void_p), c_size_t),
@@ -87,12 +89,19 @@ class CuBLAS:
             *(c_void_p, c_int, c_int, c_int, c_int, c_int),
             *(number, *matrix, *matrix, number, *matrix),
         )
-        device = c_int()
-        self.cuda.at_place(byref(device), place.encode())
-        self.cuda.use(device)
+        self.cuda.use(self._device(place))
         self._handle = c_void_p()
         declared(library, "cublasCreate_v2", POINTER(c_void_p))(byref(self._handle))
         declared(library, "cublasSetMathMode", c_void_p, c_int)(self._handle, FULL_PRECISION)
+
+    def _device(self, place: str) -> c_int:
+        """The only GPU there is, or the one at that place: virtual machines may show OpenCL and
+        CUDA different places."""
+        count, device = c_int(), c_int()
+        self.cuda.count(byref(count))
+        if count.value != 1:
+            self.cuda.at_place(byref(device), place.encode())
+        return device
 
     def result(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments after one call. Raises DeviceError."""

@@ -8,6 +8,18 @@ static int device = -1, math_mode = -1, live;
 static float clock_ms;
 static int handle;
 
+/* One GPU, where the environment says so, else several, of which number 3 is a real one. */
+static int alone(void)
+{
+  return getenv("STAND_IN_ALONE") != NULL;
+}
+
+int cudaGetDeviceCount(int *out)
+{
+  *out = alone() ? 1 : 4;
+  return 0;
+}
+
 int cudaDeviceGetByPCIBusId(int *out, const char *place)
 {
   if (strcmp(place, "0000:18:00.0"))
@@ -19,14 +31,14 @@ int cudaDeviceGetByPCIBusId(int *out, const char *place)
 int cudaSetDevice(int number)
 {
   device = number;
-  return number == 3 ? 0 : 101;
+  return number == (alone() ? 0 : 3) ? 0 : 101;
 }
 
 int cudaMalloc(void **out, size_t size)
 {
   live++;
   *out = malloc(size);
-  return device == 3 ? 0 : 100;
+  return device == (alone() ? 0 : 3) ? 0 : 100;
 }
 
 int cudaFree(void *p)

@@ -118,6 +118,12 @@ def test_a_gpu_that_cuda_does_not_see(library: ctypes.CDLL) -> None:
         CuBLAS(product, "0000:19:00.0", library, library)
 
 
+def test_the_only_gpu_needs_no_place(library: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAND_IN_ALONE", "yes")
+    product, _, _ = matrices("mm")
+    CuBLAS(product, "0000:19:00.0", library, library)
+
+
 def test_a_library_that_is_not_there() -> None:
     with pytest.raises(InputError) as e:
         load_library("loopxform_no_such", ("1",), "install it, or leave out --against")
