@@ -18,6 +18,9 @@ class Limits:
     `group_size` is in work-items, `local_bytes` the local memory of a group, `registers` the
     32-bit registers a work-item can have without spilling, `register_file` those of a compute unit
     (0 where unknown), `warp` the work-items that run in lockstep, `compute_units` 0 where unknown.
+    `vector` is the bytes of a vector register where tiled C runs on a CPU: the elements of a
+    work-item are its lanes, and `registers` counts its vector registers in words of 32 bits; 0
+    where every work-item has registers of its own.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Limits:
     register_file: int = 0
     compute_units: int = 0
     item_sizes: tuple[int, int, int] = (1024, 1024, 64)
+    vector: int = 0
 
 
 KIB = 1024
@@ -54,6 +58,10 @@ PROFILES: dict[str, Limits] = {
         # server core); a tile should fit the 256 KiB of a smaller L2. Private memory is the stack:
         # registers are no limit there.
         Limits("pocl", 4096, 256 * KIB, 4096, 1, item_sizes=(4096, 4096, 4096)),
+        # Tiled C: tiles that share half of a 256 KiB L2 with the results; x86-64-v3 (AVX2) has 16
+        # vector registers of 32 bytes, AVX-512 has 32 of 64.
+        Limits("cpu", 65536, 128 * KIB, 16 * 8, 1, item_sizes=(65536,) * 3, vector=32),
+        Limits("avx512", 65536, 256 * KIB, 32 * 16, 1, item_sizes=(65536,) * 3, vector=64),
     )
 }
 

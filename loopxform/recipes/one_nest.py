@@ -137,15 +137,16 @@ def _apply(
     if choice.recipe == "reduce":
         in_group(w, nest, reassociate=options.reassociate)
         return Tiled(w.derivation, choice, used, nest, reason=reason)
-    staged, kept = _tiled(w, nest, choice, options)
+    staged, kept = _tiled(w, nest, choice, options, lanes=limits.vector > 0)
     return Tiled(w.derivation, choice, used, nest, staged, kept, reason)
 
 
 def _tiled(
-    w: Work, nest: Nest, choice: Choice, options: Options
+    w: Work, nest: Nest, choice: Choice, options: Options, *, lanes: bool
 ) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
     """Every step, in the order of the listings; what was staged, and what is read into registers
-    from global memory."""
+    from global memory. With `lanes` the elements of a work-item stay parallel, and compilers find
+    registers for what they read."""
     tiled = [d.loop for d in choice.dims]
     others = [v for v in nest.parallel if v not in tiled]
     w.order(list(nest.parallel), [*others, *tiled])
@@ -168,10 +169,10 @@ def _tiled(
         if k in outer:
             w.do(Stripmine(k, w.size("Tk"), outer[k]))
     storage = _sink(w, choice, outer, threads, items)
-    _normalise(w, dims, choice)
-    _map(w, others, dims, choice)
-    staged = copies(w, choice, outer, groups[-1])
-    kept = registers(w, choice)
+    _normalise(w, dims, choice, lanes=lanes)
+    _map(w, others, dims, choice, lanes=lanes)
+    staged = copies(w, choice, outer, groups[-1], lanes=lanes)
+    kept = () if lanes else registers(w, choice)
     finish(w, storage, choice, outer, pad=options.pad)
     if options.versions:
         w.stage("Versions for whole tiles")
@@ -236,9 +237,9 @@ def _reducing(choice: Choice) -> set[str]:
     return out
 
 
-def _normalise(w: Work, dims: list[Loops], choice: Choice) -> None:
+def _normalise(w: Work, dims: list[Loops], choice: Choice, *, lanes: bool) -> None:
     kept = [d.item for d in dims if d.item]
-    if kept:
+    if kept and not lanes:
         w.stage("Listing 8: Sequentializing innermost loops")
         w.do(*(Sequentialise(f"{v}*") for v in kept))
     w.stage("Listing 9: Normalizing sequential loops")
@@ -247,7 +248,9 @@ def _normalise(w: Work, dims: list[Loops], choice: Choice) -> None:
         w.do(Normalise(f"{v}*", "innermost" if n else "body"))
 
 
-def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
+def _map(
+    w: Work, others: list[str], dims: list[Loops], choice: Choice, *, lanes: bool
+) -> None:
     """Loops over groups and work-items; the parallel loops around them are further groups."""
     w.stage("Listing 10: Mapping to hardware and copying slices")
     letters = {d.loop: x for d, x in zip(choice.hardware(w.sizes), "xyz")}
@@ -258,5 +261,5 @@ def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
         if d.thread:
             w.do(MapTo(f"{d.thread}*", f"thread.{letters[d.dim.loop]}"))
     for d in dims:
-        if d.item:
+        if d.item and not lanes:
             w.do(Unroll(f"{d.item}*"))
