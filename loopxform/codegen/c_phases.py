@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loopxform.codegen.c_pragmas import is_innermost
 from loopxform.codegen.c_scopes import Scopes
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Copy, Decl, For, Function, Opaque, Return, Stmt, Tile, While
+from loopxform.ir.nodes import Copy, Decl, For, Function, Opaque, Return, Stmt, Tile
 from loopxform.ir.visit import Path, reads, stmt_exprs, walk, walk_expr, writes
 
 
@@ -44,8 +45,7 @@ def phases(fn: Function, scopes: Scopes) -> dict[Path, Phase]:
 
 def is_lanes(loop: For) -> bool:
     """Whether a loop inside a work-item is one for a vector: parallel, and innermost."""
-    inner = any(isinstance(s, For | While) for _, s in walk(loop.body))
-    return loop.parallel and loop.level is None and not inner
+    return loop.parallel and loop.level is None and is_innermost(loop)
 
 
 def _repeats(s: For) -> bool:

@@ -16,7 +16,8 @@ from loopxform.codegen import cexpr, routines
 from loopxform.codegen.c_copy import copy_lines
 from loopxform.codegen.c_layout import Orders, laid_out, orders
 from loopxform.codegen.c_phases import Phase, phases
-from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
+from loopxform.codegen.c_pragmas import is_innermost, runs_parallel, threads_over
+from loopxform.codegen.c_scopes import Scopes, scopes_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.structs import c_definition, place, plain_locals, records
 from loopxform.codegen.tables import initialiser
@@ -321,8 +322,8 @@ class _Printer:
             return [f"{pad}while ({cexpr.expr(whiles.test(s), inner)}) {{", *body, pad + "}"]
         free = self.openmp and runs_parallel(s, place, self.scopes, inner.types)
         threads = free and not parallel
-        out = [f"{pad}#pragma omp parallel for"] if threads else []
-        if free and parallel and not any(isinstance(x, For | While) for _, x in walk(s.body)):
+        out = [f"{pad}#pragma omp {threads_over(s, d.types)}"] if threads else []
+        if free and parallel and is_innermost(s):
             out = [f"{pad}#pragma omp simd"]
         own = "" if place in self.scopes.outside else f"{s.type.c} "
         out.append(f"{pad}for ({own}{header(s, d, inner)}) {{")

@@ -59,10 +59,7 @@ def _flags(new: Sizes, old: Sizes) -> str:
 def defaults(choice: Choice, demand: Demand, limits: Limits, given: Sizes) -> dict[str, int]:
     """The default sizes of the recipe, with a register tile of 8 x 4 below 128 registers, each
     reduced, the largest first, until everything fits around what the user gave."""
-    if limits.vector:
-        best = _on_cpu(choice, demand, limits)
-    else:
-        best = dict(_best(choice).numbers)
+    best = _on_cpu(choice, demand, limits) if limits.vector else dict(_best(choice).numbers)
     if not limits.vector and choice.recipe == "register" and limits.registers < 128:
         best["Rx"] = 4
     best |= given

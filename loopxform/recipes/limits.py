@@ -61,7 +61,7 @@ PROFILES: dict[str, Limits] = {
         # Tiled C: tiles that share half of a 256 KiB L2 with the results; x86-64-v3 (AVX2) has 16
         # vector registers of 32 bytes, AVX-512 has 32 of 64.
         Limits("cpu", 65536, 128 * KIB, 16 * 8, 1, item_sizes=(65536,) * 3, vector=32),
-        Limits("avx512", 65536, 256 * KIB, 32 * 16, 1, item_sizes=(65536,) * 3, vector=64),
+        Limits("avx512", 65536, 128 * KIB, 32 * 16, 1, item_sizes=(65536,) * 3, vector=64),
     )
 }
 

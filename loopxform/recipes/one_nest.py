@@ -248,9 +248,7 @@ def _normalise(w: Work, dims: list[Loops], choice: Choice, *, lanes: bool) -> No
         w.do(Normalise(f"{v}*", "innermost" if n else "body"))
 
 
-def _map(
-    w: Work, others: list[str], dims: list[Loops], choice: Choice, *, lanes: bool
-) -> None:
+def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice, *, lanes: bool) -> None:
     """Loops over groups and work-items; the parallel loops around them are further groups."""
     w.stage("Listing 10: Mapping to hardware and copying slices")
     letters = {d.loop: x for d, x in zip(choice.hardware(w.sizes), "xyz")}

@@ -85,5 +85,5 @@ ON_CPU: dict[Recipe, Tiles] = {
 }
 """Where tiled C runs on a CPU; Ry and Rx follow from its vector registers."""
 
-MOST_ROWS = 14
+MOST_ROWS = 8
 """Ry on a CPU: compilers unroll loops of so few iterations, which keeps results in registers."""
