@@ -15,7 +15,7 @@ from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, resolve
 from loopxform.recipes import fit
-from loopxform.recipes.choice import Choice, choices, naive
+from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import demand
 from loopxform.recipes.finish import finish
@@ -84,7 +84,9 @@ def one_nest(
 
     Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
-    found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=few)
+    tried = ON_CPU if limits.vector else AUTOMATIC
+    kept = given.get("Rx", 1) > 1
+    found, problem = choices(inside, recipe, kept=kept, few=few, automatic=tried)
     for choice in found:
         try:
             return _staged(inside, choice, given, limits, options)
