@@ -12,23 +12,25 @@ from dataclasses import dataclass
 from loopxform.codegen.c_pragmas import is_innermost
 from loopxform.codegen.c_scopes import Scopes
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Copy, Decl, For, Function, Opaque, Return, Stmt, Tile
-from loopxform.ir.visit import Path, reads, stmt_exprs, walk, walk_expr, writes
+from loopxform.ir.nodes import Copy, Decl, For, Function, Opaque, Param, Return, Stmt, Tile
+from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, writes
 
 
 @dataclass(frozen=True)
 class Phase:
     """A loop over the work-items of a group with the names that it takes from around it: scalars by
-    value, arrays by their declaration; `tiles` are the sizes that it names."""
+    value, arrays of the caller that it reads, arrays of the group; `sizes` are the tile sizes that
+    it names."""
 
     scalars: tuple[str, ...]
-    arrays: tuple[Decl, ...]
-    tiles: tuple[tuple[str, int], ...]
+    params: tuple[Param, ...]
+    tiles: tuple[Decl, ...]
+    sizes: tuple[tuple[str, int], ...]
 
 
 def phases(fn: Function, scopes: Scopes) -> dict[Path, Phase]:
-    """The outermost loops over work-items that hold lanes inside a sequential loop and touch
-    nothing but scalars and arrays of the function with fixed sizes."""
+    """The outermost loops over work-items that hold lanes inside a sequential loop and change
+    nothing but arrays of the group with fixed sizes."""
     found: dict[Path, Phase] = {}
     declared: dict[str, Decl] = {}
     for path, s in walk(fn.body):
@@ -63,19 +65,25 @@ def _phase(
 ) -> Phase | None:
     inside = {x.name for _, x in walk(s.body) if isinstance(x, Decl)}
     counters = {x.var for _, x in walk((s,)) if isinstance(x, For)}
-    touched = (reads((s,)) | writes((s,))) - inside - counters
-    arrays = [declared[n] for n in sorted(touched) if n in declared and declared[n].shape]
-    scalars = sorted(touched - {d.name for d in arrays})
-    foreign = {p.name for p in fn.objects if p.shape} | {p.name for p in fn.structs}
-    fixed = all(value_of(d) is not None for a in arrays for d in a.shape)
-    if not fixed or foreign & touched or any("." in n for n in scalars):
+    changed = writes((s,)) - inside
+    touched = (reads((s,)) - inside - counters) | changed
+    tiles = [declared[n] for n in sorted(touched) if n in declared and declared[n].shape]
+    params = [p for p in fn.params if p.array and p.name in touched]
+    sizes = {n for p in params for d in p.shape if d is not None for n in names(d)}
+    apart = {t.name for t in tiles} | {p.name for p in fn.objects if p.array}
+    scalars = sorted((touched | sizes) - apart)
+    if any("." in n for n in touched | sizes) or not changed <= {d.name for d in tiles}:
         return None
-    if writes((s,)) & set(scalars) or any(p[: len(path)] == path for p in scopes.outside):
+    if any(value_of(d) is None for t in tiles for d in t.shape):
+        return None
+    if any(p[: len(path)] == path for p in scopes.outside):
         return None
     if any(isinstance(x, Copy | Return | Opaque) for _, x in walk(s.body)):
         return None
     used = {x.name for x in _tiles((s,))}
-    return Phase(tuple(scalars), tuple(arrays), tuple(t for t in fn.tiles if t[0] in used))
+    return Phase(
+        tuple(scalars), tuple(params), tuple(tiles), tuple(t for t in fn.tiles if t[0] in used)
+    )
 
 
 def _tiles(body: tuple[Stmt, ...]) -> Iterator[Tile]:

@@ -15,12 +15,15 @@ from loopxform.ir.typing import type_of
 from loopxform.ir.visit import Path, names, walk
 
 
-def threads_over(loop: For, types: dict[str, Scalar]) -> str:
+def threads_over(loop: For, path: Path, scopes: Scopes, types: dict[str, Scalar]) -> str:
     """The directive of a loop that threads share. The loops over groups directly inside it are
     shared with it where their bounds allow; groups that copy tiles take long enough to be given out
     one by one, so that no thread waits for the slowest."""
     band = [loop]
     while (inner := _group_inside(band, types)) is not None:
+        path = (*path, 0)
+        if path in scopes.outside or path in scopes.before:
+            break
         band.append(inner)
     together = f" collapse({len(band)})" if len(band) > 1 else ""
     copies = any(isinstance(s, Copy) and s.collective for _, s in walk(loop.body))

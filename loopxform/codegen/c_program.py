@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import assert_never
 
 from loopxform.codegen import cexpr, routines
@@ -211,7 +212,7 @@ class _Printer:
         self.stored = stored
         self.name = name
         self.openmp = openmp
-        self.used = used_names(fn)
+        self.used = used_names(fn) | {r.name for r in fn.routines}
         self.found = phases(fn, scopes) if openmp else {}
         self.phases: list[str] = []
 
@@ -322,7 +323,9 @@ class _Printer:
             return [f"{pad}while ({cexpr.expr(whiles.test(s), inner)}) {{", *body, pad + "}"]
         free = self.openmp and runs_parallel(s, place, self.scopes, inner.types)
         threads = free and not parallel
-        out = [f"{pad}#pragma omp {threads_over(s, d.types)}"] if threads else []
+        out = (
+            [f"{pad}#pragma omp {threads_over(s, place, self.scopes, d.types)}"] if threads else []
+        )
         if free and parallel and is_innermost(s):
             out = [f"{pad}#pragma omp simd"]
         own = "" if place in self.scopes.outside else f"{s.type.c} "
@@ -332,18 +335,22 @@ class _Printer:
 
     def _phase(self, s: For, p: Phase, place: Path, d: Dialect) -> str:
         """The call of a function of its own."""
-        name = self._fresh(f"{self.name}_tile")
+        first = f"{self.name}_tile"
+        others = (f"{first}_{n}" for n in count(2))
+        name = next(n for n in chain([first], others) if n not in self.used)
         self.used |= {name}
         scalars = [f"{d.types[n].c} {n}" for n in p.scalars]
-        arrays = [
+        params = [declaration(replace(x, restrict=False)) for x in p.params]
+        tiles = [
             f"{a.type.c} {a.name}[restrict {sizes[0]}]" + "".join(f"[{n}]" for n in sizes[1:])
-            for a in p.arrays
+            for a in p.tiles
             for sizes in [[value_of(x) for x in a.shape]]
         ]
         body = self._for(s, place, 1, d, True)
-        head = f"static void {name}({', '.join([*scalars, *arrays])})"
-        self.phases += [head, "{", *_sizes(dict(p.tiles)), *body, "}", ""]
-        return f"{name}({', '.join([*p.scalars, *(a.name for a in p.arrays)])});"
+        head = f"static void {name}({', '.join([*scalars, *params, *tiles])})"
+        self.phases += [head, "{", *_sizes(dict(p.sizes)), *body, "}", ""]
+        passed = [*p.scalars, *(x.name for x in p.params), *(x.name for x in p.tiles)]
+        return f"{name}({', '.join(passed)});"
 
     def _initialised(self, before: tuple[Stmt, ...], s: Assign, place: Path) -> Scalar | None:
         """The type of the scalar that `s` sets, where the statement before only declares it."""
