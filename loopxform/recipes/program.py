@@ -48,6 +48,7 @@ from loopxform.transforms import (
     FinalValue,
     MapTo,
     Own,
+    Rename,
     Stripmine,
 )
 
@@ -80,7 +81,7 @@ def offload(
     fn = whole_loops(fn)
     _require_modelled(fn)
     counted = _counted(_own(Derivation(fn)).titled("Loops with names of their own"))
-    named = told_apart(counted)
+    named = told_apart(_counters(counted))
     _require_names(named.function)
     asked = asked or Wishes()
     given = Wish(sizes, recipe, options)
@@ -127,6 +128,16 @@ def _counted(derivation: Derivation) -> Derivation:
         site = loops(w.fn)[n]
         if site.loop.live_out:
             w.attempt(FinalValue(w.ref(site.path)))
+    return w.derivation
+
+
+def _counters(derivation: Derivation) -> Derivation:
+    """Loops that count with a scalar which has other uses get a counter of their own."""
+    w = Work(derivation, {})
+    for n in range(len(loops(w.fn))):
+        site = loops(w.fn)[n]
+        if site.loop.var in writes(w.fn.body) and not site.loop.live_out:
+            w.attempt(Rename(w.ref(site.path), fresh(w.fn, site.loop.var)))
     return w.derivation
 
 

@@ -261,6 +261,16 @@ def test_parameters_that_are_set_and_counters_that_are_read_again() -> None:
     assert {b.param.name for b in plan.temporaries} == {"x_2"}
 
 
+def test_a_loop_may_count_with_a_scalar_that_is_read_before_it() -> None:
+    text = WHOLE.format(
+        "int i = 2; for (int j = 0; j < m; j++) { b[j] += i; b[0] -= j; } "
+        "c[0] += i; for (i = 1; i < n; i++) c[i] = c[i - 1] * 2;"
+    )
+    done = offloaded(text)
+    assert_same_meaning(done.derivation.start, done.function, (1, 3, 6))
+    assert [p.loops for p in done.parts if p.kind == "one work-item"] == [(), ("j_2", "i_2")]
+
+
 def test_scalars_of_the_host_stay_there() -> None:
     """What only the host sets is an argument; what a work-item computes is in memory."""
     text = WHOLE.format(
