@@ -34,9 +34,9 @@ def _group_inside(band: list[For], types: dict[str, Scalar]) -> For | None:
     match band[-1].body:
         case (For() as inner,) if inner.parallel and inner.level and inner.level.kind == "grid":
             own = {x.var: x.type for x in (*band, inner)}
-            fixed = not {x.var for x in band} & (names(inner.lo) | names(inner.hi))
-            changed = _assigned_arrays(inner.body) & (names(inner.lo) | names(inner.hi))
-            return inner if fixed and not changed and canonical(inner, {**types, **own}) else None
+            bounds = names(inner.lo) | names(inner.hi) | names(inner.step)
+            fixed = not bounds & ({x.var for x in band} | _assigned_arrays(inner.body))
+            return inner if fixed and canonical(inner, {**types, **own}) else None
         case _:
             return None
 
