@@ -46,7 +46,7 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    limits = tiling.limits_for(args)
+    limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
     file = read(args)
     tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
     made = tiled.openmp if args.target == "openmp" else tiled.opencl

@@ -125,8 +125,8 @@ def _layouts(texts: list[str]) -> tuple[tuple[str, str], ...] | None:
     return () if texts == ["none"] else tuple(wishes.layout(t, "--manifest") for t in texts)
 
 
-def limits_for(args: argparse.Namespace) -> Limits:
-    """The limits of --profile, of --device, or of the generic profile. Raises UsageError,
+def limits_for(args: argparse.Namespace, default: str = "generic") -> Limits:
+    """The limits of --profile, of --device, or of the profile `default`. Raises UsageError,
     DeviceError."""
     if args.profile and args.device:
         raise UsageError(
@@ -137,7 +137,7 @@ def limits_for(args: argparse.Namespace) -> Limits:
 
         return limits_of(device(args))
     with about("--profile"):
-        return profile(args.profile or "generic")
+        return profile(args.profile or default)
 
 
 def device(args: argparse.Namespace) -> DeviceInfo:

@@ -54,7 +54,7 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
     transformed = fresh(start, f"{fn.name}_transformed")
     texts = (
         c_program.function_text(start, name=as_written, openmp=False),
-        c_program.function_text(fn, name=transformed),
+        c_program.function_text(fn, name=transformed, static=True),
     )
     asked = tuple((c.text(d), c.why) for c in conditions)
     arguments = ", ".join(structs.roots(start.params))

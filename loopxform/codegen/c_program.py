@@ -8,13 +8,17 @@ is not a small number, on the heap.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import assert_never
 
 from loopxform.codegen import cexpr, routines
 from loopxform.codegen.c_copy import copy_lines
-from loopxform.codegen.c_scopes import Scopes, runs_parallel, scopes_of
+from loopxform.codegen.c_layout import Orders, laid_out, orders
+from loopxform.codegen.c_phases import Phase, phases
+from loopxform.codegen.c_pragmas import is_innermost, runs_parallel, threads_over
+from loopxform.codegen.c_scopes import Scopes, scopes_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.structs import c_definition, place, plain_locals, records
 from loopxform.codegen.tables import initialiser
@@ -103,23 +107,32 @@ def _global(p: Param, *, define: bool) -> str:
     return f"{'' if define else 'extern '}{declaration(p)};"
 
 
-def function_text(fn: Function, *, name: str | None = None, openmp: bool = True) -> str:
-    """The function alone. It may use LX_MIN, LX_MAX (`cexpr.HELPERS`), math.h and stdlib.h.
+def function_text(
+    fn: Function, *, name: str | None = None, openmp: bool = True, static: bool = False
+) -> str:
+    """The function alone, behind those that its groups call. It may use LX_MIN, LX_MAX
+    (`cexpr.HELPERS`), math.h and stdlib.h.
 
     Raises EmitError where the function holds statements that are not modelled.
     """
     require_whole(fn)
     fn = plain_locals(fn)
+    stored = orders(fn)
+    fn = laid_out(fn, stored)
     scopes = scopes_of(fn)
-    printer = _Printer(fn, scopes, openmp)
-    lines = [prototype(fn, name), "{"]
-    tiles = {x.name: x.value for x in _expressions(fn) if isinstance(x, Tile)}
-    if tiles:
-        lines.append(f"  enum {{ {', '.join(f'{t} = {v}' for t, v in tiles.items())} }};")
+    printer = _Printer(fn, scopes, stored, name or fn.name, openmp=openmp)
+    lines = [("static " if static else "") + prototype(fn, name), "{"]
+    lines += _sizes({x.name: x.value for x in _expressions(fn) if isinstance(x, Tile)})
     unread = [p.name for p in fn.params if p.name in scopes.silenced and not p.is_member]
     lines += [f"  (void){n};" for n in unread]
     lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
-    return "\n".join([*lines, "}"]) + "\n"
+    return "\n".join([*printer.phases, *lines, "}"]) + "\n"
+
+
+def _sizes(tiles: Mapping[str, int]) -> list[str]:
+    if not tiles:
+        return []
+    return [f"  enum {{ {', '.join(f'{t} = {v}' for t, v in tiles.items())} }};"]
 
 
 def prototype(fn: Function, name: str | None = None) -> str:
@@ -191,11 +204,17 @@ class _Printer:
     """Statements to lines. A dialect travels along, since a name may have another type in a
     sibling scope; `parallel` says that an enclosing loop already runs in parallel."""
 
-    def __init__(self, fn: Function, scopes: Scopes, openmp: bool) -> None:
+    def __init__(
+        self, fn: Function, scopes: Scopes, stored: Orders, name: str, *, openmp: bool
+    ) -> None:
         self.fn = fn
         self.scopes = scopes
+        self.stored = stored
+        self.name = name
         self.openmp = openmp
-        self.used = used_names(fn)
+        self.used = used_names(fn) | {r.name for r in fn.routines}
+        self.found = phases(fn, scopes) if openmp else {}
+        self.phases: list[str] = []
 
     def body(
         self,
@@ -263,6 +282,8 @@ class _Printer:
     def _statement(self, s: Stmt, place: Path, depth: int, d: Dialect, parallel: bool) -> list[str]:
         pad = "  " * depth
         match s:
+            case For() if place in self.found:
+                return [pad + self._phase(s, self.found[place], place, d)]
             case For():
                 return self._for(s, place, depth, d, parallel)
             case If():
@@ -275,7 +296,8 @@ class _Printer:
             case Assign():
                 return [f"{pad}{cexpr.assign(s, d)};"]
             case Copy():
-                return [pad + line for line in copy_lines(s, d, self._fresh)]
+                order = self.stored.get(s.target, ())
+                return [pad + line for line in copy_lines(s, d, self._fresh, order)]
             case While():
                 inside = self.body(s.body, place, depth + 1, d, parallel=parallel)
                 test = f"while ({cexpr.expr(s.cond, d)})"
@@ -299,12 +321,36 @@ class _Printer:
         if whiles.is_while(s):
             body = self.body(s.body, place, depth + 1, inner, parallel=parallel)
             return [f"{pad}while ({cexpr.expr(whiles.test(s), inner)}) {{", *body, pad + "}"]
-        threads = self.openmp and not parallel and runs_parallel(s, place, self.scopes, inner.types)
-        out = [f"{pad}#pragma omp parallel for"] if threads else []
+        free = self.openmp and runs_parallel(s, place, self.scopes, inner.types)
+        threads = free and not parallel
+        out = (
+            [f"{pad}#pragma omp {threads_over(s, place, self.scopes, d.types)}"] if threads else []
+        )
+        if free and parallel and is_innermost(s):
+            out = [f"{pad}#pragma omp simd"]
         own = "" if place in self.scopes.outside else f"{s.type.c} "
         out.append(f"{pad}for ({own}{header(s, d, inner)}) {{")
         out += self.body(s.body, place, depth + 1, inner, parallel=parallel or threads)
         return [*out, pad + "}"]
+
+    def _phase(self, s: For, p: Phase, place: Path, d: Dialect) -> str:
+        """The call of a function of its own."""
+        first = f"{self.name}_tile"
+        others = (f"{first}_{n}" for n in count(2))
+        name = next(n for n in chain([first], others) if n not in self.used)
+        self.used |= {name}
+        scalars = [f"{d.types[n].c} {n}" for n in p.scalars]
+        params = [declaration(replace(x, restrict=False)) for x in p.params]
+        tiles = [
+            f"{a.type.c} {a.name}[restrict {sizes[0]}]" + "".join(f"[{n}]" for n in sizes[1:])
+            for a in p.tiles
+            for sizes in [[value_of(x) for x in a.shape]]
+        ]
+        body = self._for(s, place, 1, d, True)
+        head = f"static void {name}({', '.join([*scalars, *params, *tiles])})"
+        self.phases += [head, "{", *_sizes(dict(p.sizes)), *body, "}", ""]
+        passed = [*p.scalars, *(x.name for x in p.params), *(x.name for x in p.tiles)]
+        return f"{name}({', '.join(passed)});"
 
     def _initialised(self, before: tuple[Stmt, ...], s: Assign, place: Path) -> Scalar | None:
         """The type of the scalar that `s` sets, where the statement before only declares it."""

@@ -1,18 +1,16 @@
-"""Where a C function declares its scalars, and which parallel loops C may run in parallel.
+"""Where a C function declares its scalars.
 
-The loop tree leaves both open: a loop variable is declared by its loop unless the function reads it
-afterwards, and `parallel` is a fact about iterations, not about where their scalars live.
+The loop tree leaves that open: a loop variable is declared by its loop unless the function reads it
+afterwards.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, If, Load, Stmt, Var, While
-from loopxform.ir.types import Scalar, common, promote
-from loopxform.ir.typing import type_of
+from loopxform.ir.nodes import Decl, For, Function, If, Stmt, Var, While
+from loopxform.ir.types import Scalar
 from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, writes
 
 
@@ -103,42 +101,3 @@ def _place_of_declaration(fn: Function, name: str) -> Path:
     sets = isinstance(setter, For) and setter.var == name and name not in names(setter.lo)
     one_body = len({p[n] < 0 for p in paths}) == 1
     return first if sets and one_body and len(first) == n + 1 else first[:1]
-
-
-def runs_parallel(loop: For, path: Path, scopes: Scopes, types: dict[str, Scalar]) -> bool:
-    """Whether OpenMP may run the loop: a canonical header whose bounds do not change in the loop,
-    and no scalar declared outside of the loop that its body assigns."""
-    if not loop.parallel or path in scopes.outside or not canonical(loop, types):
-        return False
-    inside = {s.name for _, s in walk(loop.body) if isinstance(s, Decl)}
-    for place, variables in scopes.before.items():
-        if len(place) > len(path) and place[: len(path)] == path:
-            inside |= {name for name, _ in variables}
-    scalars = set(_assigned_scalars(loop.body, path, scopes)) - inside
-    bounds = names(loop.lo) | names(loop.hi) | names(loop.step)
-    return not scalars and not bounds & _assigned_arrays(loop.body)
-
-
-def _assigned_scalars(body: tuple[Stmt, ...], path: Path, scopes: Scopes) -> Iterator[str]:
-    for inner, s in walk(body, path):
-        if isinstance(s, Assign) and isinstance(s.target, Var):
-            yield s.target.name
-        elif isinstance(s, For) and inner in scopes.outside:
-            yield s.var
-
-
-def _assigned_arrays(body: tuple[Stmt, ...]) -> set[str]:
-    found = {s.target for _, s in walk(body) if isinstance(s, Copy)}
-    return found | {
-        s.target.array
-        for _, s in walk(body)
-        if isinstance(s, Assign) and isinstance(s.target, Load)
-    }
-
-
-def canonical(loop: For, types: dict[str, Scalar]) -> bool:
-    """Whether the test of the header compares the integer variable itself, without converting it
-    to an unsigned type first (which OpenMP has no form for)."""
-    bound = promote(type_of(loop.hi, types))
-    to = common(loop.type, bound)
-    return to.is_integer and promote(loop.type).is_unsigned == to.is_unsigned

@@ -29,6 +29,9 @@ from loopxform.recipes.sizes import DEFAULTS, NAMES, Recipe
 AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
 """What is tried, in this order, where the user names no recipe."""
 
+ON_CPU: tuple[Recipe, ...] = ("register", "1-d")
+"""The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
+
 RARE = "what is read again is read too rarely to be worth staging: caches serve it as well"
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
@@ -87,14 +90,19 @@ class Choice:
 
 
 def choices(
-    nest: Nest, recipe: Recipe | None, *, kept: bool, few: bool = False
+    nest: Nest,
+    recipe: Recipe | None,
+    *,
+    kept: bool,
+    few: bool = False,
+    automatic: tuple[Recipe, ...] = AUTOMATIC,
 ) -> tuple[list[Choice], str]:
     """What fits a nest, best first, and why the rest does not; of one recipe where the user names
-    it. `kept` asks for several elements per work-item where that is a question (1-d), `few` says
-    that a group may compute a single result."""
+    it, else of those in `automatic`. `kept` asks for several elements per work-item where that is a
+    question (1-d), `few` says that a group may compute a single result."""
     facts = Facts(nest)
     found, reason = [], ""
-    for name in (recipe,) if recipe else (*(("reduce",) if few else ()), *AUTOMATIC):
+    for name in (recipe,) if recipe else (*(("reduce",) if few else ()), *automatic):
         made = _choice(facts, name, asked=recipe is not None, kept=kept)
         if isinstance(made, Choice):
             found.append(made)

@@ -22,8 +22,11 @@ class NotCopied(Exception):
         self.stage, self.refused = stage, refused
 
 
-def copies(w: Work, choice: Choice, outer: dict[str, str], group: str) -> tuple[Staged, ...]:
-    """Stages every box; reads from registers what serves several elements. Raises NotCopied."""
+def copies(
+    w: Work, choice: Choice, outer: dict[str, str], group: str, *, lanes: bool
+) -> tuple[Staged, ...]:
+    """Stages every box; reads from registers what serves several elements of a work-item, unless
+    these are lanes. Raises NotCopied."""
     staged = []
     for s in choice.stages:
         name = fresh(w.fn, f"{s.array}_loc")
@@ -32,7 +35,7 @@ def copies(w: Work, choice: Choice, outer: dict[str, str], group: str) -> tuple[
         except TransformError as e:
             raise NotCopied(s, e) from e
         inner = [x.var for x in s.reads[0].loops if x.var in s.reads[0].varies]
-        private = bool(s.kept and inner) and w.attempt(CopyToPrivate(name, inner[-1]))
+        private = bool(s.kept and inner and not lanes) and w.attempt(CopyToPrivate(name, inner[-1]))
         staged.append(Staged(s, private))
     return tuple(staged)
 

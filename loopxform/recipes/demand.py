@@ -41,6 +41,10 @@ class Demand:
         found = (*self._group(sizes, limits), *self._local(sizes, limits))
         return (*found, *self._registers(sizes, limits))
 
+    def spills(self, sizes: Mapping[str, int], limits: Limits) -> bool:
+        """Whether a work-item needs more registers than there are."""
+        return any(self._registers(sizes, limits))
+
     def _group(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
         names = tuple(f for d in reversed(self.items) for f in d)
         total = amount(names, sizes)
@@ -65,14 +69,18 @@ class Demand:
     def _registers(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
         if not self.kept:
             return
-        each = [sizes[n] for n in self.kept]
-        total = self.operand * sum(each) + self.accumulators * prod(each) + MARGIN
+        # On a CPU the operands of one row are in registers, those of the rows come one by one.
+        held = self.kept[-1:] if limits.vector else self.kept
+        margin = limits.vector // 4 or MARGIN
+        each, operands = [sizes[n] for n in self.kept], [sizes[n] for n in held]
+        total = self.operand * sum(operands) + self.accumulators * prod(each) + margin
         if total <= limits.registers:
             return
-        names = _sum(self.operand, self.kept) + f" + {_product(self.accumulators, self.kept)}"
+        names = _sum(self.operand, held) + f" + {_product(self.accumulators, self.kept)}"
         texts = [str(n) for n in each]
-        numbers = _sum(self.operand, texts) + f" + {_product(self.accumulators, texts)}"
-        text = _shown(f"{names} + {MARGIN}", f"{numbers} + {MARGIN}", total)
+        numbers = _sum(self.operand, list(map(str, operands)))
+        numbers += f" + {_product(self.accumulators, texts)}"
+        text = _shown(f"{names} + {margin}", f"{numbers} + {margin}", total)
         yield f"registers: {text} > {limits.registers}"
 
 

@@ -10,7 +10,7 @@ from loopxform.errors import LimitError
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.demand import Demand
 from loopxform.recipes.limits import Limits
-from loopxform.recipes.sizes import ALONE, DEFAULTS, ROWS, WINDOWS, Tiles
+from loopxform.recipes.sizes import ALONE, DEFAULTS, MOST_ROWS, ON_CPU, ROWS, WINDOWS, Tiles
 
 Sizes = Mapping[str, int]
 
@@ -59,8 +59,8 @@ def _flags(new: Sizes, old: Sizes) -> str:
 def defaults(choice: Choice, demand: Demand, limits: Limits, given: Sizes) -> dict[str, int]:
     """The default sizes of the recipe, with a register tile of 8 x 4 below 128 registers, each
     reduced, the largest first, until everything fits around what the user gave."""
-    best = dict(_best(choice).numbers)
-    if choice.recipe == "register" and limits.registers < 128:
+    best = _on_cpu(choice, demand, limits) if limits.vector else dict(_best(choice).numbers)
+    if not limits.vector and choice.recipe == "register" and limits.registers < 128:
         best["Rx"] = 4
     best |= given
     free = [name for name in ("Rx", "Ry", "Tk", "Ty", "Tx", "Tz") if name not in given]
@@ -72,6 +72,17 @@ def defaults(choice: Choice, demand: Demand, limits: Limits, given: Sizes) -> di
         name = max(large, key=lambda n: sizes[n])
         sizes[name] //= 2
     return sizes
+
+
+def _on_cpu(choice: Choice, demand: Demand, limits: Limits) -> dict[str, int]:
+    """Two vectors of results along the lanes, in as many rows as registers hold."""
+    best = dict(ON_CPU.get(choice.recipe, _best(choice)).numbers)
+    if choice.recipe == "register":
+        best["Rx"] = max(1, limits.vector // 2 // demand.operand)
+        best["Ry"] = 1
+        while best["Ry"] < MOST_ROWS and not demand.spills({**best, "Ry": best["Ry"] + 1}, limits):
+            best["Ry"] += 1
+    return best
 
 
 def _best(choice: Choice) -> Tiles:

@@ -18,7 +18,10 @@ class Limits:
     `group_size` is in work-items, `local_bytes` the local memory of a group, `registers` the
     32-bit registers a work-item can have without spilling, `register_file` those of a compute unit
     (0 where unknown), `warp` the work-items that run in lockstep, `compute_units` 0 where unknown.
-    Where nothing else is asked, register tiles move `vector` elements at once, and offsets have 32
+    `vector` is the bytes of a vector register where tiled C runs on a CPU: the elements of a
+    work-item are its lanes, and `registers` counts its vector registers in words of 32 bits; 0
+    where every work-item has registers of its own.
+    Where nothing else is asked, register tiles move `at_once` elements at once, and offsets have 32
     bits where the sizes allow it (`narrow`).
     """
 
@@ -30,7 +33,8 @@ class Limits:
     register_file: int = 0
     compute_units: int = 0
     item_sizes: tuple[int, int, int] = (1024, 1024, 64)
-    vector: int = 1
+    vector: int = 0
+    at_once: int = 1
     narrow: bool = False
 
 
@@ -44,10 +48,10 @@ PROFILES: dict[str, Limits] = {
         Limits("generic", 1024, 48 * KIB, 128, 32, item_sizes=(1024, 1024, 64)),
         # CUDA C programming guide, compute capability 9.0 / 8.0 / 7.5 / 3.5: 1024 threads, 255
         # registers a thread, 64 K registers an SM. Vectors and offsets: docs/performance.md.
-        Limits("h100", 1024, 48 * KIB, 255, 32, 64 * KIB, 132, vector=4, narrow=True),
-        Limits("a100", 1024, 48 * KIB, 255, 32, 64 * KIB, 108, vector=4, narrow=True),
-        Limits("rtx2080ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 68, vector=4, narrow=True),
-        Limits("gtx780ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 15, vector=4, narrow=True),
+        Limits("h100", 1024, 48 * KIB, 255, 32, 64 * KIB, 132, at_once=4, narrow=True),
+        Limits("a100", 1024, 48 * KIB, 255, 32, 64 * KIB, 108, at_once=4, narrow=True),
+        Limits("rtx2080ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 68, at_once=4, narrow=True),
+        Limits("gtx780ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 15, at_once=4, narrow=True),
         # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane, 512 KiB of them a CU; ROCm's
         # OpenCL reports 256 items a group; 104 CUs on each of the two dies (one device each).
         Limits("mi250", 256, 64 * KIB, 256, 64, 128 * KIB, 104, (1024, 1024, 1024)),
@@ -58,6 +62,10 @@ PROFILES: dict[str, Limits] = {
         # server core); a tile should fit the 256 KiB of a smaller L2. Private memory is the stack:
         # registers are no limit there.
         Limits("pocl", 4096, 256 * KIB, 4096, 1, item_sizes=(4096, 4096, 4096)),
+        # Tiled C: tiles that share half of a 256 KiB L2 with the results; x86-64-v3 (AVX2) has 16
+        # vector registers of 32 bytes, AVX-512 has 32 of 64.
+        Limits("cpu", 65536, 128 * KIB, 16 * 8, 1, item_sizes=(65536,) * 3, vector=32),
+        Limits("avx512", 65536, 128 * KIB, 32 * 16, 1, item_sizes=(65536,) * 3, vector=64),
     )
 }
 

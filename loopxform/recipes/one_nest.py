@@ -15,7 +15,7 @@ from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, resolve
 from loopxform.recipes import fit
-from loopxform.recipes.choice import Choice, choices, naive
+from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import demand
 from loopxform.recipes.finish import finish
@@ -85,7 +85,9 @@ def one_nest(
 
     Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
-    found, problem = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=few)
+    tried = ON_CPU if limits.vector else AUTOMATIC
+    kept = given.get("Rx", 1) > 1
+    found, problem = choices(inside, recipe, kept=kept, few=few, automatic=tried)
     for choice in found:
         try:
             return _staged(inside, choice, given, limits, options)
@@ -146,7 +148,9 @@ def _tiled(
     w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
 ) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
     """Every step, in the order of the listings; what was staged, and what is read into registers
-    from global memory."""
+    from global memory. On a CPU with vectors the elements of a work-item are lanes: they stay
+    parallel, and compilers find registers for what they read."""
+    lanes = limits.vector > 0
     tiled = [d.loop for d in choice.dims]
     others = [v for v in nest.parallel if v not in tiled]
     w.order(list(nest.parallel), [*others, *tiled])
@@ -169,10 +173,10 @@ def _tiled(
         if k in outer:
             w.do(Stripmine(k, w.size("Tk"), outer[k]))
     storage = _sink(w, choice, outer, threads, items)
-    _normalise(w, dims, choice)
-    _map(w, others, dims, choice)
-    staged = copies(w, choice, outer, groups[-1])
-    kept = registers(w, choice)
+    _normalise(w, dims, choice, lanes=lanes)
+    _map(w, others, dims, choice, lanes=lanes)
+    staged = copies(w, choice, outer, groups[-1], lanes=lanes)
+    kept = () if lanes else registers(w, choice)
     finish(w, storage, choice, outer, pad=options.pad)
     if options.versions:
         w.stage("Versions for whole tiles")
@@ -238,9 +242,9 @@ def _reducing(choice: Choice) -> set[str]:
     return out
 
 
-def _normalise(w: Work, dims: list[Loops], choice: Choice) -> None:
+def _normalise(w: Work, dims: list[Loops], choice: Choice, *, lanes: bool) -> None:
     kept = [d.item for d in dims if d.item]
-    if kept:
+    if kept and not lanes:
         w.stage("Listing 8: Sequentializing innermost loops")
         w.do(*(Sequentialise(f"{v}*") for v in kept))
     w.stage("Listing 9: Normalizing sequential loops")
@@ -249,7 +253,7 @@ def _normalise(w: Work, dims: list[Loops], choice: Choice) -> None:
         w.do(Normalise(f"{v}*", "innermost" if n else "body"))
 
 
-def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
+def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice, *, lanes: bool) -> None:
     """Loops over groups and work-items; the parallel loops around them are further groups."""
     w.stage("Listing 10: Mapping to hardware and copying slices")
     letters = {d.loop: x for d, x in zip(choice.hardware(w.sizes), "xyz")}
@@ -260,5 +264,5 @@ def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice) -> None:
         if d.thread:
             w.do(MapTo(f"{d.thread}*", f"thread.{letters[d.dim.loop]}"))
     for d in dims:
-        if d.item:
+        if d.item and not lanes:
             w.do(Unroll(f"{d.item}*"))

@@ -84,3 +84,12 @@ ROWS = Tiles(Ty=1, Tx=32, Tk=128, Ry=1, Rx=1)
 
 ALONE = Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1)
 """The recipe stencil along one loop."""
+
+ON_CPU: dict[Recipe, Tiles] = {
+    "register": Tiles(Ty=16, Tx=8, Tk=128),
+    "naive": Tiles(Ty=16, Tx=256, Ry=1, Rx=1),
+}
+"""Where tiled C runs on a CPU; Ry and Rx follow from its vector registers."""
+
+MOST_ROWS = 8
+"""Ry on a CPU: compilers unroll loops of so few iterations, which keeps results in registers."""

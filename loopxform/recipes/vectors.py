@@ -17,7 +17,7 @@ def vectors(w: Work, group: str, options: Options, limits: Limits | None) -> Non
     narrow, wanted = options.narrow, options.vector
     if limits is not None:
         narrow = limits.narrow if narrow is None else narrow
-        wanted = limits.vector if wanted is None else wanted
+        wanted = limits.at_once if wanted is None else wanted
     first = group
     if narrow:
         w.stage("Offsets in 32 bits")

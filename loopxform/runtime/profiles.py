@@ -28,6 +28,6 @@ def limits_of(device: DeviceInfo) -> Limits:
         like.register_file,
         device.compute_units,
         (sizes[0], sizes[1], sizes[2]),
-        like.vector,
-        like.narrow,
+        at_once=like.at_once,
+        narrow=like.narrow,
     )

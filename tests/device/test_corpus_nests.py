@@ -173,3 +173,19 @@ def test_touches_only_what_the_c_program_touches(name: str) -> None:
     after = arrays_after(plan, report)
     relative = n.tolerance or 0.0
     assert not compare({x: args[x] for x in after}, after, rtol=relative, atol=relative)
+
+
+@pytest.mark.slow
+@every("tiling")
+def test_tiled_c_for_a_cpu_is_bit_identical(name: str) -> None:
+    n = nest(name)
+    fn, tiles = n.routine.function, {"Ty": 2, "Tx": 2, "Tk": 4, "Ry": 3, "Rx": 4}
+    used = n.routine.tile(limits="cpu").sizes.keys() & tiles.keys()
+    tiled = n.routine.tile(limits="cpu", **{size: tiles[size] for size in used})
+    (text,) = tiled.openmp.files.values()
+    args = arguments(fn, {**n.residual, **n.fixed}, SEED, n.inputs)
+    results = []
+    for source in (CSource(str(n.file)), CSource(text=text, flags=("-fopenmp",))):
+        results.append({k: v.copy() if hasattr(v, "copy") else v for k, v in args.items()})
+        Library(source, [fn]).run(fn.name, results[-1])
+    assert not compare(*results)
