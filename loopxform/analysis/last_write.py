@@ -15,6 +15,7 @@ from functools import cached_property
 
 from loopxform.analysis import sets
 from loopxform.analysis.accesses import Access
+from loopxform.analysis.domain import iterations, restricted
 from loopxform.analysis.extent import index_names
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import (
@@ -147,12 +148,16 @@ def _elements(instance: Instance, access: Access, also: Dnf, shown: Sequence[str
 
 
 def _no_other(where: Region, loop: Loop) -> Dnf | None:
-    """i + step >= hi, or <= hi where the loop counts down."""
+    """An iteration, with i + step >= hi, or <= hi where the loop counts down. (That there is the
+    iteration is asked again: domains that have too many cases lose conditions.)"""
     translator = Translator(where.names.at(loop.path, (loop.var,)))
     begins, bounds = translator.cases(loop.node.lo), translator.cases(loop.node.hi)
+    there = iterations(loop.node, translator)
     if begins is None or bounds is None or not translator.known or not loop.sign:
         return None
     ahead = {loop.var: 1, "": loop.sign * loop.step}
-    return tuple(
+    last = tuple(
         (Constraint(False, times(plus(ahead, hi, -1), loop.sign)), *when) for hi, when in bounds
     )
+    found, few = restricted(there, last)
+    return found if few else None

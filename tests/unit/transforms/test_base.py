@@ -79,6 +79,10 @@ EXAMPLES = (
     "epilogue kk",
     "pad kk",
     "interior jjj",
+    "narrow iii",
+    "version iii 4",
+    "vectorise A_loc 4",
+    "lanes iii 4 8",
     "unguard acc",
     "unguard acc,sum",
 )
@@ -114,7 +118,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
     ("text", "message", "help"),
     [
         ("", "'' is not a step", "steps: copy-to-local, "),
-        ("tile i", "'tile' is not a step", "trim, unguard, unroll, widen"),
+        ("tile i", "'tile' is not a step", "trim, unguard, unroll, vectorise, version, widen"),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
         ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),
         ("interchange i", "has the wrong number of words", "usage: interchange OUTER INNER"),

@@ -278,6 +278,18 @@ def test_refusal(case: str, golden: Golden) -> None:
     golden.check(refusal(text, *steps))
 
 
+def test_a_domain_with_too_many_cases_has_no_last_iteration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a domain lost conditions, an iteration past the last one is none that writes all."""
+    monkeypatch.setattr("loopxform.analysis.domain.MAX_DOMAIN", 1)
+    text = c(
+        "for (int i = n/2; i < m; i++) { t[i & 3] = i; A[i & 7] = t[i & 3]; }",
+        "int n, int m, int A[8], int t[40]",
+    )
+    assert "LX144" in refusal(text, "expand t i")
+
+
 def test_a_copy_of_a_member_is_not_called_as_kernels_call_the_member() -> None:
     struct = "struct w { float *t; int k; };"
     text = f"{struct} {rows(FILL + USE, 'int n, int m, float A[n][m], struct w *s')}"
