@@ -47,15 +47,22 @@ def check(name: str, options: Options, tiles: Tiles = TILES) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("case", EACH)
-def test_each_step_alone_and_with_others(case: str) -> None:
+@pytest.mark.parametrize("case", ["vectors", "lanes-that-do-not-fit", "everything"])
+def test_steps_alone_and_with_others(case: str) -> None:
     check("mm", EACH[case])
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["batched", "mm_at", "mm_bt"])
+@pytest.mark.parametrize("name", ["batched", "mm_at"])
 def test_other_programs(name: str) -> None:
     check(name, ALL)
+
+
+@pytest.mark.slow
+@pytest.mark.device
+@pytest.mark.parametrize("case", EACH)
+def test_each_step_alone_and_with_others(case: str) -> None:
+    check("mm", EACH[case])
 
 
 @pytest.mark.slow
@@ -68,7 +75,7 @@ def test_every_program(name: str, case: str) -> None:
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("size", SIZES[:2], ids=str)
-@pytest.mark.parametrize("name", ["mm", "mm_at", "mm_bt", "batched"])
+@pytest.mark.parametrize("name", ["mm", "batched"])
 def test_no_race_and_nothing_out_of_bounds(name: str, size: tuple[int, int, int]) -> None:
     p = plan(name, TILES, ALL)
     assert "LX_VECTOR(float4" in p.source
