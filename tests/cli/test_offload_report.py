@@ -129,3 +129,15 @@ def test_what_is_refused(tmp_path: Path, capsys: Capture, text: str, why: str) -
     assert main(["offload", str(file), "-o", str(tmp_path / "out")]) == 2
     assert why in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_complex_numbers_are_left_to_the_host_or_refused(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "c.c").write_text(
+        "void f(int n, double _Complex *a) { for (int i = 0; i < n; i++) a[i] *= 2; }\n"
+        "void g(int n, float *b) { for (int i = 0; i < n; i++) b[i] *= 2; }\n"
+    )
+    command = ["offload", str(tmp_path / "c.c"), "--dry-run"]
+    assert main(command) == 0
+    assert "f: left as it is: line 1: 'a' has type double _Complex *" in capsys.readouterr().out
+    assert main([*command, "--function", "f"]) == 2
+    assert "c.c:1:32: error: 'a' has type double _Complex *" in capsys.readouterr().err
