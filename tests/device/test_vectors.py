@@ -67,7 +67,7 @@ def test_each_step_alone_and_with_others(case: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize("case", ["all", "everything"])
+@pytest.mark.parametrize("case", ["all", "padded"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program(name: str, case: str) -> None:
     check(name, EACH[case], Tiles(2, 4, 8, 8, 4))
