@@ -118,12 +118,12 @@ def test_no_element_is_missed_and_none_comes_back_that_was_not_there(kind: str) 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_many(kind: str) -> None:
-    assert sweep(programs(kind, 2, 250))[0] > 200
+    assert sweep(programs(kind, 2, 120))[0] > 70
 
 
 @pytest.mark.slow
 def test_many_guarded_nests() -> None:
-    assert sweep((name, lowered(text)) for name, text in nests(3, 250))[0] > 200
+    assert sweep((name, lowered(text)) for name, text in nests(3, 120))[0] > 70
 
 
 # ---------------------------------------------------------------- exactly what is needed
@@ -159,7 +159,7 @@ def plains(seed: int, count: int) -> Iterator[tuple[str, Function]]:
 
 
 @pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 9))]
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 5))]
 )
 def test_affine_loops_move_exactly_what_they_need(seed: int) -> None:
     """But for a few, whose first or last element has no simple formula."""
