@@ -17,6 +17,7 @@ from tilings import ROOM
 
 from loopxform.errors import LoopxformError
 from loopxform.frontend import parse_file
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
 from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import NAMES, RECIPES, Recipe
@@ -185,7 +186,10 @@ def random_sizes(rng: random.Random) -> dict[str, int]:
 
 
 def outcome(fn: Function, seed: int, sizes: dict[str, int]) -> dict[str, object] | None:
-    """What the program leaves in its arrays; None where it subscripts outside of them."""
+    """What the program leaves in its arrays; None where it subscripts outside of them, or where the
+    assumptions do not hold that the host asks for before it launches anything."""
+    if not all(evaluate(e, sizes) for e in fn.assumes):
+        return None
     args = arguments(fn, sizes, seed)
     try:
         Program(fn).run(args)
