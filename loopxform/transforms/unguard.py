@@ -193,15 +193,21 @@ class Unguard(Step):
         for site in reversed(self._found(before)[0]):
             body = self._clamped(before, site)
             if isinstance(body, str):
-                body = (self._with_default(site),)
+                body = (self._with_default(before, site),)
             fn = replace_at(_freed(fn, site), site.path, body)
         return fn
 
-    def _with_default(self, site: Site) -> If:
-        """The body under the guard; elsewhere the storage is set to 0."""
+    def _with_default(self, fn: Function, site: Site) -> If:
+        """The body under the guard; elsewhere the storage is set to 0, also where a condition on
+        counters leaves it without its first value."""
         conditions: list[Expr] = [Bin("<", g.index, g.limit) for g in site.guard]
         body = site.body
-        if isinstance(body[0], If):
+        earlier = any(
+            isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array in self.names
+            for p, s in walk(fn.body)
+            if p < site.path
+        )
+        if isinstance(body[0], If) and not earlier and not any(loads(body[0].cond)):
             conditions, body = [*conditions, body[0].cond], body[0].then
         zero = (replace(s, value=Const(0)) for s in _settings(site.body, self.names))
         return If(conjunction(conditions), body, tuple(zero))

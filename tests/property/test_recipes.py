@@ -255,7 +255,7 @@ def test_recipes_on_random_statements_beside_loops() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("seed", range(101, 106))
 def test_recipes_on_many_random_nests(seed: int) -> None:
     print(sweep(nests(seed, 150)))
 
