@@ -165,13 +165,71 @@ def first_sites(fn: Function, sites: list[Site], storage: tuple[str, ...]) -> li
 def everywhere(fn: Function, sites: list[Site], storage: tuple[str, ...]) -> list[Site]:
     """Without the conditions on the domain that all reads of the storage share (`j >= i` of a
     triangle), where the body may run outside of it too: it computes with floating-point numbers of
-    its own and of staged copies, and nobody reads the result."""
+    its own and of staged copies, and nobody reads the result. Storage whose first value is not set
+    there is set to 0."""
     shared = frozenset.union(frozenset(), *(s.domain for s in sites))
     for path, s in walk(fn.body):
         if _reads(s, storage):
             guards = [x.cond for x in enclosing(fn, path)[:-1] if isinstance(x, If)]
             shared &= {c for g in guards for c in conjuncts(g)}
-    return [_without(fn, s, shared) if s.domain & shared else s for s in sites]
+    out = [_without(fn, s, shared) if s.domain & shared else s for s in sites]
+    lost = frozenset(c for old, new in zip(sites, out) if new != old for c in old.domain & shared)
+    if not lost:
+        return sites
+    tests = (conjuncts(s.cond) for x in sites for s in x.body if isinstance(s, If))
+    inside = conjunction([c for c in dict.fromkeys(c for t in tests for c in t) if c in lost])
+    for name in storage:
+        n = next(n for n, x in enumerate(out) if name in writes(x.body))
+        begun = _begun(out[n].body, name)
+        if begun is None:
+            return sites
+        if begun:
+            zeros = tuple(replace(s, value=Const(0)) for s in begun)
+            out[n] = replace(out[n], body=(If(Un("!", inside), zeros), *out[n].body))
+    return out
+
+
+def _begun(body: tuple[Stmt, ...], name: str) -> tuple[Assign, ...] | None:
+    """The assignments under conditions that give elements of the storage their first value; none
+    where it has one from a statement without a condition. None where it is not known which."""
+    found: dict[Expr, Assign] = {}
+    for path, s in walk(body):
+        if name not in writes((s,)) or isinstance(s, If):
+            continue
+        if not (isinstance(s, Assign) and isinstance(s.target, Load)):
+            return None
+        if s.target in found:
+            continue
+        indirect = any(True for i in s.target.index for _ in loads(i))
+        if s.op or indirect or any(x.array == name for x in loads(s.value)):
+            return None
+        if len(path) == 1:
+            break
+        found[s.target] = s
+    return tuple(found.values())
+
+
+def settings(body: tuple[Stmt, ...], storage: tuple[str, ...]) -> list[Assign]:
+    """The assignments that give each element of the storage its first value, where the body is
+    nothing but assignments to such elements: these may get a default. None where it is something
+    else, such assignments under conditions aside."""
+    found: dict[Expr, Assign] = {}
+    for _, s in walk(body):
+        if isinstance(s, If):
+            continue
+        if not (isinstance(s, Assign) and isinstance(s.target, Load)):
+            return []
+        fresh = not s.op and not {x.array for x in loads(s.value)} & set(storage)
+        if s.target not in found and not (fresh and s.target.array in storage):
+            return []
+        found.setdefault(s.target, s)
+    return list(found.values())
+
+
+def or_zero(cond: Expr, body: tuple[Stmt, ...], storage: tuple[str, ...]) -> If:
+    """The body where the condition holds; elsewhere the elements it sets are 0."""
+    zeros = tuple(replace(s, value=Const(0)) for s in settings(body, storage))
+    return If(cond, body, zeros)
 
 
 def _reads(s: Stmt, storage: tuple[str, ...]) -> bool:

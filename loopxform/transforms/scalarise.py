@@ -80,8 +80,7 @@ class Scalarise(Step):
             text = f"'{self.array}' is not written in the loop over '{site.loop.var}'"
             return (Obstacle("LX180", text, where, remedy="name an array that the body writes"),)
         first = found[0]
-        moving = _inner_vars(site) | writes(site.loop.body)
-        varies = names(Load("", first.index)) & moving
+        varies = names(Load("", first.index)) & _moving(site.loop.body)
         if varies:
             text = f"the element of '{self.array}' changes with '{min(varies)}' in the body"
             return (
@@ -155,8 +154,9 @@ def _place(x: Load) -> tuple[object, ...]:
 
 
 def _part(body: tuple[Stmt, ...], array: str) -> slice | None:
-    """The statements that use one element of the array: all of them, else the first of the longest
-    parts that do and have a loop that writes the array."""
+    """The statements that use one element of the array, which the body does not change: all of
+    them, else the first of the longest parts that do and have a loop that writes the array."""
+    moving = _moving(body)
     parts: list[tuple[int, set[tuple[object, ...]]]] = []
     for n, s in enumerate(body):
         used = {_place(x) for x in _accesses((s,), array)}
@@ -166,9 +166,10 @@ def _part(body: tuple[Stmt, ...], array: str) -> slice | None:
             parts.append((n, used))
     ends = [*(n for n, _ in parts[1:]), len(body)]
     for (start, used), end in zip(parts, ends):
-        loops = (s for s in body[start:end] if isinstance(s, For))
-        looped = any(array in writes(s.body) for s in loops)
-        if len(used) == 1 and (looped or end - start == len(body)):
+        part = body[start:end]
+        looped = any(array in writes(s.body) for s in part if isinstance(s, For))
+        fixed = not any(names(Load("", x.index)) & moving for x in _accesses(part, array))
+        if len(used) == 1 and fixed and (looped or end - start == len(body)):
             return slice(start, end)
     return None
 
@@ -229,8 +230,9 @@ def _sequential(fn: Function, path: Path) -> Function:
     return replace_at(fn, path, (replace(loop, parallel=False),))
 
 
-def _inner_vars(site: LoopSite) -> frozenset[str]:
-    return frozenset(s.var for _, s in walk(site.loop.body) if isinstance(s, For))
+def _moving(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """What changes while the body runs."""
+    return frozenset(s.var for _, s in walk(body) if isinstance(s, For)) | writes(body)
 
 
 def _begins_with_write(body: tuple[Stmt, ...], name: str) -> bool:

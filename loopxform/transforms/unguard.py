@@ -60,6 +60,8 @@ from loopxform.transforms.guarded import (
     first_sites,
     held,
     inner_loops,
+    or_zero,
+    settings,
     sites_of,
 )
 
@@ -175,7 +177,7 @@ class Unguard(Step):
 
     def _values(self, fn: Function, site: Site) -> Obstacle | None:
         value = self._clamped(fn, site)
-        if isinstance(value, str) and not _settings(site.body, self.names):
+        if isinstance(value, str) and not settings(site.body, self.names):
             return self._no(fn, value, "leave the bounds check in place")
         return None
 
@@ -193,24 +195,10 @@ class Unguard(Step):
         for site in reversed(self._found(before)[0]):
             body = self._clamped(before, site)
             if isinstance(body, str):
-                body = (self._with_default(before, site),)
+                inside = conjunction([Bin("<", g.index, g.limit) for g in site.guard])
+                body = (or_zero(inside, site.body, self.names),)
             fn = replace_at(_freed(fn, site), site.path, body)
         return fn
-
-    def _with_default(self, fn: Function, site: Site) -> If:
-        """The body under the guard; elsewhere the storage is set to 0, also where a condition on
-        counters leaves it without its first value."""
-        conditions: list[Expr] = [Bin("<", g.index, g.limit) for g in site.guard]
-        body = site.body
-        earlier = any(
-            isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array in self.names
-            for p, s in walk(fn.body)
-            if p < site.path
-        )
-        if isinstance(body[0], If) and not earlier and not any(loads(body[0].cond)):
-            conditions, body = [*conditions, body[0].cond], body[0].then
-        zero = (replace(s, value=Const(0)) for s in _settings(site.body, self.names))
-        return If(conjunction(conditions), body, tuple(zero))
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "iterations past the edge repeat the last valid one on elements nobody reads"
@@ -218,23 +206,6 @@ class Unguard(Step):
 
 def _sets_numbers(body: tuple[Stmt, ...]) -> bool:
     return all(isinstance(s, Assign) and not s.op and isinstance(s.value, Const) for s in body)
-
-
-def _settings(body: tuple[Stmt, ...], storage: tuple[str, ...]) -> list[Assign]:
-    """The assignments that give each element of the storage its first value, where the body is
-    nothing but assignments to such elements: these may get a default instead of a clamp. None where
-    it is something else, such assignments under one condition aside."""
-    found: dict[Expr, Assign] = {}
-    if len(body) == 1 and isinstance(body[0], If) and not body[0].orelse:
-        body = body[0].then
-    for s in body:
-        if not (isinstance(s, Assign) and isinstance(s.target, Load)):
-            return []
-        fresh = not s.op and not {x.array for x in loads(s.value)} & set(storage)
-        if s.target not in found and not (fresh and s.target.array in storage):
-            return []
-        found.setdefault(s.target, s)
-    return list(found.values())
 
 
 def _freed(fn: Function, site: Site) -> Function:

@@ -45,6 +45,14 @@ REFUSALS = {
         c("for (int i = 0; i < n; i++) a[i] = a[i + 1];", "int n, float a[n + 1]"),
         "scalarise a i",
     ),
+    "changes-in-a-later-part": (
+        c(
+            "for (int i = 1; i < n; i++) { a[i] += a[i + 1]; "
+            "for (int j = 0; j < n; j++) a[j] = 2 * a[j]; }",
+            "int n, float a[n + 1]",
+        ),
+        "scalarise a i",
+    ),
     "computed": (
         c(
             "for (int i = 0; i < n; i++) { int p = k[i]; a[p] += 1; }",

@@ -87,6 +87,21 @@ LISTINGS = {
         *SWAPPED[len(DISTRIBUTED) :],
         "unguard d,acc",
     ),
+    "domain-without-a-first-value": (
+        MM.replace("j = 0; j < N", "j = 0; j <= i && j < N")
+        .replace("acc = 0", "acc = A[i][0]")
+        .replace("A[i][k] * B[k][j]", "0.5f"),
+        *PARALLEL,
+        "widen j i",
+        "distribute-guard j",
+        *MAPPED[len(PARALLEL) :],
+        "unguard acc",
+    ),
+    "first-value-under-a-condition-on-data": (
+        MM.replace("float acc = 0;", "float acc; if (A[i][0] > 0) acc = 1; else acc = B[0][j];"),
+        *MAPPED,
+        "unguard acc",
+    ),
 }
 
 REFUSALS = {
