@@ -126,6 +126,7 @@ CODES: dict[str, str] = {
     "LX177": "Not a rectangle of work-items, or not a group of two dimensions.",
     "LX178": "No array in the nest is known to be numbered by an int: its rows are not declared, "
     "its subscripts are not proven to lie in it, or it has one dimension.",
+    "LX179": "The tiles of a loop cannot be fetched an iteration ahead.",
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
     "LX182": "Keeping the element in a scalar would not be safe.",

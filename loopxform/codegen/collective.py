@@ -9,6 +9,7 @@ section 4.3.)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -26,23 +27,26 @@ LOAD = "LX_VECTOR"
 
 @dataclass(frozen=True)
 class OwnNames:
-    """The names a kernel adds to the user's."""
+    """The names a kernel adds to the user's. `next` are the registers that keep, for each tile,
+    what a work-item fetched ahead."""
 
     local_x: str
     local_y: str
     local_z: str
     item: str
-    round: str
+    r: str
     at: str
     c0: str
     c1: str
     c2: str
     c3: str
     v: str
+    stage: str
+    next: Map[str, str]
 
     WANTED: ClassVar[tuple[str, ...]] = (
         *("local_x", "local_y", "local_z"),
-        *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
+        *("item", "r", "at", "c0", "c1", "c2", "c3", "v", "stage"),
     )
 
     @property
@@ -69,10 +73,23 @@ class CopyPlan:
     moves: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Half:
+    """One half of a copy: from memory into the `registers` of the work-items, or (`stored`) from
+    there into the tile."""
+
+    registers: str
+    stored: bool
+
+
 def plan_copy(
-    s: Copy, group: tuple[Expr, Expr, Expr], own: OwnNames, dialect: KernelDialect
+    s: Copy,
+    group: tuple[Expr, Expr, Expr],
+    own: OwnNames,
+    dialect: KernelDialect,
+    half: Half | None = None,
 ) -> CopyPlan:
-    """Plans the copy for a group of that shape; `own` are free names."""
+    """Plans the copy for a group of that shape, or half of it; `own` are free names."""
     sized = [n for n, x in enumerate(s.slices) if x.size is not None]
     sizes = {n: s.slices[n].size or Const(1) for n in sized}
     if s.width > 1:
@@ -82,37 +99,69 @@ def plan_copy(
     total = _product([sizes[n] for n in sized])
     elements, items = value_of(total) or 1, value_of(threads) or 1
     types = {**dialect.types, own.at: UINT, **dict.fromkeys(counters.values(), INT)}
+    rounds = -(-elements // items)
+    kept = None
+    if half is not None:
+        kept = Load(half.registers, (Var(own.r) if rounds > 1 else Const(0),))
+        types |= {half.registers: types[s.target], own.r: UINT}
+        dialect = replace(dialect, kept={**dialect.kept, half.registers: (0,)})
     d = replace(dialect, types=types)
     index = tuple(_source(s, n, counters) for n in range(len(s.slices)))
     source, target = Load(s.source, index), Load(s.target, tuple(Var(counters[n]) for n in sized))
-    moves = [cexpr.assign(Assign(target, _value(s, source, counters)), d)]
+    fetch, store = _moves(s, source, target, _value(s, source, counters), kept, own, d)
+    moves = [*fetch, *store] if half is None else store if half.stored else fetch
     cut = ", ".join(map(slice_text, s.slices))
+    which = "" if half is None else _HALVES[half.stored]
     return CopyPlan(
-        comment=f"{s.target} = {s.source}[{cut}]",
+        comment=f"{s.target} = {s.source}[{cut}]{which}",
         own=own,
         group=cexpr.expr(threads, d, 13),
         total=cexpr.expr(total, d, 11),
-        rounds=-(-elements // items),
+        rounds=rounds,
         partial=elements % items != 0,
         coordinates=tuple(_coordinates(sized, sizes, counters, own, d, s.width)),
-        moves=tuple(moves if s.width == 1 else _vectors(source, target, s.width, own, d)),
+        moves=tuple(moves),
     )
 
 
-def _vectors(
-    source: Load, target: Load, width: int, own: OwnNames, d: KernelDialect
-) -> Iterator[str]:
-    """The statements that move one vector: it is stored as one where the tile keeps the neighbours
-    together."""
-    kind = f"{d.type_name(d.types[source.array])}{width}"
-    yield f"const {kind} {own.v} = {LOAD}({kind}, {width}, &{d.load(source)})"
+_HALVES = {False: ", into registers", True: ", from registers"}
+
+
+def _moves(
+    s: Copy,
+    source: Load,
+    target: Load,
+    value: Expr,
+    kept: Load | None,
+    own: OwnNames,
+    d: KernelDialect,
+) -> tuple[list[str], list[str]]:
+    """The statements of one round that fetch, and those that store what was fetched in `kept`."""
+    if s.width == 1:
+        if kept is None:
+            return [], [cexpr.assign(Assign(target, value), d)]
+        return [cexpr.assign(Assign(kept, value), d)], [cexpr.assign(Assign(target, kept), d)]
+    kind = vector_type(s, d)
+    read = f"{LOAD}({kind}, {s.width}, &{d.load(source)})"
+    into, name = (f"const {kind} {own.v}", own.v) if kept is None else (d.load(kept),) * 2
+    return [f"{into} = {read}"], list(_stored(target, name, s.width, d))
+
+
+def vector_type(s: Copy, d: KernelDialect) -> str:
+    """What a copy moves at once: an element, or a vector of them."""
+    return d.type_name(d.types[s.target]) + (str(s.width) if s.width > 1 else "")
+
+
+def _stored(target: Load, vector: str, width: int, d: KernelDialect) -> Iterator[str]:
+    """Stores a vector: as one where the tile keeps the neighbours together."""
     tile, last = d.tiles[target.array], len(target.index) - 1
     if tile.order[-1] == last and tile.holds(width):
-        yield f"*(__local {kind} *)&{d.element(target, whole=True)} = {own.v}"
+        kind = f"{d.type_name(d.types[target.array])}{width}"
+        yield f"*(__local {kind} *)&{d.element(target, whole=True)} = {vector}"
         return
     for n in range(width):
         at = (*target.index[:last], simplify(Bin("+", target.index[last], Const(n))))
-        yield f"{d.load(Load(target.array, at))} = {own.v}.s{n:x}"
+        yield f"{d.load(Load(target.array, at))} = {vector}.s{n:x}"
 
 
 def _product(parts: list[Expr]) -> Expr:
@@ -125,6 +174,8 @@ def _product(parts: list[Expr]) -> Expr:
 def _index(s: Copy, n: int, counters: dict[int, str]) -> Expr:
     """The subscript in dimension n, as if there were no limit."""
     x = s.slices[n]
+    if value_of(x.lo) == 0 and n in counters:
+        return Var(counters[n])
     return Bin("+", x.lo, Var(counters[n])) if n in counters else x.lo
 
 

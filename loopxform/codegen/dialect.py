@@ -17,11 +17,13 @@ from loopxform.ir.visit import substitute
 @dataclass(frozen=True)
 class KernelDialect(Dialect):
     """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
-    a work-item; `threads` the values of loops mapped to threads."""
+    a work-item; `threads` the values of loops mapped to threads. Of tiles with several buffers,
+    `buffer` is the one in use."""
 
     tiles: Map[str, LocalTile] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
     threads: Map[str, Expr] = field(default_factory=dict)
+    buffer: str = "0"
 
     def load(self, e: Load) -> str:
         if e.array in self.tiles:
@@ -40,7 +42,8 @@ class KernelDialect(Dialect):
             fast = at
         elif tile.blocks:
             fast = tile.blocks.place(fast, whole=whole)
-        return self.name(e.array) + self._subscripts((*slow, fast))
+        buffer = f"[{self.buffer}]" if tile.buffers > 1 else ""
+        return self.name(e.array) + buffer + self._subscripts((*slow, fast))
 
     def member(self, name: str) -> str:
         return free_name(name)

@@ -174,6 +174,11 @@ def barrier(arrays: frozenset[str], local: frozenset[str]) -> str:
     return f"barrier({' | '.join(flags)});"
 
 
+def with_local(needed: str) -> str:
+    """A barrier that orders accesses to local memory besides what the barrier `needed` orders."""
+    return barrier(frozenset({"", "global"} if "GLOBAL" in needed else {""}), frozenset({""}))
+
+
 def _access(x: Load, *, write: bool) -> Access:
     return Access(x.array, tuple(map(poly, x.index)), write)
 

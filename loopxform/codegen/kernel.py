@@ -6,18 +6,18 @@ collective copies); statements inside them run per work-item, those past a bound
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from loopxform.codegen import cexpr
-from loopxform.codegen.collective import CopyPlan, OwnNames, plan_copy
-from loopxform.codegen.dialect import KernelDialect
-from loopxform.codegen.fences import Fences
-from loopxform.codegen.mapping import Blocks, LocalTile, Mapping, ThreadLoop
+from loopxform.codegen import cexpr, render
+from loopxform.codegen.ahead import Ahead
+from loopxform.codegen.collective import plan_copy
+from loopxform.codegen.fences import Fences, with_local
+from loopxform.codegen.item import ItemWriter, indented
+from loopxform.codegen.mapping import ThreadLoop
 from loopxform.codegen.once import once_inside
 from loopxform.errors import EmitError
-from loopxform.ir import whiles
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import (
     Assign,
@@ -28,11 +28,10 @@ from loopxform.ir.nodes import (
     Expr,
     For,
     If,
-    Load,
     Stmt,
     Var,
 )
-from loopxform.ir.types import INT, Space
+from loopxform.ir.types import Space
 from loopxform.ir.visit import Path, bodies, loads, names, walk, writes
 from loopxform.transforms.bounds import conjunction, trip_count
 
@@ -40,15 +39,10 @@ BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
 
 @dataclass
-class KernelWriter:
-    """Writes the statements of one kernel; `render_copy` prints a collective copy."""
+class KernelWriter(ItemWriter):
+    """Writes the statements of one kernel."""
 
-    mapping: Mapping
-    dialect: KernelDialect
-    own: OwnNames
-    render_copy: Callable[[CopyPlan], str]
     _hoisted: dict[str, object] = field(default_factory=dict)
-    _partly_set: frozenset[str] = frozenset()
     _written: frozenset[str] = frozenset()
     _covered: frozenset[int] = frozenset()
     _fences: Fences = field(init=False)
@@ -67,7 +61,7 @@ class KernelWriter:
         if any(_is_grid(s) for _, s in walk(inner)):
             raise EmitError("loops mapped to groups are not perfectly nested")
         out += self._thread_offsets()
-        self._partly_set = frozenset(self._set_by_some(inner))
+        self.partly_set = frozenset(self._set_by_some(inner))
         out += self._group(inner, in_loop=False)
         return out
 
@@ -147,13 +141,17 @@ class KernelWriter:
             if batch and not (isinstance(s, Decl) and s.space is Space.LOCAL):
                 out += self._copies(batch, again=used)
                 batch, used = [], True
-            out += self._group_stmt(s)
+            if isinstance(s, For) and s.stages > 1:
+                out += self._ahead(s, again=used)
+                used = True
+            else:
+                out += self._group_stmt(s)
         return out + (self._copies(batch, again=used) if batch else [])
 
     def _group_stmt(self, s: Stmt) -> list[str]:
         match s:
             case For() if s.level is not None:
-                return [*self._fence(s), *self._thread_nest(s)]
+                return [*self._fence(s), *self.thread_nest(s)]
             case For() | If() if self._common(s):
                 return [*self._fence(s), *self._item(s)]
             case For():
@@ -225,7 +223,22 @@ class KernelWriter:
             return self._if(s, lambda body: [line for x in body for line in self._copy(x)])
         assert isinstance(s, Copy)
         plan = plan_copy(s, self.mapping.group_shape, self.own, self.dialect)
-        return self.render_copy(plan).rstrip("\n").split("\n")
+        return render.collective_copy(plan).rstrip("\n").split("\n")
+
+    def _ahead(self, s: For, *, again: bool) -> list[str]:
+        """A loop whose tiles are fetched an iteration ahead."""
+        ahead = Ahead(s, self.mapping, self.dialect, self.own, render.collective_copy)
+        self._uniform(s.lo, s.hi, s.step, *ahead.places)
+        before = self._fences.pending
+        fence = self._fences.again(replace(s, body=ahead.rest))
+        self._fences.copied()
+        self.dialect = replace(self.dialect, buffer=self.own.stage)
+        compute = self._group(ahead.rest, in_loop=True)
+        self.dialect = ahead.dialect
+        self._fences.pending += before
+        loop = self._loop(s, ahead.body(with_local(fence), compute))
+        first = [*([BARRIER] if again else []), *ahead.first()]
+        return ["{", *indented([f"int {self.own.stage} = 0;", *first, *loop]), "}"]
 
     def _uniform(self, *exprs: Expr) -> None:
         """Barriers must be met by all: conditions around them may not differ between work-items,
@@ -237,7 +250,7 @@ class KernelWriter:
 
     # ------------------------------------------------------------ one work-item
 
-    def _thread_nest(self, s: For) -> list[str]:
+    def thread_nest(self, s: For) -> list[str]:
         """Directly nested thread loops become one condition."""
         conditions: list[Expr] = []
         offsets: list[str] = []
@@ -256,10 +269,10 @@ class KernelWriter:
         self._covered = around
         if conditions:
             test = cexpr.expr(conjunction(conditions), self.dialect)
-            inner = [f"if ({test}) {{", *_indented(inner), "}"]
+            inner = [f"if ({test}) {{", *indented(inner), "}"]
         elif _declares(body):
-            inner = ["{", *_indented(inner), "}"]
-        return ["{", *_indented([*offsets, *inner]), "}"] if offsets else inner
+            inner = ["{", *indented(inner), "}"]
+        return ["{", *indented([*offsets, *inner]), "}"] if offsets else inner
 
     def _first_only(self, body: tuple[Stmt, ...]) -> list[Expr]:
         """Along dimensions of the group that no loop around the body runs over, the first
@@ -289,102 +302,6 @@ class KernelWriter:
         count = value_of(t.count)
         short = [Bin("<", Var(self.own.local_ids[t.dimension]), t.count)] if count != full else []
         return [*short, *(Bin("<", Var(t.loop.var), cut) for cut in t.cuts)]
-
-    def _items(self, body: tuple[Stmt, ...]) -> list[str]:
-        return [line for s in body for line in self._item(s)]
-
-    def _item(self, s: Stmt) -> list[str]:
-        match s:
-            case For() if s.level is not None:
-                return self._thread_nest(s)
-            case For():
-                return self._loop(s, self._items(s.body))
-            case If():
-                return self._if(s, self._items)
-            case Decl():
-                return self._declaration(s)
-            case Assign():
-                return [f"{cexpr.assign(s, self.dialect)};"]
-            case Copy() if not s.collective:
-                return self._private_copy(s)
-            case _:
-                raise EmitError("a collective copy inside a work-item", loc=s.origin.loc)
-
-    def _private_copy(self, s: Copy) -> list[str]:
-        """A loop per dimension of the copy."""
-        if s.width > 1 and s.source in self.dialect.tiles:
-            tile = self.dialect.tiles[s.source]
-            if tile.blocks and s.slices[tile.order[-1]].size is not None:
-                return self._vectors(s, tile, tile.blocks)
-        out: list[str] = []
-        index: list[Expr] = []
-        counters: list[str] = []
-        d = self.dialect
-        for x in s.slices:
-            if x.size is None:
-                index.append(x.lo)
-                continue
-            c = self.own.counters[len(counters)]
-            counters.append(c)
-            index.append(Bin("+", x.lo, Var(c)))
-            pad = "  " * (len(counters) - 1)
-            out.append(f"{pad}#pragma unroll")
-            out.append(f"{pad}for (int {c} = 0; {c} < {self._text(x.size, 11)}; ++{c})")
-        d = replace(d, types={**d.types, **dict.fromkeys(counters, INT)})
-        target = Load(s.target, tuple(Var(c) for c in counters))
-        move = cexpr.assign(Assign(target, Load(s.source, tuple(index))), d)
-        return [*out, f"{'  ' * len(counters)}{move};"]
-
-    def _vectors(self, s: Copy, tile: LocalTile, blocks: Blocks) -> list[str]:
-        """A vector of a tile at a time."""
-        c, v, width = self.own.c0, self.own.v, blocks.width
-        kind = f"{self.dialect.type_name(tile.decl.type)}{width}"
-        first = blocks.own(Var(c), self.own.local_ids[blocks.dimension])
-        d = replace(self.dialect, types={**self.dialect.types, c: INT})
-        text = d.element(Load(s.source, tuple(x.lo for x in s.slices)), at=first)
-        target = self.dialect.name(s.target)
-        parts = (f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width))
-        return [
-            "#pragma unroll",
-            f"for (int {c} = 0; {c} < {blocks.rows // width}; ++{c}) {{",
-            f"  const {kind} {v} = *(__local const {kind} *)&{text};",
-            *(f"  {target}[{at}] = {v}.s{n:x};" for n, at in enumerate(parts)),
-            "}",
-        ]
-
-    # ------------------------------------------------------------ shared
-
-    def _declaration(self, s: Decl) -> list[str]:
-        if s.space is Space.LOCAL:
-            return []
-        kept = self.mapping.kept.get(s.name, ())
-        sizes = "".join(f"[{self._text(s.shape[n])}]" for n in kept)
-        value = "" if s.name not in self._partly_set else " = {0}" if sizes else " = 0"
-        return [f"{self.dialect.type_name(s.type)} {self.dialect.name(s.name)}{sizes}{value};"]
-
-    def _loop(self, s: For, body: list[str]) -> list[str]:
-        if s.var in writes(s.body):
-            raise EmitError(f"loop variable '{s.var}' is assigned", loc=s.origin.loc)
-        kind, var = self.dialect.type_name(s.type), self.dialect.name(s.var)
-        step = value_of(s.step) or 1
-        by = {1: f"++{var}", -1: f"--{var}"}.get(step, f"{var} += {self._text(s.step)}")
-        test = cexpr.expr(whiles.test(s), self.dialect)
-        if whiles.is_while(s):
-            return [f"while ({test}) {{", *_indented(body), "}"]
-        shared = s.live_out or s.var in names(s.lo)
-        head = f"for ({'' if shared else kind + ' '}{var} = {self._text(s.lo)}; {test}; {by}) {{"
-        hint = ["#pragma unroll"] if s.unroll else []
-        return [*hint, head, *_indented(body), "}"]
-
-    def _if(self, s: If, emit: Callable[[tuple[Stmt, ...]], list[str]]) -> list[str]:
-        out = [f"if ({cexpr.expr(s.cond, self.dialect)}) {{", *_indented(emit(s.then)), "}"]
-        if s.orelse:
-            out[-1] = "} else {"
-            out += [*_indented(emit(s.orelse)), "}"]
-        return out
-
-    def _text(self, e: Expr, outer: int = 0) -> str:
-        return cexpr.expr(e, self.dialect, outer)
 
 
 def _only_copies(s: Stmt) -> bool:
@@ -416,10 +333,6 @@ def _loop_vars(found: list[ThreadLoop]) -> set[str]:
 
 def _declares(body: tuple[Stmt, ...]) -> bool:
     return any(isinstance(s, Decl) for s in body)
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return ["  " + line if line else line for line in lines]
 
 
 def _wrap(text: str) -> str:

@@ -13,7 +13,16 @@ from loopxform.errors import EmitError
 from loopxform.ir.affine import Poly, poly, to_expr, value_of
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Tile, Var
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, loads, loops, map_expr, stmt_exprs, substitute, walk
+from loopxform.ir.visit import (
+    LoopSite,
+    loads,
+    loops,
+    map_expr,
+    stmt_exprs,
+    substitute,
+    walk,
+    writes,
+)
 from loopxform.transforms.bounds import fixed_trips, iteration_number
 from loopxform.transforms.staging import padding
 
@@ -65,16 +74,20 @@ class Blocks:
 class LocalTile:
     """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
     it needs let neighbours that walk along another dimension than the fastest find their elements
-    in different banks. Where work-items read vectors of it, `blocks` says how these lie."""
+    in different banks. Where work-items read vectors of it, `blocks` says how these lie. It has two
+    `buffers` where one is filled while the other is in use."""
 
     decl: Decl
     order: tuple[int, ...]
     pad: int = 0
     blocks: Blocks | None = None
+    buffers: int = 1
 
     @property
     def shape(self) -> tuple[Expr, ...]:
         *slow, fast = (self.decl.shape[n] for n in self.order)
+        if self.buffers > 1:
+            slow = [Const(self.buffers), *slow]
         return (*slow, Bin("+", fast, Const(self.pad)) if self.pad else fast)
 
     def holds(self, width: int) -> bool:
@@ -216,7 +229,9 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     copied_across = dims[-1] != fast  # neighbours copy along the fastest dimension of the source
     pad = padding(decl.type.bytes, vectors=_in_registers(fn, decl.name))
     pad = pad if read_across or copied_across else 0
-    return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads))
+    ahead = (s for _, s in walk(fn.body) if isinstance(s, For) and s.stages > 1)
+    buffers = 2 if any(decl.name in writes(s.body) for s in ahead) else 1
+    return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads), buffers)
 
 
 def _blocks(

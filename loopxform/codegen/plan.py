@@ -13,7 +13,7 @@ from functools import cached_property
 from loopxform.codegen import cexpr, describe, halves, render, routines, schedule, structs
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.collective import LOAD, CopyPlan, OwnNames
+from loopxform.codegen.collective import LOAD, OwnNames
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel import KernelWriter
@@ -22,6 +22,7 @@ from loopxform.codegen.opencl_words import free_name
 from loopxform.codegen.schedule import Item, Launch
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
+from loopxform.errors import EmitError
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
@@ -30,8 +31,9 @@ from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, Param, Str
 from loopxform.ir.records import Record
 from loopxform.ir.types import DOUBLE, HALF, INT, Scalar
 from loopxform.ir.typing import all_types, symbols
-from loopxform.ir.visit import names, reads, walk, writes
+from loopxform.ir.visit import loops, names, reads, walk, writes
 from loopxform.transforms.bounds import trip_count
+from loopxform.transforms.pipeline import obstacles
 
 BUILTIN_KERNEL_PREFIX = "lx_"
 
@@ -196,6 +198,9 @@ def _kernel(
     """One kernel; names in `taken` mean something else in its file, those in `fixed` are constants
     there."""
     fn = launch.function
+    for site in loops(fn):
+        for obstacle in obstacles(fn, site) if site.loop.stages > 1 else ():
+            raise EmitError(obstacle.message, loc=obstacle.loc, help=obstacle.remedy)
     mapping = mapping_of(fn)
     inside = structs.places(fn)
     needed = [p for p in _needed(fn) if p.name not in fixed]
@@ -204,7 +209,7 @@ def _kernel(
     own = _own_names(fn)
     renamed = _renamed(fn, taken, fixed)
     dialect = _dialect(fn, mapping, own, renamed)
-    writer = KernelWriter(mapping, dialect, own, _print_copy)
+    writer = KernelWriter(mapping, dialect, own)
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     written = writes(fn.body)
     text = render.kernel(
@@ -284,7 +289,12 @@ def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
 def _own_names(fn: Function) -> OwnNames:
     """Names for what the kernel adds, none of them the user's."""
     taken = used_names(fn)
-    return OwnNames(*(free_name(n, taken) for n in OwnNames.WANTED))
+    tiles = (s.target for _, s in walk(fn.body) if isinstance(s, Copy) and s.collective)
+    registers: dict[str, str] = {}
+    for tile in dict.fromkeys(tiles):
+        registers[tile] = free_name(f"{tile}_next", taken | set(registers.values()))
+    free = {n: free_name(n, taken) for n in OwnNames.WANTED}
+    return OwnNames(**free, next=registers)
 
 
 def _dialect(
@@ -313,10 +323,6 @@ def _packed(fn: Function, mapping: Mapping) -> frozenset[str]:
     """The arrays of halves that work-items share."""
     shared = [p for p in fn.objects if p.shape] + [t.decl for t in mapping.tiles]
     return frozenset(x.name for x in shared if x.type == HALF) - {p.name for p in tables(fn)}
-
-
-def _print_copy(plan: CopyPlan) -> str:
-    return render.collective_copy(plan)
 
 
 def _pragmas(fn: Function, *, contract: bool) -> list[str]:

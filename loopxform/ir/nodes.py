@@ -127,7 +127,8 @@ class For(Node):
     inside its body counting as private to an iteration. `level` is where it runs on the device,
     `unroll` asks the emitter to unroll it. `type` is the C type of the loop variable, `live_out`
     says that the function reads the variable after the loop. In a loop over groups an int can
-    number the elements of the arrays `narrow` (the step of that name).
+    number the elements of the arrays `narrow` (the step of that name). With 2 `stages`, the tiles
+    that the body begins by copying are fetched an iteration ahead (the step `pipeline`).
     """
 
     var: str
@@ -141,6 +142,7 @@ class For(Node):
     type: Scalar = INT
     live_out: bool = False
     narrow: tuple[str, ...] = ()
+    stages: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,7 +207,7 @@ def _annotation(s: For) -> str:
         return f"  ! parallel - {s.level}{narrow}"
     if s.unroll:
         return "  ! sequential - unrolled"
-    return ""
+    return "  ! sequential - tiles fetched ahead" if s.stages > 1 else ""
 
 
 def listing(fn: Function) -> str:

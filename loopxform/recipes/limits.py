@@ -21,8 +21,8 @@ class Limits:
     `vector` is the bytes of a vector register where tiled C runs on a CPU: the elements of a
     work-item are its lanes, and `registers` counts its vector registers in words of 32 bits; 0
     where every work-item has registers of its own.
-    Where nothing else is asked, register tiles move `at_once` elements at once, and offsets have 32
-    bits where the sizes allow it (`narrow`).
+    Where nothing else is asked, register tiles move `at_once` elements at once, offsets have 32
+    bits where the sizes allow it (`narrow`), and tiles have `stages` buffers.
     """
 
     name: str
@@ -36,9 +36,28 @@ class Limits:
     vector: int = 0
     at_once: int = 1
     narrow: bool = False
+    stages: int = 1
 
 
 KIB = 1024
+
+
+def _nvidia(name: str, compute_units: int) -> Limits:
+    """CUDA C programming guide, compute capabilities 3.5 to 9.0: 1024 threads, 255 registers a
+    thread, 64 K registers an SM. What else pays there: docs/performance.md."""
+    return Limits(
+        name,
+        1024,
+        48 * KIB,
+        255,
+        32,
+        64 * KIB,
+        compute_units,
+        at_once=4,
+        narrow=True,
+        stages=2,
+    )
+
 
 PROFILES: dict[str, Limits] = {
     p.name: p
@@ -46,12 +65,10 @@ PROFILES: dict[str, Limits] = {
         # Seed 000, tables 1 and 2: 1024 items and 48 KiB a group. 128 registers: half of what
         # current GPUs give a work-item in a group of 256.
         Limits("generic", 1024, 48 * KIB, 128, 32, item_sizes=(1024, 1024, 64)),
-        # CUDA C programming guide, compute capability 9.0 / 8.0 / 7.5 / 3.5: 1024 threads, 255
-        # registers a thread, 64 K registers an SM. Vectors and offsets: docs/performance.md.
-        Limits("h100", 1024, 48 * KIB, 255, 32, 64 * KIB, 132, at_once=4, narrow=True),
-        Limits("a100", 1024, 48 * KIB, 255, 32, 64 * KIB, 108, at_once=4, narrow=True),
-        Limits("rtx2080ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 68, at_once=4, narrow=True),
-        Limits("gtx780ti", 1024, 48 * KIB, 255, 32, 64 * KIB, 15, at_once=4, narrow=True),
+        _nvidia("h100", 132),
+        _nvidia("a100", 108),
+        _nvidia("rtx2080ti", 68),
+        _nvidia("gtx780ti", 15),
         # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane, 512 KiB of them a CU; ROCm's
         # OpenCL reports 256 items a group; 104 CUs on each of the two dies (one device each).
         Limits("mi250", 256, 64 * KIB, 256, 64, 128 * KIB, 104, (1024, 1024, 1024)),

@@ -22,7 +22,8 @@ class Options:
     sums and products of floats to round differently. Copies move `vector` neighbours at once; with
     `narrow` offsets have 32 bits in a version for sizes that allow it;
     `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
-    of them; None leaves either to the plan."""
+    of them; with 2 `stages` tiles are fetched while the group computes with the ones before; None
+    leaves any of these to the plan."""
 
     pad: bool = False
     versions: bool = False
@@ -32,6 +33,7 @@ class Options:
     vector: int | None = None
     narrow: bool | None = None
     lanes: tuple[int, int] | None = None
+    stages: int | None = None
 
 
 PLAIN = Options()

@@ -38,6 +38,7 @@ LAYOUT = (
 )
 VECTOR = "neighbours of a row that a copy moves at once where it may (1: none)"
 INDEX = "bits of the offsets of elements, 32 where the sizes allow it (64)"
+STAGES = "buffers of a tile: 2 to fetch it while the group computes with the one before, or 1"
 LANES = "the rectangle of the work-items that run in lockstep: 4x8 (0x0: rows)"
 FLAGS = {
     "pad": "fill partial tiles of the sequential loop with numbers that change nothing, where "
@@ -79,6 +80,7 @@ class Wish:
             vector=theirs.vector if mine.vector is None else mine.vector,
             narrow=theirs.narrow if mine.narrow is None else mine.narrow,
             lanes=theirs.lanes if mine.lanes is None else mine.lanes,
+            stages=theirs.stages if mine.stages is None else mine.stages,
         )
         return Wish(
             {**other.sizes, **self.sizes},
@@ -157,6 +159,10 @@ def _with_index(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, narrow=text == "32"))
 
 
+def _with_stages(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, stages=stages("stages", text)))
+
+
 def _with_lanes(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, lanes=lanes("item-layout", text)))
 
@@ -169,6 +175,7 @@ _OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
     "vector": _with_vector,
     "index": _with_index,
     "item-layout": _with_lanes,
+    "stages": _with_stages,
 }
 
 
@@ -182,6 +189,13 @@ def _nearest(name: str) -> str:
 def number(option: str, text: str) -> int:
     """A size. Raises UsageError."""
     return whole(option, text, 1, LARGEST_TILE, "16")
+
+
+def stages(option: str, text: str) -> int:
+    """The buffers of a tile. Raises UsageError."""
+    if text not in ("1", "2"):
+        raise UsageError("a tile has 1 or 2 buffers", help="stages=2", subject=option)
+    return int(text)
 
 
 def vector(option: str, text: str) -> int:

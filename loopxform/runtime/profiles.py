@@ -30,4 +30,5 @@ def limits_of(device: DeviceInfo) -> Limits:
         (sizes[0], sizes[1], sizes[2]),
         at_once=like.at_once,
         narrow=like.narrow,
+        stages=like.stages,
     )

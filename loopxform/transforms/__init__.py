@@ -35,6 +35,7 @@ from loopxform.transforms.own import Own
 from loopxform.transforms.pad import Pad
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.permute import Permute
+from loopxform.transforms.pipeline import Pipeline
 from loopxform.transforms.privatise import Privatise
 from loopxform.transforms.rename import Rename
 from loopxform.transforms.reverse import Reverse
@@ -104,6 +105,7 @@ STEPS: dict[str, type[Step]] = {
         Version,
         Vectorise,
         Lanes,
+        Pipeline,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -149,6 +151,7 @@ __all__ = [
     "Pad",
     "Parallelise",
     "Permute",
+    "Pipeline",
     "Privatise",
     "Record",
     "Rename",

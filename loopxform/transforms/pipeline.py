@@ -1,0 +1,131 @@
+"""Software pipelining: for kk: { copy tile kk; compute } -> copy tile 0; for kk: { fetch tile kk+1
+into registers; compute; store it into the other buffer }.
+
+The group has two buffers for every tile. While it computes with one, the elements of the next tile
+are on their way, and one barrier an iteration is enough in place of two. Legal where nothing the
+kernel writes is copied, where the body changes neither the bounds of the loop nor the part that is
+copied, and where nobody reads the tile but after a copy of its own: then the next tile is the same
+one iteration earlier. The listing keeps the order of the program; the loop is marked. (Lam,
+"Software pipelining", PLDI 1988; CUTLASS, "Efficient GEMM in CUDA", software pipelining.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import ClassVar
+
+from loopxform.analysis.context import always
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import Bin, Copy, Decl, Expr, For, Function, Stmt, Var
+from loopxform.ir.visit import (
+    LoopSite,
+    Path,
+    at,
+    loads,
+    names,
+    replace_at,
+    stmt_exprs,
+    walk,
+    writes,
+)
+from loopxform.transforms.base import Step
+from loopxform.transforms.sites import ascending, fixed_header, one_loop, trusted, unmapped
+
+
+@dataclass(frozen=True)
+class Pipeline(Step):
+    """Fetches the tiles that `loop` copies into local memory one iteration ahead."""
+
+    loop: str
+
+    verb: ClassVar[str] = "pipeline"
+    usage: ClassVar[str] = "pipeline LOOP"
+    keeps_order: ClassVar[bool] = True
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        return (site,) if isinstance(site, Obstacle) else obstacles(fn, site)
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        origin = site.loop.origin.then(str(self))
+        return replace_at(fn, site.path, (replace(site.loop, stages=2, origin=origin),))
+
+    def reason(self, fn: Function) -> str:
+        site = trusted(one_loop(fn, self.loop))
+        tiles = " and ".join(c.target for c in split(site.loop)[0])
+        return f"{tiles} of the next iteration can be fetched while this one computes"
+
+
+def split(loop: For) -> tuple[tuple[Copy, ...], tuple[Stmt, ...]]:
+    """The collective copies that a body begins with, and what follows them."""
+    head = list(takewhile(lambda s: _is_tile(s) or isinstance(s, Decl), loop.body))
+    copies = tuple(s for s in head if isinstance(s, Copy))
+    return copies, (*(s for s in head if isinstance(s, Decl)), *loop.body[len(head) :])
+
+
+def obstacles(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+    """Why the tiles of a loop cannot be fetched ahead."""
+    shape = (*unmapped(site, "pipeline"), *ascending(site), *fixed_header(site))
+    found = shape[:1] or tuple(_problems(fn, site))[:1]
+    return tuple(o if isinstance(o, Obstacle) else _no(site, *o) for o in found)
+
+
+def _problems(fn: Function, site: LoopSite) -> Iterator[tuple[str, str]]:
+    loop, stage = site.loop, "stage an array in it first: copy-to-local ARRAY LOOP"
+    copies, rest = split(loop)
+    tiles = [c.target for c in copies]
+    if not copies:
+        yield "it does not begin with copies into local memory", stage
+    if any(_is_tile(s) for _, s in walk(rest)) or len(set(tiles)) < len(tiles):
+        yield "it copies into local memory in other places too", "distribute it"
+    kernel = writes((fn.body[site.path[0]],))
+    for c in copies:
+        if c.source in kernel:
+            yield f"'{c.source}', from which it copies, is written in the nest", "keep the order"
+        if c.target in writes(rest):
+            yield f"its tile '{c.target}' is written", "keep the order"
+        changed = {n for e in _place(c) for n in names(e)} & writes(loop.body)
+        if changed:
+            yield f"the part that is copied depends on '{min(changed)}'", "hoist what does not vary"
+        if not all(_copied_before(fn, p, c.target, site.path) for p in _readers(fn, c, site.path)):
+            yield f"'{c.target}' is read after the loop", "copy it anew there"
+    if always(fn, (*site.path, 0), Bin(">=", Bin("+", Var(loop.var), loop.step), loop.hi)):
+        yield "it has one iteration at most", "pipeline the loop over whole tiles"
+
+
+def _no(site: LoopSite, why: str, remedy: str) -> Obstacle:
+    text = f"no tile of the loop over '{site.loop.var}' can be fetched ahead: {why}"
+    return Obstacle("LX179", text, site.loop.origin.loc, remedy=remedy)
+
+
+def _is_tile(s: Stmt) -> bool:
+    return isinstance(s, Copy) and s.collective
+
+
+def _place(c: Copy) -> Iterator[Expr]:
+    """What says which part is copied."""
+    for x in c.slices:
+        yield from (e for e in (x.lo, x.size, x.limit) if e is not None)
+
+
+def _readers(fn: Function, copy: Copy, loop: Path) -> Iterator[Path]:
+    """Where the tile is read outside of the loop."""
+    for path, s in walk(fn.body):
+        if path[: len(loop)] != loop:
+            read = {x.array for e in stmt_exprs(s) for x in loads(e)}
+            if copy.target in read or (isinstance(s, Copy) and s.source == copy.target):
+                yield path
+
+
+def _copied_before(fn: Function, reader: Path, tile: str, loop: Path) -> bool:
+    """Whether a copy fills the tile earlier in a body around the reader, outside of the loop."""
+    for depth in range(len(reader)):
+        for n in range(reader[depth]):
+            path = (*reader[:depth], n)
+            s = at(fn, path)
+            if isinstance(s, Copy) and s.target == tile and path[: len(loop)] != loop:
+                return True
+    return False
