@@ -28,13 +28,15 @@ MARGIN = 16
 @dataclass(frozen=True)
 class Demand:
     """`items` are the work-items of a group in x, y, z, `kept` the elements of a work-item per
-    tiled loop; `operand` and `accumulators` count 32-bit words per element kept."""
+    tiled loop; `operand` and `accumulators` count 32-bit words per element kept; every staged box
+    has `buffers`."""
 
     items: tuple[Factors, ...]
     kept: tuple[str, ...]
     stages: tuple[Stage, ...]
     operand: int
     accumulators: int
+    buffers: int = 1
 
     def broken(self, sizes: Mapping[str, int], limits: Limits) -> tuple[str, ...]:
         """Each limit that the sizes exceed, as a formula with its numbers."""
@@ -57,12 +59,14 @@ class Demand:
                 yield f"group size: {text} work-items in one dimension"
 
     def _local(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
-        total = sum(s.bytes(sizes) for s in self.stages)
+        total = self.buffers * sum(s.bytes(sizes) for s in self.stages)
         if total > limits.local_bytes:
             terms = " + ".join(s.formula for s in self.stages)
             numbers = " + ".join(
                 "*".join(map(str, (s.item_bytes, *s.columns(sizes)))) for s in self.stages
             )
+            if self.buffers > 1:
+                terms, numbers = (f"{self.buffers}*({x})" for x in (terms, numbers))
             text = _shown(terms, numbers, total)
             yield f"local memory: {text} > {limits.local_bytes} bytes"
 
@@ -100,8 +104,8 @@ def _shown(formula: str, numbers: str, total: int) -> str:
     return " = ".join(dict.fromkeys((formula, numbers, str(total))))
 
 
-def demand(nest: Nest, choice: Choice) -> Demand:
-    """The demand of a choice for a nest."""
+def demand(nest: Nest, choice: Choice, buffers: int = 1) -> Demand:
+    """The demand of a choice for a nest, with so many buffers for each staged box."""
     if choice.recipe == "naive":
         flat = (("Ty", "Tx"),) if len(nest.parallel) == 1 else (("Tx",), ("Ty",))
         return Demand(flat, (), (), 0, 0)
@@ -110,7 +114,7 @@ def demand(nest: Nest, choice: Choice) -> Demand:
     items = tuple((d.items,) if d.items else () for d in reversed(choice.dims))
     kept = tuple(d.kept for d in choice.dims if d.kept)
     words = [-(-s.item_bytes // 4) for s in choice.stages]
-    return Demand(items, kept, choice.stages, max([1, *words]), max(1, _accumulated(nest)))
+    return Demand(items, kept, choice.stages, max([1, *words]), max(1, _accumulated(nest)), buffers)
 
 
 def _accumulated(nest: Nest) -> int:

@@ -55,7 +55,6 @@ def _nvidia(name: str, compute_units: int) -> Limits:
         compute_units,
         at_once=4,
         narrow=True,
-        stages=2,
     )
 
 

@@ -18,6 +18,7 @@ from loopxform.recipes import fit
 from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import demand
+from loopxform.recipes.faster import faster, wanted
 from loopxform.recipes.finish import finish
 from loopxform.recipes.in_group import in_group
 from loopxform.recipes.layouts import one_each
@@ -27,7 +28,6 @@ from loopxform.recipes.nest import Nest, with_guards_inside
 from loopxform.recipes.reuse import Dim, Staged
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
-from loopxform.recipes.vectors import vectors
 from loopxform.recipes.work import Loops, Work, levels
 from loopxform.transforms import (
     Derivation,
@@ -124,7 +124,8 @@ def _apply(
     reason: str = "",
 ) -> Tiled:
     """The steps of a choice, for sizes that fit."""
-    needs = demand(nest, choice)
+    options = wanted(options, limits, choice)
+    needs = demand(nest, choice, options.stages or 1)
     sizes = fit.defaults(choice, needs, limits, given)
     fit.require(sizes, choice.names, needs, limits)
     taken = used_names(nest.derivation.start) | used_names(nest.function)
@@ -183,7 +184,7 @@ def _tiled(
         w.attempt(Interior(groups[-1]))
     w.stage("Groups without iterations")
     w.attempt(Trim(groups[-1]))
-    vectors(w, [*others, *groups][0], options, limits if choice.recipe == "register" else None)
+    faster(w, [*others, *groups][0], options)
     return staged, kept
 
 

@@ -31,7 +31,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.transforms.base import Step
-from loopxform.transforms.sites import ascending, fixed_header, one_loop, trusted, unmapped
+from loopxform.transforms.sites import ascending, fixed_header, one_loop, trusted
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def split(loop: For) -> tuple[tuple[Copy, ...], tuple[Stmt, ...]]:
 
 def obstacles(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
     """Why the tiles of a loop cannot be fetched ahead."""
-    shape = (*unmapped(site, "pipeline"), *ascending(site), *fixed_header(site))
+    shape = (*ascending(site), *fixed_header(site))
     found = shape[:1] or tuple(_problems(fn, site))[:1]
     return tuple(o if isinstance(o, Obstacle) else _no(site, *o) for o in found)
 
@@ -77,7 +77,9 @@ def _problems(fn: Function, site: LoopSite) -> Iterator[tuple[str, str]]:
     loop, stage = site.loop, "stage an array in it first: copy-to-local ARRAY LOOP"
     copies, rest = split(loop)
     tiles = [c.target for c in copies]
-    if not copies:
+    if loop.level is not None:
+        yield f"it is mapped to {loop.level}", "name a loop that the group runs in step"
+    elif not copies:
         yield "it does not begin with copies into local memory", stage
     if any(_is_tile(s) for _, s in walk(rest)) or len(set(tiles)) < len(tiles):
         yield "it copies into local memory in other places too", "distribute it"

@@ -1,5 +1,5 @@
-"""Vectors, narrow offsets and rectangles of work-items change no bit: alone, together, and with the
-other options, where rows are vectors and where they are not.
+"""Vectors, narrow offsets, tiles fetched ahead and rectangles of work-items change no bit: alone,
+together, and with the other options, where rows are vectors and where they are not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from loopxform.verify.compare import compare
 
 SEED = 6
 TILES = Tiles(4, 2, 4, 4, 8)
-ALL = Options(vector=4, narrow=True, lanes=(4, 2))
+ALL = Options(vector=4, narrow=True, lanes=(4, 2), stages=2)
 EACH = {
     "all": ALL,
     "vectors": Options(vector=4),
@@ -25,9 +25,12 @@ EACH = {
     "narrow": Options(narrow=True),
     "lanes": Options(lanes=(2, 2)),
     "lanes-that-do-not-fit": Options(lanes=(3, 8)),
+    "ahead": Options(stages=2),
+    "ahead-and-padded": Options(stages=2, pad=True),
+    "ahead-and-whole-tiles": Options(stages=2, versions=True),
     "padded": Options(vector=4, narrow=True, pad=True),
     "whole-tiles": Options(vector=4, narrow=True, versions=True),
-    "everything": Options(True, True, vector=4, narrow=True, lanes=(2, 2)),
+    "everything": Options(True, True, vector=4, narrow=True, lanes=(2, 2), stages=2),
 }
 SIZES = ((24, 20, 28), (11, 7, 9), (16, 8, 16), (1, 4, 4))
 """Rows of vectors that end inside a tile, rows that are none, whole tiles, one row."""
@@ -47,7 +50,7 @@ def check(name: str, options: Options, tiles: Tiles = TILES) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("case", ["vectors", "lanes-that-do-not-fit", "everything"])
+@pytest.mark.parametrize("case", ["vectors", "ahead", "lanes-that-do-not-fit", "everything"])
 def test_steps_alone_and_with_others(case: str) -> None:
     check("mm", EACH[case])
 
@@ -79,6 +82,7 @@ def test_every_program(name: str, case: str) -> None:
 def test_no_race_and_nothing_out_of_bounds(name: str, size: tuple[int, int, int]) -> None:
     p = plan(name, TILES, ALL)
     assert "LX_VECTOR(float4" in p.source
+    assert "stage = 1 - stage;" in p.source
     args = given(name, sizes_of(name, *size), SEED)
     report, after = simulate_launches(p, args)
     assert report.clean, (name, size, report.findings[0])

@@ -59,6 +59,7 @@ EXAMPLES = (
     "unroll k",
     "unroll k full",
     "unroll k#2 4",
+    "pipeline kk",
     "rfactor k 64",
     "rfactor k Ty*Ry reassociate",
     "manifest A 1,0",

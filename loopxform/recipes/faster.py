@@ -3,8 +3,11 @@ neighbours."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopxform.ir.nodes import Copy, Stmt
 from loopxform.ir.visit import loops
+from loopxform.recipes.choice import Choice
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.work import Work
@@ -12,28 +15,36 @@ from loopxform.transforms import Lanes, Narrow, Pipeline, Vectorise, Version
 from loopxform.transforms.vectors import copies, widest
 
 
-def vectors(w: Work, group: str, options: Options, limits: Limits | None) -> None:
+def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
+    """The options, what they leave open as the device has it for tiles of registers."""
+    if choice.recipe != "register":
+        return options
+    return replace(
+        options,
+        narrow=limits.narrow if options.narrow is None else options.narrow,
+        vector=limits.at_once if options.vector is None else options.vector,
+        stages=limits.stages if options.stages is None else options.stages,
+    )
+
+
+def faster(w: Work, group: str, options: Options) -> None:
     """Copies move `options.vector` elements at once where they may, in a version of the nest over
     groups where only the sizes say whether they may; offsets have 32 bits in a version where the
-    sizes allow it (`options.narrow`); work-items stand in rectangles of `options.lanes`. What the
-    options leave open is as `limits` has it, if these are given."""
-    narrow, wanted, stages = options.narrow, options.vector, options.stages
-    if limits is not None:
-        narrow = limits.narrow if narrow is None else narrow
-        wanted = limits.at_once if wanted is None else wanted
-        stages = limits.stages if stages is None else stages
+    sizes allow it (`options.narrow`); with two `options.stages` tiles are fetched ahead; work-items
+    stand in rectangles of `options.lanes`."""
     first = group
-    if narrow:
+    if options.narrow:
         w.stage("Offsets in 32 bits")
         first = f"{group}#1" if w.attempt(Narrow(group)) else group
-    if wanted is not None and wanted > 1:
+    width = options.vector or 1
+    if width > 1:
         w.stage("Vectors")
-        w.attempt(Version(first, str(wanted)))
+        w.attempt(Version(first, str(width)))
         for tile in dict.fromkeys(_tiles(w)):
-            width = widest(w.fn, tile, wanted)
-            while width > 1 and not w.attempt(Vectorise(tile, str(width))):
-                width //= 2
-    if stages is not None and stages > 1:
+            most = widest(w.fn, tile, width)
+            while most > 1 and not w.attempt(Vectorise(tile, str(most))):
+                most //= 2
+    if options.stages == 2:
         w.stage("Tiles fetched ahead")
         for path in [s.path for s in loops(w.fn) if any(map(_is_tile, s.loop.body))]:
             w.attempt(Pipeline(w.ref(path)))
