@@ -46,12 +46,18 @@ def add_build_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def inputs(args: argparse.Namespace, file: File) -> tuple[str, ...]:
+    """The files that the output depends on."""
+    profile = args.profile or ""
+    return (*file.parsed.dependencies, *([profile] if profile.endswith(".toml") else []))
+
+
 def with_rule(args: argparse.Namespace, file: File, outputs: Sequence[Output]) -> list[Output]:
     """`outputs`, and the rule for them where one is asked for."""
     if not outputs or not (args.rule or args.rule_file):
         return list(outputs)
     targets = args.rule_targets or [escaped(o.path) for o in outputs]
-    text = depfile(targets, file.parsed.dependencies, phony=not args.no_phony)
+    text = depfile(targets, inputs(args, file), phony=not args.no_phony)
     if args.rule_file:
         return [*outputs, Output(Path(args.rule_file), text, "-MF")]
     return [*outputs, Output(Path(args.output) / f"{file.stem}.d", text)]

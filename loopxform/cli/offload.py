@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopxform.api import File
 from loopxform.cli import offload_text, tiling
-from loopxform.cli.makerule import add_build_options, with_rule
+from loopxform.cli.makerule import add_build_options, inputs, with_rule
 from loopxform.cli.options import add_contract, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.tile import steps
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
         done = offload_file(file, names, sizes, limits, contract=contract, options=more)
         _require_all(done, names)
     outputs = in_folder(args.output, {} if args.dry_run else done.files)
-    written = write_all(with_rule(args, file, outputs), file.parsed.dependencies)
+    written = write_all(with_rule(args, file, outputs), inputs(args, file))
     if args.show_steps:
         for r in done.regions:
             print("\n".join(steps(r.done.derivation)))

@@ -32,12 +32,41 @@ def _nest(done: TiledRoutine) -> Iterator[str]:
     for v in tiled.choice.opened:
         tile = " in tiles of Tk" if v in tiled.choice.strips else ""
         yield f"  loop {v:<9} sequential, run in step by a group{tile}"
+    yield from _sizes(done)
     rows = [_row(done, facts, r) for r in _distinct(facts.reads)]
     if rows:
         titles = ("array", "varies with", "invariant to", "reuse", "kept in")
         table = [titles, *rows]
         width = [max(len(r[n]) for r in table) for n in range(len(titles))]
         yield from ("  " + "  ".join(t.ljust(w) for t, w in zip(r, width)).rstrip() for r in table)
+
+
+def _sizes(done: TiledRoutine) -> Iterator[str]:
+    """What the sizes need of the device, and why they are no larger."""
+    found, device = done.tiled.fitted, done.limits
+    if found is None:
+        return
+    yield f"  fits {device.name}"
+    for u in found.needs.uses(done.sizes, device):
+        yield f"    {u.what:<12} {u.formula} of {u.most} {u.unit}".rstrip()
+    yield from (f"    {note}" for note in found.reduced)
+    yield from _rates(done)
+
+
+def _rates(done: TiledRoutine) -> Iterator[str]:
+    """Whether global memory keeps up with one multiplication and addition an iteration."""
+    device, stages = done.limits, [s.stage for s in done.tiled.staged]
+    if not (device.bandwidth and device.peak and stages):
+        return
+    terms = [(s.item_bytes, s.reuse(done.sizes)) for s in stages]
+    read = sum(size / reuse for size, reuse in terms)
+    text = " + ".join(f"{size}/{reuse:.4g}" for size, reuse in terms)
+    served, wanted = device.bandwidth / read, device.peak / 2
+    bound = "memory" if served < wanted else "arithmetic"
+    yield (
+        f"    bound by     {bound}: an iteration reads {text} = {read:.3g} bytes; memory serves "
+        f"{served / 1e3:.3g} T iterations/s, a multiply-add each would be {wanted / 1e3:.3g} T"
+    )
 
 
 def _why(done: TiledRoutine) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from loopxform.cli import plan_text, tiling, transactions_text
-from loopxform.cli.makerule import add_build_options, with_rule
+from loopxform.cli.makerule import add_build_options, inputs, with_rule
 from loopxform.cli.options import parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.script import saved
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
     script = saved(tiled.derivation, contract=tiled.contract)
     outputs = [] if args.dry_run else _outputs(args, made.files, script)
-    written = write_all(with_rule(args, file, outputs), file.parsed.dependencies)
+    written = write_all(with_rule(args, file, outputs), inputs(args, file))
     # With `--json -` standard output is the script alone.
     talk = sys.stderr if args.json == "-" else sys.stdout
     if args.show_steps:

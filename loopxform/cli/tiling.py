@@ -86,7 +86,9 @@ def add_device(p: argparse.ArgumentParser) -> None:
         "--device", metavar="SPEC", help="a device of `loopxform devices` to fit and use"
     )
     d.add_argument(
-        "--profile", metavar="NAME", help=f"a named device to fit: {', '.join(PROFILES)}"
+        "--profile",
+        metavar="NAME",
+        help=f"a device to fit, by name or by a file NAME.toml: {', '.join(PROFILES)}",
     )
 
 

@@ -26,6 +26,22 @@ MARGIN = 16
 
 
 @dataclass(frozen=True)
+class Use:
+    """How much of something sizes need, as a formula with its numbers, and how much there is."""
+
+    what: str
+    formula: str
+    total: int
+    most: int
+    unit: str = ""
+
+    @property
+    def exceeded(self) -> str:
+        """`group size: Ty*Tx = 64*64 = 4096 > 1024 work-items`."""
+        return f"{self.what}: {self.formula} > {self.most} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True)
 class Demand:
     """`items` are the work-items of a group in x, y, z, `kept` the elements of a work-item per
     tiled loop; `operand` and `accumulators` count 32-bit words per element kept; every staged box
@@ -40,37 +56,42 @@ class Demand:
 
     def broken(self, sizes: Mapping[str, int], limits: Limits) -> tuple[str, ...]:
         """Each limit that the sizes exceed, as a formula with its numbers."""
-        found = (*self._group(sizes, limits), *self._local(sizes, limits))
-        return (*found, *self._registers(sizes, limits))
+        return tuple(u.exceeded for u in self.uses(sizes, limits) if u.total > u.most)
 
     def spills(self, sizes: Mapping[str, int], limits: Limits) -> bool:
         """Whether a work-item needs more registers than there are."""
-        return any(self._registers(sizes, limits))
+        return any(u.total > u.most for u in self._registers(sizes, limits))
 
-    def _group(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
+    def uses(self, sizes: Mapping[str, int], limits: Limits) -> tuple[Use, ...]:
+        """What the sizes use of what the device has."""
+        found = (*self._group(sizes, limits), *self._local(sizes, limits))
+        return (*found, *self._registers(sizes, limits))
+
+    def _group(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[Use]:
         names = tuple(f for d in reversed(self.items) for f in d)
         total = amount(names, sizes)
-        if total > limits.group_size:
-            text = _shown(product_text(names), "*".join(str(sizes[str(n)]) for n in names), total)
-            yield f"group size: {text} > {limits.group_size} work-items"
+        numbers = "*".join(str(sizes[str(n)]) for n in names)
+        text = _shown(product_text(names), numbers, total)
+        yield Use("group size", text, total, limits.group_size, "work-items")
         for factors, most in zip(self.items, limits.item_sizes):
-            if amount(factors, sizes) > most:
-                text = f"{product_text(factors)} = {amount(factors, sizes)} > {most}"
-                yield f"group size: {text} work-items in one dimension"
+            own = amount(factors, sizes)
+            if own > most:
+                text = f"{product_text(factors)} = {own}"
+                yield Use("group size", text, own, most, "work-items in one dimension")
 
-    def _local(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
+    def _local(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[Use]:
+        if not self.stages:
+            return
         total = self.buffers * sum(s.bytes(sizes) for s in self.stages)
-        if total > limits.local_bytes:
-            terms = " + ".join(s.formula for s in self.stages)
-            numbers = " + ".join(
-                "*".join(map(str, (s.item_bytes, *s.columns(sizes)))) for s in self.stages
-            )
-            if self.buffers > 1:
-                terms, numbers = (f"{self.buffers}*({x})" for x in (terms, numbers))
-            text = _shown(terms, numbers, total)
-            yield f"local memory: {text} > {limits.local_bytes} bytes"
+        terms = " + ".join(s.formula for s in self.stages)
+        numbers = " + ".join(
+            "*".join(map(str, (s.item_bytes, *s.columns(sizes)))) for s in self.stages
+        )
+        if self.buffers > 1:
+            terms, numbers = (f"{self.buffers}*({x})" for x in (terms, numbers))
+        yield Use("local memory", _shown(terms, numbers, total), total, limits.local_bytes, "bytes")
 
-    def _registers(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[str]:
+    def _registers(self, sizes: Mapping[str, int], limits: Limits) -> Iterator[Use]:
         if not self.kept:
             return
         # On a CPU the operands of one row are in registers, those of the rows come one by one.
@@ -78,14 +99,12 @@ class Demand:
         margin = limits.vector // 4 or MARGIN
         each, operands = [sizes[n] for n in self.kept], [sizes[n] for n in held]
         total = self.operand * sum(operands) + self.accumulators * prod(each) + margin
-        if total <= limits.registers:
-            return
         names = _sum(self.operand, held) + f" + {_product(self.accumulators, self.kept)}"
         texts = [str(n) for n in each]
         numbers = _sum(self.operand, list(map(str, operands)))
         numbers += f" + {_product(self.accumulators, texts)}"
         text = _shown(f"{names} + {margin}", f"{numbers} + {margin}", total)
-        yield f"registers: {text} > {limits.registers}"
+        yield Use("registers", text, total, limits.registers)
 
 
 def _sum(factor: int, names: tuple[str, ...] | list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
@@ -57,21 +58,34 @@ def _flags(new: Sizes, old: Sizes) -> str:
 
 
 def defaults(choice: Choice, demand: Demand, limits: Limits, given: Sizes) -> dict[str, int]:
-    """The default sizes of the recipe, with a register tile of 8 x 4 below 128 registers, each
-    reduced, the largest first, until everything fits around what the user gave."""
+    """The sizes of `fitted`."""
+    return fitted(choice, demand, limits, given)[0]
+
+
+def fitted(
+    choice: Choice, demand: Demand, limits: Limits, given: Sizes
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """The default sizes of the recipe, with a register tile of 8 x 4 below 128 registers. Of those
+    that a formula names which does not fit, the largest is halved, until everything fits around
+    what the user gave; and why."""
     best = _on_cpu(choice, demand, limits) if limits.vector else dict(_best(choice).numbers)
+    notes = []
     if not limits.vector and choice.recipe == "register" and limits.registers < 128:
         best["Rx"] = 4
+        if "Rx" not in given:
+            notes.append(f"Rx 8 -> 4: there are {limits.registers} < 128 registers")
     best |= given
     free = [name for name in ("Rx", "Ry", "Tk", "Ty", "Tx", "Tz") if name not in given]
     sizes = dict(best)
-    while demand.broken(sizes, limits):
+    while exceeded := [u for u in demand.uses(sizes, limits) if u.total > u.most]:
         large = [name for name in free if sizes[name] > 1 and name in choice.names]
-        if not large:
-            return best
-        name = max(large, key=lambda n: sizes[n])
+        helping = [name for name in large if re.search(rf"\b{name}\b", exceeded[0].formula)]
+        if not helping:
+            return best, ()
+        name = max(helping, key=lambda n: sizes[n])
+        notes.append(f"{name} {sizes[name]} -> {sizes[name] // 2}: {exceeded[0].exceeded}")
         sizes[name] //= 2
-    return sizes
+    return sizes, tuple(notes)
 
 
 def _on_cpu(choice: Choice, demand: Demand, limits: Limits) -> dict[str, int]:

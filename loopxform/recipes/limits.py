@@ -7,6 +7,7 @@ be less than what the chip has: NVIDIA's OpenCL gives a group 48 KiB of local me
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from loopxform.errors import UsageError
 
@@ -23,6 +24,7 @@ class Limits:
     where every work-item has registers of its own.
     Where nothing else is asked, register tiles move `at_once` elements at once, offsets have 32
     bits where the sizes allow it (`narrow`), and tiles have `stages` buffers.
+    `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     """
 
     name: str
@@ -37,12 +39,14 @@ class Limits:
     at_once: int = 1
     narrow: bool = False
     stages: int = 1
+    bandwidth: float = 0
+    peak: float = 0
 
 
 KIB = 1024
 
 
-def _nvidia(name: str, compute_units: int) -> Limits:
+def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Limits:
     """CUDA C programming guide, compute capabilities 3.5 to 9.0: 1024 threads, 255 registers a
     thread, 64 K registers an SM. What else pays there: docs/performance.md."""
     return Limits(
@@ -55,6 +59,8 @@ def _nvidia(name: str, compute_units: int) -> Limits:
         compute_units,
         at_once=4,
         narrow=True,
+        bandwidth=bandwidth,
+        peak=peak,
     )
 
 
@@ -64,16 +70,44 @@ PROFILES: dict[str, Limits] = {
         # Seed 000, tables 1 and 2: 1024 items and 48 KiB a group. 128 registers: half of what
         # current GPUs give a work-item in a group of 256.
         Limits("generic", 1024, 48 * KIB, 128, 32, item_sizes=(1024, 1024, 64)),
-        _nvidia("h100", 132),
-        _nvidia("a100", 108),
-        _nvidia("rtx2080ti", 68),
-        _nvidia("gtx780ti", 15),
+        _nvidia("h100", 132, 3350, 66900),
+        _nvidia("a100", 108, 2039, 19500),
+        _nvidia("rtx2080ti", 68, 616, 13400),
+        _nvidia("gtx780ti", 15, 336, 5040),
         # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane, 512 KiB of them a CU; ROCm's
         # OpenCL reports 256 items a group; 104 CUs on each of the two dies (one device each).
-        Limits("mi250", 256, 64 * KIB, 256, 64, 128 * KIB, 104, (1024, 1024, 1024)),
+        Limits(
+            "mi250",
+            256,
+            64 * KIB,
+            256,
+            64,
+            128 * KIB,
+            104,
+            (1024, 1024, 1024),
+            bandwidth=1638,
+            peak=22600,
+        ),
         # Intel Xe-LP: 128 registers of 32 bytes a hardware thread, 16 lanes: 64 of 32 bits a
         # lane; 512 items a group and 64 KiB as its OpenCL reports; 96 EUs.
-        Limits("intel-xe", 512, 64 * KIB, 64, 16, 128 * KIB, 96, (512, 512, 512)),
+        Limits(
+            "intel-xe",
+            512,
+            64 * KIB,
+            64,
+            16,
+            128 * KIB,
+            96,
+            (512, 512, 512),
+            bandwidth=68,
+            peak=2000,
+        ),
+        # Arm Valhall (Mali-G77 and later): 64 registers of 32 bits a work-item, warps of 16, local
+        # memory in the caches, 32 KiB as its OpenCL reports.
+        Limits("mali", 1024, 32 * KIB, 64, 16),
+        # Qualcomm Adreno 6xx and 7xx: 32 KiB and 1024 items as its OpenCL reports, waves of 64. It
+        # does not publish its registers: 64 are assumed.
+        Limits("adreno", 1024, 32 * KIB, 64, 64),
         # PoCL on a CPU reports 4096 items, and its cache as local memory (2 MiB measured on a
         # server core); a tile should fit the 256 KiB of a smaller L2. Private memory is the stack:
         # registers are no limit there.
@@ -87,10 +121,17 @@ PROFILES: dict[str, Limits] = {
 
 
 def profile(name: str) -> Limits:
-    """The profile of that name, whatever the case. Raises UsageError."""
+    """The profile of that name, whatever the case, or of a file NAME.toml. Raises UsageError."""
+    if name.endswith(".toml"):
+        from loopxform.recipes.device_file import device_file  # loads what only this needs
+
+        return device_file(name)
     found = PROFILES.get(name.strip().lower())
     if found is None:
+        close = get_close_matches(name.strip().lower(), PROFILES, 1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
         raise UsageError(
-            f"there is no device profile '{name}'", help=f"profiles: {', '.join(PROFILES)}"
+            f"there is no device profile '{name}'",
+            help=f"{hint}profiles: {', '.join(PROFILES)}, or a file NAME.toml",
         )
     return found

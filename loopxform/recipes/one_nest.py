@@ -17,7 +17,7 @@ from loopxform.ir.visit import names, resolve
 from loopxform.recipes import fit
 from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
-from loopxform.recipes.demand import demand
+from loopxform.recipes.demand import Demand, demand
 from loopxform.recipes.faster import faster, wanted
 from loopxform.recipes.finish import finish
 from loopxform.recipes.in_group import in_group
@@ -43,12 +43,20 @@ from loopxform.transforms import (
 
 
 @dataclass(frozen=True)
+class Fitted:
+    """What a tiled nest needs of a device, and which defaults were reduced, and why."""
+
+    needs: Demand
+    reduced: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Tiled:
     """The derivation, the choice that was possible with its tile sizes for the nest, what was
     staged, what is read into registers from global memory, and why not another choice; the arrays
     that are read from a copy in another layout, with the names of the copies; the nest before that,
     where its reduction is not split. `rest` are the nests that follow, where the loops of the
-    user's nest became several."""
+    user's nest became several. `fitted` says why the sizes are what they are."""
 
     derivation: Derivation
     choice: Choice
@@ -60,6 +68,7 @@ class Tiled:
     copied: tuple[tuple[str, str], ...] = ()
     plain: Nest | None = None
     rest: tuple[Tiled, ...] = ()
+    fitted: Fitted | None = None
 
     @property
     def function(self) -> Function:
@@ -126,7 +135,7 @@ def _apply(
     """The steps of a choice, for sizes that fit."""
     options = wanted(options, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
-    sizes = fit.defaults(choice, needs, limits, given)
+    sizes, notes = fit.fitted(choice, needs, limits, given)
     fit.require(sizes, choice.names, needs, limits)
     taken = used_names(nest.derivation.start) | used_names(nest.function)
     tiles = {n: sizes[n] for n in choice.names if n not in taken}
@@ -142,7 +151,9 @@ def _apply(
         in_group(w, nest, reassociate=options.reassociate)
         return Tiled(w.derivation, choice, used, nest, reason=reason)
     staged, kept = _tiled(w, nest, choice, options, limits)
-    return Tiled(w.derivation, choice, used, nest, staged, kept, reason)
+    return Tiled(
+        w.derivation, choice, used, nest, staged, kept, reason, fitted=Fitted(needs, notes)
+    )
 
 
 def _tiled(

@@ -35,6 +35,14 @@ def test_the_plan_says_what_is_invariant(name: str, golden: Golden, capsys: Capt
     golden.check(capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("profile", ["h100", "mi250", "intel-xe", "mali", "pocl"])
+def test_the_plan_says_what_fits_a_device(profile: str, golden: Golden, capsys: Capture) -> None:
+    """And why sizes are no larger."""
+    command = ["tile", MM, "--Ty", "32", "--profile", profile, "--show-plan", "--dry-run", "-q"]
+    assert main(command) == 0
+    golden.check(capsys.readouterr().out)
+
+
 @pytest.mark.parametrize(
     "name", ["csr", "masked_mean", "triangular_product", "filter_7x7", "batch_scale"]
 )

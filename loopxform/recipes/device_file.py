@@ -1,0 +1,82 @@
+"""A device described by a file: a profile of the user's own.
+
+    like = "h100"          # what is not said here is as there; the generic device by default
+    registers = 168
+    bandwidth = 3200
+
+The keys are the fields of `Limits`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from loopxform.errors import UsageError
+from loopxform.frontend.rawtext import read_bytes
+from loopxform.recipes.limits import PROFILES, Limits
+
+KEYS = tuple(f.name for f in fields(Limits))
+DEFAULT = "generic"
+
+
+def device_file(path: str) -> Limits:
+    """The device that a file describes. Raises UsageError."""
+    try:
+        table = tomllib.loads(read_bytes(path).decode())
+    except OSError as e:
+        raise UsageError(f"cannot read {path}: {e.strerror}", help="name a file in TOML") from e
+    except ValueError as e:
+        raise _wrong(path, str(e), 'a line says: registers = 128, or like = "h100"') from e
+    model = table.pop("like", DEFAULT)
+    if model not in PROFILES:
+        raise _wrong(path, f"there is no profile {model!r}", f"like: {', '.join(PROFILES)}")
+    found = replace(PROFILES[model], name=Path(path).stem)
+    given = {k: _checked(path, k, v, getattr(found, k, None)) for k, v in table.items()}
+    return replace(found, **given)
+
+
+def _checked(path: str, key: str, value: object, now: object) -> Any:
+    """The value of a key, as the field has it."""
+    if key not in KEYS:
+        close = get_close_matches(key, KEYS, 1)
+        hint = f"did you mean '{close[0]}'? " if close else ""
+        every = f"the keys are: like, {', '.join(KEYS)}"
+        raise _wrong(path, f"there is no key '{key}'", f"{hint}{every}")
+    if isinstance(now, bool | str):
+        kind = "true or false" if isinstance(now, bool) else "a text"
+        if type(value) is not type(now):
+            raise _wrong(path, f"{key} must be {kind}, not {value!r}")
+        return value
+    if isinstance(now, tuple):
+        if not (isinstance(value, list) and len(value) == 3 and all(map(_is_size, value))):
+            example = f"{key} = [1024, 1024, 64]"
+            raise _wrong(path, f"{key} must be three sizes, not {value!r}", example)
+        return tuple(value)
+    if isinstance(now, float) or key in ("bandwidth", "peak"):
+        if type(value) not in (int, float) or not 0 <= float(str(value)) < 1e12:
+            raise _wrong(path, f"{key} must be a number of 0 or more, not {value!r}")
+        return value
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise _wrong(
+            path, f"{key} must be one of {', '.join(map(str, _CHOICES[key]))}, not {value!r}"
+        )
+    if not _is_size(value) and not (value == 0 and key in _UNKNOWN):
+        raise _wrong(path, f"{key} must be a whole number from 1 on, not {value!r}")
+    return value
+
+
+_CHOICES = {"at_once": (1, 2, 4, 8, 16), "stages": (1, 2)}
+_UNKNOWN = ("register_file", "compute_units", "vector")
+"""Where 0 means that it is not known, or not there."""
+
+
+def _is_size(value: object) -> bool:
+    return type(value) is int and 0 < value < 1 << 31
+
+
+def _wrong(path: str, what: str, help: str | None = None) -> UsageError:
+    return UsageError(f"{path}: {what}", help=help)

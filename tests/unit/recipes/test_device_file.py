@@ -1,0 +1,75 @@
+"""Profiles of the user's own, in TOML."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopxform.errors import UsageError
+from loopxform.recipes.limits import PROFILES, profile
+
+
+def described(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_what_is_said_and_the_rest_as_another_has_it(tmp_path: Path) -> None:
+    text = (
+        'like = "h100"\nregisters = 168\nstages = 2\nitem_sizes = [512, 512, 64]\nbandwidth = 9.5\n'
+    )
+    changed = replace(
+        PROFILES["h100"],
+        name="mine",
+        registers=168,
+        stages=2,
+        item_sizes=(512, 512, 64),
+        bandwidth=9.5,
+    )
+    assert profile(described(tmp_path, text)) == changed
+
+
+def test_generic_where_nothing_is_said(tmp_path: Path) -> None:
+    assert profile(described(tmp_path, "")) == replace(PROFILES["generic"], name="mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "why", "help"),
+    [
+        ("registers = ", "Invalid value (at end of document)", "registers = 128"),
+        ("registers = 0", "registers must be a whole number from 1 on, not 0", ""),
+        ("registers = true", "registers must be a whole number from 1 on, not True", ""),
+        ("registers = 1e3", "registers must be a whole number from 1 on, not 1000.0", ""),
+        ("regsters = 4", "there is no key 'regsters'", "did you mean 'registers'?"),
+        ('like = "h1000"', "there is no profile 'h1000'", "generic, h100"),
+        ("like = 4", "there is no profile 4", "generic, h100"),
+        ("narrow = 1", "narrow must be true or false, not 1", ""),
+        ("name = 1", "name must be a text, not 1", ""),
+        ("stages = 3", "stages must be one of 1, 2, not 3", ""),
+        ("at_once = 3", "at_once must be one of 1, 2, 4, 8, 16, not 3", ""),
+        ("item_sizes = [1, 2]", "item_sizes must be three sizes, not [1, 2]", "[1024, 1024, 64]"),
+        ("bandwidth = -1", "bandwidth must be a number of 0 or more, not -1", ""),
+        ("peak = nan", "peak must be a number of 0 or more, not nan", ""),
+    ],
+)
+def test_what_is_no_description(tmp_path: Path, text: str, why: str, help: str) -> None:
+    path = described(tmp_path, text)
+    with pytest.raises(UsageError) as e:
+        profile(path)
+    assert e.value.message == f"{path}: {why}"
+    assert help in (e.value.help or "")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"mine\.toml: 'utf-8' codec"):
+        profile(str(path))
+
+
+def test_no_file() -> None:
+    with pytest.raises(UsageError, match=r"cannot read nowhere\.toml: No such file"):
+        profile("nowhere.toml")
