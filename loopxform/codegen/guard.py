@@ -59,9 +59,8 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     """What `fn`, derived from `start`, relies on. `sizes` are what else is computed at run time
     from the scalars: it must not overflow either."""
     d = Dialect("c", symbols(start))
-    found = [
-        Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in start.assumes
-    ]
+    assumed = dict.fromkeys((*start.assumes, *fn.assumes))
+    found = [Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in assumed]
     found += _ranges(start, fn)
     arrays = [s for s in fn.body if isinstance(s, Decl) and s.shape and s not in start.body]
     found += (c for s in arrays if (c := _countable(s)) is not None)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.ir.nodes import Copy, Stmt
-from loopxform.ir.visit import loops
+from loopxform.ir.visit import loops, resolve
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
@@ -35,7 +35,8 @@ def faster(w: Work, group: str, options: Options) -> None:
     first = group
     if options.narrow:
         w.stage("Offsets in 32 bits")
-        first = f"{group}#1" if w.attempt(Narrow(group)) else group
+        w.attempt(Narrow(group))
+        first = w.ref(resolve(w.fn, group)[0].path)
     width = options.vector or 1
     if width > 1:
         w.stage("Vectors")

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 from loopxform.analysis.invariance import Read
 from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
-from loopxform.ir.visit import names, resolve
+from loopxform.ir.visit import names, perfect_nest, resolve
 from loopxform.recipes import fit
 from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
@@ -40,6 +41,7 @@ from loopxform.transforms import (
     Unroll,
     Widen,
 )
+from loopxform.transforms.bounds import trip_count
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ def _apply(
     options = wanted(options, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fit.fitted(choice, needs, limits, given)
+    sizes, more = fit.filled(choice, sizes, given, limits, _trips(nest))
     fit.require(sizes, choice.names, needs, limits)
     taken = used_names(nest.derivation.start) | used_names(nest.function)
     tiles = {n: sizes[n] for n in choice.names if n not in taken}
@@ -152,8 +155,21 @@ def _apply(
         return Tiled(w.derivation, choice, used, nest, reason=reason)
     staged, kept = _tiled(w, nest, choice, options, limits)
     return Tiled(
-        w.derivation, choice, used, nest, staged, kept, reason, fitted=Fitted(needs, notes)
+        w.derivation,
+        choice,
+        used,
+        nest,
+        staged,
+        kept,
+        reason,
+        fitted=Fitted(needs, (*notes, *more)),
     )
+
+
+def _trips(nest: Nest) -> dict[str, int | None]:
+    """The iterations of the parallel loops, where they are known."""
+    loops = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    return {x.var: value_of(trip_count(x)) for x in loops}
 
 
 def _tiled(

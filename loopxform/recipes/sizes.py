@@ -23,7 +23,8 @@ class Options:
     `narrow` offsets have 32 bits in a version for sizes that allow it;
     `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
     of them; with 2 `stages` tiles are fetched while the group computes with the ones before; None
-    leaves any of these to the plan."""
+    leaves any of these to the plan. Sizes that are `fixed` become numbers, for which the kernels
+    are made."""
 
     pad: bool = False
     versions: bool = False
@@ -34,6 +35,7 @@ class Options:
     narrow: bool | None = None
     lanes: tuple[int, int] | None = None
     stages: int | None = None
+    fixed: tuple[tuple[str, int], ...] = ()
 
 
 PLAIN = Options()

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
@@ -17,6 +17,7 @@ from loopxform.ir.written import whole
 from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
 from loopxform.source import Loc
 from loopxform.transforms.sites import LARGEST_TILE
+from loopxform.transforms.specialise import INT_MAX
 from loopxform.transforms.vectorise import WIDTHS
 
 SIZES = {
@@ -38,6 +39,7 @@ LAYOUT = (
 )
 VECTOR = "neighbours of a row that a copy moves at once where it may (1: none)"
 INDEX = "bits of the offsets of elements, 32 where the sizes allow it (64)"
+FIXED = "make kernels for these sizes only; for others your own loops run"
 STAGES = "buffers of a tile: 2 to fetch it while the group computes with the one before, or 1"
 LANES = "the rectangle of the work-items that run in lockstep: 4x8 (0x0: rows)"
 FLAGS = {
@@ -80,6 +82,7 @@ class Wish:
             vector=theirs.vector if mine.vector is None else mine.vector,
             narrow=theirs.narrow if mine.narrow is None else mine.narrow,
             lanes=theirs.lanes if mine.lanes is None else mine.lanes,
+            fixed=tuple({**dict(theirs.fixed), **dict(mine.fixed)}.items()),
             stages=theirs.stages if mine.stages is None else mine.stages,
         )
         return Wish(
@@ -163,6 +166,10 @@ def _with_stages(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, stages=stages("stages", text)))
 
 
+def _with_fixed(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, fixed=fixed("specialise", [text])))
+
+
 def _with_lanes(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, lanes=lanes("item-layout", text)))
 
@@ -176,6 +183,7 @@ _OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
     "index": _with_index,
     "item-layout": _with_lanes,
     "stages": _with_stages,
+    "specialise": _with_fixed,
 }
 
 
@@ -196,6 +204,20 @@ def stages(option: str, text: str) -> int:
     if text not in ("1", "2"):
         raise UsageError("a tile has 1 or 2 buffers", help="stages=2", subject=option)
     return int(text)
+
+
+def fixed(option: str, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Sizes that become numbers, `M=4096,N=512`. Raises UsageError."""
+    out: dict[str, int] = {}
+    for part in (p.strip() for text in texts for p in text.split(",")):
+        name, equals, value = part.partition("=")
+        if not (name.isidentifier() and equals):
+            help = f"{option} M=4096,N=512"
+            raise UsageError(
+                f"'{part}' is not NAME=NUMBER", code="LX023", help=help, subject=option
+            )
+        out[name] = whole(option, value, 0, INT_MAX, f"{name}=4096")
+    return tuple(out.items())
 
 
 def vector(option: str, text: str) -> int:

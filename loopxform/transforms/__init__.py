@@ -46,6 +46,7 @@ from loopxform.transforms.share import Share
 from loopxform.transforms.single import Single
 from loopxform.transforms.sink import Sink
 from loopxform.transforms.skew import Skew
+from loopxform.transforms.specialise import Specialise
 from loopxform.transforms.split import Split
 from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
@@ -59,6 +60,7 @@ from loopxform.transforms.widen import Widen
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
     for kind in (
+        Specialise,
         Parallelise,
         Privatise,
         Scalarise,
@@ -163,6 +165,7 @@ __all__ = [
     "Single",
     "Sink",
     "Skew",
+    "Specialise",
     "Split",
     "Step",
     "Stripmine",

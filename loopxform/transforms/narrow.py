@@ -1,8 +1,9 @@
 """Narrow offsets: S -> if (M <= INT_MAX / U) S with the offsets of A[M][U] in 32 bits else S.
 
-Where an array has so many elements that an int can number them, the place of A[i][k] in memory,
+Where an array has so few elements that an int can number them, the place of A[i][k] in memory,
 i*U + k, is computed in 32 bits: a GPU needs several instructions for one in 64. The nest stands
-there twice, under a condition on the sizes and without it; the host asks when the program runs.
+there twice, under a condition on the sizes and without it, where these are not known; the host asks
+when the program runs.
 Legal for arrays of which every subscript is proven to lie in the array as it is declared.
 """
 
@@ -61,13 +62,23 @@ class Narrow(Step):
         found = _arrays(fn, site)
         origin = nest.origin.then(str(self))
         made = replace(nest, narrow=tuple(p.name for p in found), origin=origin)
-        cond = conjunction([*dict.fromkeys(c for p in found for c in _few(p))])
-        return replace_at(fn, site.path, (If(cond, (made,), (nest,), origin=origin),))
+        asked = _asked(fn, site)
+        if not asked:
+            return replace_at(fn, site.path, (made,))
+        choice = If(conjunction(asked), (made,), (nest,), origin=origin)
+        return replace_at(fn, site.path, (choice,))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
         text = ", ".join(p.name for p in _arrays(fn, site))
-        return f"the same statements; an int numbers the elements of {text} where they are few"
+        where = " where they are few" if _asked(fn, site) else ""
+        return f"the same statements; an int numbers the elements of {text}{where}"
+
+
+def _asked(fn: Function, site: LoopSite) -> list[Expr]:
+    """What the host asks before it takes the narrow version; nothing where all is known."""
+    every = dict.fromkeys(c for p in _arrays(fn, site) for c in _few(p))
+    return [c for c in every if not always(fn, site.path, c)]
 
 
 def _outermost(fn: Function, site: LoopSite) -> bool:
