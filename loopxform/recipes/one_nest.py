@@ -154,16 +154,8 @@ def _apply(
         in_group(w, nest, reassociate=options.reassociate)
         return Tiled(w.derivation, choice, used, nest, reason=reason)
     staged, kept = _tiled(w, nest, choice, options, limits)
-    return Tiled(
-        w.derivation,
-        choice,
-        used,
-        nest,
-        staged,
-        kept,
-        reason,
-        fitted=Fitted(needs, (*notes, *more)),
-    )
+    found = Fitted(needs, (*notes, *more))
+    return Tiled(w.derivation, choice, used, nest, staged, kept, reason, fitted=found)
 
 
 def _trips(nest: Nest) -> dict[str, int | None]:

@@ -12,7 +12,7 @@ memory. Each step is checked where it is applied.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopxform.analysis.hosted import host_scalars
@@ -41,7 +41,7 @@ from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.structure import require_use, structure
 from loopxform.recipes.whole_loops import whole_loops
 from loopxform.recipes.wishes import Wish, Wishes
-from loopxform.recipes.work import Work
+from loopxform.recipes.work import Work, with_numbers
 from loopxform.transforms import (
     Demote,
     Derivation,
@@ -81,10 +81,10 @@ def offload(
     fn = whole_loops(fn)
     _require_modelled(fn)
     counted = _counted(_own(Derivation(fn)).titled("Loops with names of their own"))
-    named = told_apart(_counters(counted))
-    _require_names(named.function)
     asked = asked or Wishes()
     given = Wish(sizes, recipe, options)
+    named = _specialised(told_apart(_counters(counted)), (given, asked.common, *asked.at.values()))
+    _require_names(named.function)
     named, fused = fused_neighbours(named, asked.at)
     program = Program(named, given.over(asked.common).options, fused=fused)
     structure(program, ())
@@ -109,6 +109,16 @@ def _require_modelled(fn: Function) -> None:
             code="LX060",
             help="name another function with --function",
         )
+
+
+def _specialised(derivation: Derivation, wishes: Iterable[Wish]) -> Derivation:
+    """Numbers in place of the sizes that a wish fixes, in the whole function."""
+    for wish in wishes:
+        try:
+            derivation = with_numbers(derivation, wish.options)
+        except TransformError as e:
+            raise wish.unmet(e) from e
+    return derivation
 
 
 def _own(derivation: Derivation) -> Derivation:

@@ -17,7 +17,8 @@ from loopxform.recipes.one_nest import Tiled, one_nest
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.transactions import Estimate
 from loopxform.recipes.transpose import in_layouts, transposition
-from loopxform.transforms import Derivation, Specialise
+from loopxform.recipes.work import with_numbers
+from loopxform.transforms import Derivation
 
 
 def tile(
@@ -38,7 +39,7 @@ def tile(
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
     automatic = recipe is None and options.chunks is None and not options.layouts
-    nests, single = _prepared(_specialised(fn, options), recipe, several=automatic)
+    nests, single = _prepared(with_numbers(Derivation(fn), options), recipe, several=automatic)
     if len(nests) > 1:
         return _each(nests, given, limits, options)
     (nest,) = nests
@@ -93,13 +94,6 @@ def _laid_out(
     for _, target in copied:
         derivation = transposition(derivation, target)
     return replace(done, derivation=derivation, copied=copied)
-
-
-def _specialised(fn: Function, options: Options) -> Derivation:
-    """The program with numbers in place of sizes."""
-    steps = tuple(Specialise(name, str(value)) for name, value in options.fixed)
-    start = Derivation(fn)
-    return start.titled("Sizes that are numbers").run(steps) if steps else start
 
 
 def _prepared(

@@ -9,7 +9,8 @@ from loopxform.ir.names import fresh, used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import Path, loops, resolve
 from loopxform.recipes.reuse import Dim
-from loopxform.transforms import Derivation, Interchange, Step
+from loopxform.recipes.sizes import Options
+from loopxform.transforms import Derivation, Interchange, Specialise, Step
 
 
 @dataclass
@@ -68,6 +69,12 @@ class Work:
             for k in range(now.index(var) - 1, n - 1, -1):
                 self.do(Interchange(now[k], now[k + 1]))
                 now[k], now[k + 1] = now[k + 1], now[k]
+
+
+def with_numbers(derivation: Derivation, options: Options) -> Derivation:
+    """Numbers in place of the sizes that are fixed. Raises TransformError."""
+    steps = tuple(Specialise(name, str(value)) for name, value in options.fixed)
+    return derivation.titled("Sizes that are numbers").run(steps) if steps else derivation
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,13 @@ class Specialise(Step):
         if names_of(fn).whole.may_change(self.name):
             text, remedy = f"'{self.name}' may change in {fn.name}", "copy it to another variable"
             return (Obstacle("LX195", text, where, remedy=remedy),)
+        for e in fn.assumes:
+            match e:
+                case Bin("==", Var(self.name), Const(other)) if other != int(self.value):
+                    text = f"'{self.name}' is assumed to be {other}"
+                    return (Obstacle("LX195", text, where, remedy=f"specialise it for {other}"),)
+                case _:
+                    continue
         return ()
 
     def rewrite(self, fn: Function) -> Function:

@@ -60,6 +60,7 @@ EXAMPLES = (
     "unroll k full",
     "unroll k#2 4",
     "pipeline kk",
+    "specialise M 64",
     "rfactor k 64",
     "rfactor k Ty*Ry reassociate",
     "manifest A 1,0",

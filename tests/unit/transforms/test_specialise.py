@@ -31,6 +31,7 @@ REFUSALS = {
     "large": (MM, "specialise M 2147483648"),
     "no-number": (MM, "specialise M N"),
     "changes": (MOVES, "specialise n 4"),
+    "twice": (MM, "specialise M 4", "specialise M 5"),
     "character": (BYTES, "specialise n 4"),
 }
 
