@@ -69,7 +69,7 @@ class Specialise(Step):
             globals=tuple(replace(p, shape=shaped(p.shape)) for p in fn.globals),
             structs=tuple(replace(s, shape=shaped(s.shape)) for s in fn.structs),
             body=substitute_body(fn.body, value),
-            assumes=(*fn.assumes, Bin("==", Var(self.name), number)),
+            assumes=(*fn.assumes, Bin("==", Var(self.name), Const(int(self.value)))),
         )
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002

@@ -44,6 +44,20 @@ void scaled(unsigned n, long m, float *a, float *b)
 }
 """
 
+PRODUCT = """\
+void product(int m, long n, float a[m][9], float b[9][n], float c[restrict m][n])
+{
+#pragma loopxform tile(specialise(m=20, n=12), Ty=2, Tx=2, Ry=4, Rx=4, Tk=4, vector=4)
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++) {
+      float s = 0;
+      for (int k = 0; k < 9; k++)
+        s += a[i][k] * b[k][j];
+      c[i][j] = s;
+    }
+}
+"""
+
 SAYS = "loopxform: {name}.c:{line}: {name}: {why}; running the loops on the host\n"
 
 
@@ -70,6 +84,26 @@ def test_what_is_assumed_is_asked_before_it_runs(tmp_path: Path, how: str) -> No
     for n, m, why in ((40, 3, "m >= n"), (600, 601, "m < 500")):
         app = project.build(caller_of(fn, given(n, m)))
         said = SAYS.format(name="shifted", line=2, why=f"the assumption {why} does not hold")
+        assert_same(run_app(app, LOOPXFORM_VERBOSE="1"), said)
+
+
+@pytest.mark.parametrize("how", ["tile", "offload"])
+def test_sizes_that_are_numbers_are_asked_before_it_runs(tmp_path: Path, how: str) -> None:
+    require_opencl()
+    done = mapped(PRODUCT, how)
+    source = tmp_path / "product.c"
+    source.write_text(PRODUCT)
+    project = project_of(tmp_path, done.derivation, source)
+    fn = done.routine.function
+
+    def given(m: int, n: int) -> dict[str, object]:
+        a, c = np.empty((m, 9), "f4"), np.empty((m, n), "f4")
+        return {"m": m, "n": n, "a": a, "b": np.empty((9, n), "f4"), "c": c}
+
+    assert_same(run_app(project.build(caller_of(fn, given(20, 12))), LOOPXFORM_VERBOSE="1"))
+    for m, n, why in ((21, 12, "m == 20"), (20, 16, "n == 12")):
+        app = project.build(caller_of(fn, given(m, n)))
+        said = SAYS.format(name="product", line=1, why=f"the assumption {why} does not hold")
         assert_same(run_app(app, LOOPXFORM_VERBOSE="1"), said)
 
 
