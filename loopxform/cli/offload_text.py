@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from loopxform.cli import transfers_text
 from loopxform.cli.summary import KINDS
 from loopxform.codegen import describe
-from loopxform.codegen.plan import KernelPlan, Plan
+from loopxform.codegen.kernel_plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.codegen.schedule import Repeat, every
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk

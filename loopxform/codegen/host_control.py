@@ -29,7 +29,8 @@ from typing import assert_never
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.guard import wide
-from loopxform.codegen.plan import KernelPlan, Plan
+from loopxform.codegen.kernel_plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.codegen.render import c_literal
 from loopxform.codegen.schedule import Choose, Item, Launch, Repeat, Set, every
 from loopxform.ir import whiles

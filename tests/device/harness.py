@@ -15,7 +15,8 @@ from tilings import Tiled, tile
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.buffers import Buffer
-from loopxform.codegen.plan import KernelPlan, Plan
+from loopxform.codegen.kernel_plan import KernelPlan
+from loopxform.codegen.plan import Plan
 from loopxform.codegen.schedule import flags
 from loopxform.frontend import parse_file
 from loopxform.ir.evaluate import evaluate
