@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loopxform.codegen import c_program, guard, render, structs
+from loopxform.codegen import c_declarations, c_program, guard, render, structs
 from loopxform.codegen.buffers import Buffer, buffers_of, span_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.errors import EmitError
@@ -62,7 +62,7 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
         prelude=tuple(_prelude(start, [*texts, *(c for c, _ in asked)], overlaps=bool(pairs))),
         reference=texts[0].rstrip("\n"),
         transformed=texts[1].rstrip("\n"),
-        prototype=c_program.prototype(start),
+        prototype=c_declarations.prototype(start),
         locals=tuple(inside.locals()),
         nulls=tuple(inside.nulls()),
         sizes=sizes,

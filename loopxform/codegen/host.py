@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from loopxform.codegen import (
+    c_declarations,
     c_program,
     guard,
     host_control,
@@ -164,7 +165,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         kernel_lines=tuple(plan.source.splitlines()),
         reference=reference.rstrip("\n"),
         prelude=tuple(x for x in c_program.prelude(written, "\n".join(texts)) if x not in HELPERS),
-        prototype=c_program.prototype(written),
+        prototype=c_declarations.prototype(written),
         plain_prototype="" if fn.structs else _plain(_plain_prototype(plan)),
         cl_prototype=cl_prototype,
         plain_cl_prototype=_plain(cl_prototype),
@@ -225,7 +226,7 @@ def _word(text: str) -> str:
 def _try_prototype(written: Function) -> str:
     """That of the user's function, but that it says whether the device did the work."""
     name = f"lx_try_{written.name}"
-    return "static int " + name + c_program.prototype(written, name).partition(name)[2]
+    return "static int " + name + c_declarations.prototype(written, name).partition(name)[2]
 
 
 def _passed(name: str, kind: str, buffers: Sequence[HostBuffer]) -> str:

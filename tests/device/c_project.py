@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from loopxform.codegen import c_program, emit
+from loopxform.codegen import c_declarations, emit
 from loopxform.ir.nodes import Function
 from loopxform.transforms import Derivation
 
@@ -118,7 +118,7 @@ static int number(void)
 
 
 def preamble_of(fn: Function) -> str:
-    prototype = c_program.prototype(fn, f"user_{fn.name}")
+    prototype = c_declarations.prototype(fn, f"user_{fn.name}")
     return PREAMBLE.format(name=fn.name, prototype=prototype)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from programs import ONE, ZERO, Tiled, b, copied, forall, loop, mm, mm_args
 
-from loopxform.codegen.c_program import declaration, file_text, function_text, prototype
+from loopxform.codegen.c_declarations import declaration, prototype
+from loopxform.codegen.c_program import file_text, function_text
 from loopxform.errors import EmitError
 from loopxform.ir import wellformed
 from loopxform.ir.nodes import (
