@@ -140,6 +140,7 @@ CODES: dict[str, str] = {
     "LX191": "A reduction that gives another result in another order: floating-point operations "
     "round, and a sum of parts rounds elsewhere.",
     "LX192": "The loop does not consist of reductions whose partial results can be combined.",
+    "LX193": "Not a grid of groups with two dimensions, each of one loop.",
     "LX195": "Not a number that a size of the function can be specialised for.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",

@@ -42,11 +42,14 @@ class OwnNames:
     c3: str
     v: str
     stage: str
+    number: str
+    first: str
+    rows: str
     next: Map[str, str]
 
     WANTED: ClassVar[tuple[str, ...]] = (
         *("local_x", "local_y", "local_z"),
-        *("item", "r", "at", "c0", "c1", "c2", "c3", "v", "stage"),
+        *("item", "r", "at", "c0", "c1", "c2", "c3", "v", "stage", "number", "first", "rows"),
     )
 
     @property

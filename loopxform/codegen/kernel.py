@@ -52,6 +52,7 @@ class KernelWriter(ItemWriter):
         out: list[str] = []
         self._written = writes(body)
         self._fences = Fences(self.mapping, body)
+        out += self._bands()
         inner = body
         while len(inner) == 1 and _is_grid(inner[0]):
             loop = inner[0]
@@ -92,11 +93,32 @@ class KernelWriter(ItemWriter):
             text = f"{self._text(loop.lo, 12)} + {text}"
         return f"const {kind} {self.dialect.name(loop.var)} = {text};"
 
+    def _bands(self) -> list[str]:
+        """Where a group stands in its band: bands are walked column by column."""
+        own, rows = self.own, self.mapping.bands
+        if not rows:
+            return []
+        band = f"({rows} * get_num_groups(0))"
+        return [
+            f"const size_t {own.number} = get_group_id(1) * get_num_groups(0) + get_group_id(0);",
+            f"const size_t {own.first} = {own.number} / {band} * {rows};",
+            f"const size_t {own.rows} = min(get_num_groups(1) - {own.first}, (size_t){rows});",
+        ]
+
+    def _group_id(self, dimension: int) -> str:
+        """The number of the group along a dimension."""
+        own, rows = self.own, self.mapping.bands
+        if not rows or dimension == 2:
+            return f"get_group_id({dimension})"
+        place = f"{own.number} % ({rows} * get_num_groups(0))"
+        text = f"{place} / {own.rows}" if dimension == 0 else f"{own.first} + {place} % {own.rows}"
+        return f"({text})"
+
     def _group_number(self, loop: For, kind: str) -> str:
         """Which iteration of a loop over groups this is: its part of the number of the group,
         where several loops share a dimension."""
         assert loop.level is not None
-        text = f"get_group_id({loop.level.dimension})"
+        text = self._group_id(loop.level.dimension)
         shared = [x for x in self.mapping.grid if x.level == loop.level]
         place = next(n for n, x in enumerate(shared) if x is loop)
         if value_of(trip_count(loop)) == 1 and len(shared) > 1:

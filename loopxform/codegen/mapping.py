@@ -121,6 +121,11 @@ class Mapping:
         return (x, y) if x and y and width % x == 0 == height % y else None
 
     @property
+    def bands(self) -> int:
+        """Of how many rows the bands are in which groups are walked; 0: row by row."""
+        return max(x.level.bands for x in self.grid if x.level)
+
+    @property
     def group_shape(self) -> tuple[Expr, Expr, Expr]:
         """Work-items per group in x, y, z: the most iterations of a thread loop."""
         out: list[Expr] = []

@@ -11,7 +11,7 @@ from loopxform.recipes.choice import Choice
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.work import Work
-from loopxform.transforms import Lanes, Narrow, Pipeline, Vectorise, Version
+from loopxform.transforms import Bands, Lanes, Narrow, Pipeline, Vectorise, Version
 from loopxform.transforms.vectors import copies, widest
 
 
@@ -30,8 +30,8 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
 def faster(w: Work, group: str, options: Options) -> None:
     """Copies move `options.vector` elements at once where they may, in a version of the nest over
     groups where only the sizes say whether they may; offsets have 32 bits in a version where the
-    sizes allow it (`options.narrow`); with two `options.stages` tiles are fetched ahead; work-items
-    stand in rectangles of `options.lanes`."""
+    sizes allow it (`options.narrow`); with two `options.stages` tiles are fetched ahead; groups are
+    walked in `options.bands`; work-items stand in rectangles of `options.lanes`."""
     first = group
     if options.narrow:
         w.stage("Offsets in 32 bits")
@@ -49,6 +49,9 @@ def faster(w: Work, group: str, options: Options) -> None:
         w.stage("Tiles fetched ahead")
         for path in [s.path for s in loops(w.fn) if any(map(_is_tile, s.loop.body))]:
             w.attempt(Pipeline(w.ref(path)))
+    if options.bands:
+        w.stage("Groups in bands")
+        w.attempt(Bands(f"{group}*", str(options.bands)))
     rows, columns = options.lanes or (0, 0)
     if rows:
         w.stage("Neighbours in a rectangle")

@@ -24,7 +24,7 @@ class Options:
     `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
     of them; with 2 `stages` tiles are fetched while the group computes with the ones before; None
     leaves any of these to the plan. Sizes that are `fixed` become numbers, for which the kernels
-    are made."""
+    are made. Groups are walked in `bands` of so many rows."""
 
     pad: bool = False
     versions: bool = False
@@ -36,6 +36,7 @@ class Options:
     lanes: tuple[int, int] | None = None
     stages: int | None = None
     fixed: tuple[tuple[str, int], ...] = ()
+    bands: int | None = None
 
 
 PLAIN = Options()

@@ -39,6 +39,7 @@ LAYOUT = (
 )
 VECTOR = "neighbours of a row that a copy moves at once where it may (1: none)"
 INDEX = "bits of the offsets of elements, 32 where the sizes allow it (64)"
+BANDS = "rows of groups that are walked together, column by column (1: row by row)"
 FIXED = "make kernels for these sizes only; for others your own loops run"
 STAGES = "buffers of a tile: 2 to fetch it while the group computes with the one before, or 1"
 LANES = "the rectangle of the work-items that run in lockstep: 4x8 (0x0: rows)"
@@ -83,6 +84,7 @@ class Wish:
             narrow=theirs.narrow if mine.narrow is None else mine.narrow,
             lanes=theirs.lanes if mine.lanes is None else mine.lanes,
             fixed=tuple({**dict(theirs.fixed), **dict(mine.fixed)}.items()),
+            bands=theirs.bands if mine.bands is None else mine.bands,
             stages=theirs.stages if mine.stages is None else mine.stages,
         )
         return Wish(
@@ -170,6 +172,10 @@ def _with_fixed(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, fixed=fixed("specialise", [text])))
 
 
+def _with_bands(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, bands=number("group-order", text)))
+
+
 def _with_lanes(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, lanes=lanes("item-layout", text)))
 
@@ -184,6 +190,7 @@ _OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
     "item-layout": _with_lanes,
     "stages": _with_stages,
     "specialise": _with_fixed,
+    "group-order": _with_bands,
 }
 
 

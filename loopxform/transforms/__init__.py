@@ -6,6 +6,7 @@ program = Derivation(fn).then(Stripmine("i", "64")).function
 
 from __future__ import annotations
 
+from loopxform.transforms.bands import Bands
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.copy_to_local import CopyToLocal
 from loopxform.transforms.copy_to_private import CopyToPrivate
@@ -108,6 +109,7 @@ STEPS: dict[str, type[Step]] = {
         Vectorise,
         Lanes,
         Pipeline,
+        Bands,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -125,6 +127,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 
 __all__ = [
     "STEPS",
+    "Bands",
     "CopyToLocal",
     "CopyToPrivate",
     "Demote",

@@ -60,6 +60,7 @@ EXAMPLES = (
     "unroll k full",
     "unroll k#2 4",
     "pipeline kk",
+    "bands iii 8",
     "specialise M 64",
     "rfactor k 64",
     "rfactor k Ty*Ry reassociate",
@@ -119,7 +120,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("", "'' is not a step", "steps: copy-to-local, "),
+        ("", "'' is not a step", "steps: bands, copy-to-local, "),
         ("tile i", "'tile' is not a step", "trim, unguard, unroll, vectorise, version, widen"),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
         ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),
