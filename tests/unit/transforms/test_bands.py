@@ -7,12 +7,18 @@ from itertools import product
 import pytest
 from c_texts import MAPPED, MM, PARALLEL
 from conftest import Golden
-from deriving import assert_step, derived, refusal
+from deriving import assert_step, c, derived, refusal
 
 from loopxform.codegen import emit
 
 ONE = (*PARALLEL, "map i group.y")
-SHARED = (*PARALLEL, "stripmine i 4 ii", "map ii group.y", "map i group.y", "map j group.x")
+CUBE = c(
+    "for (int g = 0; g < 4; g++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " a[g][i][j] = 1;",
+    "int n, float a[4][n][n]",
+)
+SHARED = ("parallelise g", "parallelise i", "parallelise j")
+SHARED += ("map g group.y", "map i group.y", "map j group.x")
 
 REFUSALS = {
     "no-number": (MM, *MAPPED, "bands iii Ty"),
@@ -20,7 +26,7 @@ REFUSALS = {
     "columns": (MM, *MAPPED, "bands jjj 8"),
     "one-dimension": (MM, *ONE, "bands i 8"),
     "unknown": (MM, *MAPPED, "bands z 8"),
-    "shared": (MM, *SHARED, "bands ii 8"),
+    "shared": (CUBE, *SHARED, "bands g 8"),
 }
 
 
