@@ -117,7 +117,9 @@ def check_on_device(
     assert not found, f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}: {found[0]}"
 
 
-def agree(text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = None) -> RunResult:
+def assert_agrees(
+    text: str, sizes: Mapping[str, int | float], tiles: Tiles | None = None
+) -> RunResult:
     """The function `f` of a C text, tiled and run: fails unless every array is the user's."""
     function = lx.loads(text)["f"]
     given = {} if tiles is None else asdict(tiles)

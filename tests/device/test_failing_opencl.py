@@ -218,6 +218,7 @@ def test_a_whole_function(tmp_path: Path, name: str, sizes: dict[str, int | floa
     _judge(run_it(build(tmp_path, done, file, caller)), 40)
 
 
+@pytest.mark.slow
 def test_regions_of_a_file(tmp_path: Path) -> None:
     """Some of the user's own statements run between them, and see what they left."""
     require_opencl()

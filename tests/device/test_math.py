@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from harness import agree
+from harness import assert_agrees
 
 import loopxform as lx
 from loopxform.errors import LoopxformError
@@ -38,7 +38,7 @@ def test_every_function(real: str, *, exact: bool) -> None:
             f"#include <math.h>\nvoid f(int n, const int k[3], const {real} x[3 * n], {rows})\n"
             f"{{\n  for (int i = 0; i < n; i++) {{\n{body}  }}\n}}\n"
         )
-        assert agree(text, {"n": 40}).allowed.exact == exact
+        assert assert_agrees(text, {"n": 40}).allowed.exact == exact
 
 
 CLASSES = """
@@ -60,7 +60,7 @@ void f(int n, const float a[n], const double b[n], const int s[n], int *restrict
 
 @pytest.mark.device
 def test_classes_of_numbers_and_whole_ones() -> None:
-    assert agree(CLASSES, {"n": 64}).allowed.exact
+    assert assert_agrees(CLASSES, {"n": 64}).allowed.exact
 
 
 @pytest.mark.device
@@ -74,7 +74,7 @@ void f(int n, float *restrict a, double *restrict b, const int *restrict c)
     b[i] = sqrt(b[i]) + sqrt(c[i] * c[i]) + fmax(a[i], 2) + fabs(a[i]);
   }
 }"""
-    agree(text, {"n": 50})
+    assert_agrees(text, {"n": 50})
     assert "sqrtf" in lx.loads(text)["f"].listing
 
 

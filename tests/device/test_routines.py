@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from harness import agree, simulate
+from harness import assert_agrees, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
@@ -71,7 +71,7 @@ SIZES = {
 @pytest.mark.device
 @pytest.mark.parametrize("text", list(SIZES))
 def test_functions(text: str) -> None:
-    agree(text, SIZES[text])
+    assert_agrees(text, SIZES[text])
 
 
 @pytest.mark.oclgrind

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from harness import agree, simulate
+from harness import assert_agrees, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
@@ -96,7 +96,7 @@ TILES = Tiles(4, 4, 4, 2, 2)
 @pytest.mark.device
 @pytest.mark.parametrize("text", list(SIZES))
 def test_structs(text: str) -> None:
-    agree(text, SIZES[text], TILES if text in (COMPLEX, MATRICES) else None)
+    assert_agrees(text, SIZES[text], TILES if text in (COMPLEX, MATRICES) else None)
 
 
 @pytest.mark.oclgrind

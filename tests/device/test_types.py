@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from harness import agree, simulate
+from harness import assert_agrees, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
@@ -97,7 +97,7 @@ void f(int n, float x[n], float y[n])
     ],
 )
 def test_types(text: str, sizes: dict[str, int]) -> None:
-    agree(text, sizes)
+    assert_agrees(text, sizes)
 
 
 def test_tables_lie_in_constant_memory() -> None:

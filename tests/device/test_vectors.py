@@ -51,13 +51,13 @@ def check(name: str, options: Options, tiles: Tiles = TILES) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("case", ["vectors", "ahead", "lanes-that-do-not-fit", "everything"])
+@pytest.mark.parametrize("case", ["ahead", "everything"])
 def test_steps_alone_and_with_others(case: str) -> None:
     check("mm", EACH[case])
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["batched", "mm_at"])
+@pytest.mark.parametrize("name", ["mm_at"])
 def test_other_programs(name: str) -> None:
     check(name, ALL)
 

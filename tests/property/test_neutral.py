@@ -327,24 +327,28 @@ def nest_arguments(fn: Function, rng: random.Random) -> dict[str, Any]:
     return args
 
 
+def assert_padded(counts: Counter[str], programs: int) -> None:
+    assert min(counts["pad"], counts["interior"]) >= programs // 6, counts
+    assert counts["compared"] >= programs, counts
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_padded_tilings_compute_the_same(seed: int) -> None:
-    counts = tilings(seed * 100_000, 60)
-    assert counts["pad"] >= 10
-    assert counts["interior"] >= 10
-    assert counts["compared"] >= 100
+    assert_padded(tilings(seed * 100_000, 60), 60)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 105))
 def test_many_padded_tilings_compute_the_same(seed: int) -> None:
-    tilings(seed * 100_000, 600)
+    assert_padded(tilings(seed * 100_000, 600), 600)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 105))
 def test_much_accepted_padding_changes_nothing(seed: int) -> None:
-    sweep(seed * 100_000, 8000)
+    counts = sweep(seed * 100_000, 8000)
+    assert min(counts["accepted"], counts["refused"]) >= 2000, counts
+    assert counts["compared"] >= 8000, counts
 
 
 def test_the_sweep_reaches_every_rule() -> None:

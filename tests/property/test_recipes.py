@@ -246,10 +246,22 @@ def sweep(programs: Iterator[tuple[str, str]]) -> Counter[str]:
     return counts
 
 
-def test_recipes_on_random_nests() -> None:
-    counts = sweep(nests(1, 40))
+def assert_nests_tiled(counts: Counter[str], programs: int) -> None:
+    """More than a third of them, each compared with what its C computes."""
     print(counts)
-    assert sum(n for k, n in counts.items() if k.startswith("auto: ") and k != "auto: naive") > 15
+    tiled = sum(n for k, n in counts.items() if k.startswith("auto: ") and k != "auto: naive")
+    assert 3 * tiled > programs
+
+
+def assert_split(counts: Counter[str], programs: int) -> None:
+    """Statements beside loops became nests of their own in some."""
+    print(counts)
+    assert counts["2 nests"] >= programs // 10
+    assert counts["3 nests"] >= programs // 25
+
+
+def test_recipes_on_random_nests() -> None:
+    assert_nests_tiled(sweep(nests(1, 40)), 40)
 
 
 @pytest.mark.parametrize(("seed", "nest"), ONCE_WRONG)
@@ -261,19 +273,16 @@ def test_nests_that_were_once_wrong(seed: int, nest: int) -> None:
 
 
 def test_recipes_on_random_statements_beside_loops() -> None:
-    counts = sweep(beside(1, 25))
-    print(counts)
-    assert counts["2 nests"] >= 3
-    assert counts["3 nests"] >= 1
+    assert_split(sweep(beside(1, 25)), 25)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_recipes_on_many_random_nests(seed: int) -> None:
-    print(sweep(nests(seed, 150)))
+    assert_nests_tiled(sweep(nests(seed, 150)), 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_recipes_on_many_random_statements_beside_loops(seed: int) -> None:
-    print(sweep(beside(seed, 100)))
+    assert_split(sweep(beside(seed, 100)), 100)

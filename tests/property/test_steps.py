@@ -420,16 +420,31 @@ def sweep_detours(seed: int, count: int) -> Counter[str]:
 # ---------------------------------------------------------------- the tests
 
 
+def assert_reached(counts: Counter[str], nests: int) -> None:
+    """Every accepted step was compared with the program before it: enough of them were, and enough
+    were refused."""
+    found = dict.fromkeys(("accepted", "refused"), 0)
+    for name, n in counts.items():
+        if (kind := name.split()[0]) in found:
+            found[kind] += n
+    assert min(found.values()) >= 2 * nests, counts
+
+
+def assert_tiled(counts: Counter[str], programs: int) -> None:
+    """Every recipe was run to its end, and compared, for enough programs."""
+    assert min(counts[f"{v}: {v}"] for v in RECIPES) >= programs // 3, counts
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_steps(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00059")
-    sweep_nests(seed, 60)
+    assert_reached(sweep_nests(seed, 60), 60)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_neighbours(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00079")
-    sweep_neighbours(seed, 80)
+    assert_reached(sweep_neighbours(seed, 80), 80)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -443,43 +458,43 @@ def test_random_imperfect_nests(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_random_tilings(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00014")
-    sweep_tilings(seed, 15)
+    assert_tiled(sweep_tilings(seed, 15), 15)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00019")
-    sweep_detours(seed, 20)
+    assert_reached(sweep_detours(seed, 20), 20)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_many_random_steps(seed: int) -> None:
-    sweep_nests(seed, 500)
+    assert_reached(sweep_nests(seed, 500), 500)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_many_random_neighbours(seed: int) -> None:
-    sweep_neighbours(seed, 800)
+    assert_reached(sweep_neighbours(seed, 800), 800)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_many_random_imperfect_nests(seed: int) -> None:
-    sweep_imperfect(seed, 400)
+    assert_reached(sweep_imperfect(seed, 400), 400)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_many_random_tilings(seed: int) -> None:
-    sweep_tilings(seed, 150)
+    assert_tiled(sweep_tilings(seed, 150), 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_many_steps_off_the_path_of_the_recipe(seed: int) -> None:
-    sweep_detours(seed, 250)
+    assert_reached(sweep_detours(seed, 250), 250)
 
 
 def test_the_sweeps_reach_what_they_are_for() -> None:

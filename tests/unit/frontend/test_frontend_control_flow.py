@@ -112,7 +112,7 @@ def program(seed: int) -> str:
 
 
 @needs_compiler
-@pytest.mark.parametrize("batch", range(2))
+@pytest.mark.parametrize("batch", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_random_jumps_mean_the_same(batch: int) -> None:
     source = "".join(program(100 * batch + n) for n in range(50))
     calls = [{"n": n, "x": n + 1, "a": np.arange(10)} for n in (0, 3, 5)]
