@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,6 +138,29 @@ def test_runs_with_the_tiles_of_the_recipe(name: str) -> None:
         check(both, n, scalars)
 
 
+EVERY_SWITCH: Mapping[str, Any] = {
+    "vector": 4,
+    "index": 32,
+    "stages": 2,
+    "group_order": 2,
+    "item_layout": (2, 2),
+    "pad": True,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.device
+@every("tiling")
+def test_runs_with_every_switch(name: str) -> None:
+    n = nest(name)
+    tiled = n.routine.tile(contract=False, **SMALL, **EVERY_SWITCH)
+    plan = emit.kernel(tiled.derivation, contract=False)
+    both = Comparison(plan, CSource(str(n.file)), choose(), exact=True)
+    assert check(both, n, n.scalars)
+    for scalars in n.ones():
+        check(both, n, scalars)
+
+
 SIMULATED = (
     "csr",
     "binomial_option",
@@ -159,10 +183,13 @@ SIMULATED = (
 
 
 @pytest.mark.oclgrind
+@pytest.mark.parametrize(
+    "switches", [{}, pytest.param(EVERY_SWITCH, marks=pytest.mark.slow)], ids=["plain", "every"]
+)
 @pytest.mark.parametrize("name", SIMULATED)
-def test_touches_only_what_the_c_program_touches(name: str) -> None:
+def test_touches_only_what_the_c_program_touches(name: str, switches: Mapping[str, Any]) -> None:
     n = nest(name)
-    tiled = n.routine.tile(contract=False, Ty=2, Tx=3, Tk=4, Ry=2, Rx=2)
+    tiled = n.routine.tile(contract=False, Ty=2, Tx=3, Tk=4, Ry=2, Rx=2, **switches)
     plan = emit.kernel(tiled.derivation, contract=False)
     args = arguments(plan.start, n.small(9), SEED, n.inputs)
     library = Library(CSource(str(n.file)), [plan.start])
