@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpus_nests import FIELDS, FOLDER, NAMES, RECIPES, Nest, nest
-from harness import arrays_after, simulate
+from harness import simulate_launches
 
 from loopxform.cli import main
 from loopxform.codegen import emit
@@ -194,10 +194,9 @@ def test_touches_only_what_the_c_program_touches(name: str, switches: Mapping[st
     args = arguments(plan.start, n.small(9), SEED, n.inputs)
     library = Library(CSource(str(n.file)), [plan.start])
     library.read_constants(n.name, args)
-    report = simulate(plan, args)
+    report, after = simulate_launches(plan, args)
     assert report.clean, report.findings[0]
     library.run(n.name, args)
-    after = arrays_after(plan, report)
     relative = n.tolerance or 0.0
     assert not compare({x: args[x] for x in after}, after, rtol=relative, atol=relative)
 
