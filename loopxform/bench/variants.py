@@ -10,27 +10,31 @@ from loopxform.api import Routine
 from loopxform.errors import UsageError
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import NAMES, RECIPES, Options, Recipe
-from loopxform.recipes.wishes import number
+from loopxform.recipes.wishes import Wish, wish
 from loopxform.tiled import TiledRoutine, tile_routine
 
 DEFAULT = ("naive", "block", "register")
-VARIED = (*NAMES, "Rk")
+SWITCHES = ("Rk", "vector", "index", "stages", "group-order", "item-layout")
+"""Options of tiling that have several values."""
+
+VARIED = (*NAMES, *SWITCHES)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A recipe (None: the one that tiling chooses) with sizes of its own."""
+    """A recipe (None: the one that tiling chooses) with sizes and options of its own."""
 
     recipe: Recipe | None
-    varied: tuple[tuple[str, int], ...] = ()
+    varied: tuple[tuple[str, str], ...] = ()
 
     @property
     def label(self) -> str:
         return " ".join([self.recipe or "auto", *(f"{n}={v}" for n, v in self.varied)])
 
     def used(self, sizes: Mapping[str, int]) -> Variant:
-        """With the sizes that its recipe has."""
-        return replace(self, varied=tuple((n, v) for n, v in self.varied if n in (*sizes, "Rk")))
+        """With the sizes and options that its recipe has."""
+        names = (*sizes, *(SWITCHES if self.recipe != "naive" else ()))
+        return replace(self, varied=tuple((n, v) for n, v in self.varied if n in names))
 
     def tiled(
         self,
@@ -44,13 +48,11 @@ class Variant:
         """The nest tiled in this way; `sizes` and `options` are what all variants have. The naive
         kernel has none of the options: it is what the others are compared with. Raises
         UnsupportedC, TransformError, LimitError."""
-        own = dict(self.varied)
-        chunks = own.pop("Rk", options.chunks)
+        asked = wish(dict(self.varied)).over(Wish(sizes, options=options))
+        options = asked.options
         if self.recipe == "naive":
             options = Options(layouts=(), reassociate=options.reassociate)
-        else:
-            options = replace(options, chunks=chunks)
-        given = {**sizes, **own}
+        given = asked.sizes
         return tile_routine(routine, given, self.recipe, limits, contract=contract, options=options)
 
 
@@ -77,12 +79,14 @@ def _recipes(text: str) -> list[Recipe | None]:
     return [known[w] for w in words]
 
 
-def _varied(text: str) -> tuple[str, list[int]]:
+def _varied(text: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if name not in VARIED or not equals:
-        raise _refusal(f"'{text}' is not NAME=NUMBER,...", text)
+        raise _refusal(f"'{text}' is not NAME=VALUE,...", text)
     try:
-        return name, list(dict.fromkeys(number(name, v) for v in values.split(",")))
+        for value in values.split(","):
+            wish({name: value})
+        return name, list(dict.fromkeys(values.split(",")))
     except UsageError as e:
         e.subject = text
         raise

@@ -193,7 +193,7 @@ def test_clblast(capsys: Capture) -> None:
     [
         ("gemm.c", ("--against", "clblast"), "more than the sum is stored [LX068]"),
         ("mm.c", ("--variants", "fast"), "there is no variant 'fast' [LX020]"),
-        ("mm.c", ("--vary", "Ti=1"), "'Ti=1' is not NAME=NUMBER,... [LX023]"),
+        ("mm.c", ("--vary", "Ti=1"), "'Ti=1' is not NAME=VALUE,... [LX023]"),
         ("mm.c", ("--plot", "bars.gif"), "'bars.gif' is no picture [LX023]"),
         ("mm.c", ("--repeat", "0"), "--repeat must be a whole number from 1 to"),
         ("mm.c", ("--sizes", "Q=1"), "'Q' is not a scalar of mm [LX054]"),

@@ -76,13 +76,26 @@ def test_variants_are_recipes_times_numbers() -> None:
     assert [v.recipe for v in found] == ["naive", "naive", None, None]
 
 
+def test_a_label_has_what_the_recipe_has() -> None:
+    for v, label in zip(
+        variants.every("naive,register", ["Tk=8", "stages=2", "item-layout=4x8"]),
+        ("naive", "register Tk=8 stages=2 item-layout=4x8"),
+    ):
+        sizes = {"Ty": 16} if v.recipe == "naive" else {"Ty": 16, "Tk": 8}
+        assert v.used(sizes).label == label
+
+
 @pytest.mark.parametrize(
     ("recipes", "varied", "words"),
     [
         ("naive,blok", [], "there is no variant 'blok'"),
-        ("naive", ["Q=1"], "'Q=1' is not NAME=NUMBER,..."),
-        ("naive", ["Tk"], "'Tk' is not NAME=NUMBER,..."),
+        ("naive", ["Q=1"], "'Q=1' is not NAME=VALUE,..."),
+        ("naive", ["Tk"], "'Tk' is not NAME=VALUE,..."),
         ("naive", ["Tk=8,0"], "Tk must be a whole number"),
+        ("naive", ["vector=3"], "no vector has 3 elements"),
+        ("naive", ["stages=2,3"], "a tile has 1 or 2 buffers"),
+        ("naive", ["item-layout=4"], "'4' is no rectangle"),
+        ("naive", ["pad="], "'pad=' is not NAME=VALUE,..."),
         ("naive", ["Tk=8", "Tk=16"], "'Tk' is varied twice"),
     ],
 )
