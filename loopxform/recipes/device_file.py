@@ -15,8 +15,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from loopxform import trace
 from loopxform.errors import UsageError
-from loopxform.frontend.rawtext import read_bytes
 from loopxform.recipes.limits import PROFILES, Limits
 
 KEYS = tuple(f.name for f in fields(Limits))
@@ -26,7 +26,9 @@ DEFAULT = "generic"
 def device_file(path: str) -> Limits:
     """The device that a file describes. Raises UsageError."""
     try:
-        table = tomllib.loads(read_bytes(path).decode())
+        data = Path(path).read_bytes()
+        trace.read(path, data)
+        table = tomllib.loads(data.decode())
     except OSError as e:
         raise UsageError(f"cannot read {path}: {e.strerror}", help="name a file in TOML") from e
     except ValueError as e:

@@ -184,8 +184,7 @@ def everywhere(fn: Function, sites: list[Site], storage: tuple[str, ...]) -> lis
         if begun is None:
             return sites
         if begun:
-            zeros = tuple(replace(s, value=Const(0)) for s in begun)
-            out[n] = replace(out[n], body=(If(Un("!", inside), zeros), *out[n].body))
+            out[n] = replace(out[n], body=_begun_outside(out[n].body, inside, begun))
     return out
 
 
@@ -207,6 +206,18 @@ def _begun(body: tuple[Stmt, ...], name: str) -> tuple[Assign, ...] | None:
             break
         found[s.target] = s
     return tuple(found.values())
+
+
+def _begun_outside(
+    body: tuple[Stmt, ...], inside: Expr, begun: tuple[Assign, ...]
+) -> tuple[Stmt, ...]:
+    """The body, and the first values as 0 where the condition does not hold."""
+    zeros = tuple(replace(s, value=Const(0)) for s in begun)
+    match body:
+        case (If(cond, then, ()),) if set(conjuncts(cond)) == set(conjuncts(inside)):
+            return (If(cond, then, zeros),)
+        case _:
+            return (If(Un("!", inside), zeros), *body)
 
 
 def settings(body: tuple[Stmt, ...], storage: tuple[str, ...]) -> list[Assign]:

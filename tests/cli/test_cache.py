@@ -320,7 +320,7 @@ KNOWN = {
     "cache.py": {"open(", "read_bytes(", "isfile(", "is_file(", "scandir"},
     "spliced.py": {"read_bytes("},  # that of rawtext
     "files.py": {"exists(", "is_file("},  # of what is written, which is asked again
-    "recipes/device_file.py": {"read_bytes("},  # that of rawtext
+    "recipes/device_file.py": {"read_bytes("},  # told to the trace
     "frontend/rawtext.py": {"open(", "read_bytes("},  # told to the trace
     "frontend/preprocess.py": {"isfile(", "is_file("},  # told to the trace
     "frontend/macros.py": {"getcwd", "is_file("},  # the folder is part of the key

@@ -338,13 +338,13 @@ def test_padded_tilings_compute_the_same(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 105))
+@pytest.mark.parametrize("seed", range(100, 104))
 def test_many_padded_tilings_compute_the_same(seed: int) -> None:
     assert_padded(tilings(seed * 100_000, 600), 600)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 105))
+@pytest.mark.parametrize("seed", range(100, 104))
 def test_much_accepted_padding_changes_nothing(seed: int) -> None:
     counts = sweep(seed * 100_000, 8000)
     assert min(counts["accepted"], counts["refused"]) >= 2000, counts

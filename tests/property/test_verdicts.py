@@ -95,6 +95,6 @@ def test_random_c(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_much_random_c(kind: str, seed: int) -> None:
     check(kind, seed, 250)
