@@ -142,6 +142,9 @@ CODES: dict[str, str] = {
     "LX192": "The loop does not consist of reductions whose partial results can be combined.",
     "LX193": "Not a grid of groups with two dimensions, each of one loop.",
     "LX195": "Not a number that a size of the function can be specialised for.",
+    "LX197": "Two unrolled loops whose iterations cannot be walked there and back.",
+    "LX198": "The elements of the work-items of a group cannot be dealt out in turns.",
+    "LX199": "Not a nest that can have a version for few tiles.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     # OpenMP: what a pragma claims is wrong

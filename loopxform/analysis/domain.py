@@ -79,15 +79,23 @@ def assumptions_of(fn: Function) -> Dnf:
     return out
 
 
-def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
+MAX_DOMAIN = 64
+"""Cases of a domain; a condition that would split it further is left out."""
+
+
+def context(fn: Function, path: Path, most: int = MAX_DOMAIN) -> tuple[Dnf, bool]:
     """What loops, guards and assumptions around `path` say when it is reached, over names that do
-    not change in the statements they belong to; False where something had to be left out."""
+    not change in the statements they belong to; False where something had to be left out: choices
+    between versions, and what makes more than `most` cases."""
     out, exact = assumptions_of(fn), True
     parents = enclosing(fn, path)[:-1]
     for n, s in enumerate(parents):
         if isinstance(s, Opaque):
             out, exact = assumptions_of(fn), False
         if not isinstance(s, For | If):
+            continue
+        if isinstance(s, If) and s.choice:
+            exact = False
             continue
         facts = inside(s, path[: n + 1])
         if facts.opaque:
@@ -98,7 +106,7 @@ def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
             found = iterations(s, translator)
         else:
             found = translator.condition(s.cond, holds=path[n + 1] >= 0)
-        out, few = restricted(out, found)
+        out, few = restricted(out, found, most)
         exact = exact and translator.exact and few
     return out, exact
 
@@ -129,10 +137,6 @@ def iterations(loop: For, translator: Translator) -> Dnf:
     return conjoin(tuple(out), end)
 
 
-MAX_DOMAIN = 64
-"""Cases of a domain; a condition that would split it further is left out."""
-
-
 def possible(dnf: Dnf) -> Dnf:
     """Without the cases that contradict themselves."""
     if len(dnf) < 2:
@@ -140,8 +144,8 @@ def possible(dnf: Dnf) -> Dnf:
     return tuple(conj for conj in dnf if feasible(conj))
 
 
-def restricted(domain: Dnf, formula: Dnf) -> tuple[Dnf, bool]:
+def restricted(domain: Dnf, formula: Dnf, most: int = MAX_DOMAIN) -> tuple[Dnf, bool]:
     """The part of `domain` where `formula` holds; False with the whole where the cases become too
-    many."""
+    many, more than `most`."""
     found = possible(conjoin(domain, formula))
-    return (found, True) if len(found) <= MAX_DOMAIN else (domain, False)
+    return (found, True) if len(found) <= (most) else (domain, False)

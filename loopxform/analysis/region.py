@@ -26,7 +26,7 @@ from loopxform.analysis.domain import (
     restricted,
 )
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import Dnf
+from loopxform.analysis.linear import TRUE, Dnf
 from loopxform.analysis.scope import Facts, Names, below, gather
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
@@ -46,6 +46,11 @@ from loopxform.source import Loc
 
 OPAQUE = "opaque"
 """The label of statements that are not modelled."""
+
+
+MAX_CONTEXT = 4
+"""Cases that conditions around a region are told apart in: every pair of accesses has their
+square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,7 @@ class _Builder:
         self.instances: list[Instance] = []
 
     def region(self) -> Region:
-        domain, exact = context(self.fn, self.scope)
+        domain, exact = context(self.fn, self.scope, MAX_CONTEXT)
         place = _Place((), domain, exact, visible(self.fn, self.scope))
         if self.scope:
             self._statement(enclosing(self.fn, self.scope)[-1], self.scope, place)
@@ -210,8 +215,9 @@ class _Builder:
     def _branches(self, s: If, path: Path, at: _Place, names: Names) -> None:
         for orelse, inner in ((False, s.then), (True, s.orelse)):
             translator = Translator(names)
-            guard = translator.condition(s.cond, holds=not orelse)
+            guard = TRUE if s.choice else translator.condition(s.cond, holds=not orelse)
             domain, few = restricted(at.domain, guard)
+            few = few and not s.choice
             inside = replace(
                 at,
                 domain=domain,

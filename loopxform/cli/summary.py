@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from loopxform.analysis.verdict import judge
 from loopxform.cli import transactions_text
 from loopxform.codegen import describe
+from loopxform.codegen.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
 from loopxform.ir.visit import declared
 from loopxform.recipes import traffic
@@ -63,14 +64,21 @@ def _copied(array: str, target: str) -> str:
 def _launches(plan: Plan) -> Iterator[str]:
     if plan.temporaries:
         yield f"  temporary     {describe.arrays(plan.temporaries)}"
+    alike: dict[tuple[str, ...], list[str]] = {}
     for k in plan.kernels:
+        alike.setdefault(tuple(_launch(k)), []).append(k.name)
+    for lines, names in alike.items():
         if len(plan.kernels) > 1:
-            yield f"  kernel        {k.name}"
-        shapes = {name: d.shape for name, d in declared(k.function.body).items()}
-        yield f"  grid          {describe.grid(k.mapping)}"
-        yield f"  group         {describe.group(k.mapping)}"
-        yield f"  local memory  {describe.local_memory(k.mapping)}"
-        yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
+            yield f"  kernel        {', '.join(names)}"
+        yield from lines
+
+
+def _launch(k: KernelPlan) -> Iterator[str]:
+    shapes = {name: d.shape for name, d in declared(k.function.body).items()}
+    yield f"  grid          {describe.grid(k.mapping)}"
+    yield f"  group         {describe.group(k.mapping)}"
+    yield f"  local memory  {describe.local_memory(k.mapping)}"
+    yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
 
 
 def _traffic(done: TiledRoutine) -> Iterator[str]:

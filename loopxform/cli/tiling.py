@@ -53,6 +53,8 @@ def add_details(g: argparse._ArgumentGroup) -> None:
     g.add_argument("--index", choices=("32", "64"), help=wishes.INDEX)
     g.add_argument("--specialise", action="append", default=[], metavar="M=N", help=wishes.FIXED)
     g.add_argument("--stages", choices=("1", "2"), help=wishes.STAGES)
+    g.add_argument("--serpentine", metavar="ROWS", help=wishes.SERPENTINE)
+    g.add_argument("--cyclic", metavar="N", help=wishes.CYCLIC)
     g.add_argument("--group-order", metavar="N", help=wishes.BANDS)
     g.add_argument("--item-layout", metavar="RxC", help=wishes.LANES)
 
@@ -115,6 +117,10 @@ def details(args: argparse.Namespace) -> Options:
         narrow=None if args.index is None else args.index == "32",
         fixed=wishes.fixed("--specialise", args.specialise),
         bands=positive("--group-order", args.group_order),
+        cyclic=positive("--cyclic", args.cyclic),
+        serpentine=None
+        if args.serpentine is None
+        else wishes.rows("--serpentine", args.serpentine),
         stages=None if args.stages is None else wishes.stages("--stages", args.stages),
         lanes=None if args.item_layout is None else wishes.lanes("--item-layout", args.item_layout),
     )

@@ -10,13 +10,26 @@ from dataclasses import dataclass, replace
 from loopxform.codegen import cexpr
 from loopxform.codegen.collective import OwnNames
 from loopxform.codegen.dialect import KernelDialect
-from loopxform.codegen.mapping import Blocks, LocalTile, Mapping
+from loopxform.codegen.mapping import Blocks, LocalTile, Mapping, ThreadLoop
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
-from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Bin, Copy, Decl, Expr, For, If, Load, Stmt, Var
+from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    If,
+    Load,
+    Slice,
+    Stmt,
+    Var,
+)
 from loopxform.ir.types import INT, Space
-from loopxform.ir.visit import names, writes
+from loopxform.ir.visit import map_exprs, names, substitute, substitute_body, writes
 
 
 @dataclass
@@ -39,6 +52,10 @@ class ItemWriter(ABC):
         match s:
             case For() if s.level is not None:
                 return self.thread_nest(s)
+            case For() if s.dealt:
+                return self._item(self._dealt(s))
+            case For() if s.serpentine:
+                return self._there_and_back(s, s.body[0])
             case For():
                 return self._loop(s, self._items(s.body))
             case If():
@@ -56,8 +73,12 @@ class ItemWriter(ABC):
         """A loop per dimension of the copy."""
         if s.width > 1 and s.source in self.dialect.tiles:
             tile = self.dialect.tiles[s.source]
-            if tile.blocks and s.slices[tile.order[-1]].size is not None:
+            fast = s.slices[tile.order[-1]]
+            turns = self.mapping.dealt(fast.lo)
+            if tile.blocks and fast.size is not None:
                 return self._vectors(s, tile, tile.blocks)
+            if turns and self._vectors_lie(s, tile, fast, turns):
+                return self._in_turns(s, tile, tile.order[-1], turns)
         out: list[str] = []
         index: list[Expr] = []
         counters: list[str] = []
@@ -68,7 +89,8 @@ class ItemWriter(ABC):
                 continue
             c = self.own.counters[len(counters)]
             counters.append(c)
-            index.append(Bin("+", x.lo, Var(c)))
+            turns = self.mapping.dealt(x.lo)
+            index.append(Bin("+", x.lo, turns.element(Var(c)) if turns else Var(c)))
             pad = "  " * (len(counters) - 1)
             out.append(f"{pad}#pragma unroll")
             out.append(f"{pad}for (int {c} = 0; {c} < {self._text(x.size, 11)}; ++{c})")
@@ -79,20 +101,47 @@ class ItemWriter(ABC):
 
     def _vectors(self, s: Copy, tile: LocalTile, blocks: Blocks) -> list[str]:
         """A vector of a tile at a time."""
-        c, v, width = self.own.c0, self.own.v, blocks.width
-        kind = f"{self.dialect.type_name(tile.decl.type)}{width}"
-        first = blocks.own(Var(c), self.own.local_ids[blocks.dimension])
-        d = replace(self.dialect, types={**self.dialect.types, c: INT})
+        first = blocks.own(Var(self.own.c0), self.own.local_ids[blocks.dimension])
+        d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
         text = d.element(Load(s.source, tuple(x.lo for x in s.slices)), at=first)
+        return self._moved(s, tile, text, blocks.width, blocks.rows)
+
+    def _moved(self, s: Copy, tile: LocalTile, place: str, width: int, rows: int) -> list[str]:
+        """Reads `rows` elements of a tile into registers, a vector from `place` on at a time."""
+        c, v = self.own.c0, self.own.v
+        kind = f"{self.dialect.type_name(tile.decl.type)}{width}"
         target = self.dialect.name(s.target)
         parts = (f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width))
         return [
             "#pragma unroll",
-            f"for (int {c} = 0; {c} < {blocks.rows // width}; ++{c}) {{",
-            f"  const {kind} {v} = *(__local const {kind} *)&{text};",
+            f"for (int {c} = 0; {c} < {rows // width}; ++{c}) {{",
+            f"  const {kind} {v} = *(__local const {kind} *)&{place};",
             *(f"  {target}[{at}] = {v}.s{n:x};" for n, at in enumerate(parts)),
             "}",
         ]
+
+    def _vectors_lie(self, s: Copy, tile: LocalTile, part: Slice, turns: ThreadLoop) -> bool:
+        """Whether the elements that a work-item copies are vectors of the tile: they begin in turns
+        at multiples of the width in rows that are vectors."""
+        whole = part.size is not None and (value_of(part.size) or 1) % s.width == 0
+        start = simplify(substitute(part.lo, {turns.loop.var: turns.value("#")}))
+        aligned = poly(start) == poly(Bin("*", Var("#"), Const(turns.cyclic)))
+        alone = sum(x.size is not None for x in s.slices) == 1
+        return whole and aligned and alone and turns.cyclic % s.width == 0 and tile.holds(s.width)
+
+    def _in_turns(self, s: Copy, tile: LocalTile, at: int, turns: ThreadLoop) -> list[str]:
+        """A vector of a tile at a time, of elements that are dealt out."""
+        index = tuple(x.lo for x in s.slices)
+        lo = index[at]
+        each: Expr = Bin("*", Var(self.own.c0), Const(s.width))
+        if turns.cyclic == s.width:
+            each = Bin("*", Var(self.own.c0), Bin("*", turns.count, Const(s.width)))
+        else:
+            each = turns.element(each)
+        first = (*index[:at], Bin("+", lo, each), *index[at + 1 :])
+        rows = value_of(s.slices[at].size or Const(0)) or 0
+        d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
+        return self._moved(s, tile, d.element(Load(s.source, first)), s.width, rows)
 
     def _declaration(self, s: Decl) -> list[str]:
         if s.space is Space.LOCAL:
@@ -116,6 +165,40 @@ class ItemWriter(ABC):
         hint = ["#pragma unroll"] if s.unroll else []
         return [*hint, head, *indented(body), "}"]
 
+    def _dealt(self, s: For) -> For:
+        """A loop over the elements of a work-item: the number of an element is that of a register,
+        and where it is dealt out to is its place."""
+        turns = next(t for t in self.mapping.threads if t.loop.var == s.dealt)
+        kept, own = self.mapping.kept, f"{s.var} "
+
+        def held(e: Expr) -> Expr:
+            register = isinstance(e, Load) and e.array in kept
+            return substitute(e, {s.var: Var(own)}) if register else e
+
+        body = map_exprs(s.body, held)
+        body = substitute_body(body, {s.var: turns.element(Var(s.var))})
+        return replace(s, body=substitute_body(body, {own: Var(s.var)}), dealt="")
+
+    def _there_and_back(self, s: For, inner: Stmt) -> list[str]:
+        """Two unrolled loops (the step `serpentine`): down and up the rows of a band, its columns
+        from left to right, those of the next band from right to left."""
+        assert isinstance(inner, For)
+        d, own, rows = self.dialect, self.own, s.serpentine
+        band, column, row = own.c0, own.c1, own.c2
+        i, j = (f"const {d.type_name(x.type)} {d.name(x.var)}" for x in (s, inner))
+        height, width = (self._text(x.hi, 12) for x in (s, inner))
+        turn = f"{band} % 2" if rows == 1 else f"{band} / {rows} % 2"
+        body = [
+            f"{i} = {band} + ({column} % 2 ? {rows - 1} - {row} : {row});",
+            *self._items(inner.body),
+        ]
+        if rows == 1:
+            body[0] = f"{i} = {band};"
+        else:
+            body = unrolled(row, str(rows), "1", body)
+        across = [f"{j} = {turn} ? {width} - 1 - {column} : {column};", *body]
+        return unrolled(band, height, str(rows), unrolled(column, width, "1", across))
+
     def _if(self, s: If, emit: Callable[[tuple[Stmt, ...]], list[str]]) -> list[str]:
         out = [f"if ({cexpr.expr(s.cond, self.dialect)}) {{", *indented(emit(s.then)), "}"]
         if s.orelse:
@@ -125,6 +208,13 @@ class ItemWriter(ABC):
 
     def _text(self, e: Expr, outer: int = 0) -> str:
         return cexpr.expr(e, self.dialect, outer)
+
+
+def unrolled(var: str, end: str, step: str, body: list[str]) -> list[str]:
+    """An unrolled loop from 0 on."""
+    by = f"++{var}" if step == "1" else f"{var} += {step}"
+    head = f"for (int {var} = 0; {var} < {end}; {by}) {{"
+    return ["#pragma unroll", head, *indented(body), "}"]
 
 
 def indented(lines: list[str]) -> list[str]:

@@ -18,6 +18,7 @@ from loopxform.ir.visit import (
     loads,
     loops,
     map_expr,
+    names,
     stmt_exprs,
     substitute,
     walk,
@@ -38,7 +39,22 @@ class ThreadLoop:
     cuts: tuple[Expr, ...]
 
     def value(self, local_id: str) -> Expr:
-        return to_expr(poly(self.loop.lo) + poly(Var(local_id)) * poly(self.loop.step))
+        """The first of its elements."""
+        apart = poly(Const(self.cyclic)) if self.cyclic else poly(self.loop.step)
+        return to_expr(poly(self.loop.lo) + poly(Var(local_id)) * apart)
+
+    @property
+    def cyclic(self) -> int:
+        """How many neighbours a work-item gets at a time; 0: all of its elements."""
+        return self.loop.level.cyclic if self.loop.level else 0
+
+    def element(self, number: Expr) -> Expr:
+        """How far an element of a work-item is from the first one."""
+        if not self.cyclic:
+            return number
+        width = Const(self.cyclic)
+        turn = Bin("*", Bin("/", number, width), Bin("*", self.count, width))
+        return Bin("+", turn, Bin("%", number, width))
 
 
 @dataclass(frozen=True)
@@ -119,6 +135,11 @@ class Mapping:
         x, y = wanted.get(0, 0), wanted.get(1, 0)
         width, height = (value_of(e) or 1 for e in self.group_shape[:2])
         return (x, y) if x and y and width % x == 0 == height % y else None
+
+    def dealt(self, e: Expr) -> ThreadLoop | None:
+        """The loop over work-items that a slice begins at, where its elements are dealt out."""
+        found = (t for t in self.threads if t.cyclic and t.loop.var in names(e))
+        return next(found, None)
 
     @property
     def bands(self) -> int:

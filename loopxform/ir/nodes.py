@@ -128,7 +128,10 @@ class For(Node):
     `unroll` asks the emitter to unroll it. `type` is the C type of the loop variable, `live_out`
     says that the function reads the variable after the loop. In a loop over groups an int can
     number the elements of the arrays `narrow` (the step of that name). With 2 `stages`, the tiles
-    that the body begins by copying are fetched an iteration ahead (the step `pipeline`).
+    that the body begins by copying are fetched an iteration ahead (the step `pipeline`). With
+    `serpentine` rows, the loop and the one in it are walked in bands of so many iterations, there
+    and back (the step of that name). The loop over the elements that a work-item of the loop over
+    `dealt` has runs over those that the step `cyclic` gives it.
     """
 
     var: str
@@ -143,13 +146,19 @@ class For(Node):
     live_out: bool = False
     narrow: tuple[str, ...] = ()
     stages: int = 1
+    serpentine: int = 0
+    dealt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class If(Node):
+    """`if (cond) then else orelse`; where both are versions of the same, and neither relies on the
+    condition, it is a `choice` (steps `few` and `narrow`)."""
+
     cond: Expr
     then: tuple[Stmt, ...]
     orelse: tuple[Stmt, ...] = ()
+    choice: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,9 @@ def _annotation(s: For) -> str:
         narrow = f"; {', '.join(s.narrow)} in 32 bits" if s.narrow else ""
         return f"  ! parallel - {s.level}{narrow}"
     if s.unroll:
-        return "  ! sequential - unrolled"
+        back = ", there and back" if s.serpentine else ""
+        back += f" in bands of {s.serpentine}" if s.serpentine > 1 else ""
+        return f"  ! sequential - unrolled{back}"
     return "  ! sequential - tiles fetched ahead" if s.stages > 1 else ""
 
 

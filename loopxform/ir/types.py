@@ -103,18 +103,21 @@ class Level:
     """The hardware level a parallel loop is mapped to; dimension 0 is x (the fastest). `lanes` of
     its iterations are neighbours in a rectangle of work-items that run in lockstep (step `lanes`);
     0: as many as there are. Groups are walked in `bands` of so many rows (step `bands`), 0: row by
-    row."""
+    row. Work-items that keep several elements get `cyclic` neighbours at a time (step `cyclic`), 0:
+    all of them."""
 
     kind: Literal["grid", "group"]
     dimension: int
     lanes: int = field(default=0, compare=False)
     bands: int = field(default=0, compare=False)
+    cyclic: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         what = "group" if self.kind == "grid" else "thread"
         lanes = f", {self.lanes} lanes" if self.lanes else ""
         bands = f", in bands of {self.bands}" if self.bands else ""
-        return f"{what} {'xyz'[self.dimension]}{lanes}{bands}"
+        cyclic = f", {self.cyclic} elements at a time" if self.cyclic else ""
+        return f"{what} {'xyz'[self.dimension]}{lanes}{bands}{cyclic}"
 
 
 def as_half(x: float) -> float:

@@ -72,9 +72,10 @@ class Reader:
     spaces: Mapping[str, Space]
 
     def terms(self, body: tuple[Stmt, ...]) -> Iterator[tuple[Space, Kind, Term]]:
-        """A term for each access; a nest that is launched under a condition counts as launched."""
+        """A term for each access; a nest that is launched under a condition counts as launched, and
+        of versions one."""
         for s in body:
-            nest = s.then if isinstance(s, If) else (s,)
+            nest = _launched((s,))
             group = _group(nest)
             for a in self._body(nest, _Place()):
                 if a.array in self.spaces:
@@ -199,6 +200,13 @@ class Reader:
             parts.append(added)
             exact = exact and r.exact
         return product((*reversed(parts), *a.box)), exact
+
+
+def _launched(nest: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The nest that stands for its versions: where one is chosen, the one for most sizes."""
+    if len(nest) == 1 and isinstance(nest[0], If):
+        return _launched(nest[0].orelse if nest[0].choice else nest[0].then)
+    return nest
 
 
 def _each(around: Around, group: Mapping[int, Amount]) -> Iterator[Amount]:

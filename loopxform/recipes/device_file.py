@@ -54,9 +54,9 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
             raise _wrong(path, f"{key} must be {kind}, not {value!r}")
         return value
     if isinstance(now, tuple):
-        if not (isinstance(value, list) and len(value) == 3 and all(map(_is_size, value))):
-            example = f"{key} = [1024, 1024, 64]"
-            raise _wrong(path, f"{key} must be three sizes, not {value!r}", example)
+        if not (isinstance(value, list) and len(value) == len(now) and all(map(_is_size, value))):
+            words, example = _LISTS[key]
+            raise _wrong(path, f"{key} must be {words}, not {value!r}", f"{key} = {example}")
         return tuple(value)
     if isinstance(now, float) or key in ("bandwidth", "peak"):
         if type(value) not in (int, float) or not 0 <= float(str(value)) < 1e12:
@@ -72,7 +72,8 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
 
 
 _CHOICES = {"at_once": (1, 2, 4, 8, 16), "stages": (1, 2)}
-_UNKNOWN = ("register_file", "compute_units", "vector")
+_LISTS = {"item_sizes": ("three sizes", "[1024, 1024, 64]"), "rectangle": ("two sizes", "[4, 8]")}
+_UNKNOWN = ("register_file", "compute_units", "vector", "serpentine")
 """Where 0 means that it is not known, or not there."""
 
 

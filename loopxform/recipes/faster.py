@@ -4,14 +4,25 @@ neighbours."""
 from __future__ import annotations
 
 from dataclasses import replace
+from math import gcd
 
-from loopxform.ir.nodes import Copy, Stmt
-from loopxform.ir.visit import loops, resolve
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
+from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
-from loopxform.recipes.work import Work
-from loopxform.transforms import Bands, Lanes, Narrow, Pipeline, Vectorise, Version
+from loopxform.recipes.work import Loops, Work
+from loopxform.transforms import (
+    Bands,
+    Cyclic,
+    Lanes,
+    Narrow,
+    Pipeline,
+    Serpentine,
+    Vectorise,
+    Version,
+)
 from loopxform.transforms.vectors import copies, widest
 
 
@@ -24,20 +35,49 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         narrow=limits.narrow if options.narrow is None else options.narrow,
         vector=limits.at_once if options.vector is None else options.vector,
         stages=limits.stages if options.stages is None else options.stages,
+        lanes=limits.rectangle if options.lanes is None else options.lanes,
+        serpentine=limits.serpentine if options.serpentine is None else options.serpentine,
     )
 
 
-def faster(w: Work, group: str, options: Options) -> None:
-    """Copies move `options.vector` elements at once where they may, in a version of the nest over
-    groups where only the sizes say whether they may; offsets have 32 bits in a version where the
-    sizes allow it (`options.narrow`); with two `options.stages` tiles are fetched ahead; groups are
-    walked in `options.bands`; work-items stand in rectangles of `options.lanes`."""
+def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
+    """With two `options.stages` tiles are fetched ahead; registers are walked there and back in
+    `options.serpentine` rows, groups in `options.bands`; work-items stand in rectangles of
+    `options.lanes` and get their elements `options.cyclic` at a time, those of a vector where
+    nothing is asked. Copies move `options.vector` elements at once where they may, in a version of
+    the nest over groups where only the sizes say whether they may; offsets have 32 bits in a
+    version where the sizes allow it (`options.narrow`)."""
+    width = options.vector or 1
+    if options.stages == 2:
+        w.stage("Tiles fetched ahead")
+        for path in [s.path for s in loops(w.fn) if any(map(_is_tile, s.loop.body))]:
+            w.attempt(Pipeline(w.ref(path)))
+    if options.serpentine:
+        w.stage("Registers there and back")
+        for path in [s.path for s in loops(w.fn) if _is_product(s)]:
+            w.attempt(Serpentine(w.ref(path), str(_rows(w, path, options.serpentine))))
+    apart = _in_registers(w, width) if options.cyclic is None else options.cyclic
+    if apart > 1:
+        w.stage("Elements dealt out in turns")
+        for d in (d for d in dims if d.thread and d.item):
+            w.attempt(Cyclic(f"{d.thread}*", d.item, str(apart)))
+    if options.bands:
+        w.stage("Groups in bands")
+        w.attempt(Bands(group, str(options.bands)))
+    rows, columns = options.lanes or (0, 0)
+    if rows:
+        w.stage("Neighbours in a rectangle")
+        w.attempt(Lanes(group, str(rows), str(columns)))
+    _in_versions(w, group, width, narrow=bool(options.narrow))
+
+
+def _in_versions(w: Work, group: str, width: int, *, narrow: bool) -> None:
+    """Versions of the nest for sizes that allow more."""
     first = group
-    if options.narrow:
+    if narrow:
         w.stage("Offsets in 32 bits")
         w.attempt(Narrow(group))
         first = w.ref(resolve(w.fn, group)[0].path)
-    width = options.vector or 1
     if width > 1:
         w.stage("Vectors")
         w.attempt(Version(first, str(width)))
@@ -45,21 +85,34 @@ def faster(w: Work, group: str, options: Options) -> None:
             most = widest(w.fn, tile, width)
             while most > 1 and not w.attempt(Vectorise(tile, str(most))):
                 most //= 2
-    if options.stages == 2:
-        w.stage("Tiles fetched ahead")
-        for path in [s.path for s in loops(w.fn) if any(map(_is_tile, s.loop.body))]:
-            w.attempt(Pipeline(w.ref(path)))
-    if options.bands:
-        w.stage("Groups in bands")
-        w.attempt(Bands(f"{group}*", str(options.bands)))
-    rows, columns = options.lanes or (0, 0)
-    if rows:
-        w.stage("Neighbours in a rectangle")
-        w.attempt(Lanes(f"{group}*", str(rows), str(columns)))
+
+
+def _in_registers(w: Work, width: int) -> int:
+    """The elements that work-items can read at once into registers."""
+    sources = (f.copy.source for f in copies(w.fn) if not f.copy.collective)
+    return max((widest(w.fn, s, width) for s in sources), default=1)
 
 
 def _is_tile(s: Stmt) -> bool:
     return isinstance(s, Copy) and s.collective
+
+
+def _is_product(s: LoopSite) -> bool:
+    """Whether two unrolled loops add to each of their elements."""
+    inner = s.loop.body[0]
+    if len(s.loop.body) > 1 or not (isinstance(inner, For) and s.loop.unroll and inner.unroll):
+        return False
+    return all(isinstance(x, Assign) and _accumulates(x) for x in inner.body)
+
+
+def _accumulates(s: Assign) -> bool:
+    return isinstance(s.target, Load) and (bool(s.op) or s.target in loads(s.value))
+
+
+def _rows(w: Work, path: Path, most: int) -> int:
+    loop = at(w.fn, path)
+    assert isinstance(loop, For)
+    return gcd(most, value_of(loop.hi) or 1)
 
 
 def _tiles(w: Work) -> list[str]:

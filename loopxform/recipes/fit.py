@@ -10,13 +10,10 @@ from itertools import product
 from loopxform.errors import LimitError
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.demand import Demand
-from loopxform.recipes.extents import amount
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import ALONE, DEFAULTS, MOST_ROWS, ON_CPU, ROWS, WINDOWS, Tiles
 
 Sizes = Mapping[str, int]
-FEWEST = 4
-"""Elements of a work-item along a loop that are not halved to make more groups."""
 
 
 def require(sizes: Sizes, names: tuple[str, ...], demand: Demand, limits: Limits) -> None:
@@ -77,6 +74,11 @@ def fitted(
         best["Rx"] = 4
         if "Rx" not in given:
             notes.append(f"Rx 8 -> 4: there are {limits.registers} < 128 registers")
+    if demand.buffers > 1 and best["Tk"] > 1:
+        half = best["Tk"] // demand.buffers
+        if "Tk" not in given:
+            notes.append(f"Tk {best['Tk']} -> {half}: a part of the next tile is in registers")
+        best["Tk"] = half
     best |= given
     free = [name for name in ("Rx", "Ry", "Tk", "Ty", "Tx", "Tz") if name not in given]
     sizes = dict(best)
@@ -89,35 +91,6 @@ def fitted(
         notes.append(f"{name} {sizes[name]} -> {sizes[name] // 2}: {exceeded[0].exceeded}")
         sizes[name] //= 2
     return sizes, tuple(notes)
-
-
-def filled(
-    choice: Choice, sizes: Sizes, given: Sizes, limits: Limits, trips: Mapping[str, int | None]
-) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Smaller register tiles where the iterations of the parallel loops (`trips`, by loop) make too
-    few groups for the compute units of the device, if both are known; and why."""
-    out, notes = dict(sizes), []
-    kept = [d.kept for d in choice.dims if d.kept and d.kept not in given]
-    while choice.recipe == "register" and limits.compute_units:
-        groups = _groups(choice, out, trips)
-        large = [k for k in kept if out[k] > FEWEST]
-        if groups is None or 4 * groups >= 3 * limits.compute_units or not large:
-            break
-        name = max(reversed(large), key=lambda n: out[n])
-        units = f"{groups} groups for {limits.compute_units} compute units"
-        notes.append(f"{name} {out[name]} -> {out[name] // 2}: {units}")
-        out[name] //= 2
-    return out, tuple(notes)
-
-
-def _groups(choice: Choice, sizes: Sizes, trips: Mapping[str, int | None]) -> int | None:
-    tiles = {d.loop: amount(d.factors, sizes) for d in choice.dims}
-    total = 1
-    for loop, count in trips.items():
-        if count is None:
-            return None
-        total *= -(-count // tiles.get(loop, 1))
-    return total
 
 
 def _on_cpu(choice: Choice, demand: Demand, limits: Limits) -> dict[str, int]:

@@ -23,7 +23,9 @@ class Limits:
     work-item are its lanes, and `registers` counts its vector registers in words of 32 bits; 0
     where every work-item has registers of its own.
     Where nothing else is asked, register tiles move `at_once` elements at once, offsets have 32
-    bits where the sizes allow it (`narrow`), and tiles have `stages` buffers.
+    bits where the sizes allow it (`narrow`), tiles have `stages` buffers, and unrolled register
+    tiles are walked there and back in `serpentine` rows (0: in the order of the program), by work-
+    items that stand in a `rectangle` (rows, columns; 0 for rows of them).
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     """
 
@@ -39,6 +41,8 @@ class Limits:
     at_once: int = 1
     narrow: bool = False
     stages: int = 1
+    serpentine: int = 0
+    rectangle: tuple[int, int] = (0, 0)
     bandwidth: float = 0
     peak: float = 0
 
@@ -59,6 +63,9 @@ def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Lim
         compute_units,
         at_once=4,
         narrow=True,
+        stages=2,
+        serpentine=2,
+        rectangle=(4, 8),
         bandwidth=bandwidth,
         peak=peak,
     )

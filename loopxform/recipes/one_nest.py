@@ -27,6 +27,7 @@ from loopxform.recipes.limits import Limits
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, with_guards_inside
 from loopxform.recipes.reuse import Dim, Staged
+from loopxform.recipes.rounds import filled
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.work import Loops, Work, levels
@@ -138,7 +139,7 @@ def _apply(
     options = wanted(options, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fit.fitted(choice, needs, limits, given)
-    sizes, more = fit.filled(choice, sizes, given, limits, _trips(nest))
+    sizes, more = filled(choice, needs, sizes, given, limits, trips(nest))
     fit.require(sizes, choice.names, needs, limits)
     taken = used_names(nest.derivation.start) | used_names(nest.function)
     tiles = {n: sizes[n] for n in choice.names if n not in taken}
@@ -158,7 +159,7 @@ def _apply(
     return Tiled(w.derivation, choice, used, nest, staged, kept, reason, fitted=found)
 
 
-def _trips(nest: Nest) -> dict[str, int | None]:
+def trips(nest: Nest) -> dict[str, int | None]:
     """The iterations of the parallel loops, where they are known."""
     loops = perfect_nest(nest.outermost)[: len(nest.parallel)]
     return {x.var: value_of(trip_count(x)) for x in loops}
@@ -203,7 +204,7 @@ def _tiled(
         w.attempt(Interior(groups[-1]))
     w.stage("Groups without iterations")
     w.attempt(Trim(groups[-1]))
-    faster(w, [*others, *groups][0], options)
+    faster(w, [*others, *groups][0], dims, options)
     return staged, kept
 
 

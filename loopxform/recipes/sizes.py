@@ -24,7 +24,9 @@ class Options:
     `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
     of them; with 2 `stages` tiles are fetched while the group computes with the ones before; None
     leaves any of these to the plan. Sizes that are `fixed` become numbers, for which the kernels
-    are made. Groups are walked in `bands` of so many rows."""
+    are made. Groups are walked in `bands` of so many rows, register tiles there and back in
+    `serpentine` rows (0: in the order of the program). Work-items get their elements `cyclic` at a
+    time (1: all at once)."""
 
     pad: bool = False
     versions: bool = False
@@ -37,6 +39,8 @@ class Options:
     stages: int | None = None
     fixed: tuple[tuple[str, int], ...] = ()
     bands: int | None = None
+    serpentine: int | None = None
+    cyclic: int | None = None
 
 
 PLAIN = Options()

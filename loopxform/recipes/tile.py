@@ -14,6 +14,7 @@ from loopxform.recipes.layouts import Layouts, layouts, worth
 from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.nest import Nest, alone, prepare, prepare_all
 from loopxform.recipes.one_nest import Tiled, one_nest
+from loopxform.recipes.shapes import in_two_shapes
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.transactions import Estimate
 from loopxform.recipes.transpose import in_layouts, transposition
@@ -47,7 +48,9 @@ def tile(
         options = replace(options, chunks=CHUNKS)
     done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
     if options.layouts is None and options.chunks is None and recipe is None:
-        done = _coalesced(done, nest, given, limits, options)
+        plain, done = done, _coalesced(done, nest, given, limits, options)
+        if done is plain:
+            done = in_two_shapes(done, given, limits, options)
     return replace(done, plain=nest if options.chunks is None else None)
 
 

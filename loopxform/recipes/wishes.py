@@ -39,6 +39,8 @@ LAYOUT = (
 )
 VECTOR = "neighbours of a row that a copy moves at once where it may (1: none)"
 INDEX = "bits of the offsets of elements, 32 where the sizes allow it (64)"
+SERPENTINE = "rows of a register tile that are walked together, there and back (0: in order)"
+CYCLIC = "elements that a work-item gets at a time, in turns with others (1: all of its own)"
 BANDS = "rows of groups that are walked together, column by column (1: row by row)"
 FIXED = "make kernels for these sizes only; for others your own loops run"
 STAGES = "buffers of a tile: 2 to fetch it while the group computes with the one before, or 1"
@@ -86,6 +88,8 @@ class Wish:
             fixed=tuple({**dict(theirs.fixed), **dict(mine.fixed)}.items()),
             bands=theirs.bands if mine.bands is None else mine.bands,
             stages=theirs.stages if mine.stages is None else mine.stages,
+            serpentine=theirs.serpentine if mine.serpentine is None else mine.serpentine,
+            cyclic=theirs.cyclic if mine.cyclic is None else mine.cyclic,
         )
         return Wish(
             {**other.sizes, **self.sizes},
@@ -176,6 +180,14 @@ def _with_bands(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, bands=number("group-order", text)))
 
 
+def _with_serpentine(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, serpentine=rows("serpentine", text)))
+
+
+def _with_cyclic(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, cyclic=number("cyclic", text)))
+
+
 def _with_lanes(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, lanes=lanes("item-layout", text)))
 
@@ -191,6 +203,8 @@ _OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
     "stages": _with_stages,
     "specialise": _with_fixed,
     "group-order": _with_bands,
+    "serpentine": _with_serpentine,
+    "cyclic": _with_cyclic,
 }
 
 
@@ -204,6 +218,11 @@ def _nearest(name: str) -> str:
 def number(option: str, text: str) -> int:
     """A size. Raises UsageError."""
     return whole(option, text, 1, LARGEST_TILE, "16")
+
+
+def rows(option: str, text: str) -> int:
+    """Rows of a register tile, 0 for none. Raises UsageError."""
+    return whole(option, text, 0, LARGEST_TILE, "2")
 
 
 def stages(option: str, text: str) -> int:

@@ -31,4 +31,6 @@ def limits_of(device: DeviceInfo) -> Limits:
         at_once=like.at_once,
         narrow=like.narrow,
         stages=like.stages,
+        serpentine=like.serpentine,
+        rectangle=like.rectangle,
     )

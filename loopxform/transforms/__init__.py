@@ -10,6 +10,7 @@ from loopxform.transforms.bands import Bands
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.copy_to_local import CopyToLocal
 from loopxform.transforms.copy_to_private import CopyToPrivate
+from loopxform.transforms.cyclic import Cyclic
 from loopxform.transforms.demote import Demote
 from loopxform.transforms.derivation import Derivation, Record, with_tiles
 from loopxform.transforms.dissolve import Dissolve
@@ -20,6 +21,7 @@ from loopxform.transforms.embed import Embed
 from loopxform.transforms.enclose import Enclose
 from loopxform.transforms.epilogue import Epilogue
 from loopxform.transforms.expand import Expand
+from loopxform.transforms.few import Few
 from loopxform.transforms.final_value import FinalValue
 from loopxform.transforms.flag import Flag
 from loopxform.transforms.fuse import Fuse
@@ -43,6 +45,7 @@ from loopxform.transforms.reverse import Reverse
 from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
+from loopxform.transforms.serpentine import Serpentine
 from loopxform.transforms.share import Share
 from loopxform.transforms.single import Single
 from loopxform.transforms.sink import Sink
@@ -62,6 +65,7 @@ STEPS: dict[str, type[Step]] = {
     kind.verb: kind
     for kind in (
         Specialise,
+        Few,
         Parallelise,
         Privatise,
         Scalarise,
@@ -110,6 +114,8 @@ STEPS: dict[str, type[Step]] = {
         Lanes,
         Pipeline,
         Bands,
+        Cyclic,
+        Serpentine,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -130,6 +136,7 @@ __all__ = [
     "Bands",
     "CopyToLocal",
     "CopyToPrivate",
+    "Cyclic",
     "Demote",
     "Derivation",
     "Dissolve",
@@ -140,6 +147,7 @@ __all__ = [
     "Enclose",
     "Epilogue",
     "Expand",
+    "Few",
     "FinalValue",
     "Flag",
     "Fuse",
@@ -164,6 +172,7 @@ __all__ = [
     "Rfactor",
     "Scalarise",
     "Sequentialise",
+    "Serpentine",
     "Share",
     "Single",
     "Sink",

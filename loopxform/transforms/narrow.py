@@ -65,7 +65,7 @@ class Narrow(Step):
         asked = _asked(fn, site)
         if not asked:
             return replace_at(fn, site.path, (made,))
-        choice = If(conjunction(asked), (made,), (nest,), origin=origin)
+        choice = If(conjunction(asked), (made,), (nest,), choice=True, origin=origin)
         return replace_at(fn, site.path, (choice,))
 
     def reason(self, fn: Function) -> str:

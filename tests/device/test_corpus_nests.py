@@ -147,6 +147,8 @@ EVERY_SWITCH: Mapping[str, Any] = {
     "stages": 2,
     "group_order": 2,
     "item_layout": (2, 2),
+    "serpentine": 2,
+    "cyclic": 2,
     "pad": True,
 }
 

@@ -17,13 +17,18 @@ from loopxform.verify.compare import compare
 
 SEED = 6
 TILES = Tiles(4, 2, 4, 4, 8)
-ALL = Options(vector=4, narrow=True, lanes=(4, 2), stages=2, bands=2)
+ALL = Options(vector=4, narrow=True, lanes=(4, 2), stages=2, bands=2, serpentine=2)
 EACH = {
     "all": ALL,
     "vectors": Options(vector=4),
     "pairs": Options(vector=2),
     "narrow": Options(narrow=True),
     "bands": Options(bands=2),
+    "there-and-back": Options(serpentine=1),
+    "there-and-back-in-pairs": Options(serpentine=2),
+    "in-turns": Options(cyclic=2),
+    "in-turns-of-vectors": Options(vector=2, cyclic=4),
+    "vectors-all-at-once": Options(vector=4, cyclic=1),
     "lanes": Options(lanes=(2, 2)),
     "lanes-that-do-not-fit": Options(lanes=(3, 8)),
     "ahead": Options(stages=2),
