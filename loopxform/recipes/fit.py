@@ -14,6 +14,8 @@ from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import ALONE, DEFAULTS, MOST_ROWS, ON_CPU, ROWS, WINDOWS, Tiles
 
 Sizes = Mapping[str, int]
+HALVED = ("Rx", "Ry", "Tk", "Ty", "Tx", "Tz")
+"""Of sizes that are equal, the first is halved."""
 
 
 def require(sizes: Sizes, names: tuple[str, ...], demand: Demand, limits: Limits) -> None:
@@ -74,13 +76,16 @@ def fitted(
         best["Rx"] = 4
         if "Rx" not in given:
             notes.append(f"Rx 8 -> 4: there are {limits.registers} < 128 registers")
-    if demand.buffers > 1 and best["Tk"] > 1:
+    words = all(s.item_bytes == 4 for s in demand.stages)
+    if demand.buffers > 1 and words and best["Tk"] > 1:
         half = best["Tk"] // demand.buffers
         if "Tk" not in given:
             notes.append(f"Tk {best['Tk']} -> {half}: a part of the next tile is in registers")
         best["Tk"] = half
     best |= given
-    free = [name for name in ("Rx", "Ry", "Tk", "Ty", "Tx", "Tz") if name not in given]
+    # Of two buffers, fewer work-items that fill long tiles pay better than short ones.
+    order = ("Rx", "Ry", "Ty", "Tx", "Tk", "Tz") if demand.buffers > 1 else HALVED
+    free = [name for name in order if name not in given]
     sizes = dict(best)
     while exceeded := [u for u in demand.uses(sizes, limits) if u.total > u.most]:
         large = [name for name in free if sizes[name] > 1 and name in choice.names]

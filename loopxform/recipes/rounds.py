@@ -11,6 +11,9 @@ from loopxform.recipes.extents import amount
 from loopxform.recipes.limits import Limits
 
 Sizes = Mapping[str, int]
+WARPS = 4
+"""Warps of a group that a smaller tile has at least."""
+
 FEWEST = 4
 """Elements of a work-item along a loop that are not halved to make more groups."""
 
@@ -30,7 +33,8 @@ def few(groups: int, at_once: int) -> bool:
 def smaller(choice: Choice, demand: Demand, sizes: Sizes, limits: Limits) -> dict[str, int] | None:
     """Sizes of smaller tiles: half as many work-items, with half the elements each, which leaves
     room for longer tiles of the sequential loop; None where the recipe has no such tiles."""
-    if choice.recipe != "register" or sizes["Ty"] < 2 or sizes["Rx"] <= FEWEST:
+    items = sizes["Ty"] * sizes["Tx"] // 2
+    if choice.recipe != "register" or items < WARPS * limits.warp or sizes["Rx"] <= FEWEST:
         return None
     halved = {name: sizes[name] // 2 for name in ("Ty", "Rx")}
     longer = {**sizes, **halved, "Tk": sizes["Tk"] * demand.buffers}
