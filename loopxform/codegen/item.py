@@ -183,6 +183,7 @@ class ItemWriter(ABC):
         """Two unrolled loops (the step `serpentine`): down and up the rows of a band, its columns
         from left to right, those of the next band from right to left."""
         assert isinstance(inner, For)
+        inner = self._dealt(inner) if inner.dealt else inner
         d, own, rows = self.dialect, self.own, s.serpentine
         band, column, row = own.c0, own.c1, own.c2
         i, j = (f"const {d.type_name(x.type)} {d.name(x.var)}" for x in (s, inner))

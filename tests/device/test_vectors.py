@@ -62,7 +62,7 @@ def test_steps_alone_and_with_others(case: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["mm_at"])
+@pytest.mark.parametrize("name", ["mm_at", "covariance"])
 def test_other_programs(name: str) -> None:
     check(name, ALL)
 
