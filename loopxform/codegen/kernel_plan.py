@@ -21,9 +21,9 @@ from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, Param
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import loops, names, reads, walk, writes
+from loopxform.ir.visit import names, reads, walk, writes
 from loopxform.transforms.bounds import trip_count
-from loopxform.transforms.pipeline import obstacles
+from loopxform.transforms.marks import stale
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,8 @@ def kernel_plan(
     """One kernel; names in `taken` mean something else in its file, those in `fixed` are constants
     there."""
     fn = launch.function
-    for site in loops(fn):
-        for obstacle in obstacles(fn, site) if site.loop.stages > 1 else ():
-            raise EmitError(obstacle.message, loc=obstacle.loc, help=obstacle.remedy)
+    for obstacle in stale(fn):
+        raise EmitError(obstacle.message, loc=obstacle.loc, help=obstacle.remedy)
     mapping = mapping_of(fn)
     inside = structs.places(fn)
     needed = [p for p in used_objects(fn) if p.name not in fixed]

@@ -235,7 +235,8 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
             case Copy(target, source):
                 return (replace(s, target=new.get(target, target), source=new.get(source, source)),)
             case For(var):
-                return (replace(s, var=new.get(var, var)),)
+                dealt = new.get(s.dealt, s.dealt)
+                return (replace(s, var=new.get(var, var), dealt=dealt),)
             case _:
                 return (s,)
 

@@ -23,7 +23,7 @@ from loopxform.transforms import (
     Vectorise,
     Version,
 )
-from loopxform.transforms.vectors import copies, widest
+from loopxform.transforms.vectors import Found, copies, widest
 
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
@@ -48,15 +48,16 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     the nest over groups where only the sizes say whether they may; offsets have 32 bits in a
     version where the sizes allow it (`options.narrow`)."""
     width = options.vector or 1
+    nest = resolve(w.fn, group)[0].path
     if options.stages == 2:
         w.stage("Tiles fetched ahead")
-        for path in [s.path for s in loops(w.fn) if any(map(_is_tile, s.loop.body))]:
+        for path in [s.path for s in _loops(w, nest) if any(map(_is_tile, s.loop.body))]:
             w.attempt(Pipeline(w.ref(path)))
     if options.serpentine:
         w.stage("Registers there and back")
-        for path in [s.path for s in loops(w.fn) if _is_product(s)]:
+        for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
             w.attempt(Serpentine(w.ref(path), str(_rows(w, path, options.serpentine))))
-    apart = _in_registers(w, width) if options.cyclic is None else options.cyclic
+    apart = _in_registers(w, nest, width) if options.cyclic is None else options.cyclic
     if apart > 1:
         w.stage("Elements dealt out in turns")
         for d in (d for d in dims if d.thread and d.item):
@@ -68,10 +69,10 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if rows:
         w.stage("Neighbours in a rectangle")
         w.attempt(Lanes(group, str(rows), str(columns)))
-    _in_versions(w, group, width, narrow=bool(options.narrow))
+    _in_versions(w, group, nest, width, narrow=bool(options.narrow))
 
 
-def _in_versions(w: Work, group: str, width: int, *, narrow: bool) -> None:
+def _in_versions(w: Work, group: str, nest: Path, width: int, *, narrow: bool) -> None:
     """Versions of the nest for sizes that allow more."""
     first = group
     if narrow:
@@ -81,15 +82,15 @@ def _in_versions(w: Work, group: str, width: int, *, narrow: bool) -> None:
     if width > 1:
         w.stage("Vectors")
         w.attempt(Version(first, str(width)))
-        for tile in dict.fromkeys(_tiles(w)):
+        for tile in dict.fromkeys(_tiles(w, nest)):
             most = widest(w.fn, tile, width)
             while most > 1 and not w.attempt(Vectorise(tile, str(most))):
                 most //= 2
 
 
-def _in_registers(w: Work, width: int) -> int:
+def _in_registers(w: Work, nest: Path, width: int) -> int:
     """The elements that work-items can read at once into registers."""
-    sources = (f.copy.source for f in copies(w.fn) if not f.copy.collective)
+    sources = (f.copy.source for f in _copies(w, nest) if not f.copy.collective)
     return max((widest(w.fn, s, width) for s in sources), default=1)
 
 
@@ -115,5 +116,14 @@ def _rows(w: Work, path: Path, most: int) -> int:
     return gcd(most, value_of(loop.hi) or 1)
 
 
-def _tiles(w: Work) -> list[str]:
-    return [f.copy.target for f in copies(w.fn) if f.copy.collective]
+def _tiles(w: Work, nest: Path) -> list[str]:
+    return [f.copy.target for f in _copies(w, nest) if f.copy.collective]
+
+
+def _copies(w: Work, nest: Path) -> list[Found]:
+    """Those of the nest at a path, or of its versions."""
+    return [f for f in copies(w.fn) if f.path[: len(nest)] == nest]
+
+
+def _loops(w: Work, nest: Path) -> list[LoopSite]:
+    return [s for s in loops(w.fn) if s.path[: len(nest)] == nest]

@@ -37,6 +37,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
+    Path,
     along,
     declared,
     loads,
@@ -96,6 +97,25 @@ class Cyclic(Step):
         return f"only the sum of {self.loop.rstrip('*')} and {self.item} says which element it is"
 
 
+def stale(fn: Function) -> Iterator[Obstacle]:
+    """What later steps made of loops that were dealt out, where that cannot be any more."""
+    sites = [s for s in loops(fn) if s.loop.level and s.loop.level.cyclic]
+    for s in sites:
+        inside = [x for _, x in walk(s.loop.body) if isinstance(x, For) and x.level is None]
+        items = {x.var for x in inside if x.dealt == s.loop.var}
+        width = s.loop.level.cyclic if s.loop.level else 0
+        if len(items) != 1 or any(x.dealt != s.loop.var for x in inside if x.var in items):
+            yield _changed(s)
+            continue
+        (item,) = items
+        yield from (_no(s, item, why) for why in problems(fn, s, item, width))
+        yield from map(_other, _beside(fn, s, {x.path for x in sites}))
+    dealt = {s.loop.var for s in sites}
+    for s in loops(fn):
+        if s.loop.dealt and s.loop.dealt not in dealt:
+            yield _changed(s)
+
+
 def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[str]:
     """Why the elements of a loop over work-items cannot be dealt out."""
     loop = site.loop
@@ -130,9 +150,16 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
             yield f"'{loop.var}' and '{item}' are used in other ways than by their sum"
         known = private | tiles
         if any(x.array not in known for e in stmt_exprs(s) for x in loads(e)):
-            tests = [c for x in around if isinstance(x, If) for c in conjuncts(x.cond)]
+            tests = [c for cond in _holding(around, path) for c in conjuncts(cond)]
             if not all(_tested(c, tests, loop, item) for c in fixed[1]):
                 yield f"memory is touched where '{loop.var} + {item}' may be past the end"
+
+
+def _holding(around: tuple[Stmt, ...], path: Path) -> Iterator[Expr]:
+    """The conditions that hold at `path`, below `around`: an else branch tells nothing."""
+    for s, branch in zip(around, path[1:]):
+        if isinstance(s, If) and branch >= 0:
+            yield s.cond
 
 
 def _covers(s: For, loop: For) -> bool:
@@ -210,6 +237,12 @@ def _beside(fn: Function, site: LoopSite, paths: set[tuple[int, ...]]) -> Iterat
 def _other(site: LoopSite) -> Obstacle:
     text = f"another loop over the same work-items, '{site.loop.var}', keeps its order"
     remedy = f"name all of them: cyclic {site.loop.var}* ..."
+    return Obstacle("LX198", text, site.loop.origin.loc, remedy=remedy)
+
+
+def _changed(site: LoopSite) -> Obstacle:
+    text = f"the elements of '{site.loop.var}' were dealt out before a later step changed them"
+    remedy = "take cyclic as the last step"
     return Obstacle("LX198", text, site.loop.origin.loc, remedy=remedy)
 
 

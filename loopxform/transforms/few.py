@@ -92,7 +92,7 @@ class Few(Step):
         sizes = list(map(int, self.tiles.split(",")))
         trips = [trip_count(x) for x, _ in zip(perfect_nest(site.loop), sizes)]
         most = 1 << MOST_BITS // len(sizes)
-        small = [Bin("<", n, Const(most * t)) for n, t in zip(trips, sizes)]
+        small = [Bin("<", n, Const(min(most * t, INT_MAX - t))) for n, t in zip(trips, sizes)]
         counts = [_rounded(n, t) for n, t in zip(trips, sizes)]
         tiles = reduce(lambda a, b: Bin("*", a, b), counts)
         at_once = int(self.at_once)
@@ -104,6 +104,7 @@ class Few(Step):
         return f"the same statements, whether {expr_text(self._cond(site))} holds or not"
 
 
+INT_MAX = 2**31 - 1
 MOST_BITS = 24
 """Of the number of tiles up to which the rounds are counted."""
 

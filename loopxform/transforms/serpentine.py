@@ -50,6 +50,10 @@ class Serpentine(Step):
             *reverse_obstacles(fn, (*site.path, 0)),
         )
 
+    def stale(self, site: LoopSite) -> Iterator[Obstacle]:
+        """What later steps made of the loops, where they cannot be walked so any more."""
+        yield from (_no(site, *o) for o in self._misfits(site))
+
     def _misfits(self, site: LoopSite) -> Iterator[tuple[str, str]]:
         inner = site.loop.body[0] if len(site.loop.body) == 1 else None
         if not isinstance(inner, For):
@@ -58,12 +62,15 @@ class Serpentine(Step):
         for loop in (site.loop, inner):
             if not loop.unroll:
                 yield f"the loop over '{loop.var}' is not unrolled", f"unroll {loop.var}"
-            elif not _counts(loop):
+            elif not _counts(loop) or loop.level is not None:
                 yield f"'{loop.var}' does not count from 0 by 1", f"normalise {loop.var} body"
         text = self.rows or "1"
         rows = int(text) if text.isascii() and text.isdecimal() else 0
         fixed = fixed_trips(site.loop)
-        if not rows or fixed is None or (fixed[0].value or 0) % rows:
+        ends = [fixed_trips(x) for x in (site.loop, inner)]
+        if any(e is None or e[1] for e in ends):
+            yield "how often they run is not fixed", "stripmine and normalise them first"
+        elif not rows or fixed is None or (fixed[0].value or 0) % rows:
             yield f"'{self.rows}' rows are no part of them", "use 1, or a divisor of the iterations"
 
     def rewrite(self, fn: Function) -> Function:

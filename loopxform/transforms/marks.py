@@ -1,0 +1,23 @@
+"""Marks that steps leave on loops for the text of kernels: whether they still fit, after the steps
+that came later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import Function
+from loopxform.ir.visit import loops
+from loopxform.transforms import cyclic, pipeline
+from loopxform.transforms.serpentine import Serpentine
+
+
+def stale(fn: Function) -> Iterator[Obstacle]:
+    """Why loops of `fn` cannot be what they are marked as (steps `pipeline`, `serpentine` and
+    `cyclic`)."""
+    for site in loops(fn):
+        if site.loop.stages > 1:
+            yield from pipeline.obstacles(fn, site)
+        if site.loop.serpentine:
+            yield from Serpentine(site.loop.var, str(site.loop.serpentine)).stale(site)
+    yield from cyclic.stale(fn)
