@@ -1,0 +1,42 @@
+"""What makes kernels faster is done to the nest it is meant for, and to no other."""
+
+from __future__ import annotations
+
+from deriving import untiled
+
+from loopxform.codegen import emit
+from loopxform.recipes.limits import PROFILES
+from loopxform.recipes.program import offload
+
+TWO = """\
+void f(int n, int m, int p, const double x[restrict n][m], const double y[restrict m],
+       double s[restrict n], const float A[restrict n][p], const float B[restrict p][m],
+       float C[restrict n][m])
+{
+  for (int r = 0; r < n; r++) {
+    double t = 0;
+    for (int c = 0; c < m; c++)
+      t += x[r][c] * y[c];
+    s[r] = t;
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      float acc = 0;
+      for (int k = 0; k < p; k++)
+        acc += A[i][k] * B[k][j];
+      C[i][j] = acc;
+    }
+}
+"""
+
+
+def test_another_nest_keeps_one_buffer() -> None:
+    done = offload(untiled(TWO), {}, PROFILES["h100"])
+    kernels = emit.kernel(done.derivation, contract=False).kernels
+    staged = [{t.decl.name: t.buffers for t in k.mapping.tiles} for k in kernels]
+    rows = [s for s in staged if any(name.startswith(("x", "y")) for name in s)]
+    products = [s for s in staged if any(name.startswith("A") for name in s)]
+    assert rows
+    assert products
+    assert all(n == 1 for s in rows for n in s.values())
+    assert all(n == 2 for s in products for n in s.values())
