@@ -33,8 +33,9 @@ def few(groups: int, at_once: int) -> bool:
 def smaller(choice: Choice, demand: Demand, sizes: Sizes, limits: Limits) -> dict[str, int] | None:
     """Sizes of smaller tiles: half as many work-items, with half the elements each, which leaves
     room for longer tiles of the sequential loop; None where the recipe has no such tiles."""
-    items = sizes["Ty"] * sizes["Tx"] // 2
-    if choice.recipe != "register" or items < WARPS * limits.warp or sizes["Rx"] <= FEWEST:
+    if choice.recipe != "register" or not {"Ty", "Tx", "Tk", "Rx"} <= set(sizes):
+        return None
+    if sizes["Ty"] * sizes["Tx"] // 2 < WARPS * limits.warp or sizes["Rx"] <= FEWEST:
         return None
     halved = {name: sizes[name] // 2 for name in ("Ty", "Rx")}
     longer = {**sizes, **halved, "Tk": sizes["Tk"] * demand.buffers}
