@@ -79,14 +79,10 @@ def assumptions_of(fn: Function) -> Dnf:
     return out
 
 
-MAX_DOMAIN = 64
-"""Cases of a domain; a condition that would split it further is left out."""
-
-
-def context(fn: Function, path: Path, most: int = MAX_DOMAIN) -> tuple[Dnf, bool]:
+def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
     """What loops, guards and assumptions around `path` say when it is reached, over names that do
-    not change in the statements they belong to; False where something had to be left out: choices
-    between versions, and what makes more than `most` cases."""
+    not change in the statements they belong to; False where something had to be left out, as
+    choices between versions are."""
     out, exact = assumptions_of(fn), True
     parents = enclosing(fn, path)[:-1]
     for n, s in enumerate(parents):
@@ -106,7 +102,7 @@ def context(fn: Function, path: Path, most: int = MAX_DOMAIN) -> tuple[Dnf, bool
             found = iterations(s, translator)
         else:
             found = translator.condition(s.cond, holds=path[n + 1] >= 0)
-        out, few = restricted(out, found, most)
+        out, few = restricted(out, found)
         exact = exact and translator.exact and few
     return out, exact
 
@@ -137,6 +133,10 @@ def iterations(loop: For, translator: Translator) -> Dnf:
     return conjoin(tuple(out), end)
 
 
+MAX_DOMAIN = 64
+"""Cases of a domain; a condition that would split it further is left out."""
+
+
 def possible(dnf: Dnf) -> Dnf:
     """Without the cases that contradict themselves."""
     if len(dnf) < 2:
@@ -144,8 +144,8 @@ def possible(dnf: Dnf) -> Dnf:
     return tuple(conj for conj in dnf if feasible(conj))
 
 
-def restricted(domain: Dnf, formula: Dnf, most: int = MAX_DOMAIN) -> tuple[Dnf, bool]:
+def restricted(domain: Dnf, formula: Dnf) -> tuple[Dnf, bool]:
     """The part of `domain` where `formula` holds; False with the whole where the cases become too
-    many, more than `most`."""
+    many."""
     found = possible(conjoin(domain, formula))
-    return (found, True) if len(found) <= (most) else (domain, False)
+    return (found, True) if len(found) <= MAX_DOMAIN else (domain, False)

@@ -48,11 +48,6 @@ OPAQUE = "opaque"
 """The label of statements that are not modelled."""
 
 
-MAX_CONTEXT = 4
-"""Cases that conditions around a region are told apart in: every pair of accesses has their
-square."""
-
-
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A loop of the region; `sign` is the direction its variable moves in, 0 where unknown."""
@@ -154,7 +149,7 @@ class _Builder:
         self.instances: list[Instance] = []
 
     def region(self) -> Region:
-        domain, exact = context(self.fn, self.scope, MAX_CONTEXT)
+        domain, exact = context(self.fn, self.scope)
         place = _Place((), domain, exact, visible(self.fn, self.scope))
         if self.scope:
             self._statement(enclosing(self.fn, self.scope)[-1], self.scope, place)

@@ -225,18 +225,27 @@ def _tested(cut: Expr, tests: list[Expr], loop: For, item: str) -> bool:
 
 
 def _beside(fn: Function, site: LoopSite, paths: set[tuple[int, ...]]) -> Iterator[LoopSite]:
-    """Loops over the work-items of the same groups that are not dealt out."""
+    """Loops over the work-items of the same groups that are not dealt out, or have other elements:
+    who has an element is the same everywhere in a kernel."""
     around = (x.path for x in loops(fn) if x.loop.level and x.path == site.path[: len(x.path)])
     kernel = min(around, key=len)
     for other in loops(fn):
         same = other.loop.level == site.loop.level and other.path[: len(kernel)] == kernel
-        if same and other.path not in paths:
+        if same and (other.path not in paths or _elements(other.loop) != _elements(site.loop)):
             yield other
 
 
+def _elements(loop: For) -> tuple[object, ...]:
+    """Which elements a loop over work-items hands out, where no bound cuts it short."""
+    fixed = fixed_trips(loop)
+    return poly(loop.lo), value_of(loop.step), fixed and fixed[0].value
+
+
 def _other(site: LoopSite) -> Obstacle:
-    text = f"another loop over the same work-items, '{site.loop.var}', keeps its order"
-    remedy = f"name all of them: cyclic {site.loop.var}* ..."
+    text = (
+        f"another loop over the same work-items, '{site.loop.var}', keeps its order, or has others"
+    )
+    remedy = f"name all of them, over the same elements: cyclic {site.loop.var}* ..."
     return Obstacle("LX198", text, site.loop.origin.loc, remedy=remedy)
 
 

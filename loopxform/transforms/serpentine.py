@@ -67,8 +67,7 @@ class Serpentine(Step):
         text = self.rows or "1"
         rows = int(text) if text.isascii() and text.isdecimal() else 0
         fixed = fixed_trips(site.loop)
-        ends = [fixed_trips(x) for x in (site.loop, inner)]
-        if any(e is None or e[1] for e in ends):
+        if any(e is None or e[1] for e in (fixed, fixed_trips(inner))):
             yield "how often they run is not fixed", "stripmine and normalise them first"
         elif not rows or fixed is None or (fixed[0].value or 0) % rows:
             yield f"'{self.rows}' rows are no part of them", "use 1, or a divisor of the iterations"

@@ -9,9 +9,8 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-import numpy as np
 import pytest
-from test_recipes import HEAD, LOOPS, READS, outcome
+from test_recipes import HEAD, LOOPS, READS, equal, outcome
 from tilings import ROOM
 
 from loopxform.codegen import emit
@@ -104,8 +103,8 @@ def check(name: str, text: str, counts: Counter[str]) -> None:
         found = arguments(fn, run, seed)
         compiled(**found)
         for array in {"C", "D"} & found.keys():
-            same = np.array_equal(expected[array], found[array], equal_nan=True)  # type: ignore[arg-type]
-            assert same, f"{name}: {array} by {done.recipe} {sizes} {options} at {run}\n{text}"
+            said = f"{name}: {array} by {done.recipe} {sizes} {options} at {run}\n{text}"
+            assert equal(expected[array], found[array]), said
             counts["compared"] += 1
 
 

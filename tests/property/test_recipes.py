@@ -203,6 +203,11 @@ def outcome(fn: Function, seed: int, sizes: dict[str, int]) -> dict[str, object]
     return args
 
 
+def equal(one: object, two: object) -> bool:
+    """Whether two arrays have the same elements, NaN where the other has NaN."""
+    return np.array_equal(np.asarray(one), np.asarray(two), equal_nan=True)
+
+
 def check(name: str, text: str, counts: Counter[str]) -> None:
     fn = parse_file("f.c", text=text).unit.functions[0]
     rng = random.Random(name)
@@ -235,8 +240,9 @@ def _same(
         found = arguments(done.derivation.start, sizes, seed)
         Program(done.function).run(found, order_seed=seed)
         for array in {"C", "D"} & result.keys():
-            same = np.array_equal(result[array], found[array], equal_nan=True)  # type: ignore[arg-type]
-            assert same, f"{name}: {array} by {done.recipe} {tiles} at {sizes}\n{text}"
+            assert equal(result[array], found[array]), (
+                f"{name}: {array} by {done.recipe} {tiles} at {sizes}\n{text}"
+            )
 
 
 def sweep(programs: Iterator[tuple[str, str]]) -> Counter[str]:

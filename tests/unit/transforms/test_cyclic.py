@@ -44,6 +44,14 @@ REFUSALS = {
         *("map iii group.x", "map ii thread.x", "cyclic ii i 2"),
     ),
     "the-others-stay": (MM, *MAPPED, "cyclic ii#1 i 2"),
+    "other-bounds": (
+        c(
+            "for (int p = 0; p < M; p++) for (int q = 0; q < 24; q++) A[p][q] += B[p][q];",
+            "int M, float A[M][24], float B[M][24]",
+        ),
+        *("parallelise p", "parallelise q", "stripmine q 4 qq", "split qq 8", "sequentialise q*"),
+        *("normalise q* body", "map p group.x", "map qq* thread.x", "cyclic qq* q 2"),
+    ),
     "more-than-its-elements": row(
         "b[i] = x[i - 1] + x[i];",
         *("copy-to-local x iii", "copy-to-private x_loc ii", "cyclic ii i 2"),
