@@ -263,6 +263,7 @@ class Routine:
         group_order: int | None = None,
         serpentine: int | None = None,
         cyclic: int | None = None,
+        pack: int | None = None,
         specialise: Mapping[str, int] | None = None,
         **sizes: int,
     ) -> TiledRoutine:
@@ -271,10 +272,10 @@ class Routine:
         again, and a nest without reuse is mapped naively, saying why; `variant` is its older
         name. `contract` lets the device fuse a*b + c; without it results are those of the C program
         to the last bit. `pad`, `edge_versions`, `Rk`, `reassociate`, `vector`, `index`,
-        `item_layout` (rows, columns), `stages`, `group_order`, `serpentine`, `cyclic` and
-        `specialise` (sizes by name) are the options of the command line. `layouts` are arrays to
-        be read from a copy with its dimensions in that order, {} for none; without it the copies
-        are made that pay, where no recipe is named.
+        `item_layout` (rows, columns), `stages`, `group_order`, `serpentine`, `cyclic`,
+        `pack` and `specialise` (sizes by name) are the options of the command line. `layouts` are
+        arrays to be read from a copy with its dimensions in that order, {} for none; without it
+        the copies are made that pay, where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
         """
@@ -287,7 +288,7 @@ class Routine:
         options = replace(edges, vector=vector, narrow=narrow, lanes=item_layout, stages=stages)
         fixed = tuple((specialise or {}).items())
         options = replace(options, fixed=fixed, bands=group_order)
-        options = replace(options, serpentine=serpentine, cyclic=cyclic)
+        options = replace(options, serpentine=serpentine, cyclic=cyclic, pack=pack)
         chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)
 

@@ -141,6 +141,7 @@ CODES: dict[str, str] = {
     "round, and a sum of parts rounds elsewhere.",
     "LX192": "The loop does not consist of reductions whose partial results can be combined.",
     "LX193": "Not a grid of groups with two dimensions, each of one loop.",
+    "LX194": "No tile of the nest would be filled from a copy with longer rows.",
     "LX195": "Not a number that a size of the function can be specialised for.",
     "LX197": "Two unrolled loops whose iterations cannot be walked there and back.",
     "LX198": "The elements of the work-items of a group cannot be dealt out in turns.",

@@ -14,7 +14,10 @@ from loopxform.recipes.wishes import Wish, wish
 from loopxform.tiled import TiledRoutine, tile_routine
 
 DEFAULT = ("naive", "block", "register")
-SWITCHES = ("Rk", "vector", "index", "stages", "serpentine", "cyclic", "group-order", "item-layout")
+SWITCHES = (
+    *("Rk", "vector", "index", "stages", "serpentine", "cyclic", "pack"),
+    *("group-order", "item-layout"),
+)
 """Options of tiling that have several values."""
 
 VARIED = (*NAMES, *SWITCHES)

@@ -69,7 +69,7 @@ def _add_what(p: argparse.ArgumentParser) -> None:
         default=[],
         metavar="Tk=8,16,32",
         help="a variant for each of these values (of sizes, Rk, vector, index, stages, "
-        "serpentine, cyclic, group-order or item-layout). Given several times, they multiply",
+        "serpentine, cyclic, pack, group-order or item-layout). Given several times, they multiply",
     )
     help = "a library, where the nest is a matrix product"
     g.add_argument("--against", action="append", default=[], choices=LIBRARIES, help=help)

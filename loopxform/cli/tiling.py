@@ -55,6 +55,7 @@ def add_details(g: argparse._ArgumentGroup) -> None:
     g.add_argument("--stages", choices=("1", "2"), help=wishes.STAGES)
     g.add_argument("--serpentine", metavar="ROWS", help=wishes.SERPENTINE)
     g.add_argument("--cyclic", metavar="N", help=wishes.CYCLIC)
+    g.add_argument("--pack", metavar="N", help=wishes.PACK)
     g.add_argument("--group-order", metavar="N", help=wishes.BANDS)
     g.add_argument("--item-layout", metavar="RxC", help=wishes.LANES)
 
@@ -121,6 +122,7 @@ def details(args: argparse.Namespace) -> Options:
         serpentine=None
         if args.serpentine is None
         else wishes.rows("--serpentine", args.serpentine),
+        pack=None if args.pack is None else wishes.rows("--pack", args.pack),
         stages=None if args.stages is None else wishes.stages("--stages", args.stages),
         lanes=None if args.item_layout is None else wishes.lanes("--item-layout", args.item_layout),
     )

@@ -41,7 +41,8 @@ class Buffer:
     """An array argument: how many elements the program may touch, and when it touches any. The
     elements of an array of structs are whole structs. `into` is copied to the device before the
     first kernel, `back` from it after the last (None: nothing); `exposed` says that a kernel may
-    read an element before one writes it."""
+    read an element before one writes it. Where an array of the device is not needed, kernels
+    are given the one it is `like`."""
 
     param: Param | Struct
     count: Expr
@@ -50,6 +51,7 @@ class Buffer:
     into: Part | None = None
     back: Part | None = None
     exposed: bool = False
+    like: str = ""
 
     @property
     def sizes(self) -> tuple[Expr, ...]:

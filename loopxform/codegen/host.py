@@ -65,11 +65,19 @@ class HostBuffer:
 
 @dataclass(frozen=True)
 class HostTemporary:
-    """An array that exists on the device only: C expressions for its elements and their size."""
+    """An array that exists on the device only: C expressions for its elements, their size, and
+    whether it is needed ("": always); where it is not, kernels are given the array `like`."""
 
     name: str
     count: str
     size: str
+    when: str
+    like: str
+
+    @property
+    def own(self) -> str:
+        """The C variable that says whether it is needed."""
+        return self.name.replace("lx_mem_", "lx_own_", 1)
 
 
 @dataclass(frozen=True)
@@ -140,7 +148,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
     control = tuple(host_control.lines(plan))
-    computed = [*(t.count for t in temporaries), *control]
+    computed = [*(x for t in temporaries for x in (t.count, t.when)), *control]
     texts = [
         reference,
         *computed,
@@ -311,7 +319,9 @@ def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
 
 def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
     variable = host_control.device_variable(b.param.name)
-    return HostTemporary(variable, wide(b.count, d), f"sizeof({b.param.type.c})")
+    when = "" if b.when is None else wide(b.when, d)
+    size = f"sizeof({b.param.type.c})"
+    return HostTemporary(variable, wide(b.count, d), size, when, b.like or "NULL")
 
 
 def _kernels(plan: Plan) -> Iterator[HostKernel]:

@@ -85,7 +85,7 @@ class Plan:
         """What the launches, and the control flow around them, compute from the scalars."""
         grids = [e for k in self.kernels for e in k.computed]
         control = schedule.expressions(self.schedule)
-        return (*grids, *control, *(b.count for b in self.temporaries))
+        return (*grids, *control, *(e for b in self.temporaries for e in b.sizes))
 
     @property
     def sizes(self) -> tuple[Expr, ...]:

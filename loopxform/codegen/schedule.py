@@ -24,6 +24,7 @@ from typing import TypeAlias, assert_never
 from loopxform.analysis.hosted import computed_by_host, counting, host_scalars
 from loopxform.codegen.buffers import Buffer
 from loopxform.errors import EmitError
+from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -37,12 +38,14 @@ from loopxform.ir.nodes import (
     Param,
     Return,
     Stmt,
+    Un,
     Var,
 )
 from loopxform.ir.types import INT, Scalar
-from loopxform.ir.typing import symbols
-from loopxform.ir.visit import bodies, loads, names, reads, walk, writes
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import bodies, loads, map_exprs, names, reads, walk, writes
 from loopxform.ir.whiles import condition, end
+from loopxform.transforms.bounds import conjunction
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def schedule(fn: Function) -> tuple[Item, ...]:
             loc=fn.origin.loc,
             help="map the parallel loops: map i group.x",
         )
-    arrays = tuple(Param(s.name, s.type, s.shape, array=True) for s in _arrays(fn))
+    arrays = tuple(Param(s.name, s.type, s.shape, array=True) for s, _ in _arrays(fn))
     return tuple(_Reader(fn, arrays).items(fn.body, ()))
 
 
@@ -151,14 +154,14 @@ def temporaries(fn: Function) -> tuple[Buffer, ...]:
     extents of one before the first kernel."""
     known = scalars(fn)
     found = _arrays(fn)
-    for s in found:
+    for s, _ in found:
         if not all(names(d) <= known and not any(loads(d)) for d in s.shape):
             raise EmitError(
                 f"how large '{s.name}' is cannot be told before the first kernel runs",
                 loc=s.origin.loc,
                 help="declare it with sizes that are parameters",
             )
-    return tuple(_temporary(s) for s in found)
+    return tuple(_temporary(fn, s, conds) for s, conds in found)
 
 
 def scalars(fn: Function) -> frozenset[str]:
@@ -176,17 +179,22 @@ class _Reader:
     fixed: frozenset[str] = field(init=False)
     hosted: frozenset[str] = field(init=False)
     types: dict[str, Scalar] = field(init=False)
+    rows: dict[str, Param] = field(init=False)
 
     def __post_init__(self) -> None:
         self.fixed = scalars(self.fn)
         self.hosted = host_scalars(self.fn)
         self.types = symbols(self.fn)
+        self.rows = _rows(self.fn)
 
     def items(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> Iterator[Item]:
         """The items of a body of the host inside its loops `around`."""
         known = self.hosted | {x.var for x in around}
         for s in body:
             match s:
+                case Decl() if s.name in self.rows:
+                    row = self.rows[s.name]
+                    yield Set(row.name, row.type, s.shape[-1])
                 case Decl() | Return(None):
                     continue
                 case For() if _on_grid(s):
@@ -237,16 +245,40 @@ class _Reader:
         moved = (self.hosted - self.fixed) & used
         setting = tuple(Param(n, self.types[n]) for n in sorted(moved))
         changing = tuple(p for p in (*counting, *setting) if p.name in used)
+        nest, arrays, rows = self._with_rows(nest)
+        changing = (*changing, *rows)
         own = tuple(p for p in changing if p.name not in {q.name for q in self.fn.objects})
-        alone = replace(
-            self.fn, params=(*self.fn.params, *self.arrays, *own), body=self._body(nest)
-        )
+        alone = replace(self.fn, params=(*self.fn.params, *arrays, *own), body=self._body(nest))
         known = {p.name for p in alone.objects}
         lost = used - known | (writes((nest,)) & {p.name for p in alone.objects if not p.array})
         if lost:
             raise _passed_on(min(lost), nest)
         self.number += 1
-        return Launch(self.number - 1, alone, when, changing)
+        return Launch(self.number - 1, alone, self._asked(nest, when), changing)
+
+    def _with_rows(self, nest: For) -> tuple[For, tuple[Param, ...], tuple[Param, ...]]:
+        """The nest with the lengths of rows that the host computes, the arrays, and these scalars:
+        a kernel need not keep in registers what it is given."""
+        used = reads((nest,)) | writes((nest,))
+        mine = {p.name: self.rows[p.name] for p in self.arrays if p.name in used & set(self.rows)}
+        given = {p.shape[-1]: Var(mine[p.name].name) for p in self.arrays if p.name in mine}
+        (body,) = map_exprs((nest,), lambda e: given.get(e, e))
+        assert isinstance(body, For)
+        arrays = tuple(
+            replace(p, shape=(*p.shape[:-1], given.get(p.shape[-1], p.shape[-1])))
+            for p in self.arrays
+        )
+        return body, arrays, tuple(mine.values())
+
+    def _asked(self, nest: For, when: Expr | None) -> Expr | None:
+        """When a nest is launched: one that only makes a copy not where the array stands for it."""
+        made = [s for s, _ in _arrays(self.fn) if s.name in writes((nest,))]
+        arrays = {p.name for p in (*self.fn.objects, *self.arrays) if p.array}
+        if [s.name for s in made] != sorted(writes((nest,)) & arrays):
+            return when
+        same = next((stands_for(self.fn, s) for s in made if s.like), None)
+        parts = [e for e in (when, None if same is None else Un("!", same)) if e is not None]
+        return conjunction(parts) if parts else None
 
     def _body(self, nest: For) -> tuple[Stmt, ...]:
         """The nest, and the scalars that are declared beside it: counters of its loops."""
@@ -255,17 +287,40 @@ class _Reader:
         return (*(s for s in shared if s.name in own), nest)
 
 
-def _arrays(fn: Function) -> list[Decl]:
-    """The arrays declared beside the nests, in loops of the host too."""
-    found: list[Decl] = []
-    waiting = list(fn.body)
+def _arrays(fn: Function) -> list[tuple[Decl, tuple[Expr, ...]]]:
+    """The arrays declared beside the nests, in loops of the host too; and the conditions under
+    which they are, as far as they can be told before the first kernel."""
+    known, found = scalars(fn), list[tuple[Decl, tuple[Expr, ...]]]()
+    waiting: list[tuple[Stmt, tuple[Expr, ...]]] = [(s, ()) for s in fn.body]
     while waiting:
-        s = waiting.pop(0)
+        s, conds = waiting.pop(0)
         if isinstance(s, Decl) and s.shape:
-            found.append(s)
+            found.append((s, conds))
+        elif isinstance(s, If) and _made_of(s.cond, known):
+            then = [(x, (*conds, s.cond)) for x in s.then]
+            waiting = [*then, *((x, (*conds, Un("!", s.cond))) for x in s.orelse), *waiting]
         elif not _on_grid(s):
-            waiting = [*(x for b in bodies(s) for x in b), *waiting]
+            waiting = [*((x, conds) for b in bodies(s) for x in b), *waiting]
     return found
+
+
+def _rows(fn: Function) -> dict[str, Param]:
+    """By copies of arrays in longer rows, the scalar that says how long."""
+    types, out = symbols(fn), dict[str, Param]()
+    for s, _ in _arrays(fn):
+        if s.like:
+            out[s.name] = Param(fresh(fn, f"{s.name}_row"), type_of(s.shape[-1], types))
+    return out
+
+
+def stands_for(fn: Function, s: Decl) -> Expr | None:
+    """Where the array of the caller's that `s` is like has rows of the same length, so that the
+    host can give the kernels that array in place of a copy. None: never."""
+    own = next((p for p in fn.objects if p.name == s.like), None)
+    if own is None:
+        return None
+    rows = [(a, b) for a, b in zip(s.shape[1:], own.shape[1:]) if a != b]
+    return conjunction([Bin("==", a, b) for a, b in rows if b is not None])
 
 
 def _on_grid(s: Stmt) -> bool:
@@ -327,7 +382,10 @@ def _passed_on(name: str, nest: For) -> EmitError:
     )
 
 
-def _temporary(s: Decl) -> Buffer:
+def _temporary(fn: Function, s: Decl, conds: tuple[Expr, ...]) -> Buffer:
     count = reduce(lambda a, b: Bin("*", a, b), s.shape)
     p = Param(s.name, s.type, s.shape, array=True, origin=s.origin)
-    return Buffer(p, count, None, written=True)
+    same = stands_for(fn, s)
+    needed = [*conds, *([] if same is None else [Un("!", same)])]
+    when = conjunction(needed) if needed else None
+    return Buffer(p, count, when, written=True, like=s.like)

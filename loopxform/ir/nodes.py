@@ -22,7 +22,7 @@ see `visit.resolve`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
@@ -153,12 +153,13 @@ class For(Node):
 @dataclass(frozen=True, slots=True)
 class If(Node):
     """`if (cond) then else orelse`; where both are versions of the same, and neither relies on the
-    condition, it is a `choice` (steps `few` and `narrow`)."""
+    condition, it is a `choice`: between shapes of "tiles" (step `few`), or for "sizes" that allow
+    more (steps `narrow` and `pack`)."""
 
     cond: Expr
     then: tuple[Stmt, ...]
     orelse: tuple[Stmt, ...] = ()
-    choice: bool = field(default=False, compare=False)
+    choice: Literal["", "tiles", "sizes"] = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +175,16 @@ class Assign(Node):
 @dataclass(frozen=True, slots=True)
 class Decl(Node):
     """Declares a scalar (shape ()) or an array for the rest of the enclosing body. `heap` marks an
-    array that the C text allocates."""
+    array that the C text allocates. One in global memory may be `like` an array of the caller's: it
+    holds the same elements, where both have them, so that with rows of one length the one can stand
+    for the other (step `pack`)."""
 
     name: str
     type: Scalar
     shape: tuple[Expr, ...] = ()
     space: Space | None = None
     heap: bool = False
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,7 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
         s = map_stmt_exprs(s, expr)
         match s:
             case Decl(name):
-                return (replace(s, name=new.get(name, name)),)
+                return (replace(s, name=new.get(name, name), like=new.get(s.like, s.like)),)
             case Copy(target, source):
                 return (replace(s, target=new.get(target, target), source=new.get(source, source)),)
             case For(var):

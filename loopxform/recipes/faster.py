@@ -6,23 +6,27 @@ from __future__ import annotations
 from dataclasses import replace
 from math import gcd
 
+from loopxform.errors import TransformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
 from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
+from loopxform.recipes.transpose import transposition
 from loopxform.recipes.work import Loops, Work
 from loopxform.transforms import (
     Bands,
     Cyclic,
     Lanes,
     Narrow,
+    Pack,
     Pipeline,
     Serpentine,
     Vectorise,
     Version,
 )
+from loopxform.transforms.shapes import all_shapes
 from loopxform.transforms.vectors import Found, copies, widest
 
 
@@ -37,6 +41,7 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         stages=limits.stages if options.stages is None else options.stages,
         lanes=limits.rectangle if options.lanes is None else options.lanes,
         serpentine=limits.serpentine if options.serpentine is None else options.serpentine,
+        pack=limits.pack if options.pack is None else options.pack,
     )
 
 
@@ -44,9 +49,7 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     """With two `options.stages` tiles are fetched ahead; registers are walked there and back in
     `options.serpentine` rows, groups in `options.bands`; work-items stand in rectangles of
     `options.lanes` and get their elements `options.cyclic` at a time, those of a vector where
-    nothing is asked. Copies move `options.vector` elements at once where they may, in a version of
-    the nest over groups where only the sizes say whether they may; offsets have 32 bits in a
-    version where the sizes allow it (`options.narrow`)."""
+    nothing is asked."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
     if options.stages == 2:
@@ -69,23 +72,41 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if rows:
         w.stage("Neighbours in a rectangle")
         w.attempt(Lanes(group, str(rows), str(columns)))
-    _in_versions(w, group, nest, width, narrow=bool(options.narrow))
 
 
-def _in_versions(w: Work, group: str, nest: Path, width: int, *, narrow: bool) -> None:
-    """Versions of the nest for sizes that allow more."""
-    first = group
-    if narrow:
+def in_versions(w: Work, group: str, options: Options) -> None:
+    """Versions of the nest of the loop `group`, in all its shapes, for sizes that allow more:
+    offsets have 32 bits in one (`options.narrow`); copies move `options.vector` elements at once
+    where rows are vectors, or can be in a copy of the array that serves `options.pack`
+    iterations."""
+    width, first = options.vector or 1, group
+    nest = all_shapes(w.fn, resolve(w.fn, group)[0].path)
+    if options.narrow:
         w.stage("Offsets in 32 bits")
         w.attempt(Narrow(group))
         first = w.ref(resolve(w.fn, group)[0].path)
     if width > 1:
+        _packed(w, first, nest, width, options.pack or 0)
         w.stage("Vectors")
         w.attempt(Version(first, str(width)))
         for tile in dict.fromkeys(_tiles(w, nest)):
             most = widest(w.fn, tile, width)
             while most > 1 and not w.attempt(Vectorise(tile, str(most))):
                 most //= 2
+
+
+def _packed(w: Work, loop: str, nest: Path, width: int, least: int) -> None:
+    """A version that reads copies in rows of vectors, where each of them serves `least` iterations;
+    each copy is a kernel."""
+    before, known = w.derivation, {f.copy.source for f in _copies(w, nest)}
+    if not (least and w.attempt(Pack(loop, str(width), str(least)))):
+        return
+    new = {f.copy.source for f in _copies(w, nest)} - known
+    try:
+        for name in sorted(new):
+            w.derivation = transposition(w.derivation, name)
+    except TransformError:
+        w.derivation = before
 
 
 def _in_registers(w: Work, nest: Path, width: int) -> int:

@@ -25,7 +25,8 @@ class Limits:
     Where nothing else is asked, register tiles move `at_once` elements at once, offsets have 32
     bits where the sizes allow it (`narrow`), tiles have `stages` buffers, and unrolled register
     tiles are walked there and back in `serpentine` rows (0: in the order of the program), by work-
-    items that stand in a `rectangle` (rows, columns; 0 for rows of them).
+    items that stand in a `rectangle` (rows, columns; 0 for rows of them); arrays whose rows are no
+    vectors are copied into longer ones where each serves `pack` iterations (0: never).
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     """
 
@@ -42,6 +43,7 @@ class Limits:
     narrow: bool = False
     stages: int = 1
     serpentine: int = 0
+    pack: int = 0
     rectangle: tuple[int, int] = (0, 0)
     bandwidth: float = 0
     peak: float = 0
@@ -65,6 +67,7 @@ def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Lim
         narrow=True,
         stages=2,
         serpentine=2,
+        pack=1024,
         rectangle=(4, 8),
         bandwidth=bandwidth,
         peak=peak,

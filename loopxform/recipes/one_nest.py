@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopxform.analysis.invariance import Read
-from loopxform.errors import TransformError, UnsupportedC
+from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
@@ -19,7 +19,7 @@ from loopxform.recipes import fit
 from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import Demand, demand
-from loopxform.recipes.faster import faster, wanted
+from loopxform.recipes.faster import faster, in_versions, wanted
 from loopxform.recipes.finish import finish
 from loopxform.recipes.in_group import in_group
 from loopxform.recipes.layouts import one_each
@@ -27,7 +27,8 @@ from loopxform.recipes.limits import Limits
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, with_guards_inside
 from loopxform.recipes.reuse import Dim, Staged
-from loopxform.recipes.rounds import filled
+from loopxform.recipes.rounds import filled, shapes
+from loopxform.recipes.shapes import in_shapes
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.work import Loops, Work, levels
@@ -59,7 +60,8 @@ class Tiled:
     staged, what is read into registers from global memory, and why not another choice; the arrays
     that are read from a copy in another layout, with the names of the copies; the nest before that,
     where its reduction is not split. `rest` are the nests that follow, where the loops of the
-    user's nest became several. `fitted` says why the sizes are what they are."""
+    user's nest became several. `fitted` says why the sizes are what they are, `group` which
+    loop runs over the groups, the outermost of them."""
 
     derivation: Derivation
     choice: Choice
@@ -72,6 +74,7 @@ class Tiled:
     plain: Nest | None = None
     rest: tuple[Tiled, ...] = ()
     fitted: Fitted | None = None
+    group: str = ""
 
     @property
     def function(self) -> Function:
@@ -91,9 +94,13 @@ def one_nest(
     *,
     strict: bool,
     few: bool = False,
+    several: bool = False,
+    versions: bool = True,
 ) -> Tiled:
     """Tiles a prepared nest by the first choice whose steps are all legal; `few` as `choices` has
-    it. With `strict` that the recipe does not fit is an error, else the nest is mapped naively.
+    it. With `strict` that the recipe does not fit is an error, else the nest is mapped naively. In
+    `several` shapes of tiles where sizes are not known, and that helps; with `versions` for sizes
+    that allow more.
 
     Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
@@ -102,7 +109,7 @@ def one_nest(
     found, problem = choices(inside, recipe, kept=kept, few=few, automatic=tried)
     for choice in found:
         try:
-            return _staged(inside, choice, given, limits, options)
+            return _staged(inside, choice, given, limits, options, several, versions)
         except TransformError as e:
             if strict:
                 raise
@@ -114,17 +121,54 @@ def one_nest(
 
 
 def _staged(
-    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, options: Options
+    nest: Nest,
+    choice: Choice,
+    given: Mapping[str, int],
+    limits: Limits,
+    options: Options,
+    several: bool,
+    versions: bool,
 ) -> Tiled:
     """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
     unless that leaves none."""
     while True:
         try:
-            return _apply(nest, choice, given, limits, options)
+            found = _in_shapes(nest, choice, given, limits, options) if several else None
+            return found or _apply(nest, choice, given, limits, options, versions=versions)
         except NotCopied as e:
             choice = choice.without(e.stage)
             if not choice.stages:
                 raise e.refused from e
+
+
+def _in_shapes(
+    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, options: Options
+) -> Tiled | None:
+    """The nest in several shapes of tiles; None where it needs no more than one, or cannot have
+    others."""
+    if None not in trips(nest).values():
+        return None
+    options = wanted(options, limits, choice)
+    needs = demand(nest, choice, options.stages or 1)
+    sizes, notes = fit.fitted(choice, needs, limits, given)
+    found = shapes(choice, needs, sizes, given, limits, nest.parallel)
+    if len(found) == 1:
+        return None
+    done: list[Tiled] = []
+
+    def tiled(part: Nest, sizes: Mapping[str, int]) -> Derivation:
+        one = one_nest(part, sizes, "register", limits, options, strict=True, versions=False)
+        done.append(one)
+        return one.derivation
+
+    try:
+        derivation = in_shapes(nest, found, limits.compute_units, tiled)
+    except (TransformError, LimitError, UnsupportedC):
+        return None
+    w = Work(derivation, sizes)
+    in_versions(w, done[0].group, options)
+    fitted = Fitted(needs, notes)
+    return replace(done[0], derivation=w.derivation, fitted=fitted)
 
 
 def _apply(
@@ -134,6 +178,8 @@ def _apply(
     limits: Limits,
     options: Options = PLAIN,
     reason: str = "",
+    *,
+    versions: bool = True,
 ) -> Tiled:
     """The steps of a choice, for sizes that fit."""
     options = wanted(options, limits, choice)
@@ -154,9 +200,12 @@ def _apply(
     if choice.recipe == "reduce":
         in_group(w, nest, reassociate=options.reassociate)
         return Tiled(w.derivation, choice, used, nest, reason=reason)
-    staged, kept = _tiled(w, nest, choice, options, limits)
+    staged, kept, group = _tiled(w, nest, choice, options, limits)
+    if versions:
+        in_versions(w, group, options)
     found = Fitted(needs, (*notes, *more))
-    return Tiled(w.derivation, choice, used, nest, staged, kept, reason, fitted=found)
+    done = Tiled(w.derivation, choice, used, nest, staged, kept, reason, fitted=found)
+    return replace(done, group=group)
 
 
 def trips(nest: Nest) -> dict[str, int | None]:
@@ -167,10 +216,10 @@ def trips(nest: Nest) -> dict[str, int | None]:
 
 def _tiled(
     w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
-) -> tuple[tuple[Staged, ...], tuple[Read, ...]]:
-    """Every step, in the order of the listings; what was staged, and what is read into registers
-    from global memory. On a CPU with vectors the elements of a work-item are lanes: they stay
-    parallel, and compilers find registers for what they read."""
+) -> tuple[tuple[Staged, ...], tuple[Read, ...], str]:
+    """Every step, in the order of the listings; what was staged, what is read into registers from
+    global memory, and the outermost loop over groups. On a CPU with vectors the elements of a
+    work-item are lanes: they stay parallel, and compilers find registers for what they read."""
     lanes = limits.vector > 0
     tiled = [d.loop for d in choice.dims]
     others = [v for v in nest.parallel if v not in tiled]
@@ -204,8 +253,9 @@ def _tiled(
         w.attempt(Interior(groups[-1]))
     w.stage("Groups without iterations")
     w.attempt(Trim(groups[-1]))
-    faster(w, [*others, *groups][0], dims, options)
-    return staged, kept
+    group = [*others, *groups][0]
+    faster(w, group, dims, options)
+    return staged, kept, group
 
 
 def _uneven(w: Work, choice: Choice, dims: list[Loops]) -> dict[str, tuple[str, ...]]:

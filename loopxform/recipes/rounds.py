@@ -1,14 +1,16 @@
-"""Rounds of groups: a device runs so many groups at once. Where the last round is nearly empty, or
-the only one is, smaller tiles give it more to do."""
+"""Rounds of tiles: a device works on so many at once. Where the last round is nearly empty, or the
+only one is, smaller tiles give it more to do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.demand import Demand
 from loopxform.recipes.extents import amount
 from loopxform.recipes.limits import Limits
+from loopxform.transforms.few import Shape
 
 Sizes = Mapping[str, int]
 WARPS = 4
@@ -17,29 +19,53 @@ WARPS = 4
 FEWEST = 4
 """Elements of a work-item along a loop that are not halved to make more groups."""
 
+WHOLE = 1000
+"""The time that the largest tile takes."""
 
-def at_once(demand: Demand, sizes: Sizes, limits: Limits) -> int:
-    """The groups that a device runs at the same time, as far as registers tell; 0: not known."""
-    group = amount(tuple(f for d in demand.items for f in d), sizes)
-    needed = next((u.total for u in demand.uses(sizes, limits) if u.what == "registers"), 1)
-    return limits.compute_units * max(1, limits.register_file // max(1, group * needed))
+SMALLER = (
+    (("Ty",), 1, 570, 1),
+    (("Ty", "Rx"), 1, 312, 0),
+    (("Ty", "Rx", "Ry"), 2, 206, 0),
+)
+"""Smaller tiles: the sizes that are halved, how many times longer they are along the sequential
+loop beside what fewer work-items leave room for, their time, and the rounds that they serve. Times
+as measured on an H100 (docs/performance.md): half the work-items hide less, and half the elements
+read more for each multiply-add. With several rounds of the first, some compute units get two of the
+last."""
 
 
-def few(groups: int, at_once: int) -> bool:
-    """Whether the rounds are less than 4/5 full (the step `few` asks the same)."""
-    return groups * 5 < -(-groups // max(1, at_once)) * at_once * 4
+@dataclass(frozen=True)
+class Tiling:
+    """Sizes, and the shape of tiles that they make."""
+
+    sizes: dict[str, int]
+    shape: Shape
 
 
-def smaller(choice: Choice, demand: Demand, sizes: Sizes, limits: Limits) -> dict[str, int] | None:
-    """Sizes of smaller tiles: half as many work-items, with half the elements each, which leaves
-    room for longer tiles of the sequential loop; None where the recipe has no such tiles."""
-    if choice.recipe != "register" or not {"Ty", "Tx", "Tk", "Rx"} <= set(sizes):
-        return None
-    if sizes["Ty"] * sizes["Tx"] // 2 < WARPS * limits.warp or sizes["Rx"] <= FEWEST:
-        return None
-    halved = {name: sizes[name] // 2 for name in ("Ty", "Rx")}
-    longer = {**sizes, **halved, "Tk": sizes["Tk"] * demand.buffers}
-    return {**sizes, **halved} if demand.broken(longer, limits) else longer
+def shapes(
+    choice: Choice,
+    demand: Demand,
+    sizes: Sizes,
+    given: Sizes,
+    limits: Limits,
+    loops: tuple[str, ...],
+) -> list[Tiling]:
+    """The shapes of tiles along `loops` that a nest may have, the one of `sizes` first; it alone
+    where the recipe has no others, or the user says what tiles are."""
+    out = [Tiling(dict(sizes), _shape(choice, sizes, loops, WHOLE, 0))]
+    has_all = {"Ty", "Tx", "Tk", "Ry", "Rx"} <= set(sizes)
+    if choice.recipe != "register" or not limits.compute_units or given or not has_all:
+        return out
+    if sizes["Ty"] * sizes["Tx"] // 2 < WARPS * limits.warp:
+        return out
+    for names, longer, time, rounds in SMALLER:
+        if any(n[0] == "R" and sizes[n] <= FEWEST for n in names):
+            continue
+        less = {**sizes, **{n: sizes[n] // 2 for n in names}}
+        long = {**less, "Tk": sizes["Tk"] * demand.buffers * longer}
+        less = less if demand.broken(long, limits) else long
+        out.append(Tiling(less, _shape(choice, less, loops, time, rounds)))
+    return out
 
 
 def filled(
@@ -53,36 +79,34 @@ def filled(
     """Smaller tiles where the iterations of the parallel loops (`trips`, by loop) make too few
     groups for the device, if both are known; and why."""
     out, notes = dict(sizes), list[str]()
-    if choice.recipe != "register" or not limits.compute_units:
+    counts = [n for n in trips.values() if n is not None]
+    if choice.recipe != "register" or not limits.compute_units or len(counts) < len(trips):
         return out, ()
-    groups, most = _groups(choice, out, trips), at_once(demand, sizes, limits)
-    less = smaller(choice, demand, sizes, limits)
-    if (
-        groups is not None
-        and few(groups, most)
-        and less
-        and all(less[n] == given.get(n, less[n]) for n in less)
-    ):
-        changed = ", ".join(f"{n} {out[n]} -> {less[n]}" for n in less if less[n] != out[n])
-        notes.append(f"{changed}: {groups} groups, where {most} run at once")
-        out = less
+    found = shapes(choice, demand, sizes, given, limits, tuple(trips))
+    if len(found) > 1:
+        best = quickest([t.shape for t in found], counts, limits.compute_units)
+        new = found[best].sizes
+        changed = ", ".join(f"{n} {out[n]} -> {new[n]}" for n in new if new[n] != out[n])
+        large = f"{found[0].shape.tiles(counts)} groups for {limits.compute_units} compute units"
+        return new, (f"{changed}: {large}",) if changed else ()
     kept = [d.kept for d in choice.dims if d.kept and d.kept not in given]
     while True:
-        groups = _groups(choice, out, trips)
-        large = [k for k in kept if out[k] > FEWEST]
-        if groups is None or 4 * groups >= 3 * limits.compute_units or not large:
+        groups = _shape(choice, out, tuple(trips), WHOLE, 0).tiles(counts)
+        large_ones = [k for k in kept if out[k] > FEWEST]
+        if 4 * groups >= 3 * limits.compute_units or not large_ones:
             return out, tuple(notes)
-        name = max(reversed(large), key=lambda n: out[n])
+        name = max(reversed(large_ones), key=lambda n: out[n])
         units = f"{groups} groups for {limits.compute_units} compute units"
         notes.append(f"{name} {out[name]} -> {out[name] // 2}: {units}")
         out[name] //= 2
 
 
-def _groups(choice: Choice, sizes: Sizes, trips: Mapping[str, int | None]) -> int | None:
+def quickest(found: list[Shape], trips: list[int], units: int) -> int:
+    """Which of the shapes takes the least time (the step `few` asks the same)."""
+    times = [s.taken(trips, units) for s in found]
+    return times.index(min(times))
+
+
+def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...], time: int, rounds: int) -> Shape:
     tiles = {d.loop: amount(d.factors, sizes) for d in choice.dims}
-    total = 1
-    for loop, count in trips.items():
-        if count is None:
-            return None
-        total *= -(-count // tiles.get(loop, 1))
-    return total
+    return Shape(tuple(tiles.get(v, 1) for v in loops), time, rounds)

@@ -26,7 +26,8 @@ class Options:
     leaves any of these to the plan. Sizes that are `fixed` become numbers, for which the kernels
     are made. Groups are walked in `bands` of so many rows, register tiles there and back in
     `serpentine` rows (0: in the order of the program). Work-items get their elements `cyclic` at a
-    time (1: all at once)."""
+    time (1: all at once). Arrays whose rows are no vectors are copied into longer ones where each
+    of their elements serves `pack` iterations of a loop over groups (0: never)."""
 
     pad: bool = False
     versions: bool = False
@@ -40,6 +41,7 @@ class Options:
     fixed: tuple[tuple[str, int], ...] = ()
     bands: int | None = None
     serpentine: int | None = None
+    pack: int | None = None
     cyclic: int | None = None
 
 

@@ -14,7 +14,6 @@ from loopxform.recipes.layouts import Layouts, layouts, worth
 from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.nest import Nest, alone, prepare, prepare_all
 from loopxform.recipes.one_nest import Tiled, one_nest
-from loopxform.recipes.shapes import in_two_shapes
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.transactions import Estimate
 from loopxform.recipes.transpose import in_layouts, transposition
@@ -48,9 +47,7 @@ def tile(
         options = replace(options, chunks=CHUNKS)
     done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
     if options.layouts is None and options.chunks is None and recipe is None:
-        plain, done = done, _coalesced(done, nest, given, limits, options)
-        if done is plain:
-            done = in_two_shapes(done, given, limits, options)
+        done = _coalesced(done, nest, given, limits, options)
     return replace(done, plain=nest if options.chunks is None else None)
 
 
@@ -90,7 +87,8 @@ def _laid_out(
     copy cannot be made."""
     nest, copied = in_layouts(nest, orders)
     if options.chunks is None:
-        done = one_nest(nest, given, recipe, limits, options, strict=strict)
+        several = recipe is None and not copied
+        done = one_nest(nest, given, recipe, limits, options, strict=strict, several=several)
     else:
         done = in_chunks(nest, given, recipe, limits, options, strict=strict)
     derivation = done.derivation

@@ -1,4 +1,5 @@
-"""The copy that `manifest` makes, as a kernel: tiles of 32 x 32 turn in local memory.
+"""The copies that `manifest` and `pack` make, as kernels: where another dimension becomes the
+fastest, tiles of 32 x 32 turn in local memory.
 
     forall p: forall q: T[q, p] = A[p, q]
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Var
+from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Select, Var
 from loopxform.ir.visit import loops_around, perfect_nest, resolve, walk
 from loopxform.recipes.nest import Nest
 from loopxform.transforms import (
@@ -31,8 +32,8 @@ ROWS = 4
 
 
 def transposition(derivation: Derivation, target: str, tile: int = TILE) -> Derivation:
-    """Maps the nest that sets `target`, an array that `manifest` made, to groups of `tile` times
-    `tile / ROWS` work-items. Raises TransformError where a step is refused."""
+    """Maps the nest that sets `target`, an array that `manifest` or `pack` made, to groups of
+    `tile` times `tile / ROWS` work-items. Raises TransformError where a step is refused."""
     copy = _copy_nest(derivation.function, target)
     derivation = derivation.titled(f"{copy.array} in another layout")
     if copy.read == copy.written:
@@ -73,7 +74,9 @@ class _Copy:
 def _copy_nest(fn: Function, target: str) -> _Copy:
     for path, s in walk(fn.body):
         match s:
-            case Assign(Load(name, at), Load(array, index), "") if name == target:
+            case Assign(Load(name, at), Load(array, index) | Select(_, Load(array, index)), "") if (
+                name == target
+            ):
                 counters = tuple(x.var for x in loops_around(fn, path))
                 return _Copy(array, counters, _counter(index[-1]), _counter(at[-1]))
             case _:
@@ -108,15 +111,23 @@ def _turned(w: Derivation, copy: _Copy, tile: int) -> Derivation:
 
 
 def _straight(w: Derivation, copy: _Copy, tile: int) -> Derivation:
-    """The fastest dimension stays the fastest: neighbours read and write neighbours."""
+    """The fastest dimension stays the fastest: neighbours read and write neighbours, each work-item
+    `ROWS` of them, one below the other."""
+    fn = w.function
     *rest, near = copy.others(copy.read)
-    across, down = fresh(w.function, f"{copy.read}_g"), fresh(w.function, f"{near}_g")
-    height = str(max(1, tile // ROWS))
-    w = w.run((Stripmine(copy.read, str(tile), across), Stripmine(near, height, down)))
-    w = _arranged(w, [*rest[:1], down, across, *rest[1:], near, copy.read])
-    w = w.run(tuple(map(Sequentialise, rest[1:])))
+    across, down = fresh(fn, f"{copy.read}_g"), fresh(fn, f"{near}_g")
+    items = fresh(fn, f"{near}_t")
+    w = w.run(
+        (
+            Stripmine(copy.read, str(tile), across),
+            Stripmine(near, str(tile), down),
+            Stripmine(near, str(ROWS), items),
+        )
+    )
+    w = _arranged(w, [*rest[:1], down, across, *rest[1:], items, copy.read, near])
+    w = w.run((*map(Sequentialise, rest[1:]), Sequentialise(near)))
     w = _on_grid(w, [*rest[:1], down, across])
-    return w.run((MapTo(near, "thread.y"), MapTo(copy.read, "thread.x")))
+    return w.run((MapTo(items, "thread.y"), MapTo(copy.read, "thread.x")))
 
 
 def _on_grid(w: Derivation, groups: list[str]) -> Derivation:

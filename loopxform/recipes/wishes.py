@@ -41,6 +41,10 @@ VECTOR = "neighbours of a row that a copy moves at once where it may (1: none)"
 INDEX = "bits of the offsets of elements, 32 where the sizes allow it (64)"
 SERPENTINE = "rows of a register tile that are walked together, there and back (0: in order)"
 CYCLIC = "elements that a work-item gets at a time, in turns with others (1: all of its own)"
+PACK = (
+    "iterations that read each element of an array for which rows that are no vectors are worth a "
+    "copy with longer ones (0: never)"
+)
 BANDS = "rows of groups that are walked together, column by column (1: row by row)"
 FIXED = "make kernels for these sizes only; for others your own loops run"
 STAGES = "buffers of a tile: 2 to fetch it while the group computes with the one before, or 1"
@@ -90,6 +94,7 @@ class Wish:
             stages=theirs.stages if mine.stages is None else mine.stages,
             serpentine=theirs.serpentine if mine.serpentine is None else mine.serpentine,
             cyclic=theirs.cyclic if mine.cyclic is None else mine.cyclic,
+            pack=theirs.pack if mine.pack is None else mine.pack,
         )
         return Wish(
             {**other.sizes, **self.sizes},
@@ -188,6 +193,10 @@ def _with_cyclic(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, cyclic=number("cyclic", text)))
 
 
+def _with_pack(w: Wish, text: str) -> Wish:
+    return replace(w, options=replace(w.options, pack=rows("pack", text)))
+
+
 def _with_lanes(w: Wish, text: str) -> Wish:
     return replace(w, options=replace(w.options, lanes=lanes("item-layout", text)))
 
@@ -205,6 +214,7 @@ _OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
     "group-order": _with_bands,
     "serpentine": _with_serpentine,
     "cyclic": _with_cyclic,
+    "pack": _with_pack,
 }
 
 
@@ -221,7 +231,7 @@ def number(option: str, text: str) -> int:
 
 
 def rows(option: str, text: str) -> int:
-    """Rows of a register tile, 0 for none. Raises UsageError."""
+    """Rows of a register tile, or iterations, 0 for none. Raises UsageError."""
     return whole(option, text, 0, LARGEST_TILE, "2")
 
 

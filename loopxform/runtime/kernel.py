@@ -85,9 +85,9 @@ class CompiledKernel:
         scalars = {n: int(v) for n, v in values.items() if isinstance(v, int)}
         try:
             self._check(values, scalars)
-            rooms = {b.param.name: Room(_bytes(b, scalars)) for b in self.plan.temporaries}
             buffers = self.plan.buffers
             moved = {b.param.name: _moved(b, values[b.param.name], scalars) for b in buffers}
+            rooms = {b.param.name: _room(b, moved, scalars) for b in self.plan.temporaries}
             follow = partial(self._launches, {**values, **rooms, **moved}, scalars)
             try:
                 launches = list(follow(not_known))
@@ -111,7 +111,7 @@ class CompiledKernel:
     def _told(
         self,
         follow: Callable[[Ask], Iterator[Launch]],
-        rooms: Mapping[str, Room],
+        rooms: Mapping[str, Any],
         read: Callable[[Room], int],
     ) -> Iterator[Launch]:
         """The launches, as the data in the flags say."""
@@ -182,6 +182,12 @@ def _fits(plan: Plan, device: DeviceInfo) -> None:
 
 def _bytes(b: Buffer, scalars: Mapping[str, int]) -> int:
     return max(0, evaluate(b.count, scalars)) * b.param.type.bytes
+
+
+def _room(b: Buffer, moved: Mapping[str, Any], scalars: Mapping[str, int]) -> Any:
+    """Room for an array of the device; where it is not needed, what stands for it."""
+    needed = b.when is None or evaluate(b.when, scalars)
+    return Room(_bytes(b, scalars)) if needed else moved.get(b.like, Room(0))
 
 
 def _moved(b: Buffer, value: Any, scalars: Mapping[str, int]) -> Any:

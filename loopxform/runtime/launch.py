@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
@@ -98,7 +98,8 @@ class Launcher:
         self.queue = queue
         self.built = built
         self.kernel = cl.Kernel(built.program, kernel)
-        self._one_at_a_time = Lock()
+        self.one_at_a_time = Lock()
+        """A kernel object holds the arguments of one launch."""
 
     def group_limit(self) -> int:
         """The largest group this kernel can run with on its device, in work-items."""
@@ -123,13 +124,10 @@ class Launcher:
             for p in self.params
         ]
 
-    def enqueue(
-        self, bound: list[Any], global_size: Sequence[int], local_size: Sequence[int] | None
-    ) -> Any:
-        """The event of a launch with what `bind` gave."""
+    def enqueue(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> Any:
+        """The event of a launch with the arguments that the kernel object has."""
         sizes = tuple(global_size), None if local_size is None else tuple(local_size)
-        with self._one_at_a_time:  # a kernel object holds the arguments of one launch
-            return self.kernel(self.queue, *sizes, *bound)
+        return pyopencl().enqueue_nd_range_kernel(self.queue, self.kernel, *sizes)
 
     def _bind(self, p: KernelParam, value: Any, copies: Copies) -> Any:
         cl = pyopencl()
@@ -183,8 +181,8 @@ def launch_all(launches: Sequence[Launch]) -> Taken | None:
     launcher = launches[0].launcher
     copies = Copies(launcher.queue)
     with _device_errors(launcher):
-        bound = [(x, x.launcher.bind(x.args, copies)) for x in launches]
-        return _run(copies, bound)
+        bound = [(x, x.launcher.bind(x.args, copies)) for x in launches if 0 not in x.global_size]
+        return _run(copies, [bound] if _are_several(launches) else ([b] for b in bound))
 
 
 def launch_told(
@@ -194,8 +192,8 @@ def launch_told(
     rooms: `launches` is given what reads one."""
     copies = Copies(launcher.queue)
     with _device_errors(launcher):
-        bound = ((x, x.launcher.bind(x.args, copies)) for x in launches(copies.number))
-        return _run(copies, bound)
+        found = (x for x in launches(copies.number) if 0 not in x.global_size)
+        return _run(copies, ([(x, x.launcher.bind(x.args, copies))] for x in found))
 
 
 @contextmanager
@@ -207,19 +205,39 @@ def _device_errors(launcher: Launcher) -> Iterator[None]:
         raise DeviceError(f"the kernel does not run on {launcher.device}: {e}") from e
 
 
-def _run(copies: Copies, bound: Iterable[tuple[Launch, list[Any]]]) -> Taken | None:
+Bound: TypeAlias = tuple[Launch, list[Any]]
+
+
+def _are_several(launches: Sequence[Launch]) -> bool:
+    """Whether no kernel is launched twice, so that all can have their arguments before the first of
+    them runs."""
+    return len({id(x.launcher) for x in launches}) == len(launches)
+
+
+def _run(copies: Copies, parts: Iterable[Sequence[Bound]]) -> Taken | None:
+    """Runs parts one after the other: the device has as little to wait for as may be."""
     events: list[Any] = []
-    for x, arguments in bound:
-        if 0 in x.global_size:
-            continue
-        if events:  # the user's queue may have no order of its own
-            pyopencl().enqueue_barrier(copies.queue)
-        events.append(x.launcher.enqueue(arguments, x.global_size, x.local_size))
+    for part in parts:
+        _enqueue(copies.queue, part, events)
     if not events:
         return Taken(0, 0, 0)
     events[-1].wait()
     copies.back()
     return _taken(copies.queue, events)
+
+
+def _enqueue(queue: Any, part: Sequence[Bound], events: list[Any]) -> None:
+    cl = pyopencl()
+    in_order = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+    with ExitStack() as held:
+        for launcher in sorted((x.launcher for x, _ in part), key=id):
+            held.enter_context(launcher.one_at_a_time)
+        for x, arguments in part:
+            x.launcher.kernel.set_args(*arguments)
+        for x, _ in part:
+            if events and not in_order:
+                cl.enqueue_barrier(queue)
+            events.append(x.launcher.enqueue(x.global_size, x.local_size))
 
 
 def _taken(queue: Any, events: Sequence[Any]) -> Taken | None:

@@ -32,5 +32,6 @@ def limits_of(device: DeviceInfo) -> Limits:
         narrow=like.narrow,
         stages=like.stages,
         serpentine=like.serpentine,
+        pack=like.pack,
         rectangle=like.rectangle,
     )

@@ -35,6 +35,7 @@ from loopxform.transforms.map_to import MapTo
 from loopxform.transforms.narrow import Narrow
 from loopxform.transforms.normalise import Normalise
 from loopxform.transforms.own import Own
+from loopxform.transforms.pack import Pack
 from loopxform.transforms.pad import Pad
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.permute import Permute
@@ -109,6 +110,7 @@ STEPS: dict[str, type[Step]] = {
         Trim,
         Interior,
         Narrow,
+        Pack,
         Version,
         Vectorise,
         Lanes,
@@ -161,6 +163,7 @@ __all__ = [
     "Narrow",
     "Normalise",
     "Own",
+    "Pack",
     "Pad",
     "Parallelise",
     "Permute",

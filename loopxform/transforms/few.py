@@ -1,28 +1,30 @@
-"""A version for few tiles: S -> if (the tiles of S leave much of the device without work) S else S.
+"""Versions in smaller tiles: S -> if (small tiles take less time) S else ... else S.
 
-The nest stands there twice, so that it can be tiled in two ways: with large tiles where there are
-many, and with small ones where large tiles would be too few. A device runs so many groups at once,
-in rounds; the version is for sizes with which the rounds are less than 4/5 full:
+The nest stands there once for each shape of a tile, so that it can be tiled in several ways. A
+device with so many compute units works on that many tiles at a time, in rounds; with few tiles, the
+last round of large ones leaves much of it without work:
 
-    tiles * 5 < ceil(tiles / AT-ONCE) * AT-ONCE * 4
+    time(shape) = ceil(tiles / UNITS) * the time of one tile
 
-The host asks when the program runs. Legal where the condition is made of scalars that the host
-knows: both versions are the same statements, with other names for what they declare. (Loop
-versioning; Allen and Kennedy, section 5.11. Wave quantisation: NVIDIA, "Matrix multiplication
-background user's guide".)
+where the times of tiles are numbers that only matter in proportion. Of a shape that serves some
+rounds only (64x128:560:1, one round), more are never made. The host asks when the program runs; the
+first shape stands for all sizes that are too large to count. Legal where the bounds are made of
+scalars that the host knows: all versions are the same statements, with other names for what they
+declare. (Loop versioning; Allen and Kennedy, section 5.11. Wave quantisation: NVIDIA, "Matrix
+multiplication background user's guide".)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from math import inf, prod
 from typing import ClassVar
 
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If
-from loopxform.ir.printer import expr_text
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
 from loopxform.ir.visit import (
     LoopSite,
     declared,
@@ -37,32 +39,62 @@ from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, trip_count
 from loopxform.transforms.sites import ascending, fixed_header, one_loop, trusted
 
+MOST_BITS = 20
+"""Of the number of tiles up to which rounds are counted."""
+
+MOST_TIME = 1024
+"""Of a tile: then no time of so many tiles overflows an int."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a tile along a nest of loops, the time that it takes, and the rounds of tiles
+    for which it serves (0: any number)."""
+
+    sizes: tuple[int, ...]
+    time: int
+    rounds: int = 0
+
+    def tiles(self, trips: list[int]) -> int:
+        """How many there are."""
+        return prod(-(-n // t) for n, t in zip(trips, self.sizes))
+
+    def taken(self, trips: list[int], units: int) -> float:
+        """The time of all of them on so many compute units; infinite where they do not serve."""
+        rounds = -(-self.tiles(trips) // units)
+        return inf if 0 < self.rounds < rounds else rounds * self.time
+
+    def __str__(self) -> str:
+        text = f"{'x'.join(map(str, self.sizes))}:{self.time}"
+        return f"{text}:{self.rounds}" if self.rounds else text
+
 
 @dataclass(frozen=True)
 class Few(Step):
-    """Gives the nest of `loop` a version of its own for sizes with which the tiles of it and of the
-    loops directly inside it do not fill the rounds of a device that runs `at_once` groups; `tiles`
-    are their sizes, `128,128`."""
+    """Gives the nest of `loop` and of the loops directly inside it a version for each shape of a
+    tile, of which a device works on `units` at a time: `shapes`, the largest first."""
 
     loop: str
-    tiles: str
-    at_once: str
+    units: str
+    shapes: tuple[str, ...]
 
     verb: ClassVar[str] = "few"
-    usage: ClassVar[str] = "few LOOP TILE,TILE AT-ONCE"
+    usage: ClassVar[str] = "few LOOP UNITS TILExTILE:TIME,TILExTILE:TIME[:ROUNDS],..."
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        if not all(_number(n) for n in (*self.tiles.split(","), self.at_once)):
-            text = f"'{self.tiles} {self.at_once}' are not the sizes of tiles and their number"
-            return (_no(site, text, "say few i 128,128 264"),)
-        chain = perfect_nest(site.loop)[: len(self.tiles.split(","))]
-        if len(chain) < len(self.tiles.split(",")):
+        if not (_is_number(self.units) and len(self.shapes) > 1 and all(map(_shape, self.shapes))):
+            text = f"'{self.units} {','.join(self.shapes)}' is not a number and shapes of tiles"
+            remedy = f"say few i 132 128x128:1000,64x64:320; a time is {MOST_TIME} at most"
+            return (_no(site, text, remedy),)
+        ranks = {len(s.sizes) for s in self._shapes}
+        chain = perfect_nest(site.loop)[: max(ranks)]
+        if len(chain) < max(ranks) or len(ranks) > 1:
             text = f"directly inside one another there are {len(chain)} loops"
-            return (_no(site, text, "give a size for each of them"),)
+            return (_no(site, text, "give each shape a size for each of them"),)
         if loops_around(fn, site.path):
             text = f"the loop over '{site.loop.var}' is inside another one"
             return (_no(site, text, "name the outermost loop"),)
@@ -75,38 +107,62 @@ class Few(Step):
                 return (_no(site, text, "leave it as it is"),)
         return ()
 
+    @property
+    def _shapes(self) -> list[Shape]:
+        return [s for s in map(_shape, self.shapes) if s is not None]
+
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        own = [s.var for _, s in walk((site.loop,)) if isinstance(s, For)]
-        new: dict[str, str] = {}
-        for name in dict.fromkeys([*own, *declared((site.loop,))]):
-            new[name] = fresh(fn, f"{name}_few")
-        other = rename((site.loop,), new)
         origin = site.loop.origin.then(str(self))
-        return replace_at(
-            fn, site.path, (If(self._cond(site), other, (site.loop,), choice=True, origin=origin),)
-        )
+        own = [s.var for _, s in walk((site.loop,)) if isinstance(s, For)]
+        every = dict.fromkeys([*own, *declared((site.loop,))])
+        whole: tuple[Stmt, ...] = (site.loop,)
+        large, *smaller = self._shapes
+        for n, shape in enumerate(smaller):
+            new: dict[str, str] = {}
+            for name in every:
+                new[name] = fresh(_beside(fn, whole), f"{name}_few")
+            cond = self._least(site, shape, [large, *smaller[:n]])
+            other = rename((site.loop,), new)
+            whole = (If(cond, other, whole, choice="tiles", origin=origin),)
+        return replace_at(fn, site.path, whole)
 
-    def _cond(self, site: LoopSite) -> Expr:
-        """Whether there are few; without a product that could overflow."""
-        sizes = list(map(int, self.tiles.split(",")))
-        trips = [trip_count(x) for x, _ in zip(perfect_nest(site.loop), sizes)]
-        most = 1 << MOST_BITS // len(sizes)
-        small = [Bin("<", n, Const(min(most * t, INT_MAX - t))) for n, t in zip(trips, sizes)]
-        counts = [_rounded(n, t) for n, t in zip(trips, sizes)]
-        tiles = reduce(lambda a, b: Bin("*", a, b), counts)
-        at_once = int(self.at_once)
-        rounds = Bin("*", _rounded(tiles, at_once), Const(at_once * 4))
-        return conjunction([*small, Bin("<", Bin("*", tiles, Const(5)), rounds)])
+    def _least(self, site: LoopSite, shape: Shape, others: list[Shape]) -> Expr:
+        """Whether a shape takes less time than all others, without a product that overflows."""
+        loops = perfect_nest(site.loop)
+        trips = [trip_count(x) for x, _ in zip(loops, shape.sizes)]
+        most = 1 << MOST_BITS // len(trips)
+        asked: list[Expr] = []
+        for n, t in zip(trips, shape.sizes):
+            asked.append(Bin("<", n, Const(min(most * t, INT_MAX - t))))
+        units = int(self.units)
+        if shape.rounds:
+            asked.append(Bin("<=", _tiles(trips, shape), Const(units * shape.rounds)))
+        for other in others:
+            less: Expr = Bin("<", _time(trips, shape, units), _time(trips, other, units))
+            if other.rounds:
+                many = Bin(">", _tiles(trips, other), Const(units * other.rounds))
+                less = Bin("||", many, less)
+            asked.append(less)
+        return conjunction(asked)
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
-        return f"the same statements, whether {expr_text(self._cond(site))} holds or not"
+        loops = perfect_nest(site.loop)[: len(self._shapes[0].sizes)]
+        text = ", ".join(x.var for x in loops)
+        return f"the same statements, however many tiles there are along {text}"
 
 
 INT_MAX = 2**31 - 1
-MOST_BITS = 24
-"""Of the number of tiles up to which the rounds are counted."""
+
+
+def _tiles(trips: list[Expr], shape: Shape) -> Expr:
+    counts = [_rounded(n, t) for n, t in zip(trips, shape.sizes)]
+    return reduce(lambda a, b: Bin("*", a, b), counts)
+
+
+def _time(trips: list[Expr], shape: Shape, units: int) -> Expr:
+    return Bin("*", _rounded(_tiles(trips, shape), units), Const(shape.time))
 
 
 def _rounded(n: Expr, size: int) -> Expr:
@@ -114,7 +170,21 @@ def _rounded(n: Expr, size: int) -> Expr:
     return Bin("/", Bin("+", n, Const(size - 1)), Const(size))
 
 
-def _number(text: str) -> bool:
+def _beside(fn: Function, body: tuple[Stmt, ...]) -> Function:
+    """A program with the names of both."""
+    return replace(fn, body=(*fn.body, *body))
+
+
+def _shape(text: str) -> Shape | None:
+    """128x128:1000 or 64x128:560:1."""
+    tile, _, rest = text.partition(":")
+    sizes, (time, _, rounds) = tile.split("x"), rest.partition(":")
+    if not all(map(_is_number, (*sizes, time, rounds or "1"))) or int(time) > MOST_TIME:
+        return None
+    return Shape(tuple(map(int, sizes)), int(time), int(rounds or 0))
+
+
+def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and 0 < len(text) < 6 and int(text) > 0
 
 

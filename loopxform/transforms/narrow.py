@@ -3,7 +3,7 @@
 Where an array has so few elements that an int can number them, the place of A[i][k] in memory,
 i*U + k, is computed in 32 bits: a GPU needs several instructions for one in 64. The nest stands
 there twice, under a condition on the sizes and without it, where these are not known; the host asks
-when the program runs.
+when the program runs. Of a nest in several shapes of tiles, the large ones serve what is left.
 Legal for arrays of which every subscript is proven to lie in the array as it is declared.
 """
 
@@ -16,12 +16,11 @@ from typing import ClassVar
 from loopxform.analysis.context import always
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, If, Param, Stmt
+from loopxform.ir.nodes import Bin, Const, Copy, Expr, Function, If, Param, Stmt
 from loopxform.ir.visit import (
     LoopSite,
     at,
     loads,
-    loops_around,
     names,
     replace_at,
     stmt_exprs,
@@ -29,6 +28,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, positive
+from loopxform.transforms.shapes import all_shapes, each_nest, is_outermost, largest_shape
 from loopxform.transforms.sites import one_loop, trusted
 
 INT_MAX = 2**31 - 1
@@ -48,7 +48,7 @@ class Narrow(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        if _outermost(fn, site) and _arrays(fn, site):
+        if is_outermost(fn, site) and _arrays(fn, site):
             return ()
         text = f"no array in the loop over '{site.loop.var}' has rows, and subscripts that are "
         remedy = "declare the array with its rows, A[M][N], and map the loops first"
@@ -57,16 +57,17 @@ class Narrow(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        nest = at(fn, site.path)
-        assert isinstance(nest, For)
-        found = _arrays(fn, site)
-        origin = nest.origin.then(str(self))
-        made = replace(nest, narrow=tuple(p.name for p in found), origin=origin)
+        path = all_shapes(fn, site.path)
+        nest = at(fn, path)
+        found = tuple(p.name for p in _arrays(fn, site))
+        origin = site.loop.origin.then(str(self))
+        made = each_nest(nest, lambda s: replace(s, narrow=found, origin=origin))
         asked = _asked(fn, site)
         if not asked:
-            return replace_at(fn, site.path, (made,))
-        choice = If(conjunction(asked), (made,), (nest,), choice=True, origin=origin)
-        return replace_at(fn, site.path, (choice,))
+            return replace_at(fn, path, (made,))
+        other = largest_shape(nest)
+        choice = If(conjunction(asked), (made,), (other,), choice="sizes", origin=origin)
+        return replace_at(fn, path, (choice,))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
@@ -81,15 +82,12 @@ def _asked(fn: Function, site: LoopSite) -> list[Expr]:
     return [c for c in every if not always(fn, site.path, c)]
 
 
-def _outermost(fn: Function, site: LoopSite) -> bool:
-    around = (*loops_around(fn, site.path), site.loop)
-    return [x for x in around if x.level is not None] == [site.loop]
-
-
 def _arrays(fn: Function, site: LoopSite) -> list[Param]:
-    """The arrays of at least two dimensions whose subscripts in the nest all lie in them."""
+    """The arrays of at least two dimensions whose subscripts in the nest, in all its shapes, lie in
+    them."""
     known = host_scalars(fn)
-    inside = [(p, s) for p, s in walk(fn.body) if p[: len(site.path)] == site.path]
+    whole = all_shapes(fn, site.path)
+    inside = [(p, s) for p, s in walk(fn.body) if p[: len(whole)] == whole]
     out = []
     for p in fn.objects:
         sizes = {n for d in p.shape if d is not None for n in names(d)}

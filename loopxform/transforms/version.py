@@ -15,9 +15,10 @@ from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Expr, Function, If
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import LoopSite, at, loops_around, names, replace_at
+from loopxform.ir.visit import LoopSite, at, names, replace_at
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction
+from loopxform.transforms.shapes import all_shapes, is_outermost
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.transforms.vectorise import WIDTHS
 from loopxform.transforms.vectors import copies, divides, open_questions, unfit, widest
@@ -51,12 +52,11 @@ class Version(Step):
 
     def _asked(self, fn: Function, site: LoopSite) -> tuple[Expr, ...]:
         """What the host asks of the sizes: for every copy whose open questions it can answer."""
-        grid = [x for x in (*loops_around(fn, site.path), site.loop) if x.level is not None]
-        if grid != [site.loop]:
+        if not is_outermost(fn, site):
             return ()
-        known, out = host_scalars(fn), list[Expr]()
+        known, out, path = host_scalars(fn), list[Expr](), all_shapes(fn, site.path)
         for f in copies(fn):
-            inside = f.path[: len(site.path)] == site.path and f.copy.collective
+            inside = f.path[: len(path)] == path and f.copy.collective
             width = widest(fn, f.copy.target, int(self.width))
             if inside and width > 1 and not unfit(fn, f, width):
                 asked = open_questions(fn, f, width)
@@ -66,10 +66,11 @@ class Version(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        nest = at(fn, site.path)
-        origin = nest.origin.then(str(self))
+        path = all_shapes(fn, site.path)
+        nest = at(fn, path)
+        origin = site.loop.origin.then(str(self))
         cond = conjunction(list(self._asked(fn, site)))
-        return replace_at(fn, site.path, (If(cond, (nest,), (nest,), origin=origin),))
+        return replace_at(fn, path, (If(cond, (nest,), (nest,), origin=origin),))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))

@@ -1,0 +1,237 @@
+"""Packing: S -> if (worth it) { A_p[M, ceil(U/W)*W] = A, the rest of each row 0; S of A_p } else S.
+
+Rows whose length the width of a vector does not divide begin where no vector may. The tiles of a
+nest are filled from a copy with longer rows instead, in a version of the nest for sizes with which
+every element of the copy is read often: for at least `least` iterations of a loop over groups.
+Where the rows are vectors as they are, the copy would be the array itself: the host passes that in
+place of it, and copies nothing.
+Legal where the nest only reads the array, and the box that is touched of it is known. What lies
+beyond the end of a row is never used: tiles leave unset what their source does not have. (Goto and
+van de Geijn, "Anatomy of high-performance matrix multiplication"; CLBlast's padded copies.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from loopxform.analysis.extent import Extent, explain
+from loopxform.analysis.hosted import host_scalars
+from loopxform.errors import Obstacle
+from loopxform.ir.affine import simplify
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Param,
+    Select,
+    Stmt,
+    Var,
+)
+from loopxform.ir.printer import expr_text
+from loopxform.ir.types import Space
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import LoopSite, at, map_body, names, replace_at, walk, writes
+from loopxform.transforms.base import Step
+from loopxform.transforms.bounds import conjunction, conjuncts
+from loopxform.transforms.shapes import all_shapes, each_nest, is_outermost
+from loopxform.transforms.sites import one_loop, trusted
+from loopxform.transforms.vectorise import WIDTHS
+from loopxform.transforms.vectors import (
+    Found,
+    copies,
+    divides,
+    open_questions,
+    unfit,
+    widest,
+)
+
+INT_MAX = 2**31 - 1
+COUNTERS = "pqrstuvw"
+"""The loops of a copy, by dimension of the array."""
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """An array to be copied: the box that is touched of it, its declared rows, and the loops over
+    groups whose iterations read the same of it, by how often these run."""
+
+    param: Param
+    box: Extent
+    row: Expr
+    again: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Pack(Step):
+    """Gives a mapped nest a version that fills its tiles from copies whose rows are multiples of
+    `width`, where that pays: each is read for `least` iterations of a loop over groups."""
+
+    loop: str
+    width: str
+    least: str
+
+    verb: ClassVar[str] = "pack"
+    usage: ClassVar[str] = "pack LOOP 2|4|8|16 LEAST"
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        if self.width not in WIDTHS:
+            return (_no(site, f"no vector has {self.width} elements", "use 2, 4, 8 or 16"),)
+        if not (self.least.isascii() and self.least.isdecimal() and 0 < len(self.least) < 10):
+            return (_no(site, f"'{self.least}' is not a number of iterations", "say 1024"),)
+        if self._packed(fn, site):
+            return ()
+        text = f"no tile in the loop over '{site.loop.var}' needs a copy of its array to be filled "
+        remedy = (
+            "map the loops and stage an array first, which the nest only reads, in rows whose "
+            "length is a parameter"
+        )
+        return (_no(site, f"{text}with vectors of {self.width}", remedy),)
+
+    def _packed(self, fn: Function, site: LoopSite) -> tuple[_Packed, ...]:
+        """The arrays that a copy makes fit for vectors."""
+        if not is_outermost(fn, site):
+            return ()
+        known, width, path = host_scalars(fn), int(self.width), all_shapes(fn, site.path)
+        tiles = [f for f in copies(fn) if f.path[: len(path)] == path and f.copy.collective]
+        nest = at(fn, path)
+        written = writes((nest,))
+        out = []
+        for name in dict.fromkeys(f.copy.source for f in tiles):
+            param = next((p for p in fn.objects if p.name == name), None)
+            own = [f for f in tiles if f.copy.source == name]
+            if param is None or name in written or not _odd(fn, own, width):
+                continue
+            box = explain(fn, name)
+            rows = [d for d in param.shape[1:] if d is not None]
+            if not isinstance(box, Extent) or len(rows) + 1 < len(param.shape):
+                continue
+            sizes = {n for e in (*box.upper, *rows, *_when(box)) for n in names(e)}
+            again = tuple(dict.fromkeys(_again(nest, own)))
+            whole = not param.flat or box.upper[-1] == rows[-1]
+            if sizes <= known and again and whole and all(names(e) <= known for e in again):
+                out.append(_Packed(param, box, rows[-1], again))
+        return tuple(out)
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        path = all_shapes(fn, site.path)
+        nest = at(fn, path)
+        found = self._packed(fn, site)
+        origin = site.loop.origin.then(str(self))
+        before: list[Stmt] = []
+        new: dict[str, str] = {}
+        for p in found:
+            name = p.param.name
+            new[name] = fresh(replace(fn, body=(*fn.body, *before)), f"{name}_p")
+            before += self._copied(replace(fn, body=(*fn.body, *before)), p, new[name])
+        before.sort(key=lambda s: not isinstance(s, Decl))
+        few = tuple(new.values())
+        other = each_nest(nest, lambda s: replace(s, narrow=(*s.narrow, *few), origin=origin))
+        body = map_body((other,), lambda s: (self._from(s, new),))
+        versions = If(
+            self._cond(fn, site), (*before, *body), (nest,), choice="sizes", origin=origin
+        )
+        return replace_at(fn, path, (versions,))
+
+    def _copied(self, fn: Function, p: _Packed, target: str) -> Iterator[Stmt]:
+        """The declaration of the copy and the nest that makes it."""
+        types = symbols(fn)
+        origin = p.param.origin.then(str(self))
+        rows = [d for d in p.param.shape[1:-1] if d is not None]
+        row = self._rounded(p.row)
+        shape, name = (p.box.upper[0], *rows, row), p.param.name
+        yield Decl(target, types[name], shape, Space.GLOBAL, like=name, origin=origin)
+        counters = [fresh(fn, COUNTERS[n]) for n in range(len(shape))]
+        index = tuple(map(Var, counters))
+        inside = Bin("<", index[-1], p.box.upper[-1])
+        value = Select(inside, Load(name, index), Const(0))
+        copy: Stmt = Assign(Load(target, index), value, label=f"copy_{target}", origin=origin)
+        for counter, upper in reversed(list(zip(counters, (*p.box.upper[:-1], row)))):
+            kind = type_of(upper, types)
+            copy = For(counter, Const(0), upper, Const(1), (copy,), True, type=kind, origin=origin)
+        when = _when(p.box)
+        yield If(conjunction(when), (copy,), origin=origin) if when else copy
+
+    def _from(self, s: Stmt, new: dict[str, str]) -> Stmt:
+        """A tile filled from the copy."""
+        if not (isinstance(s, Copy) and s.collective and s.source in new):
+            return s
+        last = s.slices[-1]
+        limit = None if last.limit is None else self._rounded(last.limit)
+        slices = (*s.slices[:-1], replace(last, limit=limit))
+        return replace(s, source=new[s.source], slices=slices)
+
+    def _rounded(self, e: Expr) -> Expr:
+        """The next multiple of the width."""
+        width = int(self.width)
+        more = Bin("/", Bin("+", e, Const(width - 1)), Const(width))
+        return simplify(Bin("*", more, Const(width)))
+
+    def _cond(self, fn: Function, site: LoopSite) -> Expr:
+        """Whether the copies pay, and an int can number their elements."""
+        asked: list[Expr] = []
+        for p in self._packed(fn, site):
+            often = (Bin(">=", e, Const(int(self.least))) for e in p.again)
+            pays: Expr = divides(int(self.width), p.row)
+            for e in often:
+                pays = Bin("||", pays, e)
+            asked += [pays, *self._counted(p)]
+        return conjunction(list(dict.fromkeys(asked)))
+
+    def _counted(self, p: _Packed) -> Iterator[Expr]:
+        """That the copy has elements, and an int can number them."""
+        rows = [d for d in p.param.shape[1:-1] if d is not None]
+        yield Bin("<=", p.row, Const(INT_MAX // 2))
+        yield from (Bin(">=", d, Const(1)) for d in (p.row, *rows, p.box.upper[0]))
+        below = self._rounded(p.row)
+        for d in (*reversed(rows), p.box.upper[0]):
+            yield Bin("<=", d, Bin("/", Const(INT_MAX), below))
+            below = Bin("*", below, d)
+
+    def reason(self, fn: Function) -> str:
+        site = trusted(one_loop(fn, self.loop))
+        found = self._packed(fn, site)
+        text = ", ".join(p.param.name for p in found)
+        return f"{text} is only read, or not copied; where {expr_text(self._cond(fn, site))}"
+
+
+def _odd(fn: Function, found: list[Found], width: int) -> bool:
+    """Whether rows are all that keeps these copies from moving vectors."""
+    open_ones = list[Expr]()
+    for f in found:
+        if widest(fn, f.copy.target, width) != width or unfit(fn, f, width):
+            return False
+        open_ones += open_questions(fn, f, width)
+        if f.copy.slices[-1].lo in open_ones:
+            return False
+    return bool(open_ones)
+
+
+def _again(nest: Stmt, found: list[Found]) -> Iterator[Expr]:
+    """How often loops over groups run whose variables say nothing about what is read."""
+    used = {n for f in found for x in f.copy.slices for n in names(x.lo)}
+    for _, s in walk((nest,)):
+        on_grid = isinstance(s, For) and s.level is not None and s.level.kind == "grid"
+        if isinstance(s, For) and on_grid and s.var not in used:
+            yield s.hi
+
+
+def _when(box: Extent) -> list[Expr]:
+    return [] if box.when is None else conjuncts(box.when)
+
+
+def _no(site: LoopSite, text: str, remedy: str) -> Obstacle:
+    return Obstacle("LX194", text, site.loop.origin.loc, remedy=remedy)
