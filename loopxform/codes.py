@@ -143,6 +143,7 @@ CODES: dict[str, str] = {
     "LX193": "Not a grid of groups with two dimensions, each of one loop.",
     "LX194": "No tile of the nest would be filled from a copy with longer rows.",
     "LX195": "Not a number that a size of the function can be specialised for.",
+    "LX196": "Not one of several versions of a nest in other tiles.",
     "LX197": "Two unrolled loops whose iterations cannot be walked there and back.",
     "LX198": "The elements of the work-items of a group cannot be dealt out in turns.",
     "LX199": "Not a nest that can have a version for few tiles.",

@@ -17,6 +17,7 @@ from loopxform.ir.nodes import Expr, Function
 from loopxform.ir.visit import Path, loops_around
 
 _recent: list[tuple[Function, Path, Dnf]] = []
+_answered: list[tuple[Function, dict[tuple[Path, Expr, bool], bool]]] = []
 
 
 def always(fn: Function, path: Path, cond: Expr) -> bool:
@@ -58,10 +59,25 @@ def _excluded(fn: Function, path: Path, cond: Expr, *, holds: bool) -> bool:
     """Names of `cond` mean their value on entry to the statement at `path`, so they may be changed
     in it; one that changes in a loop around it takes some value there: a free name stands for it
     only where it is the same in the conditions around, which `context` sees to."""
-    translator = Translator(names_of(fn).within(gather(()), path))
-    formula = translator.condition(cond, holds=holds)
-    around = _context(fn, path)
-    return not any(feasible((*where, *when)) for where in around for when in formula)
+    known = _answers_for(fn)
+    key = (path, cond, holds)
+    if key not in known:
+        translator = Translator(names_of(fn).within(gather(()), path))
+        formula = translator.condition(cond, holds=holds)
+        around = _context(fn, path)
+        known[key] = not any(feasible((*where, *when)) for where in around for when in formula)
+    return known[key]
+
+
+def _answers_for(fn: Function) -> dict[tuple[Path, Expr, bool], bool]:
+    """What was asked of this program already: a step asks the same in its check, its reason and
+    its rewriting."""
+    for known, answers in _answered:
+        if known is fn:
+            return answers
+    _answered.append((fn, {}))
+    del _answered[:-8]
+    return _answered[-1][1]
 
 
 def _context(fn: Function, path: Path) -> Dnf:

@@ -82,11 +82,22 @@ def explain(
 ) -> Extent | NoExtent:
     """The extent, or why there is none. With `others`, members of the same structs, and the `rank`
     of these: which of the structs are touched through any of them."""
+    asked = (array, tuple(others), rank)
+    for known, question, answer in _recent:
+        if known is fn and question == asked:
+            return answer
     search = _Search(fn, array, others, rank)
     try:
-        return search.result()
+        found: Extent | NoExtent = search.result()
     except TooHard:
-        return search.refuse("it is too hard to compute")
+        found = search.refuse("it is too hard to compute")
+    _recent.append((fn, asked, found))
+    del _recent[:-16]
+    return found
+
+
+_recent: list[tuple[Function, tuple[str, tuple[str, ...], int | None], Extent | NoExtent]] = []
+"""A step asks the same in its check, its reason and its rewriting."""
 
 
 def with_plain_assumptions(fn: Function) -> Function:

@@ -23,6 +23,7 @@ from loopxform.transforms import (
     Pack,
     Pipeline,
     Serpentine,
+    Settle,
     Vectorise,
     Version,
 )
@@ -74,11 +75,12 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         w.attempt(Lanes(group, str(rows), str(columns)))
 
 
-def in_versions(w: Work, group: str, options: Options) -> None:
+def in_versions(w: Work, group: str, options: Options, smaller: str = "") -> None:
     """Versions of the nest of the loop `group`, in all its shapes, for sizes that allow more:
     offsets have 32 bits in one (`options.narrow`); copies move `options.vector` elements at once
     where rows are vectors, or can be in a copy of the array that serves `options.pack`
-    iterations."""
+    iterations. Where neither is so, tiles that are filled element by element gain nothing from
+    being larger than those of the loop `smaller`."""
     width, first = options.vector or 1, group
     nest = all_shapes(w.fn, resolve(w.fn, group)[0].path)
     if options.narrow:
@@ -89,10 +91,20 @@ def in_versions(w: Work, group: str, options: Options) -> None:
         _packed(w, first, nest, width, options.pack or 0)
         w.stage("Vectors")
         w.attempt(Version(first, str(width)))
+        if smaller:
+            _settled(w, smaller)
         for tile in dict.fromkeys(_tiles(w, nest)):
             most = widest(w.fn, tile, width)
             while most > 1 and not w.attempt(Vectorise(tile, str(most))):
                 most //= 2
+
+
+def _settled(w: Work, loop: str) -> None:
+    """Where rows are no vectors, the version of `loop` serves in place of larger tiles: that is the
+    last but for the one with offsets in 64 bits, which has no others."""
+    every = [s.path for s in resolve(w.fn, loop)]
+    if len(every) > 1:
+        w.attempt(Settle(w.ref(every[-1])))
 
 
 def _packed(w: Work, loop: str, nest: Path, width: int, least: int) -> None:

@@ -67,7 +67,7 @@ def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Lim
         narrow=True,
         stages=2,
         serpentine=2,
-        pack=1024,
+        pack=1536,
         rectangle=(4, 8),
         bandwidth=bandwidth,
         peak=peak,

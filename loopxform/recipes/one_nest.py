@@ -166,7 +166,7 @@ def _in_shapes(
     except (TransformError, LimitError, UnsupportedC):
         return None
     w = Work(derivation, sizes)
-    in_versions(w, done[0].group, options)
+    in_versions(w, done[0].group, options, done[1].group)
     fitted = Fitted(needs, notes)
     return replace(done[0], derivation=w.derivation, fitted=fitted)
 

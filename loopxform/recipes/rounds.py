@@ -25,7 +25,7 @@ WHOLE = 1000
 SMALLER = (
     (("Ty",), 1, 570, 1),
     (("Ty", "Rx"), 1, 312, 0),
-    (("Ty", "Rx", "Ry"), 2, 206, 0),
+    (("Ty", "Rx", "Ry"), 2, 185, 0),
 )
 """Smaller tiles: the sizes that are halved, how many times longer they are along the sequential
 loop beside what fewer work-items leave room for, their time, and the rounds that they serve. Times

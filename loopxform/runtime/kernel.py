@@ -28,6 +28,7 @@ from loopxform.runtime.launch import (
     Moved,
     Room,
     ScalarParam,
+    Spare,
     Taken,
     launch_all,
     launch_told,
@@ -65,6 +66,7 @@ class CompiledKernel:
             self._launchers.append(made)
             queue = made.queue
         self._globals = _globals(plan)
+        self._spare = Spare()
         self.taken: Taken | None = None
 
     @property
@@ -95,7 +97,7 @@ class CompiledKernel:
                 told = partial(self._told, follow, rooms)
                 self.taken = launch_told(self._launchers[0], told)
             else:
-                self.taken = launch_all(launches) if launches else Taken(0, 0, 0)
+                self.taken = launch_all(launches, self._spare) if launches else Taken(0, 0, 0)
         except ZeroDivisionError:
             raise ArgumentError("a size is divided by zero") from None
 

@@ -173,13 +173,36 @@ class Taken(NamedTuple):
     launches: int
 
 
-def launch_all(launches: Sequence[Launch]) -> Taken | None:
+class Spare:
+    """Buffers of rooms that no launch uses, kept for the next one: a device takes longer to find
+    memory than to run a small kernel. Those of other sizes than the last ones are let go."""
+
+    def __init__(self) -> None:
+        self._free: list[Any] = []
+        self._lock = Lock()
+
+    def take(self, nbytes: int) -> Any:
+        """A buffer of so many bytes; None where there is none."""
+        with self._lock:
+            found = next((b for b in self._free if b.size == nbytes), None)
+            if found is not None:
+                self._free.remove(found)
+            return found
+
+    def give(self, buffers: Sequence[Any]) -> None:
+        """Buffers whose launches are done."""
+        if buffers:
+            with self._lock:
+                self._free = list(buffers)
+
+
+def launch_all(launches: Sequence[Launch], spare: Spare | None = None) -> Taken | None:
     """Runs kernels that share a queue one after the other, waits, and returns the time they took
     (None where the user's queue does not profile). A launch of no work-items is left out. Arrays of
     numpy change only after all of them succeeded. Several threads may launch at once. Raises
     ArgumentError, DeviceError."""
     launcher = launches[0].launcher
-    copies = Copies(launcher.queue)
+    copies = Copies(launcher.queue, spare)
     with _device_errors(launcher):
         bound = [(x, x.launcher.bind(x.args, copies)) for x in launches if 0 not in x.global_size]
         return _run(copies, [bound] if _are_several(launches) else ([b] for b in bound))
@@ -251,8 +274,9 @@ def _taken(queue: Any, events: Sequence[Any]) -> Taken | None:
 class Copies:
     """Buffers that stand for the numpy arrays, and for the rooms, of some launches."""
 
-    def __init__(self, queue: Any) -> None:
+    def __init__(self, queue: Any, spare: Spare | None = None) -> None:
         self.queue = queue
+        self.spare = spare
         self.made: list[tuple[BufferParam, np.ndarray[Any, Any], Memory, Any]] = []
         self.rooms: dict[Room, Any] = {}
         self.parts: dict[Moved, Any] = {}
@@ -281,8 +305,11 @@ class Copies:
         """The buffer of a room; nothing in it is set."""
         if room not in self.rooms:
             cl = pyopencl()
-            flags = cl.mem_flags.READ_WRITE
-            self.rooms[room] = cl.Buffer(self.queue.context, flags, max(1, room.nbytes))
+            flags, nbytes = cl.mem_flags.READ_WRITE, max(1, room.nbytes)
+            found = None if self.spare is None else self.spare.take(nbytes)
+            if found is None:
+                found = cl.Buffer(self.queue.context, flags, nbytes)
+            self.rooms[room] = found
         return self.rooms[room]
 
     def moved(self, value: Moved) -> Any:
@@ -315,7 +342,7 @@ class Copies:
         return cl.Buffer(self.queue.context, flags, max(1, array.nbytes))
 
     def back(self) -> None:
-        """Copies what the kernels wrote into the arrays."""
+        """Copies what the kernels wrote into the arrays; rooms are free again."""
         written = {id(buffer): (array, buffer) for p, array, _, buffer in self.made if p.written}
         for array, buffer in written.values():
             if array.nbytes:
@@ -327,3 +354,5 @@ class Copies:
                 offset = begin * value.array.itemsize
                 pyopencl().enqueue_copy(self.queue, taken, made, src_offset=offset)
         self.queue.finish()
+        if self.spare is not None:
+            self.spare.give(list(self.rooms.values()))

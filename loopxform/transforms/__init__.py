@@ -47,6 +47,7 @@ from loopxform.transforms.rfactor import Rfactor
 from loopxform.transforms.scalarise import Scalarise
 from loopxform.transforms.sequentialise import Sequentialise
 from loopxform.transforms.serpentine import Serpentine
+from loopxform.transforms.settle import Settle
 from loopxform.transforms.share import Share
 from loopxform.transforms.single import Single
 from loopxform.transforms.sink import Sink
@@ -110,6 +111,7 @@ STEPS: dict[str, type[Step]] = {
         Trim,
         Interior,
         Narrow,
+        Settle,
         Pack,
         Version,
         Vectorise,
@@ -176,6 +178,7 @@ __all__ = [
     "Scalarise",
     "Sequentialise",
     "Serpentine",
+    "Settle",
     "Share",
     "Single",
     "Sink",

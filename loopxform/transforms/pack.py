@@ -141,9 +141,7 @@ class Pack(Step):
         few = tuple(new.values())
         other = each_nest(nest, lambda s: replace(s, narrow=(*s.narrow, *few), origin=origin))
         body = map_body((other,), lambda s: (self._from(s, new),))
-        versions = If(
-            self._cond(fn, site), (*before, *body), (nest,), choice="sizes", origin=origin
-        )
+        versions = If(self._cond(found), (*before, *body), (nest,), choice="sizes", origin=origin)
         return replace_at(fn, path, (versions,))
 
     def _copied(self, fn: Function, p: _Packed, target: str) -> Iterator[Stmt]:
@@ -180,10 +178,10 @@ class Pack(Step):
         more = Bin("/", Bin("+", e, Const(width - 1)), Const(width))
         return simplify(Bin("*", more, Const(width)))
 
-    def _cond(self, fn: Function, site: LoopSite) -> Expr:
+    def _cond(self, found: tuple[_Packed, ...]) -> Expr:
         """Whether the copies pay, and an int can number their elements."""
         asked: list[Expr] = []
-        for p in self._packed(fn, site):
+        for p in found:
             often = (Bin(">=", e, Const(int(self.least))) for e in p.again)
             pays: Expr = divides(int(self.width), p.row)
             for e in often:
@@ -205,7 +203,7 @@ class Pack(Step):
         site = trusted(one_loop(fn, self.loop))
         found = self._packed(fn, site)
         text = ", ".join(p.param.name for p in found)
-        return f"{text} is only read, or not copied; where {expr_text(self._cond(fn, site))}"
+        return f"{text} is only read, or not copied; where {expr_text(self._cond(found))}"
 
 
 def _odd(fn: Function, found: list[Found], width: int) -> bool:
