@@ -89,7 +89,7 @@ class CompiledKernel:
             self._check(values, scalars)
             buffers = self.plan.buffers
             moved = {b.param.name: _moved(b, values[b.param.name], scalars) for b in buffers}
-            rooms = {b.param.name: _room(b, moved, scalars) for b in self.plan.temporaries}
+            rooms = {b.param.name: room_for(b, moved, scalars) for b in self.plan.temporaries}
             follow = partial(self._launches, {**values, **rooms, **moved}, scalars)
             try:
                 launches = list(follow(not_known))
@@ -186,10 +186,11 @@ def _bytes(b: Buffer, scalars: Mapping[str, int]) -> int:
     return max(0, evaluate(b.count, scalars)) * b.param.type.bytes
 
 
-def _room(b: Buffer, moved: Mapping[str, Any], scalars: Mapping[str, int]) -> Any:
-    """Room for an array of the device; where it is not needed, what stands for it."""
+def room_for(b: Buffer, arrays: Mapping[str, Any], scalars: Mapping[str, int]) -> Any:
+    """Room for an array of the device; where it is not needed, the one of the caller's that stands
+    for it."""
     needed = b.when is None or evaluate(b.when, scalars)
-    return Room(_bytes(b, scalars)) if needed else moved.get(b.like, Room(0))
+    return Room(_bytes(b, scalars)) if needed else arrays.get(b.like, Room(0))
 
 
 def _moved(b: Buffer, value: Any, scalars: Mapping[str, int]) -> Any:

@@ -5,9 +5,10 @@ nest are filled from a copy with longer rows instead, in a version of the nest f
 every element of the copy is read often: for at least `least` iterations of a loop over groups.
 Where the rows are vectors as they are, the copy would be the array itself: the host passes that in
 place of it, and copies nothing.
-Legal where the nest only reads the array, and the box that is touched of it is known. What lies
-beyond the end of a row is never used: tiles leave unset what their source does not have. (Goto and
-van de Geijn, "Anatomy of high-performance matrix multiplication"; CLBlast's padded copies.)
+Legal where the nest only reads the array, and the box that is touched of it is known; of a plain
+pointer its last element must be touched, and the end of its rows. What lies beyond the end of a row
+is never used: tiles leave unset what their source does not have. (Goto and van de Geijn, "Anatomy
+of high-performance matrix multiplication"; CLBlast's padded copies.)
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ class Pack(Step):
                 continue
             sizes = {n for e in (*box.upper, *rows, *_when(box)) for n in names(e)}
             again = tuple(dict.fromkeys(_again(nest, own)))
-            whole = not param.flat or box.upper[-1] == rows[-1]
+            whole = not param.flat or (box.corner and box.upper[-1] == rows[-1])
             if sizes <= known and again and whole and all(names(e) <= known for e in again):
                 out.append(_Packed(param, box, rows[-1], again))
         return tuple(out)

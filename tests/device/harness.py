@@ -19,11 +19,10 @@ from loopxform.codegen.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.schedule import flags
 from loopxform.frontend import parse_file
-from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function, Param
 from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import DeviceInfo, choose
-from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.kernel import CompiledKernel, room_for
 from loopxform.runtime.launch import Launch, Room
 from loopxform.runtime.oclgrind import (
     AS_WRITTEN,
@@ -174,19 +173,19 @@ def simulate_launches(
     args = {p.plain_names.get(n, n): v for n, v in args.items()}
     args = with_numbers(p.written, p.plain_names, args)
     scalars = {q.name: int(args[q.name]) for q in p.start.objects if _is_integer(q)}
-    rooms = {
-        b.param.name: Room(evaluate(b.count, scalars) * b.param.type.bytes) for b in p.temporaries
-    }
+    rooms = {b.param.name: room_for(b, args, scalars) for b in p.temporaries}
+    known = {b.param.name: b.like for b in p.temporaries}
     made = [
         (p.kernels[number], simulated(p.kernels[number], {**args, **rooms, **now}, now))
         for number, now in launched(p, scalars, ask)
     ]
     found = [(k, x) for k, x in made if x]
     names = [a.param.name for k, _ in found for a in k.arguments if isinstance(a, Buffer)]
+    names = [known.get(n, n) for n in names if not isinstance(rooms.get(n), Room)]
     checks = Checks(local_bytes=1 << 20)
     launches = [x for _, x in found]
     report = run_kernels_under_oclgrind(text or p.source, launches, [AS_WRITTEN], checks)
-    return report, dict(zip((n for n in names if n not in rooms), report.arrays, strict=True))
+    return report, dict(zip(names, report.arrays, strict=True))
 
 
 def _is_integer(p: Param) -> bool:

@@ -17,11 +17,13 @@ from loopxform.verify.compare import compare
 
 SEED = 6
 TILES = Tiles(4, 2, 4, 4, 8)
-ALL = Options(vector=4, narrow=True, lanes=(4, 2), stages=2, bands=2, serpentine=2)
+ALL = Options(vector=4, narrow=True, lanes=(4, 2), stages=2, bands=2, serpentine=2, pack=8)
 EACH = {
     "all": ALL,
     "vectors": Options(vector=4),
     "pairs": Options(vector=2),
+    "in-copies": Options(vector=4, pack=4),
+    "narrow-in-copies": Options(vector=2, narrow=True, pack=1),
     "narrow": Options(narrow=True),
     "bands": Options(bands=2),
     "there-and-back": Options(serpentine=1),
@@ -97,8 +99,22 @@ def test_no_race_and_nothing_out_of_bounds(name: str, size: tuple[int, int, int]
 
 
 def test_which_kernel_is_launched() -> None:
-    """Rows of vectors, other rows, and arrays with more elements than an int counts."""
+    """Rows of vectors, rows that are some in a copy, other rows, and arrays with more elements than
+    an int counts."""
     p = plan("mm", TILES, ALL)
-    for number, size in enumerate(((16, 16, 16), (16, 15, 16), (1 << 16, 1 << 15, 4))):
-        found = [n for n, _ in launched(p, dict(zip("MUN", size)), not_known)]
-        assert found == [number], size
+    sizes = {
+        (16, 16, 16): [2],
+        (16, 15, 16): [0, 2],
+        (16, 16, 15): [1, 2],
+        (16, 15, 15): [0, 1, 2],
+        (7, 16, 15): [3],
+        (1 << 16, 1 << 15, 4): [4],
+    }
+    for size, expected in sizes.items():
+        given = dict(zip("MUN", size))
+        found = [n for n, now in launched(p, given, not_known) if runs(p, n, {**given, **now})]
+        assert found == expected, size
+
+
+def runs(p: Plan, number: int, scalars: dict[str, int]) -> bool:
+    return 0 not in p.kernels[number].groups(scalars)

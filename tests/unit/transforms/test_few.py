@@ -1,4 +1,5 @@
-"""Few: a version of a nest for sizes that leave much of a device without work."""
+"""Few: versions of a nest in smaller tiles, for sizes that leave much of a device without work; and
+settle, which lets one of them serve more."""
 
 from __future__ import annotations
 
@@ -10,28 +11,48 @@ from conftest import Golden
 from deriving import assert_step, c, derived, refusal
 
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import If
-from loopxform.recipes.rounds import few
-from loopxform.transforms.bounds import conjuncts
+from loopxform.ir.nodes import Bin, Expr, For, If, Stmt
+from loopxform.ir.visit import walk_expr
+from loopxform.recipes.rounds import quickest
+from loopxform.transforms.few import MOST_BITS, MOST_TIME, Shape
 
 ROWS = c(
     "for (int i = 0; i < n; i++) for (int j = 0; j < len[0]; j++) a[i][j] = 1;",
     "int n, int *len, float a[n][64]",
 )
 INSIDE = c("for (int t = 0; t < 4; t++) for (int i = 0; i < n; i++) a[i] += b[i];")
+TWO = "8x4:100,4x4:60"
+FOUR = "8x8:1000,4x8:570:1,4x4:312,2x4:185"
 
 REFUSALS = {
-    "unknown": (MM, "few z 128 264"),
-    "not-nested": (MM, "few i 128,128,8 264"),
-    "inside": (INSIDE, "few i 128 264"),
-    "no-size": (MM, "few i Ty,128 264"),
-    "no-number": (MM, "few i 128,128 many"),
-    "data": (ROWS, "few i 128,128 264"),
+    "unknown": (MM, f"few z 4 {TWO}"),
+    "not-nested": (MM, "few i 4 8x4x2:100,4x4x2:60"),
+    "not-alike": (MM, "few i 4 8x4:100,4:60"),
+    "inside": (INSIDE, "few i 4 8:100,4:60"),
+    "no-size": (MM, "few i 4 Tyx4:100,4x4:60"),
+    "no-time": (MM, "few i 4 8x4,4x4:60"),
+    "too-long": (MM, f"few i 4 8x4:{MOST_TIME + 1},4x4:60"),
+    "one-shape": (MM, "few i 4 8x4:100"),
+    "no-number": (MM, f"few i many {TWO}"),
+    "data": (ROWS, f"few i 4 {TWO}"),
+    "settle-unknown": (MM, f"few i 4 {TWO}", "settle z"),
+    "settle-alone": (MM, "settle i"),
+    "settle-largest": (MM, f"few i 4 {TWO}", "settle i"),
+    "settle-inside": (MM, f"few i 4 {TWO}", "settle j_few"),
+}
+
+LISTINGS = {
+    "two": (MM, "few i 4 2x3:100,1x3:60"),
+    "four": (MM, f"few i 3 {FOUR}"),
+    "settled": (MM, f"few i 3 {FOUR}", "settle i_few"),
+    "settled-small": (MM, f"few i 3 {FOUR}", "settle i_few_3"),
 }
 
 
-def test_listing(golden: Golden) -> None:
-    golden.check(assert_step(MM, "few i 2,3 4"))
+@pytest.mark.parametrize("case", LISTINGS)
+def test_listing(case: str, golden: Golden) -> None:
+    text, *steps = LISTINGS[case]
+    golden.check(assert_step(text, *steps))
 
 
 @pytest.mark.parametrize("case", REFUSALS)
@@ -40,26 +61,49 @@ def test_refusal(case: str, golden: Golden) -> None:
     golden.check(refusal(text, *steps))
 
 
-@pytest.mark.parametrize("at_once", [1, 4, 7])
-def test_the_condition_is_that_of_the_plan(at_once: int) -> None:
-    choice = derived(MM, f"few i 8,4 {at_once}").function.body[0]
-    assert isinstance(choice, If)
+def taken(s: Stmt, scalars: dict[str, int]) -> str:
+    """The loop of the version that runs."""
+    while isinstance(s, If):
+        (s,) = s.then if evaluate(s.cond, scalars) else s.orelse
+    assert isinstance(s, For)
+    return s.var
+
+
+@pytest.mark.parametrize("units", [1, 4, 7])
+def test_the_conditions_are_those_of_the_plan(units: int) -> None:
+    choice = derived(MM, f"few i {units} {FOUR}").function.body[0]
+    shapes = [Shape((8, 8), 1000), Shape((4, 8), 570, 1), Shape((4, 4), 312), Shape((2, 4), 185)]
+    assert ",".join(map(str, shapes)) == FOUR
+    loops = ["i", "i_few", "i_few_2", "i_few_3"]
     seen = set()
-    for m, n in product((0, 1, 8, 9, 33, 80, 200), (0, 1, 4, 5, 17, 64, 100)):
-        tiles = -(-m // 8) * -(-n // 4)
-        asked = bool(evaluate(choice.cond, {"M": m, "N": n}))
-        assert asked == few(tiles, at_once), (m, n, tiles)
-        seen.add(asked)
-    assert seen == ({False} if at_once == 1 else {False, True})
+    for m, n in product((0, 1, 3, 4, 8, 9, 17, 33, 80, 200), (0, 1, 4, 5, 17, 64, 100)):
+        found = taken(choice, {"M": m, "N": n, "U": 1})
+        times = [s.taken([m, n], units) for s in shapes]
+        assert times[loops.index(found)] == min(times), (m, n, found, times)
+        assert times[quickest(shapes, [m, n], units)] == min(times)
+        seen.add(found)
+    assert len(seen) > 1
 
 
 def test_large_sizes_are_not_counted() -> None:
-    """A product of tiles that could overflow is never computed: there are many."""
-    choice = derived(MM, "few i 8,4 264").function.body[0]
+    """No product is computed that could overflow: there are many tiles then."""
+    choice = derived(MM, f"few i 1 8x8:{MOST_TIME},4x4:{MOST_TIME // 4}").function.body[0]
     assert isinstance(choice, If)
     most = 2**31 - 1
-    for m, n in ((most, 1), (1, most), (most, most)):
-        first, second, _ = conjuncts(choice.cond)
-        assert not (evaluate(first, {"M": m, "N": n}) and evaluate(second, {"M": m, "N": n}))
-    edge = {"M": 8 * 4096 - 1, "N": 4 * 4096 - 1}
-    assert all(evaluate(c, edge) for c in conjuncts(choice.cond)[:2])
+    edge = 4 * 2 ** (MOST_BITS // 2) - 1
+    for m, n in ((most, 1), (1, most), (most, most), (most - 3, 7), (edge, edge)):
+        evaluated = largest(choice.cond, {"M": m, "N": n})
+        assert evaluated <= most, (m, n)
+
+
+def largest(e: Expr, scalars: dict[str, int]) -> int:
+    """The largest number that C computes: nothing to the right of what is false already."""
+    match e:
+        case Bin("&&", left, right):
+            first = largest(left, scalars)
+            return max(first, largest(right, scalars)) if evaluate(left, scalars) else first
+        case Bin("||", left, right):
+            first = largest(left, scalars)
+            return first if evaluate(left, scalars) else max(first, largest(right, scalars))
+        case _:
+            return max(evaluate(x, scalars) for x in walk_expr(e))

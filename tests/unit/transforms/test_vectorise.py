@@ -17,6 +17,7 @@ STAGED = (*TILED, "copy-to-local A kk", "copy-to-local B kk")
 REGISTERS = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k")
 VERSIONED = (*REGISTERS, "unguard acc", "epilogue kk", "version iii 4")
 NARROW = (*REGISTERS, "unguard acc", "narrow iii", "version iii#1 4")
+PACKED = (*REGISTERS, "unguard acc", "epilogue kk", "narrow iii", "pack iii#1 4 3")
 BOTH = ("vectorise A_loc 4", "vectorise B_loc 4")
 FIXED = MM.replace("int M, int U, int N, ", "").replace("M", "12").replace("N", "8")
 FIXED = FIXED.replace("U", "16")
@@ -30,6 +31,8 @@ LISTINGS = {
     "version": (MM, *VERSIONED),
     "vectors": (MM, *VERSIONED, *BOTH),
     "narrow": (MM, *NARROW, *BOTH),
+    "packed": (MM, *PACKED),
+    "packed-vectors": (MM, *PACKED, *BOTH),
     "numbers": (FIXED, *REGISTERS, *BOTH),
     "lanes": (MM, *REGISTERS, "lanes iii 1 2"),
 }
@@ -50,6 +53,11 @@ REFUSALS = {
     "version-not-of-numbers": (FIXED, *STAGED, "version iii 4"),
     "version-inside": (MM, *STAGED, "version jjj 4"),
     "version-width": (MM, *STAGED, "version iii 5"),
+    "pack-nothing": (MM, *TILED, "pack iii 4 3"),
+    "pack-numbers": (FIXED, *STAGED, "pack iii 4 3"),
+    "pack-inside": (MM, *STAGED, "pack jjj 4 3"),
+    "pack-width": (MM, *STAGED, "pack iii 5 3"),
+    "pack-least": (MM, *STAGED, "pack iii 4 some"),
     "narrow-inside": (MM, *STAGED, "narrow jjj"),
     "narrow-without-rows": (FLAT, *PARALLEL, "map i group.y", "map j group.x", "narrow i"),
     "lanes-not-a-rectangle": (MM, *TILED, "lanes iii 4 x"),

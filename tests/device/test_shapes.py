@@ -1,0 +1,84 @@
+"""Nests of unknown sizes in several shapes: large tiles for many, smaller ones for few; the host
+asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from harness import given, program, run_c, run_on_device, simulate_launches, sizes_of
+
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.recipes.limits import PROFILES
+from loopxform.recipes.rounds import SMALLER, WHOLE, quickest
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.tile import tile
+from loopxform.runtime.device import choose
+from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.schedule import launched, not_known
+from loopxform.transforms.few import Shape
+from loopxform.verify.compare import compare
+
+SEED = 7
+UNITS = 2
+DEVICE = replace(PROFILES["h100"], compute_units=UNITS)
+TILES = ((128, 128), (64, 128), (64, 64), (32, 64))
+SHAPES = [
+    Shape(tile, time, rounds)
+    for tile, (time, rounds) in zip(TILES, [(WHOLE, 0), *(s[2:] for s in SMALLER)])
+]
+OF_EACH = ((250, 20, 256), (64, 40, 256), (100, 16, 190), (33, 37, 41))
+"""Sizes for which each of the shapes takes the least time, with rows of vectors and without."""
+
+UNEVEN = ((127, 21, 255), (64, 19, 250), (99, 17, 190), (31, 5, 63))
+
+
+def plan(name: str, pack: int | None = 0) -> Plan:
+    options = Options(pack=pack)
+    return emit.kernel(
+        tile(program(name), {}, limits=DEVICE, options=options).derivation, contract=False
+    )
+
+
+def test_the_sizes_are_of_each_shape() -> None:
+    for sizes in (OF_EACH, UNEVEN):
+        assert [quickest(SHAPES, [m, n], UNITS) for m, _, n in sizes] == [0, 1, 2, 3]
+
+
+def test_which_shape_is_launched() -> None:
+    """Where rows are vectors, the kernel of the quickest shape; elsewhere tiles are smaller than
+    the largest."""
+    p = plan("mm")
+    for m, u, n in product((16, 33, 64, 100, 128, 250, 500), (8, 9), (40, 61, 128, 256, 301)):
+        ((number, _),) = launched(p, {"M": m, "U": u, "N": n}, not_known)
+        counts = tuple(k // t for k, t in zip(p.kernels[number].groups({"M": m, "N": n}), (1, 1)))
+        best = quickest(SHAPES, [m, n], UNITS)
+        rows = u % 4 == 0 and n % 4 == 0
+        assert number == ((3 - best) if rows else 4 + min(2, 3 - best)), (m, u, n)
+        down, across = TILES[best if rows else max(1, best)]
+        assert counts == (-(-n // across), -(-m // down)), (m, u, n)
+
+
+@pytest.mark.slow
+@pytest.mark.device
+@pytest.mark.parametrize("pack", [0, 8])
+@pytest.mark.parametrize("name", ["mm", "gemm", "mm_at"])
+def test_all_shapes_compute_what_the_c_does(name: str, pack: int) -> None:
+    compiled = CompiledKernel(plan(name, pack), choose())
+    for size in (*OF_EACH, *UNEVEN):
+        args = given(name, sizes_of(name, *size), SEED)
+        found = compare(run_c(name, args), run_on_device(compiled, args))
+        assert not found, (name, size, SEED, found[0])
+
+
+@pytest.mark.slow
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("pack", [0, 8])
+@pytest.mark.parametrize("size", [(20, 18, 24), (65, 17, 9)], ids=str)
+def test_no_race_and_nothing_out_of_bounds(size: tuple[int, int, int], pack: int) -> None:
+    args = given("mm", sizes_of("mm", *size), SEED)
+    report, after = simulate_launches(plan("mm", pack), args)
+    assert report.clean, (size, report.findings[0])
+    assert not compare({n: run_c("mm", args)[n] for n in after}, after)
