@@ -5,7 +5,7 @@ allowed, and functions: OpenCL bounds their error (in units in the last place, O
 7.4), and a C library has errors of its own (less than one unit). The tolerance of an array is the
 largest bound of a function in the nest, in units of the coarser of the two types, times HEADROOM
 for what the nest makes of it; it counts relative to an element and to the largest of its array,
-since sums of either sign cancel.
+since sums of either sign cancel. Of fused products, HEADROOM units count for what cancels.
 """
 
 from __future__ import annotations
@@ -71,11 +71,16 @@ class Tolerance:
         return max([fused, *(HEADROOM * u for u in units)])
 
     def absolute(self, array: Any) -> float:
-        """For the elements of an array that cancel; functions and other orders need it."""
-        if not self.functions and not self.reordered:
+        """For the elements of an array that cancel: what they are made of has errors of its own, of
+        some units in the last place where it is only contracted."""
+        kind = np.asarray(array).dtype
+        if self.exact or kind.kind != "f":
             return 0.0
+        factor = self.relative(array)
+        if not self.functions and not self.reordered:
+            factor = min(factor, HEADROOM * float(np.finfo(kind).eps))
         sizes = np.abs(np.asarray(array, np.float64))
-        return self.relative(array) * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))
+        return factor * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))
 
 
 def tolerance_of(fn: Function, *, contract: bool, rounded: bool = True) -> Tolerance:
