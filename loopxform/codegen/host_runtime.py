@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 
+LAYOUT = 2
+"""Of what is shared: another number where it changes between versions."""
+
 KEY_LENGTH = 32
 """Characters that tell the kernels of one part from those of others."""
 
@@ -47,7 +50,7 @@ class Runtime:
 
 def text(version: str) -> str:
     """The runtime in C, once for each file."""
-    shared = "loopxform_shared_" + re.sub(r"\W", "_", version)
+    shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(f"CL_{s}" for s in _STATUSES.split())
     return render.fill("runtime.c.j2", r=Runtime(shared, KEY_LENGTH, statuses, HELPERS))
 

@@ -245,6 +245,23 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
 
 def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]:
     """Every statement below `body` in text order, with its path."""
+    if path:
+        return _walk(body, path)
+    known = _walked.get(id(body))
+    if known is None or known[0] is not body:
+        known = body, tuple(_walk(body, ()))
+        if len(_walked) >= MOST_WALKED:
+            _walked.clear()
+        _walked[id(body)] = known
+    return iter(known[1])
+
+
+MOST_WALKED = 64
+_walked: dict[int, tuple[tuple[Stmt, ...], tuple[tuple[Path, Stmt], ...]]] = {}
+"""Bodies never change: what was found in the last ones is still there."""
+
+
+def _walk(body: tuple[Stmt, ...], path: Path) -> Iterator[tuple[Path, Stmt]]:
     waiting = [((*path, n), s) for n, s in enumerate(body)]
     waiting.reverse()
     while waiting:
