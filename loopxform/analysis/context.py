@@ -75,9 +75,10 @@ def _answers_for(fn: Function) -> dict[tuple[Path, Expr, bool], bool]:
     for known, answers in _answered:
         if known is fn:
             return answers
-    _answered.append((fn, {}))
+    made: dict[tuple[Path, Expr, bool], bool] = {}
+    _answered.append((fn, made))
     del _answered[:-8]
-    return _answered[-1][1]
+    return made
 
 
 def _context(fn: Function, path: Path) -> Dnf:

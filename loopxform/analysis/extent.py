@@ -77,6 +77,10 @@ def extent(fn: Function, array: str) -> Extent | None:
     return found if isinstance(found, Extent) else None
 
 
+_recent: list[tuple[Function, tuple[str, tuple[str, ...], int | None], Extent | NoExtent]] = []
+"""A step asks the same in its check, its reason and its rewriting."""
+
+
 def explain(
     fn: Function, array: str, *, others: Sequence[str] = (), rank: int | None = None
 ) -> Extent | NoExtent:
@@ -94,10 +98,6 @@ def explain(
     _recent.append((fn, asked, found))
     del _recent[:-16]
     return found
-
-
-_recent: list[tuple[Function, tuple[str, tuple[str, ...], int | None], Extent | NoExtent]] = []
-"""A step asks the same in its check, its reason and its rewriting."""
 
 
 def with_plain_assumptions(fn: Function) -> Function:

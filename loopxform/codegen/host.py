@@ -321,7 +321,7 @@ def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
     variable = host_control.device_variable(b.param.name)
     when = "" if b.when is None else wide(b.when, d)
     size = f"sizeof({b.param.type.c})"
-    return HostTemporary(variable, wide(b.count, d), size, when, b.like or "NULL")
+    return HostTemporary(variable, wide(b.count, d), size, when, b.like)
 
 
 def _kernels(plan: Plan) -> Iterator[HostKernel]:

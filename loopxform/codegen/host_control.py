@@ -42,7 +42,8 @@ from loopxform.ir.visit import map_expr
 
 def lines(plan: Plan) -> list[str]:
     """The statements of `lx_run_NAME`."""
-    d = Dialect("c", symbols(plan.function))
+    set_here = {x.name: x.type for x in every(plan.schedule) if isinstance(x, Set)}
+    d = Dialect("c", {**symbols(plan.function), **set_here})
     return [*_variables(plan), *_items(plan.schedule, plan, d)]
 
 

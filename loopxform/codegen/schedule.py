@@ -24,6 +24,7 @@ from typing import TypeAlias, assert_never
 from loopxform.analysis.hosted import computed_by_host, counting, host_scalars
 from loopxform.codegen.buffers import Buffer
 from loopxform.errors import EmitError
+from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -43,7 +44,16 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import INT, Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import bodies, loads, map_exprs, names, reads, walk, writes
+from loopxform.ir.visit import (
+    bodies,
+    declared,
+    loads,
+    map_exprs,
+    names,
+    reads,
+    walk,
+    writes,
+)
 from loopxform.ir.whiles import condition, end
 from loopxform.transforms.bounds import conjunction
 
@@ -100,7 +110,7 @@ def schedule(fn: Function) -> tuple[Item, ...]:
             loc=fn.origin.loc,
             help="map the parallel loops: map i group.x",
         )
-    arrays = tuple(Param(s.name, s.type, s.shape, array=True) for s, _ in _arrays(fn))
+    arrays = tuple(Param(s.name, s.type, s.shape, array=True) for s in _arrays(fn))
     return tuple(_Reader(fn, arrays).items(fn.body, ()))
 
 
@@ -154,14 +164,14 @@ def temporaries(fn: Function) -> tuple[Buffer, ...]:
     extents of one before the first kernel."""
     known = scalars(fn)
     found = _arrays(fn)
-    for s, _ in found:
+    for s in found:
         if not all(names(d) <= known and not any(loads(d)) for d in s.shape):
             raise EmitError(
                 f"how large '{s.name}' is cannot be told before the first kernel runs",
                 loc=s.origin.loc,
                 help="declare it with sizes that are parameters",
             )
-    return tuple(_temporary(fn, s, conds) for s, conds in found)
+    return tuple(_temporary(fn, s) for s in found)
 
 
 def scalars(fn: Function) -> frozenset[str]:
@@ -272,11 +282,9 @@ class _Reader:
 
     def _asked(self, nest: For, when: Expr | None) -> Expr | None:
         """When a nest is launched: one that only makes a copy not where the array stands for it."""
-        made = [s for s, _ in _arrays(self.fn) if s.name in writes((nest,))]
-        arrays = {p.name for p in (*self.fn.objects, *self.arrays) if p.array}
-        if [s.name for s in made] != sorted(writes((nest,)) & arrays):
-            return when
-        same = next((stands_for(self.fn, s) for s in made if s.like), None)
+        written = writes((nest,))
+        copies = [s for s in _arrays(self.fn) if s.like and written == {s.name}]
+        same = stands_for(self.fn, copies[0]) if copies else None
         parts = [e for e in (when, None if same is None else Un("!", same)) if e is not None]
         return conjunction(parts) if parts else None
 
@@ -287,28 +295,39 @@ class _Reader:
         return (*(s for s in shared if s.name in own), nest)
 
 
-def _arrays(fn: Function) -> list[tuple[Decl, tuple[Expr, ...]]]:
-    """The arrays declared beside the nests, in loops of the host too; and the conditions under
-    which they are, as far as they can be told before the first kernel."""
-    known, found = scalars(fn), list[tuple[Decl, tuple[Expr, ...]]]()
-    waiting: list[tuple[Stmt, tuple[Expr, ...]]] = [(s, ()) for s in fn.body]
+def _arrays(fn: Function) -> list[Decl]:
+    """The arrays declared beside the nests, in loops of the host too."""
+    found: list[Decl] = []
+    waiting = list(fn.body)
     while waiting:
-        s, conds = waiting.pop(0)
+        s = waiting.pop(0)
         if isinstance(s, Decl) and s.shape:
-            found.append((s, conds))
-        elif isinstance(s, If) and _made_of(s.cond, known):
-            then = [(x, (*conds, s.cond)) for x in s.then]
-            waiting = [*then, *((x, (*conds, Un("!", s.cond))) for x in s.orelse), *waiting]
+            found.append(s)
         elif not _on_grid(s):
-            waiting = [*((x, conds) for b in bodies(s) for x in b), *waiting]
+            waiting = [*(x for b in bodies(s) for x in b), *waiting]
     return found
 
 
+def _conditions(
+    body: tuple[Stmt, ...], name: str, known: frozenset[str], around: tuple[Expr, ...] = ()
+) -> tuple[Expr, ...]:
+    """The conditions around the declaration of an array, outermost first, which the host can ask
+    before the first kernel; none in a loop of the host, which may not come to them."""
+    for s in body:
+        if isinstance(s, Decl) and s.name == name:
+            return around
+        if isinstance(s, If) and _made_of(s.cond, known):
+            for branch, cond in ((s.then, s.cond), (s.orelse, Un("!", s.cond))):
+                if name in declared(branch):
+                    return _conditions(branch, name, known, (*around, cond))
+    return ()
+
+
 def _rows(fn: Function) -> dict[str, Param]:
-    """By copies of arrays in longer rows, the scalar that says how long."""
+    """By copies of arrays in longer rows, the scalar that says how long they are, if no number."""
     types, out = symbols(fn), dict[str, Param]()
-    for s, _ in _arrays(fn):
-        if s.like:
+    for s in _arrays(fn):
+        if s.like and value_of(s.shape[-1]) is None:
             out[s.name] = Param(fresh(fn, f"{s.name}_row"), type_of(s.shape[-1], types))
     return out
 
@@ -382,10 +401,11 @@ def _passed_on(name: str, nest: For) -> EmitError:
     )
 
 
-def _temporary(fn: Function, s: Decl, conds: tuple[Expr, ...]) -> Buffer:
+def _temporary(fn: Function, s: Decl) -> Buffer:
     count = reduce(lambda a, b: Bin("*", a, b), s.shape)
     p = Param(s.name, s.type, s.shape, array=True, origin=s.origin)
     same = stands_for(fn, s)
-    needed = [*conds, *([] if same is None else [Un("!", same)])]
-    when = conjunction(needed) if needed else None
-    return Buffer(p, count, when, written=True, like=s.like)
+    if same is None:
+        return Buffer(p, count, None, written=True)
+    needed = [*_conditions(fn.body, s.name, scalars(fn)), Un("!", same)]
+    return Buffer(p, count, conjunction(needed), written=True, like=s.like)

@@ -9,7 +9,7 @@ from math import gcd
 from loopxform.errors import TransformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
-from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
+from loopxform.ir.visit import LoopSite, Path, at, loads, loops, perfect_nest, resolve
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
@@ -109,9 +109,12 @@ def _settled(w: Work, loop: str) -> None:
 
 def _packed(w: Work, loop: str, nest: Path, width: int, least: int) -> None:
     """A version that reads copies in rows of vectors, where each of them serves `least` iterations;
-    each copy is a kernel."""
+    each copy is a kernel. Not for batches: a factor of those has few rows, and the addresses of one
+    more dimension cost a register too many."""
+    if not least or _on_grid(w, loop) > 2:
+        return
     before, known = w.derivation, {f.copy.source for f in _copies(w, nest)}
-    if not (least and w.attempt(Pack(loop, str(width), str(least)))):
+    if not w.attempt(Pack(loop, str(width), str(least))):
         return
     new = {f.copy.source for f in _copies(w, nest)} - known
     try:
@@ -119,6 +122,12 @@ def _packed(w: Work, loop: str, nest: Path, width: int, least: int) -> None:
             w.derivation = transposition(w.derivation, name)
     except TransformError:
         w.derivation = before
+
+
+def _on_grid(w: Work, loop: str) -> int:
+    """How many loops over groups there are."""
+    levels = [x.level for x in perfect_nest(resolve(w.fn, loop)[0].loop)]
+    return sum(x is not None and x.kind == "grid" for x in levels)
 
 
 def _in_registers(w: Work, nest: Path, width: int) -> int:

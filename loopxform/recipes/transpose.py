@@ -77,7 +77,8 @@ def _copy_nest(fn: Function, target: str) -> _Copy:
             case Assign(Load(name, at), Load(array, index) | Select(_, Load(array, index)), "") if (
                 name == target
             ):
-                counters = tuple(x.var for x in loops_around(fn, path))
+                used = {_counter(e) for e in at}
+                counters = tuple(x.var for x in loops_around(fn, path) if x.var in used)
                 return _Copy(array, counters, _counter(index[-1]), _counter(at[-1]))
             case _:
                 continue

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 from math import inf, prod
 from typing import ClassVar
 
@@ -44,6 +45,10 @@ MOST_BITS = 20
 
 MOST_TIME = 1024
 """Of a tile: then no time of so many tiles overflows an int."""
+
+
+MOST_ROUNDS = 1024
+"""That a shape may be limited to."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,9 @@ class Few(Step):
             text = f"'{self.units} {','.join(self.shapes)}' is not a number and shapes of tiles"
             remedy = f"say few i 132 128x128:1000,64x64:320; a time is {MOST_TIME} at most"
             return (_no(site, text, remedy),)
+        if not all(_is_within(b, a) for a, b in pairwise(self._shapes)):
+            text = f"of {', '.join(self.shapes)} one is larger than one in front of it"
+            return (_no(site, text, "give the largest first, each within the one before"),)
         ranks = {len(s.sizes) for s in self._shapes}
         chain = perfect_nest(site.loop)[: max(ranks)]
         if len(chain) < max(ranks) or len(ranks) > 1:
@@ -167,7 +175,7 @@ def _time(trips: list[Expr], shape: Shape, units: int) -> Expr:
 
 def _rounded(n: Expr, size: int) -> Expr:
     """How many parts of that size something has, the last one perhaps not whole."""
-    return Bin("/", Bin("+", n, Const(size - 1)), Const(size))
+    return n if size == 1 else Bin("/", Bin("+", n, Const(size - 1)), Const(size))
 
 
 def _beside(fn: Function, body: tuple[Stmt, ...]) -> Function:
@@ -175,11 +183,18 @@ def _beside(fn: Function, body: tuple[Stmt, ...]) -> Function:
     return replace(fn, body=(*fn.body, *body))
 
 
+def _is_within(small: Shape, large: Shape) -> bool:
+    """So that there are never more tiles of the larger shape."""
+    return all(a <= b for a, b in zip(small.sizes, large.sizes))
+
+
 def _shape(text: str) -> Shape | None:
     """128x128:1000 or 64x128:560:1."""
     tile, _, rest = text.partition(":")
     sizes, (time, _, rounds) = tile.split("x"), rest.partition(":")
-    if not all(map(_is_number, (*sizes, time, rounds or "1"))) or int(time) > MOST_TIME:
+    if not all(map(_is_number, (*sizes, time, rounds or "1"))):
+        return None
+    if int(time) > MOST_TIME or int(rounds or 0) > MOST_ROUNDS:
         return None
     return Shape(tuple(map(int, sizes)), int(time), int(rounds or 0))
 

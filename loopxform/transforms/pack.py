@@ -183,10 +183,9 @@ class Pack(Step):
         """Whether the copies pay, and an int can number their elements."""
         asked: list[Expr] = []
         for p in found:
-            often = (Bin(">=", e, Const(int(self.least))) for e in p.again)
             pays: Expr = divides(int(self.width), p.row)
-            for e in often:
-                pays = Bin("||", pays, e)
+            for e in p.again:
+                pays = Bin("||", pays, Bin(">=", e, Const(int(self.least))))
             asked += [pays, *self._counted(p)]
         return conjunction(list(dict.fromkeys(asked)))
 
@@ -220,11 +219,12 @@ def _odd(fn: Function, found: list[Found], width: int) -> bool:
 
 
 def _again(nest: Stmt, found: list[Found]) -> Iterator[Expr]:
-    """How often loops over groups run whose variables say nothing about what is read."""
-    used = {n for f in found for x in f.copy.slices for n in names(x.lo)}
+    """How often loops over groups run whose variables say nothing about what one of the tiles is
+    filled from."""
+    used = [{n for x in f.copy.slices for n in names(x.lo)} for f in found]
     for _, s in walk((nest,)):
         on_grid = isinstance(s, For) and s.level is not None and s.level.kind == "grid"
-        if isinstance(s, For) and on_grid and s.var not in used:
+        if isinstance(s, For) and on_grid and any(s.var not in u for u in used):
             yield s.hi
 
 

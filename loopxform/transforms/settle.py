@@ -31,9 +31,9 @@ class Settle(Step):
         if isinstance(site, Obstacle):
             return (site,)
         above = at(fn, site.path[:-1]) if len(site.path) > 1 else None
-        if isinstance(above, If) and above.choice == "tiles" and site.path[-1] >= 0:
+        if isinstance(above, If) and above.choice == "tiles" and above.then == (site.loop,):
             return ()
-        text = f"the loop over '{site.loop.var}' is not a version in smaller tiles"
+        text = f"the loop over '{site.loop.var}' is not all of a version in smaller tiles"
         remedy = "make versions first: few i 132 128x128:1000,64x64:312"
         return (Obstacle("LX196", text, site.loop.origin.loc, remedy=remedy),)
 

@@ -14,11 +14,21 @@ def all_shapes(fn: Function, path: Path) -> Path:
     """The path of the choice between shapes of tiles that the nest at `path` is one of; of the nest
     where there is no other."""
     while len(path) > 1:
-        outer = at(fn, path[:-1])
-        if not (isinstance(outer, If) and outer.choice == "tiles"):
+        if not _is_choice(at(fn, path[:-1])):
             break
         path = path[:-1]
     return path
+
+
+def _is_choice(s: Stmt) -> bool:
+    """Whether a statement is a choice between shapes, each with a nest and nothing else."""
+    return (
+        isinstance(s, If)
+        and s.choice == "tiles"
+        and all(
+            len(b) == 1 and (isinstance(b[0], For) or _is_choice(b[0])) for b in (s.then, s.orelse)
+        )
+    )
 
 
 def each_nest(s: Stmt, f: Callable[[For], Stmt]) -> Stmt:

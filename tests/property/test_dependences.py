@@ -222,7 +222,7 @@ def check_rewrites(name: str, fn: Function) -> dict[str, int]:
 CHECKS = (check_rows, check_witnesses, check_parallel, check_verdicts, check_rewrites)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_nests(seed: int) -> None:
     for name, fn in programs(seed, 75):
         for check in CHECKS:
@@ -237,6 +237,7 @@ def test_many_random_nests(seed: int) -> None:
             check(name, fn)
 
 
+@pytest.mark.slow
 def test_generator_reaches_the_interesting_cases() -> None:
     """Guards against a suite that passes because nothing is ever allowed."""
     verdicts: dict[str, int] = {}

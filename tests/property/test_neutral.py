@@ -275,7 +275,7 @@ def test_accepted_padding_changes_nothing_where_products_are_fused(tmp_path: Pat
     assert compared > 1000
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_accepted_padding_changes_nothing(seed: int) -> None:
     counts = sweep(seed * 100_000, 250)
     assert counts["accepted"] > 50
@@ -332,7 +332,7 @@ def assert_padded(counts: Counter[str], programs: int) -> None:
     assert counts["compared"] >= programs, counts
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_padded_tilings_compute_the_same(seed: int) -> None:
     assert_padded(tilings(seed * 100_000, 60), 60)
 
@@ -351,6 +351,7 @@ def test_much_accepted_padding_changes_nothing(seed: int) -> None:
     assert counts["compared"] >= 8000, counts
 
 
+@pytest.mark.slow
 def test_the_sweep_reaches_every_rule() -> None:
     rules = {v for k, v in vars(Rule).items() if k.isupper()}
     counts = sweep(7_000_000, 1000)

@@ -125,14 +125,14 @@ def check_on_device(seed: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_mapped_program_means_the_same(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.device
 def test_kernels_compute_the_same() -> None:
-    assert sum(check_on_device(seed) for seed in range(500, 510)) >= 2
+    assert sum(check_on_device(seed) for seed in range(500, 505)) >= 1
 
 
 @pytest.mark.slow

@@ -154,6 +154,7 @@ def test_a_planted_bug_is_caught(plant: Planted, monkeypatch: pytest.MonkeyPatch
         assert caught(plant, m), f"{plant.__name__} survived"
 
 
+@pytest.mark.slow
 def test_without_one_nothing_fails() -> None:
     counts = sweep_neighbours(50, 2 * PROGRAMS)
     for verb in ("fuse", "split"):

@@ -21,6 +21,11 @@ ROWS = c(
     "int n, int *len, float a[n][64]",
 )
 INSIDE = c("for (int t = 0; t < 4; t++) for (int i = 0; i < n; i++) a[i] += b[i];")
+SET = c(
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " { a[i][j] = 0; for (int k = 0; k < n; k++) a[i][j] += b[i][k]; }",
+    "int n, float a[n][n], float b[n][n]",
+)
 TWO = "8x4:100,4x4:60"
 FOUR = "8x8:1000,4x8:570:1,4x4:312,2x4:185"
 
@@ -35,6 +40,11 @@ REFUSALS = {
     "one-shape": (MM, "few i 4 8x4:100"),
     "no-number": (MM, f"few i many {TWO}"),
     "data": (ROWS, f"few i 4 {TWO}"),
+    "not-descending": (MM, "few i 4 4x4:100,8x4:60"),
+    "not-within": (MM, "few i 4 8x4:100,4x8:60"),
+    "too-many-rounds": (MM, "few i 4 8x4:100,4x4:60:9999"),
+    "settle-part": (SET, f"few i 4 {TWO}", "distribute i_few,j_few", "settle i_few#1"),
+    "settle-other-part": (SET, f"few i 4 {TWO}", "distribute i_few,j_few", "settle i_few#2"),
     "settle-unknown": (MM, f"few i 4 {TWO}", "settle z"),
     "settle-alone": (MM, "settle i"),
     "settle-largest": (MM, f"few i 4 {TWO}", "settle i"),

@@ -18,6 +18,8 @@ REGISTERS = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k")
 VERSIONED = (*REGISTERS, "unguard acc", "epilogue kk", "version iii 4")
 NARROW = (*REGISTERS, "unguard acc", "narrow iii", "version iii#1 4")
 PACKED = (*REGISTERS, "unguard acc", "epilogue kk", "narrow iii", "pack iii#1 4 3")
+PARTS = ("few i 4 8x8:1000,4x4:320", "expand acc i,j", "distribute i,j", "parallelise i#1")
+PARTS += ("map i#1 group.x",)
 BOTH = ("vectorise A_loc 4", "vectorise B_loc 4")
 FIXED = MM.replace("int M, int U, int N, ", "").replace("M", "12").replace("N", "8")
 FIXED = FIXED.replace("U", "16")
@@ -58,6 +60,7 @@ REFUSALS = {
     "pack-inside": (MM, *STAGED, "pack jjj 4 3"),
     "pack-width": (MM, *STAGED, "pack iii 5 3"),
     "pack-least": (MM, *STAGED, "pack iii 4 some"),
+    "narrow-part-of-a-shape": (MM, *PARTS, "narrow i#1"),
     "narrow-inside": (MM, *STAGED, "narrow jjj"),
     "narrow-without-rows": (FLAT, *PARALLEL, "map i group.y", "map j group.x", "narrow i"),
     "lanes-not-a-rectangle": (MM, *TILED, "lanes iii 4 x"),

@@ -1,0 +1,139 @@
+"""Arrays read from copies with longer rows: written C and kernels, for sizes whose rows are vectors
+as they are, of one array, of both, and of none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+from c_project import assert_same, caller_of, project_of, require_opencl, run_app
+
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.frontend import parse_file
+from loopxform.recipes.limits import PROFILES
+from loopxform.recipes.program import offload
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.tile import tile
+from loopxform.runtime.device import choose
+from loopxform.transforms import Derivation
+from loopxform.verify.check_run import arguments, run
+from loopxform.verify.cref import CSource
+
+PRODUCT = "float s = 0; for (int k = 0; k < {k}; k++) s += {a} * {b}; {c};"
+
+
+def loops(m: str, n: str, k: str, a: str, b: str, c: str) -> str:
+    inner = PRODUCT.format(k=k, a=a, b=b, c=c)
+    return f"for (int i = 0; i < {m}; i++) for (int j = 0; j < {n}; j++) {{ {inner} }}"
+
+
+PLAIN = loops("M", "N", "U", "A[i][k]", "B[k][j]", "C[i][j] = s")
+ROWS = "const float A[M][U], const float B[U][N], float C[M][N]"
+TEXTS = {
+    "ints": ("int M, int U, int N, " + ROWS, PLAIN),
+    "longs": ("long M, long U, long N, " + ROWS, PLAIN),
+    "unsigned": ("unsigned M, unsigned U, unsigned N, " + ROWS, PLAIN),
+    "numbers": (
+        "int M, int U, const float A[M][U], const float B[U][29], float C[M][29]",
+        loops("M", "29", "U", "A[i][k]", "B[k][j]", "C[i][j] = s"),
+    ),
+    "part-of-rows": (
+        "int M, int U, int N, int V, const float A[M][V], const float B[V][N], float C[M][N]",
+        loops("M", "N", "U", "A[i][k]", "B[k][j]", "C[i][j] = s"),
+    ),
+    "pointers": (
+        "int M, int U, int N, const float *A, const float *B, float *C",
+        loops("M", "N", "U", "A[i*U+k]", "B[k*N+j]", "C[i*N+j] = s"),
+    ),
+    "from-an-offset": (
+        "int M, int U, int N, " + ROWS,
+        PLAIN.replace("int i = 0", "int i = 1").replace("int k = 0", "int k = 3"),
+    ),
+    "one-twice": (
+        "int M, const float A[M][M], float C[M][M]",
+        loops("M", "M", "M", "A[i][k]", "A[k][j]", "C[i][j] = s"),
+    ),
+    "one-of-two": (
+        "int M, int U, int N, const float A[M][U], const double B[U][N], float C[M][N]",
+        PLAIN,
+    ),
+    "in-a-loop": (
+        "int T, int M, int U, int N, const float A[M][U], const float B[U][N], float C[M][N]",
+        f"for (int t = 0; t < T; t++) if (N / T > 3) {{ {PLAIN.replace('= s', '+= s')} }}",
+    ),
+    "by-turns": (
+        "int M, int U, int N, const float B[U][N], float C[M][N], float D[M][U]",
+        "for (int t = 0; t < 3; t++) {"
+        + loops("M", "U", "N", "C[i][k]", "B[j][k]", "D[i][j] = s")
+        + loops("M", "N", "U", "D[i][k]", "B[k][j]", "C[i][j] = s * 0.01f")
+        + "}",
+    ),
+}
+NESTS = [n for n in TEXTS if n not in ("in-a-loop", "by-turns")]
+SIZES = ((17, 23, 29), (17, 24, 29), (18, 23, 28), (16, 24, 32), (1, 1, 1), (5, 3, 2))
+TILES = {"Ty": 4, "Tx": 4, "Tk": 8, "Ry": 4, "Rx": 4}
+OPTIONS = Options(pack=1, vector=4, stages=2)
+
+
+def text(name: str) -> str:
+    params, body = TEXTS[name]
+    return f"void f({params}) {{ {body} }}\n"
+
+
+@cache
+def derivation(name: str) -> Derivation:
+    (fn,) = parse_file("f.c", text=text(name)).unit.functions
+    limits = PROFILES["h100"]
+    if name in NESTS:
+        return tile(fn, TILES, None, limits, options=OPTIONS).derivation
+    return offload(fn, TILES, limits, OPTIONS).derivation
+
+
+@cache
+def plan(name: str) -> Plan:
+    return emit.kernel(derivation(name), contract=False)
+
+
+def sizes_of(name: str) -> list[dict[str, int]]:
+    every = [{"M": m, "U": u, "N": n, "V": u + 5, "T": 2} for m, u, n in SIZES]
+    return [{n: v for n, v in sizes.items() if f" {n}," in TEXTS[name][0]} for sizes in every]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_something_is_packed(name: str) -> None:
+    """But for plain pointers: where their rows end is not known of the mapped program."""
+    assert any(b.like for b in plan(name).temporaries) == (name != "pointers")
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", TEXTS)
+def test_bit_identical_to_the_c_program(name: str) -> None:
+    source = CSource(text=text(name))
+    for sizes in sizes_of(name):
+        found = run(plan(name), source, choose(), sizes, 3, exact=True)
+        assert found.ok, (sizes, found.mismatches)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -> None:
+    require_opencl()
+    file = tmp_path / "user.c"
+    file.write_text(text(name))
+    start = derivation(name).start
+    every: list[Mapping[str, object]] = [arguments(start, s, 1) for s in sizes_of(name)]
+    app = project_of(tmp_path, derivation(name), file).build(caller_of(start, *every))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
+
+
+def test_a_loop_without_iterations_divides_nothing(tmp_path: Path) -> None:
+    """What is asked in a loop of the host is asked there alone."""
+    require_opencl()
+    file = tmp_path / "user.c"
+    file.write_text(text("in-a-loop"))
+    start = derivation("in-a-loop").start
+    given = arguments(start, {"T": 0, "M": 5, "U": 6, "N": 7}, 1)
+    app = project_of(tmp_path, derivation("in-a-loop"), file).build(caller_of(start, given))
+    assert_same(run_app(app, POCL_SIGFPE_HANDLER="0"))
