@@ -2,6 +2,7 @@
 compares the arrays that both programs print, and prints a table.
 
     python scripts/run_suite.py polybench-c-4.2.1 [--dataset MINI] [--only gemm,lu] [--oclgrind]
+        [--profile h100]
 
     kernels, launches, copies   of the function that the suite times, and copies of arrays
     one item                    parts of it that one work-item runs in order
@@ -61,6 +62,7 @@ def main() -> int:
     p.add_argument("folder", type=Path)
     p.add_argument("--dataset", default="MINI")
     p.add_argument("--only", default="", help="names of programs, with commas")
+    p.add_argument("--profile", default="generic", help="a device to fit, or a file NAME.toml")
     p.add_argument("--oclgrind", action="store_true", help="run the written programs in Oclgrind")
     args = p.parse_args()
     print(f"{'program':<15} " + "  ".join(Row.HEAD[1:]))
@@ -80,7 +82,7 @@ def judged(path: Path, args: argparse.Namespace, scratch: Path) -> Row:
         macros = (f"{args.dataset}_DATASET", "POLYBENCH_DUMP_ARRAYS", "POLYBENCH_TIME")
         file = lx.load(path, include=[utilities], define=macros)
         name = next(r.name for r in file if r.name.startswith("kernel_"))
-        done = file.offload(name, contract=False)
+        done = file.offload(name, limits=args.profile, contract=False)
         done.write(scratch)
     except LoopxformError as e:
         return Row(path.stem, result=f"refused: {e.message}")

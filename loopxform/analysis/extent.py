@@ -35,8 +35,8 @@ from loopxform.analysis.region import Instance, region
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Bin, Const, Expr, Function
-from loopxform.ir.visit import walk_expr
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
+from loopxform.ir.visit import map_body, walk, walk_expr
 from loopxform.source import Loc
 
 NOT_AFFINE = "a subscript or its iterations are not affine"
@@ -106,6 +106,23 @@ def with_plain_assumptions(fn: Function) -> Function:
     return fn if assumes == fn.assumes else replace(fn, assumes=assumes)
 
 
+def one_version(fn: Function) -> Function:
+    """Of versions of a nest between which the host chooses, one: they touch the same. One that is
+    not mapped yet tells more."""
+
+    def chosen(s: Stmt) -> tuple[Stmt, ...]:
+        if not (isinstance(s, If) and s.choice):
+            return (s,)
+        return min((s.then, s.orelse), key=_is_mapped)
+
+    choices = any(isinstance(s, If) and s.choice for _, s in walk(fn.body))
+    return replace(fn, body=map_body(fn.body, chosen)) if choices else fn
+
+
+def _is_mapped(body: tuple[Stmt, ...]) -> bool:
+    return any(isinstance(s, For) and s.level is not None for _, s in walk(body))
+
+
 def _is_remainder(e: Expr) -> bool:
     return isinstance(e, Bin) and e.op == "%"
 
@@ -116,7 +133,7 @@ class _Search:
     def __init__(
         self, fn: Function, array: str, others: Sequence[str] = (), rank: int | None = None
     ) -> None:
-        fn = with_plain_assumptions(fn)
+        fn = one_version(with_plain_assumptions(fn))
         self.fn, self.array, self.arrays = fn, array, {array, *others}
         declared = next((len(p.shape) for p in fn.objects if p.name == array), 0)
         self.rank = declared if rank is None else rank

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
+from loopxform.analysis.extent import extent
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Bin, Const, Copy, Expr, Function, If, Param, Stmt
@@ -84,19 +85,33 @@ def _asked(fn: Function, site: LoopSite) -> list[Expr]:
 
 def _arrays(fn: Function, site: LoopSite) -> list[Param]:
     """The arrays of at least two dimensions whose subscripts in the nest, in all its shapes, lie in
-    them."""
+    them; pointers with as many rows as are touched."""
     known = host_scalars(fn)
     whole = all_shapes(fn, site.path)
     inside = [(p, s) for p, s in walk(fn.body) if p[: len(whole)] == whole]
     out = []
     for p in fn.objects:
+        if "." in p.name or len(p.shape) < 2:
+            continue
+        p = _with_rows(fn, p, [s for _, s in inside])
         sizes = {n for d in p.shape if d is not None for n in names(d)}
-        if "." in p.name or len(p.shape) < 2 or None in p.shape or not sizes <= known:
+        if None in p.shape or not sizes <= known:
             continue
         used = [c for path, s in inside for c in _within(fn, path, s, p)]
         if used and all(used):
             out.append(p)
     return out
+
+
+def _with_rows(fn: Function, p: Param, inside: list[Stmt]) -> Param:
+    """A pointer with the number of rows that tiles of it end at, or that the function touches."""
+    if p.shape[0] is not None or None in p.shape[1:]:
+        return p
+    tiles = [s for s in inside if isinstance(s, Copy) and s.source == p.name]
+    ends = {s.slices[0].limit for s in tiles} - {None}
+    found = extent(fn, p.name) if not ends else None
+    first = found.upper[0] if found else next(iter(ends)) if len(ends) == 1 else None
+    return replace(p, shape=(first, *p.shape[1:]))
 
 
 def _within(fn: Function, path: tuple[int, ...], s: Stmt, p: Param) -> Iterator[bool]:

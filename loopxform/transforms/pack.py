@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar
 
 from loopxform.analysis.extent import Extent, explain
@@ -41,7 +42,16 @@ from loopxform.ir.nodes import (
 from loopxform.ir.printer import expr_text
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, at, map_body, names, replace_at, walk, writes
+from loopxform.ir.visit import (
+    LoopSite,
+    at,
+    enclosing,
+    loops_around,
+    map_body,
+    names,
+    replace_at,
+    writes,
+)
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, conjuncts
 from loopxform.transforms.shapes import all_shapes, each_nest, is_outermost
@@ -115,12 +125,12 @@ class Pack(Step):
             own = [f for f in tiles if f.copy.source == name]
             if param is None or name in written or not _odd(fn, own, width):
                 continue
-            box = explain(fn, name)
+            box = _box(fn, name, own, known)
             rows = [d for d in param.shape[1:] if d is not None]
-            if not isinstance(box, Extent) or len(rows) + 1 < len(param.shape):
+            if box is None or len(rows) + 1 < len(param.shape):
                 continue
             sizes = {n for e in (*box.upper, *rows, *_when(box)) for n in names(e)}
-            again = tuple(dict.fromkeys(_again(nest, own)))
+            again = tuple(dict.fromkeys(_again(fn, own)))
             whole = not param.flat or (box.corner and box.upper[-1] == rows[-1])
             if sizes <= known and again and whole and all(names(e) <= known for e in again):
                 out.append(_Packed(param, box, rows[-1], again))
@@ -218,14 +228,43 @@ def _odd(fn: Function, found: list[Found], width: int) -> bool:
     return bool(open_ones)
 
 
-def _again(nest: Stmt, found: list[Found]) -> Iterator[Expr]:
-    """How often loops over groups run whose variables say nothing about what one of the tiles is
-    filled from."""
-    used = [{n for x in f.copy.slices for n in names(x.lo)} for f in found]
-    for _, s in walk((nest,)):
-        on_grid = isinstance(s, For) and s.level is not None and s.level.kind == "grid"
-        if isinstance(s, For) and on_grid and any(s.var not in u for u in used):
-            yield s.hi
+def _box(fn: Function, name: str, found: list[Found], known: frozenset[str]) -> Extent | None:
+    """What is touched of an array; of a pointer, of which a mapped program does not tell it, what
+    tiles end at where one of them is filled: then all of that was touched when they were made."""
+    whole = explain(fn, name)
+    if isinstance(whole, Extent):
+        return whole
+    ends = [{s.limit for s in slices} - {None} for slices in zip(*(f.copy.slices for f in found))]
+    upper = [e for limits in ends if len(limits) == 1 for e in limits if e is not None]
+    # Of a nest in several shapes, the last tells: all of them touch the same.
+    nest = loops_around(fn, found[-1].path)[0]
+    reached = [_reached(fn, f, known) for f in found if loops_around(fn, f.path)[0] is nest]
+    conds = [c for c in reached if c is not None]
+    if len(upper) < len(ends) or len(conds) < len(reached):
+        return None
+    when = reduce(lambda a, b: Bin("||", a, b), dict.fromkeys(conds))
+    return Extent(name, tuple(upper), when, corner=True)
+
+
+def _reached(fn: Function, found: Found, known: frozenset[str]) -> Expr | None:
+    """That all loops around a copy have iterations, where the host can tell."""
+    out: list[Expr] = []
+    for s in enclosing(fn, found.path)[:-1]:
+        if isinstance(s, For):
+            out.append(Bin("<", s.lo, s.hi))
+        elif not (isinstance(s, If) and s.choice):
+            return None
+    return conjunction(out) if all(names(c) <= known for c in out) else None
+
+
+def _again(fn: Function, found: list[Found]) -> Iterator[Expr]:
+    """How often loops over groups run whose variables say nothing about what a tile is filled
+    from."""
+    for f in found:
+        used = {n for x in f.copy.slices for n in names(x.lo)}
+        for s in loops_around(fn, f.path):
+            if s.level is not None and s.level.kind == "grid" and s.var not in used:
+                yield s.hi
 
 
 def _when(box: Extent) -> list[Expr]:

@@ -35,6 +35,7 @@ LISTINGS = {
     "narrow": (MM, *NARROW, *BOTH),
     "packed": (MM, *PACKED),
     "packed-vectors": (MM, *PACKED, *BOTH),
+    "narrow-pointers": (FLAT, *PARALLEL, "map i group.y", "map j group.x", "narrow i"),
     "numbers": (FIXED, *REGISTERS, *BOTH),
     "lanes": (MM, *REGISTERS, "lanes iii 1 2"),
 }
@@ -62,7 +63,7 @@ REFUSALS = {
     "pack-least": (MM, *STAGED, "pack iii 4 some"),
     "narrow-part-of-a-shape": (MM, *PARTS, "narrow i#1"),
     "narrow-inside": (MM, *STAGED, "narrow jjj"),
-    "narrow-without-rows": (FLAT, *PARALLEL, "map i group.y", "map j group.x", "narrow i"),
+    "narrow-without-rows": (PLACED.replace("AT", "0"), *COPIED, "narrow ii"),
     "lanes-not-a-rectangle": (MM, *TILED, "lanes iii 4 x"),
     "lanes-of-one-dimension": (PLACED.replace("AT", "0"), *COPIED, "lanes ii 4 8"),
 }
