@@ -41,10 +41,13 @@ class Kernels:
 
     def times(self, given: Mapping[str, Any], launches: int) -> list[int]:
         """Nanoseconds of each launch, from the start of the first kernel to the end of the last;
-        each works on what was given. Raises DeviceError."""
+        each works on what was given. They follow one another without a pause where none has to
+        restore an array, as the calls of libraries do. Raises DeviceError."""
         taken: list[int] = []
         on_device = None if self.plan.written.structs else self._resident(given)
         changed = [b.param.name for b in self.plan.buffers if b.written and b.exposed]
+        if on_device is not None and not changed:
+            return self.compiled.again(launches, **on_device.arguments)
         for _ in range(launches):
             if on_device is None:
                 self._on_host(given)

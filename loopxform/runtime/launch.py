@@ -208,6 +208,24 @@ def launch_all(launches: Sequence[Launch], spare: Spare | None = None) -> Taken 
         return _run(copies, [bound] if _are_several(launches) else ([b] for b in bound))
 
 
+def launch_again(launches: Sequence[Launch], times: int, spare: Spare) -> list[Taken | None]:
+    """As `launch_all`, so many times: all are enqueued before the first is waited for, as a program
+    does that has more work for a device. Raises ArgumentError, DeviceError."""
+    launcher = launches[0].launcher
+    copies = Copies(launcher.queue, spare)
+    every: list[list[Any]] = []
+    with _device_errors(launcher):
+        bound = [(x, x.launcher.bind(x.args, copies)) for x in launches if 0 not in x.global_size]
+        parts = [bound] if _are_several(launches) else [[b] for b in bound]
+        for _ in range(times):
+            every.append([])
+            for part in parts:
+                _enqueue(launcher.queue, part, every[-1], first=len(every) == 1)
+        launcher.queue.finish()
+        copies.back()
+        return [_taken(launcher.queue, e) if e else Taken(0, 0, 0) for e in every]
+
+
 def launch_told(
     launcher: Launcher, launches: Callable[[Callable[[Room], int]], Iterator[Launch]]
 ) -> Taken | None:
@@ -249,7 +267,9 @@ def _run(copies: Copies, parts: Iterable[Sequence[Bound]]) -> Taken | None:
     return _taken(copies.queue, events)
 
 
-def _enqueue(queue: Any, part: Sequence[Bound], events: list[Any]) -> None:
+def _enqueue(queue: Any, part: Sequence[Bound], events: list[Any], *, first: bool = True) -> None:
+    """Enqueues launches behind those of `events`, and behind others where they are not the `first`
+    of all; their events are added."""
     cl = pyopencl()
     in_order = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
     with ExitStack() as held:
@@ -258,7 +278,7 @@ def _enqueue(queue: Any, part: Sequence[Bound], events: list[Any]) -> None:
         for x, arguments in part:
             x.launcher.kernel.set_args(*arguments)
         for x, _ in part:
-            if events and not in_order:
+            if not in_order and (events or not first):
                 cl.enqueue_barrier(queue)
             events.append(x.launcher.enqueue(x.global_size, x.local_size))
 
