@@ -9,12 +9,14 @@ from loopxform.analysis.invariance import Read
 from loopxform.ir.printer import expr_text
 from loopxform.recipes.reuse import Facts, Staged
 from loopxform.tiled import TiledRoutine
+from loopxform.transforms import Few, Narrow, Pack, Record, Version
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
     """The table of each nest, a line each."""
     for part in (done.tiled, *done.tiled.rest):
         yield from _nest(replace(done, tiled=part))
+    yield from _versions(done)
 
 
 def _nest(done: TiledRoutine) -> Iterator[str]:
@@ -51,6 +53,33 @@ def _sizes(done: TiledRoutine) -> Iterator[str]:
         yield f"    {u.what:<12} {u.formula} of {u.most} {u.unit}".rstrip()
     yield from (f"    {note}" for note in found.reduced)
     yield from _rates(done)
+
+
+def _versions(done: TiledRoutine) -> Iterator[str]:
+    """Between what the host chooses when the program runs."""
+    last = (done.tiled, *done.tiled.rest)[-1]
+    told = {s: None for s in map(_version, last.derivation.records) if s}
+    if told:
+        yield "  the host chooses when the program runs"
+        yield from (f"    {line}" for line in told)
+
+
+def _version(record: Record) -> str:
+    match record.step:
+        case Few(_, units, shapes):
+            tiles = ", ".join(text.partition(":")[0] for text in shapes)
+            return f"tiles        {tiles}: what takes the least time on {units} compute units"
+        case Narrow() if "where" in record.reason:
+            return "offsets      of 32 bits, where arrays have few enough elements"
+        case Pack(_, width, least):
+            return (
+                f"rows         vectors of {width}, in a copy of the array where they are none and "
+                f"each element serves {least} iterations"
+            )
+        case Version(_, width):
+            return f"rows         vectors of {width}, where they are"
+        case _:
+            return ""
 
 
 def _rates(done: TiledRoutine) -> Iterator[str]:

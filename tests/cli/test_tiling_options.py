@@ -44,6 +44,19 @@ def test_the_plan_says_what_fits_a_device(profile: str, golden: Golden, capsys: 
 
 
 @pytest.mark.parametrize(
+    "option",
+    [(), ("--pack", "0"), ("--specialise", "M=64,N=64,U=64")],
+    ids=["versions", "no-copies", "numbers"],
+)
+def test_the_plan_says_what_the_host_chooses(
+    option: tuple[str, ...], golden: Golden, capsys: Capture
+) -> None:
+    command = ["tile", MM, *option, "--profile", "h100", "--show-plan", "--dry-run", "-q"]
+    assert main(command) == 0
+    golden.check(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
     "name", ["csr", "masked_mean", "triangular_product", "filter_7x7", "batch_scale"]
 )
 def test_the_summary_counts_accesses(name: str, golden: Golden, capsys: Capture) -> None:
