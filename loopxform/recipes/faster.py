@@ -3,6 +3,7 @@ neighbours."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import gcd
 
@@ -41,8 +42,24 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         vector=limits.at_once if options.vector is None else options.vector,
         stages=limits.stages if options.stages is None else options.stages,
         lanes=limits.rectangle if options.lanes is None else options.lanes,
-        serpentine=limits.serpentine if options.serpentine is None else options.serpentine,
         pack=limits.pack if options.pack is None else options.pack,
+    )
+
+
+MANY_WARPS = 8
+"""Of a group, from which on a whole register tile is walked column by column."""
+
+
+def in_rows(options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int]) -> Options:
+    """The options, with the rows that a register tile of these sizes is walked in: as many as the
+    device has it for large groups that read vectors, in pairs for others (docs/performance.md)."""
+    if options.serpentine is not None or choice.recipe != "register":
+        return options
+    large = sizes["Ty"] * sizes["Tx"] >= MANY_WARPS * limits.warp
+    whole = large and sizes.get("Ry", 1) >= limits.serpentine
+    words = all(s.item_bytes >= 4 for s in choice.stages)
+    return replace(
+        options, serpentine=limits.serpentine if whole and words else min(2, limits.serpentine)
     )
 
 

@@ -66,7 +66,7 @@ def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Lim
         at_once=4,
         narrow=True,
         stages=2,
-        serpentine=2,
+        serpentine=8,
         pack=1536,
         rectangle=(4, 8),
         bandwidth=bandwidth,

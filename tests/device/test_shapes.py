@@ -18,6 +18,7 @@ from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
+from loopxform.transforms import Serpentine
 from loopxform.transforms.few import Shape
 from loopxform.verify.compare import compare
 
@@ -59,6 +60,13 @@ def test_which_shape_is_launched() -> None:
         assert number == ((3 - best) if rows else 4 + min(2, 3 - best)), (m, u, n)
         down, across = TILES[best if rows else max(1, best)]
         assert counts == (-(-n // across), -(-m // down)), (m, u, n)
+
+
+def test_large_tiles_are_walked_column_by_column() -> None:
+    done = tile(program("mm"), {}, limits=DEVICE).derivation
+    steps = [r.step for r in done.records if isinstance(r.step, Serpentine)]
+    found = {s.loop.partition("#")[0]: s.rows for s in steps}
+    assert found == {"i": "8", "i_few": "2", "i_few_2": "2", "i_few_3": "2"}
 
 
 @pytest.mark.slow
