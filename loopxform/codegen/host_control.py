@@ -70,9 +70,14 @@ def _item(x: Item, plan: Plan, d: Dialect) -> list[str]:
         case Choose(cond, then, orelse, flag):
             head = f"if ({_told(flag) if flag else _text(cond, d)}) {{"
             out = [*_data_ahead(flag), head, *_indented(_items(then, plan, d)), "}"]
-            if orelse:
-                out = [*out[:-1], "} else {", *_indented(_items(orelse, plan, d)), "}"]
-            return out
+            other = _items(orelse, plan, d)
+            match orelse:
+                case ():
+                    return out
+                case (Choose(_, _, _, ""),):
+                    return [*out[:-1], f"}} else {other[0]}", *other[1:]]
+                case _:
+                    return [*out[:-1], "} else {", *_indented(other), "}"]
         case Set(name, _, value):
             return [f"{name} = {_text(value, d)};"]
         case _:
