@@ -59,7 +59,7 @@ def _store(args: list[str]) -> Store | None:
     standard input."""
     wanted = os.environ.get("LOOPXFORM_CACHE", "")
     never = any(a in ("--no-cache", "-") or a.startswith("--device") for a in args)
-    if never or wanted.lower() == "off":
+    if never or wanted.lower() in ("off", "0"):
         return None
     if wanted:
         return Store(Path(wanted))
