@@ -100,7 +100,7 @@ class File:
         *functions: str,
         limits: Limits | str = "generic",
         contract: bool = True,
-        pad: bool = False,
+        pad: bool | None = None,
         edge_versions: bool = False,
         reassociate: bool = False,
         **sizes: int,
@@ -251,7 +251,7 @@ class Routine:
         variant: Recipe | None = None,
         limits: Limits | str = "generic",
         contract: bool = True,
-        pad: bool = False,
+        pad: bool | None = None,
         edge_versions: bool = False,
         layouts: Mapping[str, Sequence[int]] | None = None,
         Rk: int | None = None,  # noqa: N803
@@ -260,6 +260,7 @@ class Routine:
         index: Literal[32, 64] | None = None,
         item_layout: tuple[int, int] | None = None,
         stages: Literal[1, 2] | None = None,
+        preload: bool | None = None,
         group_order: int | None = None,
         serpentine: int | None = None,
         cyclic: int | None = None,
@@ -272,7 +273,7 @@ class Routine:
         again, and a nest without reuse is mapped naively, saying why; `variant` is its older
         name. `contract` lets the device fuse a*b + c; without it results are those of the C program
         to the last bit. `pad`, `edge_versions`, `Rk`, `reassociate`, `vector`, `index`,
-        `item_layout` (rows, columns), `stages`, `group_order`, `serpentine`, `cyclic`,
+        `item_layout` (rows, columns), `stages`, `preload`, `group_order`, `serpentine`, `cyclic`,
         `pack` and `specialise` (sizes by name) are the options of the command line. `layouts` are
         arrays to be read from a copy with its dimensions in that order, {} for none; without it
         the copies are made that pay, where no recipe is named.
@@ -288,7 +289,7 @@ class Routine:
         options = replace(edges, vector=vector, narrow=narrow, lanes=item_layout, stages=stages)
         fixed = tuple((specialise or {}).items())
         options = replace(options, fixed=fixed, bands=group_order)
-        options = replace(options, serpentine=serpentine, cyclic=cyclic, pack=pack)
+        options = replace(options, serpentine=serpentine, cyclic=cyclic, pack=pack, preload=preload)
         chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)
 
@@ -297,7 +298,7 @@ class Routine:
         *,
         limits: Limits | str = "generic",
         contract: bool = True,
-        pad: bool = False,
+        pad: bool | None = None,
         edge_versions: bool = False,
         reassociate: bool = False,
         **sizes: int,

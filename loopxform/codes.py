@@ -135,6 +135,9 @@ CODES: dict[str, str] = {
     "LX185": "Not something that statements without loops compute in front of the loop for it.",
     "LX186": "What would be sunk into the loop, or what it is computed from, does not keep its "
     "value up to the loop's body.",
+    "LX187": "What a loop reads of local tiles cannot be read an iteration ahead.",
+    "LX188": "The elements of a tile are not converted to one other floating type.",
+    "LX189": "Iterations of a loop cannot store several elements at once.",
     "LX190": "Not an induction variable: it must be an integer that one statement of the loop's "
     "body changes, by an amount that stays the same.",
     "LX191": "A reduction that gives another result in another order: floating-point operations "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.distinct import distinct
 from loopxform.analysis.exchange import NotExchanged, exchanged
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import reductions
@@ -43,7 +44,7 @@ def reverse_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
     loop = loop_at(fn, path)
     if loop.live_out:
         return (_live_out(loop),)
-    if loop.parallel:
+    if loop.parallel or distinct(loop):
         return ()
     unknown = opaque_obstacles(fn, path)
     if unknown:

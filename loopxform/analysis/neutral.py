@@ -12,7 +12,7 @@ from it, and no arithmetic is added that may overflow. (Seed 000, section 7.3.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import assert_never
@@ -53,16 +53,21 @@ class Neutral:
 
 
 def padding(
-    fn: Function, bodies: Sequence[tuple[Stmt, ...]], tiles: Iterable[str], moving: frozenset[str]
+    fn: Function,
+    bodies: Sequence[tuple[Stmt, ...]],
+    tiles: Mapping[str, Scalar],
+    moving: frozenset[str],
 ) -> Neutral | str:
     """Padding for the arrays `tiles` with which every body changes nothing, or why there is none.
+    They are copied from arrays of these types, which can hold it.
 
     The bodies run once more, with values of `moving` (variables of loops) that they never have in
     the program; what depends on neither those nor on what the bodies write has values that it has
     in an iteration of the program. Elements of `tiles` are all padding there.
     """
-    types, wanted = symbols(fn), tuple(dict.fromkeys(tiles))
-    choices = list(islice(product(*(_candidates(types[t]) for t in wanted)), MOST_CHOICES))
+    types, wanted = symbols(fn), tuple(tiles)
+    numbers = [_candidates(types[t], tiles[t]) for t in wanted]
+    choices = list(islice(product(*numbers), MOST_CHOICES))
     problem = ""
     for invariants in (False, True):
         for chosen in choices:
@@ -78,8 +83,10 @@ def padding(
     return problem
 
 
-def _candidates(t: Scalar) -> list[Value]:
-    """Numbers that are neutral to something, the usual ones first."""
+def _candidates(t: Scalar, source: Scalar) -> list[Value]:
+    """Numbers that are neutral to something and that both types hold, the usual ones first."""
+    if t.is_float and source.is_integer:
+        return [real(t, x) for x in (0.0, 1.0)]
     if t.is_float:
         return [real(t, x) for x in (0.0, -0.0, math.nan, 1.0)]
     low, high = limits(t)

@@ -30,6 +30,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
+from loopxform.ir.remembered import remembered
 from loopxform.ir.types import DOUBLE, INT, Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import Path, bodies, names, stmt_exprs, walk, walk_expr
@@ -131,21 +132,8 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     )
 
 
-_read: dict[int, tuple[Stmt, frozenset[str]]] = {}
-
-
+@remembered(4096)
 def _reads(s: Stmt) -> frozenset[str]:
-    known = _read.get(id(s))
-    if known and known[0] is s:
-        return known[1]
-    if len(_read) > 4096:
-        _read.clear()
-    found = _names_read(s)
-    _read[id(s)] = (s, found)
-    return found
-
-
-def _names_read(s: Stmt) -> frozenset[str]:
     exprs: Iterable[Expr] = stmt_exprs(s)
     if isinstance(s, Assign):
         target = s.target

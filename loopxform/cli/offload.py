@@ -47,7 +47,9 @@ def main(argv: list[str]) -> int:
     sizes = tiling.given_sizes(args)
     names = [_known(file, name) for name in args.function]
     with about(f"--{next(iter(sizes), '')}"):
-        more = Options(pad=args.pad, versions=args.edge_versions, reassociate=args.reassociate)
+        more = Options(
+            pad=tiling.asked(args, "pad"), versions=args.edge_versions, reassociate=args.reassociate
+        )
         contract = args.fp_contract != "off"
         done = offload_file(file, names, sizes, limits, contract=contract, options=more)
         _require_all(done, names)

@@ -126,7 +126,8 @@ def _kept(done: TiledRoutine, facts: Facts, r: Read, own: Staged | None) -> tupl
     sizes = done.sizes
     if own is not None:
         reuse = f"{own.stage.reuse(sizes):.4g}"
-        place = f"local memory, {own.stage.bytes(sizes)} bytes for {own.stage.box.text}"
+        kind = f", as {own.stage.type}" if own.stage.converted else ""
+        place = f"local memory, {own.stage.bytes(sizes)} bytes for {own.stage.box.text}{kind}"
         return reuse, f"{place}, and registers" if own.private else place
     if any(r.load.origin.loc == k.load.origin.loc and r.array == k.array for k in done.tiled.kept):
         kept = [d.kept for d in done.tiled.choice.dims if d.kept and d.loop not in r.varies]

@@ -53,6 +53,7 @@ def add_details(g: argparse._ArgumentGroup) -> None:
     g.add_argument("--index", choices=("32", "64"), help=wishes.INDEX)
     g.add_argument("--specialise", action="append", default=[], metavar="M=N", help=wishes.FIXED)
     g.add_argument("--stages", choices=("1", "2"), help=wishes.STAGES)
+    add_flags(g, "preload", "no-preload")
     g.add_argument("--serpentine", metavar="ROWS", help=wishes.SERPENTINE)
     g.add_argument("--cyclic", metavar="N", help=wishes.CYCLIC)
     g.add_argument("--pack", metavar="N", help=wishes.PACK)
@@ -70,7 +71,7 @@ def add_sizes(p: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 def add_edges(g: argparse._ArgumentGroup) -> None:
     """What else than bounds checks there may be in partial tiles."""
-    add_flags(g, "pad", "edge-versions")
+    add_flags(g, "pad", "no-pad", "edge-versions")
 
 
 def add_flags(g: argparse._ArgumentGroup, *names: str) -> None:
@@ -106,10 +107,19 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
         return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
 
 
+def asked(args: argparse.Namespace, name: str) -> bool | None:
+    """Whether --NAME or --no-NAME was given; None: neither. Raises UsageError."""
+    yes, no = getattr(args, name), getattr(args, f"no_{name}")
+    if yes and no:
+        what = f"--{name} and --no-{name} say the opposite"
+        raise UsageError(what, help="leave out one of them", subject=f"--{name}")
+    return False if no else yes or None
+
+
 def details(args: argparse.Namespace) -> Options:
     """What is asked of tiling besides a recipe and sizes. Raises UsageError."""
     return Options(
-        pad=args.pad,
+        pad=asked(args, "pad"),
         versions=args.edge_versions,
         layouts=_layouts(args.manifest),
         chunks=positive("--Rk", args.Rk),
@@ -122,7 +132,8 @@ def details(args: argparse.Namespace) -> Options:
         serpentine=None
         if args.serpentine is None
         else wishes.rows("--serpentine", args.serpentine),
-        pack=None if args.pack is None else wishes.rows("--pack", args.pack),
+        preload=asked(args, "preload"),
+        pack=None if args.pack is None else wishes.iterations("--pack", args.pack),
         stages=None if args.stages is None else wishes.stages("--stages", args.stages),
         lanes=None if args.item_layout is None else wishes.lanes("--item-layout", args.item_layout),
     )

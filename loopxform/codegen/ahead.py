@@ -3,12 +3,18 @@
 int stage = 0;
 fetch tile 0; store it into buffer 0;
 for (kk ...) {
-  barrier;                                 buffer `stage` is complete, the other one not in use
   if (another iteration) fetch its tile;   into registers: the loads are under way
+  barrier;                                 buffer `stage` is complete, the other one not in use
   compute with buffer `stage`;
-  if (another iteration) store what was fetched into buffer 1 - stage;
+  if (another iteration) {
+    if (a part of its tile does not exist) padding in place of that;
+    store what was fetched into buffer 1 - stage;
+  }
   stage = 1 - stage;
 }
+
+The barrier behind the loads keeps them there: compilers move loads down to where what was loaded is
+used first, but not past a barrier.
 """
 
 from __future__ import annotations
@@ -17,11 +23,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.collective import CopyPlan, Half, OwnNames, plan_copy, vector_type
+from loopxform.codegen.collective import (
+    CopyPlan,
+    OwnNames,
+    Part,
+    Phase,
+    past_end,
+    plan_copy,
+    vector_type,
+)
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.item import indented
 from loopxform.codegen.mapping import Mapping
 from loopxform.ir import whiles
+from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Var
 from loopxform.ir.visit import substitute
 from loopxform.transforms.pipeline import split
@@ -57,22 +72,52 @@ class Ahead:
         return self._if(self.loop.lo, self._lines(self.loop.lo, "0"))
 
     def body(self, fence: str, compute: list[str]) -> list[str]:
-        """The body of the loop: `fence` is the barrier it begins with."""
+        """The body of the loop: `fence` is its barrier."""
         stage = self.own.stage
         later = Bin("+", Var(self.loop.var), self.loop.step)
         return [
-            fence,
             *self._registers(),
-            *self._if(later, self._lines(later, "", stored=False)),
+            *self._if(later, self._lines(later, "", "fetch")),
+            fence,
             *compute,
-            *self._if(later, self._lines(later, f"1 - {stage}", stored=True)),
+            *self._if(later, [*self._mended(later), *self._lines(later, f"1 - {stage}", "store")]),
             f"{stage} = 1 - {stage};",
         ]
+
+    def first_two(self) -> list[str]:
+        """Fills the first buffer, and fetches the second tile."""
+        lo, step = self.loop.lo, self.loop.step
+        second = self._if_next(lo, self._lines(simplify(Bin("+", lo, step)), "", "fetch"))
+        return [*self._registers(), *self.if_any([*self._lines(lo, "0"), *second])]
+
+    def next_tile(self) -> list[str]:
+        """Stores the next tile, and fetches the one after it; of the last one nothing changes."""
+        stage, later = self.own.stage, Bin("+", Var(self.loop.var), self.loop.step)
+        after = simplify(Bin("+", later, self.loop.step))
+        store = [*self._mended(later), *self._lines(later, f"1 - {stage}", "store")]
+        fetch = self._if_next(later, self._lines(after, "", "fetch"))
+        return self._if(later, [*store, f"{stage} = 1 - {stage};", *fetch])
+
+    def if_any(self, lines: list[str]) -> list[str]:
+        """Lines where the loop has an iteration."""
+        return self._if(self.loop.lo, lines)
 
     def _if(self, value: Expr, lines: list[str]) -> list[str]:
         """Lines for the iteration of that value, if there is one."""
         test = substitute(whiles.test(self.loop), {self.loop.var: value})
         return [f"if ({cexpr.expr(test, self.dialect)}) {{", *indented(lines), "}"]
+
+    def _if_next(self, value: Expr, lines: list[str]) -> list[str]:
+        """Lines for the iteration after that of `value`, which there is, without a sum that might
+        overflow, nor a difference of unsigned numbers that is none."""
+        hi, step = self.loop.hi, self.loop.step
+        test = Bin("<", value, simplify(Bin("-", hi, step)))
+        if self.loop.type.is_unsigned or self._is_unsigned(hi):
+            test = Bin(">", simplify(Bin("-", hi, value)), step)
+        return [f"if ({cexpr.expr(test, self.dialect)}) {{", *indented(lines), "}"]
+
+    def _is_unsigned(self, e: Expr) -> bool:
+        return self.dialect.type_of(e).is_unsigned
 
     def _registers(self) -> list[str]:
         d = self.dialect
@@ -81,15 +126,30 @@ class Ahead:
             for c in self.copies
         ]
 
-    def _lines(self, value: Expr, buffer: str, stored: bool | None = None) -> list[str]:
-        """The copies of the iteration of that value, or the half that is stored, or fetched."""
-        d = replace(self.dialect, buffer=buffer)
-        plans = (self._plan(self._at(c, value), d, stored) for c in self.copies)
-        return [line for p in plans for line in self.render(p).rstrip("\n").split("\n")]
+    def _mended(self, value: Expr) -> list[str]:
+        """Padding in registers, where a part of the tiles of that iteration does not exist."""
+        lines: dict[Expr, list[str]] = {}
+        for c in (self._at(c, value) for c in self.copies):
+            test = past_end(c)
+            if test is not None:
+                lines.setdefault(test, []).extend(self._copied(c, self.dialect, "mend"))
+        out: list[str] = []
+        for test, inside in lines.items():
+            out += [f"if ({cexpr.expr(test, self.dialect)}) {{", *indented(inside), "}"]
+        return out
 
-    def _plan(self, c: Copy, d: KernelDialect, stored: bool | None) -> CopyPlan:
-        half = None if stored is None else Half(self.own.next[c.target], stored)
-        return plan_copy(c, self.mapping.group_shape, self.own, d, half)
+    def _lines(self, value: Expr, buffer: str, part: Part | None = None) -> list[str]:
+        """The copies of the iteration of that value, or a part of them."""
+        d = replace(self.dialect, buffer=buffer)
+        found = (self._at(c, value) for c in self.copies)
+        return [line for c in found for line in self._copied(c, d, part)]
+
+    def _copied(self, c: Copy, d: KernelDialect, part: Part | None) -> list[str]:
+        return self.render(self._plan(c, d, part)).rstrip("\n").split("\n")
+
+    def _plan(self, c: Copy, d: KernelDialect, part: Part | None) -> CopyPlan:
+        phase = None if part is None else Phase(self.own.next[c.target], part)
+        return plan_copy(c, self.mapping.group_shape, self.own, d, phase)
 
     def _at(self, c: Copy, value: Expr) -> Copy:
         """The copy of another iteration."""

@@ -19,6 +19,7 @@ from loopxform.codegen.c_declarations import (
     prototype,
     struct_declaration,
 )
+from loopxform.codegen.c_halves import with_halves
 from loopxform.codegen.c_layout import laid_out, orders
 from loopxform.codegen.c_scopes import scopes_of
 from loopxform.codegen.cexpr import Dialect
@@ -100,7 +101,7 @@ def function_text(
     Raises EmitError where the function holds statements that are not modelled.
     """
     require_whole(fn)
-    fn = plain_locals(fn)
+    fn = with_halves(plain_locals(fn))
     stored = orders(fn)
     fn = laid_out(fn, stored)
     scopes = scopes_of(fn)

@@ -165,9 +165,16 @@ def assign(s: Assign, dialect: Dialect) -> str:
     if s.op in COMPOUND and not converts:
         return f"{target} {s.op}= {expr(s.value, dialect)}"
     value = Bin(s.op, s.target, s.value) if s.op else s.value
-    if isinstance(s.target, Load) and s.target.array in dialect.packed:
-        return f"{target} = {_bits(value, dialect)}"
+    if isinstance(s.target, Load):
+        return f"{target} = {stored(value, s.target, dialect)}"
     return f"{target} = {converted(value, to, dialect)}"
+
+
+def stored(e: Expr, into: Load, dialect: Dialect) -> str:
+    """The text of `e` as it is stored into an element of an array."""
+    if into.array in dialect.packed:
+        return _bits(e, dialect)
+    return converted(e, dialect.type_of(into), dialect)
 
 
 def converted(e: Expr, to: Scalar, dialect: Dialect) -> str:

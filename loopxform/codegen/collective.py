@@ -11,18 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import reduce
+from typing import ClassVar, Literal
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.dialect import KernelDialect
+from loopxform.codegen.halves import VALUE
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Select, Var
-from loopxform.ir.printer import slice_text
-from loopxform.ir.types import INT, UINT
+from loopxform.ir.nodes import Assign, Bin, Cast, Const, Copy, Expr, Load, Select, Un, Var
+from loopxform.ir.printer import expr_text, slice_text
+from loopxform.ir.types import HALF, INT, UINT
 from loopxform.transforms.bounds import conjunction
 
 LOAD = "LX_VECTOR"
-"""Reads a vector of global memory (templates/kernels.cl.j2)."""
+STORE = "LX_STORE"
+"""Read and write a vector of global memory (templates/kernels.cl.j2)."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,17 @@ class CopyPlan:
     moves: tuple[str, ...]
 
 
+Part = Literal["fetch", "mend", "store"]
+
+
 @dataclass(frozen=True)
-class Half:
-    """One half of a copy: from memory into the `registers` of the work-items, or (`stored`) from
-    there into the tile."""
+class Phase:
+    """A part of a copy through the `registers` of the work-items: from memory into them (fetch),
+    padding in place of what does not exist (mend), from there into the tile (store). What is
+    fetched is not looked at: a work-item need not wait for it."""
 
     registers: str
-    stored: bool
+    part: Part
 
 
 def plan_copy(
@@ -90,9 +97,12 @@ def plan_copy(
     group: tuple[Expr, Expr, Expr],
     own: OwnNames,
     dialect: KernelDialect,
-    half: Half | None = None,
+    phase: Phase | None = None,
 ) -> CopyPlan:
-    """Plans the copy for a group of that shape, or half of it; `own` are free names."""
+    """Plans the copy for a group of that shape, or one phase of it; `own` are free names."""
+    whole = s
+    if phase is not None and phase.part == "fetch":
+        s = _clamped(s)
     sized = [n for n, x in enumerate(s.slices) if x.size is not None]
     sizes = {n: s.slices[n].size or Const(1) for n in sized}
     if s.width > 1:
@@ -104,19 +114,23 @@ def plan_copy(
     types = {**dialect.types, own.at: UINT, **dict.fromkeys(counters.values(), INT)}
     rounds = -(-elements // items)
     kept = None
-    if half is not None:
-        kept = Load(half.registers, (Var(own.r) if rounds > 1 else Const(0),))
-        types |= {half.registers: types[s.target], own.r: UINT}
-        dialect = replace(dialect, kept={**dialect.kept, half.registers: (0,)})
+    if phase is not None:
+        kept = Load(phase.registers, (Var(own.r) if rounds > 1 else Const(0),))
+        types |= {phase.registers: types[s.source], own.r: UINT}
+        packed = dialect.packed | ({phase.registers} if s.source in dialect.packed else set())
+        registers = {**dialect.kept, phase.registers: (0,)}
+        dialect = replace(dialect, kept=registers, packed=packed)
     d = replace(dialect, types=types)
     index = tuple(_source(s, n, counters) for n in range(len(s.slices)))
     source, target = Load(s.source, index), Load(s.target, tuple(Var(counters[n]) for n in sized))
-    fetch, store = _moves(s, source, target, _value(s, source, counters), kept, own, d)
-    moves = [*fetch, *store] if half is None else store if half.stored else fetch
-    cut = ", ".join(map(slice_text, s.slices))
-    which = "" if half is None else _HALVES[half.stored]
+    if phase is not None and phase.part == "mend":
+        assert kept is not None
+        moves = _mended(s, counters, kept, d)
+    else:
+        fetch, store = _moves(s, source, target, _value(s, source, counters), kept, own, d)
+        moves = [*fetch, *store] if phase is None else fetch if phase.part == "fetch" else store
     return CopyPlan(
-        comment=f"{s.target} = {s.source}[{cut}]{which}",
+        comment=_comment(whole, phase),
         own=own,
         group=cexpr.expr(threads, d, 13),
         total=cexpr.expr(total, d, 11),
@@ -127,7 +141,30 @@ def plan_copy(
     )
 
 
-_HALVES = {False: ", into registers", True: ", from registers"}
+_PARTS: dict[Part, str] = {"fetch": ", into registers", "store": ", from registers"}
+
+
+def _comment(s: Copy, phase: Phase | None) -> str:
+    if phase is not None and phase.part == "mend":
+        limits = (x.limit for n, x in enumerate(s.slices) if _padded(s, n) and x.limit is not None)
+        assert s.pad is not None
+        return f"{s.target}: {expr_text(s.pad)} past {' and '.join(map(expr_text, limits))}"
+    cut = ", ".join(map(slice_text, s.slices))
+    return f"{s.target} = {s.source}[{cut}]{'' if phase is None else _PARTS[phase.part]}"
+
+
+def _clamped(s: Copy) -> Copy:
+    """A copy of the last valid elements in place of padding."""
+    slices = tuple(replace(x, clamp=x.clamp or _padded(s, n)) for n, x in enumerate(s.slices))
+    return replace(s, slices=slices, pad=None)
+
+
+def _mended(s: Copy, counters: dict[int, str], kept: Load, d: KernelDialect) -> list[str]:
+    """Padding in place of what was fetched, where it does not exist."""
+    assert s.pad is not None
+    test, pad = conjunction(_tests(s, counters)), _pad(s, s.pad, kept, d)
+    value = pad if s.width == 1 else f"({vector_type(s, d)})({pad})"
+    return [f"if ({cexpr.expr(Un('!', test), d)}) {d.load(kept)} = {value}"]
 
 
 def _moves(
@@ -146,25 +183,43 @@ def _moves(
         return [cexpr.assign(Assign(kept, value), d)], [cexpr.assign(Assign(target, kept), d)]
     kind = vector_type(s, d)
     read = f"{LOAD}({kind}, {s.width}, &{d.load(source)})"
+    if isinstance(value, Select):
+        test, pad = cexpr.expr(value.cond, d, 3), _pad(s, value.orelse, source, d)
+        read = f"{test} ? {read} : ({kind})({pad})"
     into, name = (f"const {kind} {own.v}", own.v) if kept is None else (d.load(kept),) * 2
-    return [f"{into} = {read}"], list(_stored(target, name, s.width, d))
+    return [f"{into} = {read}"], list(_stored(s, target, name, d))
+
+
+def _pad(s: Copy, e: Expr, into: Load, d: KernelDialect) -> str:
+    """Padding as the source would hold it."""
+    kind = d.types[s.source]
+    same = kind == HALF or d.type_of(e) == kind
+    return cexpr.stored(e if same else Cast(kind, e), into, d)
 
 
 def vector_type(s: Copy, d: KernelDialect) -> str:
     """What a copy moves at once: an element, or a vector of them."""
-    return d.type_name(d.types[s.target]) + (str(s.width) if s.width > 1 else "")
+    kind = d.memory_name(s.source)
+    return kind + (str(s.width) if s.width > 1 else "")
 
 
-def _stored(target: Load, vector: str, width: int, d: KernelDialect) -> Iterator[str]:
-    """Stores a vector: as one where the tile keeps the neighbours together."""
+def _stored(s: Copy, target: Load, vector: str, d: KernelDialect) -> Iterator[str]:
+    """Stores a vector, converted to what the tile holds: as one where the tile keeps the neighbours
+    together."""
     tile, last = d.tiles[target.array], len(target.index) - 1
-    if tile.order[-1] == last and tile.holds(width):
-        kind = f"{d.type_name(d.types[target.array])}{width}"
-        yield f"*(__local {kind} *)&{d.element(target, whole=True)} = {vector}"
+    same = d.types[s.source] == d.types[s.target]
+    bits = s.source in d.packed and not same
+    parts = [f"{vector}.s{n:x}" for n in range(s.width)]
+    parts = [f"{VALUE}({x})" for x in parts] if bits else parts
+    if tile.order[-1] == last and tile.holds(s.width):
+        kind = f"{d.memory_name(target.array)}{s.width}"
+        whole = f"({kind})({', '.join(parts)})" if bits else f"convert_{kind}({vector})"
+        whole = vector if same else whole
+        yield f"*(__local {kind} *)&{d.element(target, whole=True)} = {whole}"
         return
-    for n in range(width):
+    for n, part in enumerate(parts):
         at = (*target.index[:last], simplify(Bin("+", target.index[last], Const(n))))
-        yield f"{d.load(Load(target.array, at))} = {vector}.s{n:x}"
+        yield f"{d.load(Load(target.array, at))} = {part}"
 
 
 def _product(parts: list[Expr]) -> Expr:
@@ -197,14 +252,29 @@ def _padded(s: Copy, n: int) -> bool:
 
 def _value(s: Copy, element: Load, counters: dict[int, str]) -> Expr:
     """The element, or padding where it does not exist."""
+    tests = _tests(s, counters)
+    if s.pad is None or not tests:
+        return element
+    return Select(conjunction(tests), element, s.pad)
+
+
+def _tests(s: Copy, counters: dict[int, str]) -> list[Expr]:
+    """Whether an element exists, as far as there is padding for it."""
     tests: list[Expr] = []
     for n in (n for n in range(len(s.slices)) if _padded(s, n)):
         limit = s.slices[n].limit
         assert limit is not None
         tests.append(Bin("<", _index(s, n, counters), limit))
-    if s.pad is None or not tests:
-        return element
-    return Select(conjunction(tests), element, s.pad)
+    return tests
+
+
+def past_end(s: Copy) -> Expr | None:
+    """Whether a part of the tile does not exist and gets padding; None where it has none."""
+    asked: list[Expr] = []
+    for n, x in enumerate(s.slices):
+        if _padded(s, n) and x.limit is not None:
+            asked.append(Bin(">", x.lo, simplify(Bin("-", x.limit, x.size or Const(1)))))
+    return reduce(lambda a, b: Bin("||", a, b), asked) if asked else None
 
 
 def _coordinates(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.mapping import Mapping
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Expr, Un
+from loopxform.ir.nodes import Bin, Const, Expr, Un
 from loopxform.ir.printer import expr_text
 
 
@@ -38,8 +38,9 @@ def local_memory(mapping: Mapping) -> str:
 
 def private_arrays(mapping: Mapping, shapes: dict[str, tuple[Expr, ...]]) -> str:
     """`44 elements in arrays: acc[Ry, Rx], A_reg[Ry], B_reg[Rx]` of each work-item; `shapes` are
-    the declared ones, of which it keeps some dimensions."""
+    the declared ones, of which it keeps some dimensions, twice where it reads ahead."""
     kept = [(name, [shapes[name][n] for n in dims]) for name, dims in mapping.kept.items() if dims]
+    kept = [(n, [Const(2), *shape] if n in mapping.pairs else shape) for n, shape in kept]
     total = 0
     for _, shape in kept:
         count = 1

@@ -18,20 +18,30 @@ from loopxform.ir.visit import substitute
 class KernelDialect(Dialect):
     """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
     a work-item; `threads` the values of loops mapped to threads. Of tiles with several buffers,
-    `buffer` is the one in use."""
+    `buffer` is the one in use; of `pairs` of registers, which."""
 
     tiles: Map[str, LocalTile] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
     threads: Map[str, Expr] = field(default_factory=dict)
     buffer: str = "0"
+    pairs: Map[str, str] = field(default_factory=dict)
 
     def load(self, e: Load) -> str:
         if e.array in self.tiles:
             return self.element(e)
         if e.array in self.kept:
             kept = self.kept[e.array]
-            return self.name(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
+            return self.held(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
         return super().load(e)
+
+    def memory_name(self, array: str) -> str:
+        """The spelling of the type of an array's elements."""
+        kind = self.types[array]
+        return kind.memory if array in self.packed else self.type_name(kind)
+
+    def held(self, array: str) -> str:
+        """The registers of a work-item for an array, of two the ones in use."""
+        return self.name(array) + (f"[{self.pairs[array]}]" if array in self.pairs else "")
 
     def element(self, e: Load, *, whole: bool = False, at: Expr | None = None) -> str:
         """The text of an element of a tile; `whole` ones begin a vector; `at` says where in the row

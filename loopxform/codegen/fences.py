@@ -1,15 +1,17 @@
-"""Where the work-items of a group have to wait for each other between loops over threads.
+"""Where the work-items of a group have to wait for each other, and only there.
 
     forall t: x[t] = ...; | forall t: ... x[t + 1] ...        | is a barrier
+    for kk: | x_loc = x[...]; | forall t: ... x_loc[...] ...
 
-What one of them writes to memory, another may read or write in a later loop, unless every access is
-to an element that only one work-item has. Collective copies have their own barriers.
+What one of them writes to memory, another may read or write in a later statement, unless every
+access is to an element that only one work-item has. In a collective copy any of them may write any
+element of the tile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from loopxform.codegen.mapping import Mapping
@@ -32,39 +34,55 @@ class Access:
     write: bool
 
 
+@dataclass(frozen=True)
+class Since:
+    """What may have been touched since the last barrier, `pending`; and since some place without
+    any barrier in between, `exposed`: not in the memory (local, or not) that is `closed`."""
+
+    pending: tuple[Access, ...] = ()
+    exposed: tuple[Access, ...] = ()
+    closed: frozenset[bool] = frozenset()
+
+    def either(self, other: Since) -> Since:
+        """After one of two branches."""
+        pending = tuple(dict.fromkeys((*self.pending, *other.pending)))
+        exposed = tuple(dict.fromkeys((*self.exposed, *other.exposed)))
+        return Since(pending, exposed, self.closed & other.closed)
+
+
 @dataclass
 class Fences:
-    """What was touched since the last barrier, in memory that the kernel `body` writes."""
+    """Where barriers stand in the kernel `body`, which is looked at in the order of its text."""
 
     mapping: Mapping
     body: tuple[Stmt, ...]
-    pending: tuple[Access, ...] = ()
+    since: Since = Since()
     _own: dict[tuple[Poly, ...], bool] = field(default_factory=dict)
 
     def before(self, s: Stmt) -> str:
         """The barrier that must stand before a statement of the group ("": none), which is then
         among what was touched."""
         now = tuple(self.accesses((s,)))
-        needed = self.met(self.pending, now)
-        self.waited(needed)
-        self.pending += now
-        return barrier(needed, self.local) if needed else ""
+        needed = self.meeting(now)
+        self.touched(now)
+        return needed
 
-    def again(self, loop: For) -> str:
-        """The barrier that must stand first in the body of a loop that the whole group runs."""
-        inside = tuple(self.accesses(loop.body))
-        needed = self.met(inside, inside) | self.met(self.pending, inside)
-        self.waited(needed)
-        return barrier(needed, self.local) if needed else ""
+    def meeting(self, accesses: tuple[Access, ...]) -> str:
+        """The barrier that must stand in front of accesses."""
+        needed = self.met(self.since.pending, accesses)
+        if not needed:
+            return ""
+        spaces = {a in self.local for a in needed}  # a barrier orders all accesses to such memory
+        rest = (a for a in self.since.pending if (a.array in self.local) not in spaces)
+        self.since = replace(self.since, pending=tuple(rest), closed=self.since.closed | spaces)
+        return barrier(needed, self.local)
 
-    def waited(self, arrays: frozenset[str]) -> None:
-        """A barrier orders all accesses to memory of the spaces that these arrays lie in."""
-        spaces = {a in self.local for a in arrays}
-        self.pending = tuple(a for a in self.pending if (a.array in self.local) not in spaces)
-
-    def copied(self) -> None:
-        """The barrier after a collective copy."""
-        self.pending = tuple(a for a in self.pending if a.array not in self.local)
+    def touched(self, first: tuple[Access, ...], last: tuple[Access, ...] | None = None) -> None:
+        """Accesses come next: `first` those that no barrier stands in front of, `last` (default:
+        the same) those that none stands behind."""
+        open_ones = (a for a in first if (a.array in self.local) not in self.since.closed)
+        new = Since(first if last is None else last, tuple(open_ones), self.since.closed)
+        self.since = self.since.either(new)
 
     def met(self, first: tuple[Access, ...], then: tuple[Access, ...]) -> frozenset[str]:
         """Arrays of which work-items may touch the same element, one of them writing."""
@@ -127,6 +145,8 @@ class Fences:
                     yield _access(x, write=False)
             if isinstance(s, Copy) and s.source in self.written:
                 yield Access(s.source, None, write=False)
+            if isinstance(s, Copy) and s.collective:
+                yield Access(s.target, None, write=True)
 
     @cached_property
     def local(self) -> frozenset[str]:
@@ -134,11 +154,12 @@ class Fences:
 
     @cached_property
     def written(self) -> frozenset[str]:
-        """Arrays in memory that several work-items see, and that some of them assign to."""
+        """Arrays in memory that several work-items see, and that some of them write."""
         own = (s for _, s in walk(self.body) if isinstance(s, Decl))
         private = {s.name for s in own if s.space is not Space.LOCAL}
         targets = (s.target for _, s in walk(self.body) if isinstance(s, Assign))
-        return frozenset(t.array for t in targets if isinstance(t, Load)) - private
+        filled = (s.target for _, s in walk(self.body) if isinstance(s, Copy) and s.collective)
+        return frozenset({*filled, *(t.array for t in targets if isinstance(t, Load))}) - private
 
     @cached_property
     def moving(self) -> dict[str, list[For]]:

@@ -30,12 +30,10 @@ from loopxform.ir.nodes import (
     Tile,
     Var,
 )
-from loopxform.ir.types import LLONG
+from loopxform.ir.types import INT_MAX, LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
 from loopxform.transforms.bounds import conjunction, operands, positive
-
-INT_MAX = 2**31 - 1
 
 MOST_ELEMENTS = 2**48
 """No array has more: the size of one is computed without overflow, and memory ends long before."""

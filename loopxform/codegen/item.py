@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.collective import OwnNames
+from loopxform.codegen.collective import LOAD, STORE, OwnNames
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.mapping import Blocks, LocalTile, Mapping, ThreadLoop
 from loopxform.errors import EmitError
@@ -17,6 +17,7 @@ from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Cast,
     Const,
     Copy,
     Decl,
@@ -29,7 +30,9 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT, Space
-from loopxform.ir.visit import map_exprs, names, substitute, substitute_body, writes
+from loopxform.ir.visit import map_expr, map_exprs, names, substitute, substitute_body, writes
+from loopxform.transforms.bounds import conjunction
+from loopxform.transforms.store_vectors import stored
 
 
 @dataclass
@@ -56,6 +59,8 @@ class ItemWriter(ABC):
                 return self._item(self._dealt(s))
             case For() if s.serpentine:
                 return self._there_and_back(s, s.body[0])
+            case For() if s.stores:
+                return self._stores(s)
             case For():
                 return self._loop(s, self._items(s.body))
             case If():
@@ -110,7 +115,7 @@ class ItemWriter(ABC):
         """Reads `rows` elements of a tile into registers, a vector from `place` on at a time."""
         c, v = self.own.c0, self.own.v
         kind = f"{self.dialect.type_name(tile.decl.type)}{width}"
-        target = self.dialect.name(s.target)
+        target = self.dialect.held(s.target)
         parts = (f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width))
         return [
             "#pragma unroll",
@@ -147,7 +152,8 @@ class ItemWriter(ABC):
         if s.space is Space.LOCAL:
             return []
         kept = self.mapping.kept.get(s.name, ())
-        sizes = "".join(f"[{self._text(s.shape[n])}]" for n in kept)
+        pair = f"[{self.dialect.pairs[s.name]}]" if s.name in self.dialect.pairs else ""
+        sizes = pair + "".join(f"[{self._text(s.shape[n])}]" for n in kept)
         value = "" if s.name not in self.partly_set else " = {0}" if sizes else " = 0"
         return [f"{self.dialect.type_name(s.type)} {self.dialect.name(s.name)}{sizes}{value};"]
 
@@ -200,6 +206,34 @@ class ItemWriter(ABC):
         across = [f"{j} = {turn} ? {width} - 1 - {column} : {column};", *body]
         return unrolled(band, height, str(rows), unrolled(column, width, "1", across))
 
+    def _stores(self, s: For) -> list[str]:
+        """The elements of a work-item, a vector at a time (the step `store-vectors`): computed,
+        read before where they are changed, and stored."""
+        found = stored(s)
+        assert found is not None
+        target, width = found.target, s.stores
+        scalar = self.dialect.types[target.array]
+        kind, place = f"{self.dialect.type_name(scalar)}{width}", f"&{self._text(target)}"
+        names = {f"{self.own.v} {n}": f"{self.own.v}.s{n:x}" for n in range(width)}
+        d = replace(
+            self.dialect,
+            names={**self.dialect.names, **names},
+            types={**self.dialect.types, **dict.fromkeys(names, scalar)},
+        )
+        before, parts = list[str](), list[str]()
+        for n, own in enumerate(names):
+            e = _with_own(found.value, target, Var(own))
+            if e != found.value:
+                before = [f"const {kind} {self.own.v} = {LOAD}({kind}, {width}, {place});"]
+            e = substitute(e, {s.var: simplify(Bin("+", Var(s.var), Const(n)))})
+            parts.append(cexpr.expr(e if d.type_of(e) == scalar else Cast(scalar, e), d))
+        move = f"{STORE}({kind}, {width}, {place}, ({kind})({', '.join(parts)}));"
+        body = [*before, move]
+        if found.conditions:
+            test = cexpr.expr(conjunction(list(found.conditions)), self.dialect)
+            body = [f"if ({test}) {{", *indented(body), "}"]
+        return unrolled(self.dialect.name(s.var), self._text(s.hi, 12), str(width), body)
+
     def _if(self, s: If, emit: Callable[[tuple[Stmt, ...]], list[str]]) -> list[str]:
         out = [f"if ({cexpr.expr(s.cond, self.dialect)}) {{", *indented(emit(s.then)), "}"]
         if s.orelse:
@@ -209,6 +243,11 @@ class ItemWriter(ABC):
 
     def _text(self, e: Expr, outer: int = 0) -> str:
         return cexpr.expr(e, self.dialect, outer)
+
+
+def _with_own(e: Expr, element: Load, own: Expr) -> Expr:
+    """An expression with something in place of an element."""
+    return map_expr(e, lambda x: own if x == element else x)
 
 
 def unrolled(var: str, end: str, step: str, body: list[str]) -> list[str]:

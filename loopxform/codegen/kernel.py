@@ -13,10 +13,11 @@ from itertools import combinations
 from loopxform.codegen import cexpr, render
 from loopxform.codegen.ahead import Ahead
 from loopxform.codegen.collective import plan_copy
-from loopxform.codegen.fences import Fences, with_local
-from loopxform.codegen.item import ItemWriter, indented
+from loopxform.codegen.fences import Access, Fences, Since, barrier, with_local
+from loopxform.codegen.item import indented
 from loopxform.codegen.mapping import ThreadLoop
 from loopxform.codegen.once import once_inside
+from loopxform.codegen.preloaded import PreloadWriter
 from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import (
@@ -32,20 +33,22 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import Space
-from loopxform.ir.visit import Path, bodies, loads, names, walk, writes
+from loopxform.ir.visit import bodies, in_body_of, loads, names, walk, writes
 from loopxform.transforms.bounds import conjunction, trip_count
+from loopxform.transforms.preload import computed
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
 
 @dataclass
-class KernelWriter(ItemWriter):
+class KernelWriter(PreloadWriter):
     """Writes the statements of one kernel."""
 
     _hoisted: dict[str, object] = field(default_factory=dict)
     _written: frozenset[str] = frozenset()
     _covered: frozenset[int] = frozenset()
     _fences: Fences = field(init=False)
+    _bodies: dict[tuple[int, str], tuple[For, list[str], Since]] = field(default_factory=dict)
 
     def lines(self, body: tuple[Stmt, ...]) -> list[str]:
         """The kernel body: offsets of the group, then what the group does."""
@@ -63,7 +66,7 @@ class KernelWriter(ItemWriter):
             raise EmitError("loops mapped to groups are not perfectly nested")
         out += self._thread_offsets()
         self.partly_set = frozenset(self._set_by_some(inner))
-        out += self._group(inner, in_loop=False)
+        out += self._group(inner)
         return out
 
     def _set_by_some(self, body: tuple[Stmt, ...]) -> Iterator[str]:
@@ -73,7 +76,7 @@ class KernelWriter(ItemWriter):
         where = list(walk(body))
         for path, s in where:
             if isinstance(s, Decl) and s.space is not Space.LOCAL:
-                scope = [(p, x) for p, x in where if _beside(path, p)]
+                scope = [(p, x) for p, x in where if in_body_of(path, p)]
                 first = next((p for p, x in scope if s.name in writes((x,)) and not bodies(x)), ())
                 around = [x for p, x in scope if p != first and first[: len(p)] == p]
                 if any(self._skips(x) for x in around):
@@ -152,34 +155,22 @@ class KernelWriter(ItemWriter):
 
     # ------------------------------------------------------------ the whole group
 
-    def _group(self, body: tuple[Stmt, ...], *, in_loop: bool) -> list[str]:
-        out: list[str] = []
-        batch: list[Copy | If] = []
-        used = in_loop
-        for s in body:
-            if isinstance(s, Copy | If) and _only_copies(s):
-                batch.append(s)
-                continue
-            if batch and not (isinstance(s, Decl) and s.space is Space.LOCAL):
-                out += self._copies(batch, again=used)
-                batch, used = [], True
-            if isinstance(s, For) and s.stages > 1:
-                out += self._ahead(s, again=used)
-                used = True
-            else:
-                out += self._group_stmt(s)
-        return out + (self._copies(batch, again=used) if batch else [])
+    def _group(self, body: tuple[Stmt, ...]) -> list[str]:
+        return [line for s in body for line in self._group_stmt(s)]
 
     def _group_stmt(self, s: Stmt) -> list[str]:
         match s:
+            case Copy() | If() if _only_copies(s):
+                return [*self._fence(s), *self._copy(s)]
             case For() if s.level is not None:
                 return [*self._fence(s), *self.thread_nest(s)]
             case For() | If() if self._common(s):
                 return [*self._fence(s), *self._item(s)]
+            case For() if s.stages > 1:
+                return self._ahead(s)
             case For():
                 self._uniform(s.lo, s.hi, s.step)
-                s = once_inside(s)
-                return self._loop(s, self._in_step(s))
+                return self._in_step(once_inside(s))
             case If():
                 self._uniform(s.cond)
                 return self._branches(s)
@@ -200,27 +191,46 @@ class KernelWriter(ItemWriter):
         return [needed] if needed else []
 
     def _in_step(self, s: For) -> list[str]:
-        """The body of a loop that the whole group runs, or leaves out."""
-        before = self._fences.pending
-        first = self._fences.again(s)
-        out = [*([first] if first else []), *self._group(s.body, in_loop=True)]
-        self._fences.pending += before
-        return out
+        """A loop that the whole group runs, or leaves out. A barrier that stands in it anyway
+        serves what came before, too; else there is one in front of it."""
+        known = self._bodies.get((id(s), self.dialect.buffer))
+        if known is None or known[0] is not s:
+            known = s, *self._again(once_inside(s))
+            self._bodies[id(s), self.dialect.buffer] = known
+        _, lines, after = known
+        entry = self._fences.meeting(after.exposed)
+        self._fences.touched(after.exposed, after.pending)
+        return [*([entry] if entry else []), *lines]
+
+    def _again(self, s: For) -> tuple[list[str], Since]:
+        """A loop with the barriers that its body needs behind an iteration of its own, and what is
+        touched since the last of them. What came before the loop makes no difference."""
+        here, before = self._fences.since, tuple[Access, ...]()
+        while True:
+            self._fences.since = Since(before)
+            lines = self._group(s.body)
+            after = self._fences.since
+            if set(after.pending) <= set(before):
+                self._fences.since = here
+                return self._loop(s, lines), after
+            before = tuple(dict.fromkeys((*before, *after.pending)))
 
     def _branches(self, s: If) -> list[str]:
-        """Branches of which the whole group takes the same one, or none."""
-        before = after = self._fences.pending
+        """Branches of which the whole group takes the same one, or none. Barriers stand in front of
+        them where they can: see `once`."""
+        entry = self._fences.meeting(tuple(self._fences.accesses((s,))))
+        before = after = self._fences.since
 
         def branch(body: tuple[Stmt, ...]) -> list[str]:
             nonlocal after
-            self._fences.pending = before
-            out = self._group(body, in_loop=True)
-            after += self._fences.pending
+            self._fences.since = before
+            out = self._group(body)
+            after = after.either(self._fences.since)
             return out
 
         out = self._if(s, branch)
-        self._fences.pending = after
-        return out
+        self._fences.since = after
+        return [*([entry] if entry else []), *out]
 
     def _common(self, s: Stmt) -> bool:
         """Whether a statement only computes values that all work-items have in common, each for
@@ -231,13 +241,6 @@ class KernelWriter(ItemWriter):
         targets = [x.target for x in inside if isinstance(x, Assign)]
         return plain and not mapped and all(isinstance(t, Var) for t in targets)
 
-    def _copies(self, batch: list[Copy | If], *, again: bool) -> list[str]:
-        """Copies between barriers: the tiles are no longer read, then they are complete."""
-        fences = [line for s in batch for line in self._fence(s)]
-        out = [BARRIER] if again and not fences else fences
-        self._fences.copied()
-        return [*out, *(line for s in batch for line in self._copy(s)), BARRIER]
-
     def _copy(self, s: Stmt) -> list[str]:
         """A collective copy, or one of two that a condition chooses for the whole group."""
         if isinstance(s, If):
@@ -247,20 +250,48 @@ class KernelWriter(ItemWriter):
         plan = plan_copy(s, self.mapping.group_shape, self.own, self.dialect)
         return render.collective_copy(plan).rstrip("\n").split("\n")
 
-    def _ahead(self, s: For, *, again: bool) -> list[str]:
+    def _ahead(self, s: For) -> list[str]:
         """A loop whose tiles are fetched an iteration ahead."""
         ahead = Ahead(s, self.mapping, self.dialect, self.own, render.collective_copy)
         self._uniform(s.lo, s.hi, s.step, *ahead.places)
-        before = self._fences.pending
-        fence = self._fences.again(replace(s, body=ahead.rest))
-        self._fences.copied()
+        everything = tuple(self._fences.accesses(s.body))
+        entry = self._fences.meeting(everything)
+        first = [entry] if entry else []
+        inside = tuple(self._fences.accesses(ahead.rest))
+        carried = self._fences.met(inside, inside)
+        fence = with_local(barrier(carried, self._fences.local))
+        here, self._fences.since = self._fences.since, Since()
         self.dialect = replace(self.dialect, buffer=self.own.stage)
-        compute = self._group(ahead.rest, in_loop=True)
-        self.dialect = ahead.dialect
-        self._fences.pending += before
-        loop = self._loop(s, ahead.body(with_local(fence), compute))
-        first = [*([BARRIER] if again else []), *ahead.first()]
+        compute = self._group(ahead.rest)
+        self.dialect, self._fences.since = ahead.dialect, here
+        self._fences.touched(everything)
+        inner = self._preloaded(computed(s)) if fence == BARRIER else None
+        if inner is None:
+            first += ahead.first()
+            loop = self._loop(s, ahead.body(fence, compute))
+        else:
+            self.dialect = replace(self.dialect, buffer=self.own.stage)
+            first += [*ahead.first_two(), BARRIER, *self.registers(inner)]
+            first += ahead.if_any(self.first_read(inner))
+            after = [BARRIER, *self.first_read(inner), *self.last_step(inner)]
+            loop = self._loop(s, [*self.steps(inner), *ahead.next_tile(), *after])
+            self.dialect = ahead.dialect
         return ["{", *indented([f"int {self.own.stage} = 0;", *first, *loop]), "}"]
+
+    def _preloaded(self, body: tuple[Stmt, ...]) -> For | None:
+        """The loop that reads tiles ahead, where that is all that every work-item of the group does
+        in the body."""
+        covered: set[int] = set()
+        while len(body) == 1 and isinstance(body[0], For) and body[0].level is not None:
+            t = next(t for t in self.mapping.threads if t.loop is body[0])
+            if t.loop.var not in self._hoisted or self._conditions(t):
+                return None
+            covered.add(t.dimension)
+            body = body[0].body
+        sizes = [value_of(e) for e in self.mapping.group_shape]
+        whole = all(n in covered for n in range(3) if sizes[n] != 1)
+        loop = body[0] if len(body) == 1 else None
+        return loop if isinstance(loop, For) and loop.preloaded and whole else None
 
     def _uniform(self, *exprs: Expr) -> None:
         """Barriers must be met by all: conditions around them may not differ between work-items,
@@ -331,13 +362,6 @@ def _only_copies(s: Stmt) -> bool:
     if isinstance(s, If):
         return all(_only_copies(x) for x in (*s.then, *s.orelse))
     return isinstance(s, Copy) and s.collective
-
-
-def _beside(path: Path, other: Path) -> bool:
-    """Whether `other` is in the body that the statement at `path` stands in."""
-    depth = len(path) - 1
-    same = other[:depth] == path[:depth] and len(other) > depth
-    return same and (other[depth] < 0) == (path[depth] < 0)
 
 
 def _holds_threads(s: Stmt) -> bool:

@@ -25,6 +25,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.transforms.bounds import fixed_trips, iteration_number
+from loopxform.transforms.preload import parts
 from loopxform.transforms.staging import padding
 
 
@@ -127,6 +128,7 @@ class Mapping:
     threads: tuple[ThreadLoop, ...]
     tiles: tuple[LocalTile, ...]
     kept: dict[str, tuple[int, ...]]
+    pairs: frozenset[str] = frozenset()
 
     @property
     def lanes(self) -> tuple[int, int] | None:
@@ -179,7 +181,8 @@ def mapping_of(fn: Function) -> Mapping:
     tiles = {s.name: s for s in decls if s.space is Space.LOCAL}
     kept = {s.name: _kept(fn, s, threads) for s in decls if s.space is not Space.LOCAL}
     ordered = tuple(_tile(fn, s, threads) for s in tiles.values())
-    return Mapping(grid, threads, ordered, kept)
+    pairs = (parts(s)[1] for _, s in walk(fn.body) if isinstance(s, For) and s.preloaded)
+    return Mapping(grid, threads, ordered, kept, frozenset(c.target for x in pairs for c in x))
 
 
 def _thread(site: LoopSite) -> ThreadLoop:

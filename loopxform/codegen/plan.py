@@ -13,13 +13,14 @@ from functools import cached_property
 from loopxform.codegen import cexpr, describe, halves, render, routines, schedule, structs
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.collective import LOAD
+from loopxform.codegen.collective import LOAD, STORE
 from loopxform.codegen.guard import Condition, conditions, in_int
 from loopxform.codegen.kernel_plan import KernelPlan, kernel_plan, used_objects
 from loopxform.codegen.mapping import Mapping
 from loopxform.codegen.opencl_words import free_name
 from loopxform.codegen.schedule import Item, Launch
 from loopxform.codegen.tables import kernel_table
+from loopxform.codegen.temporaries import temporaries
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
@@ -114,14 +115,14 @@ def program_plan(
     require_whole(start)
     texts, written = structs.plain_names(start), start
     start, fn = (structs.plain_locals(structs.plain(x, texts)) for x in (start, fn))
-    items, temporaries = schedule.schedule(fn), schedule.temporaries(fn)
+    items, own = schedule.schedule(fn), temporaries(fn)
     found = schedule.launches(items)
     names = tuple(f"{BUILTIN_KERNEL_PREFIX}{fn.name}{_suffix(n)}" for n in range(len(found)))
     taken = frozenset({*names, *dict(fn.tiles)})
     constants = [p for p in tables(start) if p in used_objects(fn)]
     fixed = {p.name: free_name(p.name, taken) for p in constants}
     arguments = buffers_of(start, [p for p in used_objects(fn) if p not in constants])
-    arrays = {a.param.name: a for a in (*arguments, *temporaries) if isinstance(a, Buffer)}
+    arrays = {a.param.name: a for a in (*arguments, *own) if isinstance(a, Buffer)}
     made = (kernel_plan(x, name, taken, arrays, fixed) for x, name in zip(found, names))
     kernels = tuple(_checked(k, start) for k in made)
     plain = cexpr.dialect_of(start, "opencl")
@@ -133,11 +134,11 @@ def program_plan(
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=_tiles_used(fn),
-        vectors=any(f"{LOAD}(" in k.text for k in kernels),
+        vectors=any(f"{word}(" in k.text for k in kernels for word in (LOAD, STORE)),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
         kernels=[k.text for k in kernels],
     )
-    return Plan(text, fn, start, kernels, arguments, temporaries, written, items)
+    return Plan(text, fn, start, kernels, arguments, own, written, items)
 
 
 def _suffix(n: int) -> str:

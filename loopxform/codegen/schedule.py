@@ -18,14 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TypeAlias, assert_never
 
-from loopxform.analysis.hosted import computed_by_host, counting, host_scalars
-from loopxform.codegen.buffers import Buffer
+from loopxform.analysis.hosted import counting, host_scalars
+from loopxform.codegen.temporaries import (
+    made_of,
+    on_grid,
+    own_arrays,
+    row_lengths,
+    scalars,
+    stands_for,
+)
 from loopxform.errors import EmitError
-from loopxform.ir.affine import value_of
-from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -43,11 +47,9 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT, Scalar
-from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     bodies,
-    declared,
-    loads,
     map_exprs,
     names,
     reads,
@@ -110,7 +112,7 @@ def schedule(fn: Function) -> tuple[Item, ...]:
             loc=fn.origin.loc,
             help="map the parallel loops: map i group.x",
         )
-    arrays = tuple(Param(s.name, s.type, s.shape, array=True) for s in _arrays(fn))
+    arrays = tuple(Param(s.name, s.type, s.shape, array=True) for s in own_arrays(fn))
     return tuple(_Reader(fn, arrays).items(fn.body, ()))
 
 
@@ -159,26 +161,6 @@ def flags(items: tuple[Item, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def temporaries(fn: Function) -> tuple[Buffer, ...]:
-    """The arrays declared beside the nests. Raises EmitError where the host cannot compute the
-    extents of one before the first kernel."""
-    known = scalars(fn)
-    found = _arrays(fn)
-    for s in found:
-        if not all(names(d) <= known and not any(loads(d)) for d in s.shape):
-            raise EmitError(
-                f"how large '{s.name}' is cannot be told before the first kernel runs",
-                loc=s.origin.loc,
-                help="declare it with sizes that are parameters",
-            )
-    return tuple(_temporary(fn, s) for s in found)
-
-
-def scalars(fn: Function) -> frozenset[str]:
-    """The scalars of the caller's that have the same value throughout."""
-    return frozenset(p.name for p in fn.objects if not p.array) - writes(fn.body)
-
-
 @dataclass
 class _Reader:
     """Reads the items off the bodies of a program; numbers the launches as it goes."""
@@ -195,7 +177,7 @@ class _Reader:
         self.fixed = scalars(self.fn)
         self.hosted = host_scalars(self.fn)
         self.types = symbols(self.fn)
-        self.rows = _rows(self.fn)
+        self.rows = row_lengths(self.fn)
 
     def items(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> Iterator[Item]:
         """The items of a body of the host inside its loops `around`."""
@@ -207,13 +189,13 @@ class _Reader:
                     yield Set(row.name, row.type, s.shape[-1])
                 case Decl() | Return(None):
                     continue
-                case For() if _on_grid(s):
+                case For() if on_grid(s):
                     yield self._launch(s, None, around)
-                case If(cond, (For() as inner,), ()) if _on_grid(inner) and _made_of(
+                case If(cond, (For() as inner,), ()) if on_grid(inner) and made_of(
                     cond, self.fixed
                 ):
                     yield self._launch(inner, cond, around)
-                case If(cond, then, orelse) if _made_of(cond, known) and self._is_hosts(s):
+                case If(cond, then, orelse) if made_of(cond, known) and self._is_hosts(s):
                     yes, no = (tuple(self.items(b, around)) for b in (then, orelse))
                     yield Choose(cond, yes, no)
                 case If(cond, then, orelse) if self._flag(cond) and self._is_hosts(s):
@@ -231,7 +213,7 @@ class _Reader:
     def _is_repeated(self, s: For, known: frozenset[str]) -> bool:
         """Whether a loop can be the host's."""
         parts = counting(s) if self._flag(condition(s)) else (s.lo, s.hi, s.step)
-        header = all(_made_of(e, known | {s.var}) for e in parts)
+        header = all(made_of(e, known | {s.var}) for e in parts)
         return header and not s.live_out and s.level is None and self._is_hosts(s)
 
     def _flag(self, e: Expr | None) -> str:
@@ -283,7 +265,7 @@ class _Reader:
     def _asked(self, nest: For, when: Expr | None) -> Expr | None:
         """When a nest is launched: one that only makes a copy not where the array stands for it."""
         written = writes((nest,))
-        copies = [s for s in _arrays(self.fn) if s.like and written == {s.name}]
+        copies = [s for s in own_arrays(self.fn) if s.like and written == {s.name}]
         same = stands_for(self.fn, copies[0]) if copies else None
         parts = [e for e in (when, None if same is None else Un("!", same)) if e is not None]
         return conjunction(parts) if parts else None
@@ -295,63 +277,8 @@ class _Reader:
         return (*(s for s in shared if s.name in own), nest)
 
 
-def _arrays(fn: Function) -> list[Decl]:
-    """The arrays declared beside the nests, in loops of the host too."""
-    found: list[Decl] = []
-    waiting = list(fn.body)
-    while waiting:
-        s = waiting.pop(0)
-        if isinstance(s, Decl) and s.shape:
-            found.append(s)
-        elif not _on_grid(s):
-            waiting = [*(x for b in bodies(s) for x in b), *waiting]
-    return found
-
-
-def _conditions(
-    body: tuple[Stmt, ...], name: str, known: frozenset[str], around: tuple[Expr, ...] = ()
-) -> tuple[Expr, ...]:
-    """The conditions around the declaration of an array, outermost first, which the host can ask
-    before the first kernel; none in a loop of the host, which may not come to them."""
-    for s in body:
-        if isinstance(s, Decl) and s.name == name:
-            return around
-        if isinstance(s, If) and _made_of(s.cond, known):
-            for branch, cond in ((s.then, s.cond), (s.orelse, Un("!", s.cond))):
-                if name in declared(branch):
-                    return _conditions(branch, name, known, (*around, cond))
-    return ()
-
-
-def _rows(fn: Function) -> dict[str, Param]:
-    """By copies of arrays in longer rows, the scalar that says how long they are, if no number."""
-    types, out = symbols(fn), dict[str, Param]()
-    for s in _arrays(fn):
-        if s.like and value_of(s.shape[-1]) is None:
-            out[s.name] = Param(fresh(fn, f"{s.name}_row"), type_of(s.shape[-1], types))
-    return out
-
-
-def stands_for(fn: Function, s: Decl) -> Expr | None:
-    """Where the array of the caller's that `s` is like has rows of the same length, so that the
-    host can give the kernels that array in place of a copy. None: never."""
-    own = next((p for p in fn.objects if p.name == s.like), None)
-    if own is None:
-        return None
-    rows = [(a, b) for a, b in zip(s.shape[1:], own.shape[1:]) if a != b]
-    return conjunction([Bin("==", a, b) for a, b in rows if b is not None])
-
-
-def _on_grid(s: Stmt) -> bool:
-    return isinstance(s, For) and s.level is not None and s.level.kind == "grid"
-
-
 def _holds_grid(s: Stmt) -> bool:
-    return any(_on_grid(x) for _, x in walk((s,)))
-
-
-def _made_of(e: Expr, known: frozenset[str]) -> bool:
-    return computed_by_host(e) and names(e) <= known
+    return any(on_grid(x) for _, x in walk((s,)))
 
 
 def _free(body: tuple[Stmt, ...]) -> frozenset[str]:
@@ -399,13 +326,3 @@ def _passed_on(name: str, nest: For) -> EmitError:
         loc=nest.origin.loc,
         help=f"privatise it in the loop, or keep it in memory: demote {name}",
     )
-
-
-def _temporary(fn: Function, s: Decl) -> Buffer:
-    count = reduce(lambda a, b: Bin("*", a, b), s.shape)
-    p = Param(s.name, s.type, s.shape, array=True, origin=s.origin)
-    same = stands_for(fn, s)
-    if same is None:
-        return Buffer(p, count, None, written=True)
-    needed = [*_conditions(fn.body, s.name, scalars(fn)), Un("!", same)]
-    return Buffer(p, count, conjunction(needed), written=True, like=s.like)

@@ -17,7 +17,7 @@ from loopxform.frontend.accesses import accesses as accesses_of
 from loopxform.frontend.facts import Facts, is_stable
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.ranges import Context, extremes
-from loopxform.frontend.strides import canonical, divide, quotient, stride_lists
+from loopxform.frontend.strides import both_signs, divide, is_mixed, quotient, stride_lists
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
     Bin,
@@ -100,7 +100,7 @@ Indices = list[tuple[Expr, ...]]
 def _shape(accesses: list[Access], facts: Facts) -> tuple[Extents, Indices] | None:
     """Extents of the inner dimensions and the index of every access; None for plain vectors."""
     coefficients = [c for a in accesses for c in _coefficients(a, facts)]
-    lists = stride_lists(coefficients)
+    lists = [x for signed in both_signs(coefficients) for x in stride_lists(signed)]
     if not lists:
         return None
     symbolic = any(c.constant is None for c in coefficients)
@@ -130,7 +130,7 @@ def _coefficients(a: Access, facts: Facts) -> Iterator[Poly]:
             rest = list(m)
             rest.remove(varying[0])
             out[varying[0]] = out.get(varying[0], Poly(())) + Poly(((tuple(rest), c),))
-    yield from map(canonical, out.values())
+    yield from out.values()
 
 
 def _fit(
@@ -145,6 +145,8 @@ def _fit(
         if parts is None:
             raise Refused(_complaint(a, strides[-1]), a.load)
         index, asked = parts
+        if any(map(is_mixed, strides)) and _backwards(index[0], a.context, facts):
+            raise Refused("rows are counted backwards from the first", a.load)
         indices.append(tuple(map(to_expr, index)))
         conditions += asked
     if all(s.constant is not None for s in strides) and not _inner_varies(indices, facts):
@@ -216,9 +218,31 @@ def _inside(
     if any(g.constant is not None and g.constant >= 0 for g in gaps):
         return []
     for g in gaps if assume else ():
-        if g.constant is None and is_stable(to_expr(g), facts.stable):
+        fixed = g.constant is None and is_stable(to_expr(g), facts.stable)
+        if fixed and not _where_nothing_runs(g, context):
             return [_at_least_zero(g)]
     return None
+
+
+def _backwards(row: Poly, context: Context, facts: Facts) -> bool:
+    """Whether the number of a row varies, but is never more than 0: then its length has the wrong
+    sign."""
+    highs = extremes(row, context, facts.known, greatest=True)
+    return row.constant is None and any(h.constant is not None and h.constant <= 0 for h in highs)
+
+
+def _where_nothing_runs(g: Poly, context: Context) -> bool:
+    """Whether g >= 0 only where a loop around has no iteration: then it is no condition to ask."""
+    lows = [b for b in context if b.lower]
+    more = [(b.limit - a.limit) for a in lows for b in context if b.var == a.var and not b.lower]
+    for trips in more:  # at least 0 where the loop runs
+        for m, c in g.terms:
+            other = dict(trips.terms).get(m, 0)
+            if m and c * other < 0:
+                both = constant(abs(other)) * g + constant(abs(c)) * trips
+                if both.constant is not None and both.constant < 0:
+                    return True
+    return False
 
 
 def _never_negative(p: Poly, facts: Facts) -> bool:

@@ -114,7 +114,7 @@ class _Lowering:
         self.annotations = Annotations(
             self.table, places, self.facts.stable, before, known, part=part
         )
-        self.statements = Statements(self.x, self.facts, self.annotations)
+        self.statements = Statements(self.x, self.facts, self.annotations, node.body)
 
     def run(self) -> LoweredFunction:
         name = self.node.decl.name

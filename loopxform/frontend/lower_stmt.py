@@ -13,6 +13,7 @@ from loopxform.frontend.annotated import Annotations, Noted
 from loopxform.frontend.ctype import ctype
 from loopxform.frontend.directives import Directives
 from loopxform.frontend.facts import Facts
+from loopxform.frontend.liveness import live_after
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_loop import Headers
 from loopxform.frontend.lower_simple import SimpleStatements
@@ -40,8 +41,15 @@ _GUARD = "put what it skips into an if"
 class Statements(SimpleStatements):
     """Lowers the statements of one function."""
 
-    def __init__(self, expressions: Expressions, facts: Facts, annotations: Annotations) -> None:
+    def __init__(
+        self,
+        expressions: Expressions,
+        facts: Facts,
+        annotations: Annotations,
+        function: c_ast.Compound,
+    ) -> None:
         super().__init__(expressions)
+        self.function = function
         self.facts = facts
         self.headers = Headers(expressions, facts)
         self.directives = Directives(self.table, self.places, self._reads_outside_loops)
@@ -203,7 +211,13 @@ class Statements(SimpleStatements):
         if self.table.jumps:
             return bool(reads)
         span, outer = self.table.span(node), self.table.outermost(node)
-        return any(r >= span.end or (outer is not span and outer.repeats(r)) for r in reads)
+        later = any(r >= span.end or (outer is not span and outer.repeats(r)) for r in reads)
+        if not later or symbol.escapes:
+            return later
+        return live_after(self.function, (node,), lambda x: self._is(x, symbol))
+
+    def _is(self, node: c_ast.Node, symbol: Symbol) -> bool:
+        return isinstance(node, c_ast.ID) and self.table.of(node) is symbol
 
     def _reads_outside_loops(self, symbol: Symbol) -> list[int]:
         """Where `symbol` is read outside the loops that give it its value first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import gcd
 
 from loopxform.ir.affine import Monomial, Poly, constant
@@ -29,6 +30,19 @@ def sort_key(p: Poly) -> tuple[int, int]:
 def canonical(p: Poly) -> Poly:
     """`p` with a positive leading term."""
     return -p if p.terms and lead(p)[1] < 0 else p
+
+
+def is_mixed(p: Poly) -> bool:
+    """Whether there are terms of both signs: nothing tells whether it is positive."""
+    return len({c > 0 for _, c in p.terms}) > 1
+
+
+def both_signs(found: list[Poly]) -> Iterator[list[Poly]]:
+    """The strides as they may be signed, likely ones first: those with terms of one sign positive
+    (`-n` counts from the last row), the others, `(h - k + 1)*w`, as they are written or negated."""
+    mixed = list(map(is_mixed, found))
+    for sign in (1, -1) if any(mixed) else (1,):
+        yield [constant(sign) * p if m else canonical(p) for p, m in zip(found, mixed)]
 
 
 def _divide_term(t: Term, d: Term) -> Term | None:

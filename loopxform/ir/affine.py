@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Tile, Un, Var
+from loopxform.ir.remembered import remembered
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
 
@@ -130,6 +131,7 @@ def constant(n: int) -> Poly:
     return Poly((((), n),)) if n else Poly(())
 
 
+@remembered(4096)
 def poly(e: Expr) -> Poly:
     """The polynomial of an integer expression; every expression has one (perhaps a lone atom)."""
     match e:

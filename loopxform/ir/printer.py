@@ -208,7 +208,8 @@ def _annotation(s: For) -> str:
     if s.unroll:
         back = ", there and back" if s.serpentine else ""
         back += f" in bands of {s.serpentine}" if s.serpentine > 1 else ""
-        return f"  ! sequential - unrolled{back}"
+        back += f", {s.stores} stored at once" if s.stores else ""
+        return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
     return "  ! sequential - tiles fetched ahead" if s.stages > 1 else ""
 
 

@@ -59,6 +59,7 @@ UCHAR = Scalar("unsigned char", "uchar", "uint8", "uint", 1)
 SHORT = Scalar("short", "short", "int16", "int", 2)
 USHORT = Scalar("unsigned short", "ushort", "uint16", "uint", 2)
 INT = Scalar("int", "int", "int32", "int", 4)
+INT_MAX = 2**31 - 1
 UINT = Scalar("unsigned int", "uint", "uint32", "uint", 4)
 LONG = Scalar("long", "long", "int64", "int", 8)
 ULONG = Scalar("unsigned long", "ulong", "uint64", "uint", 8)

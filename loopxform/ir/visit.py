@@ -33,6 +33,7 @@ from loopxform.ir.nodes import (
     Var,
     While,
 )
+from loopxform.ir.remembered import remembered
 
 Path = tuple[int, ...]
 
@@ -103,6 +104,7 @@ def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
     return map_expr(e, lambda x: values.get(x.name, x) if isinstance(x, Var) else x)
 
 
+@remembered(4096)
 def names(e: Expr) -> frozenset[str]:
     """Scalars and arrays that `e` reads."""
     found = (
@@ -247,18 +249,12 @@ def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]
     """Every statement below `body` in text order, with its path."""
     if path:
         return _walk(body, path)
-    known = _walked.get(id(body))
-    if known is None or known[0] is not body:
-        known = body, tuple(_walk(body, ()))
-        if len(_walked) >= MOST_WALKED:
-            _walked.clear()
-        _walked[id(body)] = known
-    return iter(known[1])
+    return iter(_walked(body))
 
 
-MOST_WALKED = 64
-_walked: dict[int, tuple[tuple[Stmt, ...], tuple[tuple[Path, Stmt], ...]]] = {}
-"""Bodies never change: what was found in the last ones is still there."""
+@remembered(256)
+def _walked(body: tuple[Stmt, ...]) -> tuple[tuple[Path, Stmt], ...]:
+    return tuple(_walk(body, ()))
 
 
 def _walk(body: tuple[Stmt, ...], path: Path) -> Iterator[tuple[Path, Stmt]]:
@@ -278,6 +274,14 @@ def _walk(body: tuple[Stmt, ...], path: Path) -> Iterator[tuple[Path, Stmt]]:
 def after(path: Path) -> Path:
     """The place directly after `path` in the same body."""
     return (*path[:-1], path[-1] + (1 if path[-1] >= 0 else -1))
+
+
+def in_body_of(path: Path, other: Path) -> bool:
+    """Whether `other` is in the body that the statement at `path` stands in: of the two of an `if`
+    in the same one."""
+    depth = len(path) - 1
+    same = other[:depth] == path[:depth] and len(other) > depth
+    return same and (other[depth] < 0) == (path[depth] < 0)
 
 
 def at(fn: Function, path: Path) -> Stmt:
@@ -375,6 +379,7 @@ def declared(body: tuple[Stmt, ...]) -> dict[str, Decl]:
     return {s.name: s for _, s in walk(body) if isinstance(s, Decl)}
 
 
+@remembered(256)
 def writes(body: tuple[Stmt, ...]) -> frozenset[str]:
     """Scalars and arrays assigned anywhere below `body`."""
     out = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopxform.errors import MalformedIR
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, Decl, Expr, For, Function, Load, Opaque, Stmt, Var
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import bodies, stmt_exprs, walk_expr
 from loopxform.ir.whiles import condition
 
@@ -37,7 +38,7 @@ def _body(body: tuple[Stmt, ...], ranks: dict[str, int], iterating: frozenset[st
                     raise MalformedIR(f"loop variable {s.var} reused inside its own loop")
                 if value_of(s.step) == 0:
                     raise MalformedIR(f"loop {s.var} has step 0")
-                _body(s.body, {**ranks, s.var: 0}, iterating | {s.var})
+                _loop(s, {**ranks, s.var: 0}, iterating | {s.var})
                 ranks.setdefault(s.var, 0)
                 continue
             case _:
@@ -48,11 +49,33 @@ def _body(body: tuple[Stmt, ...], ranks: dict[str, int], iterating: frozenset[st
             _body(inner, ranks, iterating)
 
 
+def _loop(s: For, ranks: dict[str, int], iterating: frozenset[str]) -> None:
+    """The body of a loop, unless it was looked at among the same names: a step leaves most loops
+    as they are."""
+    known = _good.get(id(s))
+    if known is not None and known[0] is s and known[1:] == (ranks, iterating):
+        return
+    _body(s.body, ranks, iterating)
+    if len(_good) >= MOST_GOOD:
+        _good.clear()
+    _good[id(s)] = s, ranks, iterating
+
+
+MOST_GOOD = 1024
+_good: dict[int, tuple[For, dict[str, int], frozenset[str]]] = {}
+"""The last loops that were as they must be, and the names around them."""
+
+
+@remembered(8192)
+def _used(e: Expr) -> tuple[tuple[str, int], ...]:
+    """The names in an expression, with how many subscripts they have."""
+    found = (x for x in walk_expr(e) if isinstance(x, Var | Load))
+    return tuple((x.name, 0) if isinstance(x, Var) else (x.array, len(x.index)) for x in found)
+
+
 def _expr(e: Expr, ranks: dict[str, int]) -> None:
-    for x in walk_expr(e):
-        if isinstance(x, Var | Load):
-            name, rank = (x.name, 0) if isinstance(x, Var) else (x.array, len(x.index))
-            if name not in ranks:
-                raise MalformedIR(f"{name} is not declared here")
-            if ranks[name] != rank:
-                raise MalformedIR(f"{name} has {ranks[name]} dimensions, used with {rank}")
+    for name, rank in _used(e):
+        if name not in ranks:
+            raise MalformedIR(f"{name} is not declared here")
+        if ranks[name] != rank:
+            raise MalformedIR(f"{name} has {ranks[name]} dimensions, used with {rank}")

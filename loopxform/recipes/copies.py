@@ -10,7 +10,7 @@ from loopxform.ir.visit import resolve
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.reuse import Stage, Staged
 from loopxform.recipes.work import Work
-from loopxform.transforms import CopyToLocal, CopyToPrivate
+from loopxform.transforms import Convert, CopyToLocal, CopyToPrivate
 from loopxform.transforms.footprint import boxes, uses
 
 
@@ -34,6 +34,8 @@ def copies(
             w.do(_copy(w.fn, s, outer.get(s.loop, s.loop) or group, name))
         except TransformError as e:
             raise NotCopied(s, e) from e
+        if s.converted:
+            w.attempt(Convert(name))
         inner = [x.var for x in s.reads[0].loops if x.var in s.reads[0].varies]
         private = bool(s.kept and inner and not lanes) and w.attempt(CopyToPrivate(name, inner[-1]))
         staged.append(Staged(s, private))

@@ -10,11 +10,12 @@ from math import gcd
 from loopxform.errors import TransformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, Path, at, loads, loops, perfect_nest, resolve
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.limits import Limits
+from loopxform.recipes.mapped_copy import mapped_copy
 from loopxform.recipes.sizes import Options
-from loopxform.recipes.transpose import transposition
 from loopxform.recipes.work import Loops, Work
 from loopxform.transforms import (
     Bands,
@@ -23,13 +24,16 @@ from loopxform.transforms import (
     Narrow,
     Pack,
     Pipeline,
+    Preload,
     Serpentine,
     Settle,
+    StoreVectors,
     Vectorise,
     Version,
 )
 from loopxform.transforms.shapes import all_shapes
-from loopxform.transforms.vectors import Found, copies, widest
+from loopxform.transforms.store_vectors import in_memory, stored
+from loopxform.transforms.vectors import VECTOR_BYTES, Found, copies, widest
 
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
@@ -47,38 +51,59 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
 
 
 MANY_WARPS = 8
-"""Of a group, from which on a whole register tile is walked column by column."""
+"""Of a group; tiles of smaller groups are padded, where they are of words of 4 bytes at most: the
+registers of an epilogue would leave room for fewer groups."""
+
+MANY_ELEMENTS = 64
+"""Of a register tile, from which on small groups read it ahead, in short tiles."""
+
+SHORT = 8
+"""Iterations between barriers, up to which work-items have too little to do meanwhile."""
 
 
-def in_rows(options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int]) -> Options:
-    """The options, with the rows that a register tile of these sizes is walked in: as many as the
-    device has it for large groups that read vectors, in pairs for others (docs/performance.md)."""
-    if options.serpentine is not None or choice.recipe != "register":
+def in_registers(
+    options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int]
+) -> Options:
+    """The options, with what they leave open as register tiles of these sizes have it best: how
+    many rows they are walked in, whether they are read ahead, and whether partial tiles are padded
+    (docs/performance.md)."""
+    if choice.recipe != "register":
         return options
-    large = sizes["Ty"] * sizes["Tx"] >= MANY_WARPS * limits.warp
-    whole = large and sizes.get("Ry", 1) >= limits.serpentine
-    words = all(s.item_bytes >= 4 for s in choice.stages)
+    few = sizes["Ty"] * sizes["Tx"] < MANY_WARPS * limits.warp
+    words = all(s.item_bytes <= 4 for s in choice.stages)
+    whole = sizes.get("Ry", 1) * sizes.get("Rx", 1) >= MANY_ELEMENTS
+    ahead = few and words and whole and sizes.get("Tk", 1) <= SHORT
+    columns = sizes.get("Ry", 1) >= limits.serpentine and (ahead or not few)
+    rows = limits.serpentine if columns else min(2, limits.serpentine)
+    padded = few and words and options.stages == 2
     return replace(
-        options, serpentine=limits.serpentine if whole and words else min(2, limits.serpentine)
+        options,
+        serpentine=rows if options.serpentine is None else options.serpentine,
+        preload=limits.preload and ahead if options.preload is None else options.preload,
+        pad=padded if options.pad is None else options.pad,
     )
 
 
 def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
-    """With two `options.stages` tiles are fetched ahead; registers are walked there and back in
-    `options.serpentine` rows, groups in `options.bands`; work-items stand in rectangles of
-    `options.lanes` and get their elements `options.cyclic` at a time, those of a vector where
-    nothing is asked."""
+    """With two `options.stages` tiles are fetched ahead, with `options.preload` read ahead too;
+    registers are walked there and back in `options.serpentine` rows, groups in `options.bands`;
+    work-items stand in rectangles of `options.lanes` and get their elements `options.cyclic` at a
+    time, those of a vector where nothing is asked."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
     if options.stages == 2:
         w.stage("Tiles fetched ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_tile, s.loop.body))]:
             w.attempt(Pipeline(w.ref(path)))
+    if options.preload:
+        w.stage("Tiles read ahead")
+        for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:
+            w.attempt(Preload(w.ref(path)))
     if options.serpentine:
         w.stage("Registers there and back")
         for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
             w.attempt(Serpentine(w.ref(path), str(_rows(w, path, options.serpentine))))
-    apart = _in_registers(w, nest, width) if options.cyclic is None else options.cyclic
+    apart = _at_once(w, nest, width) if options.cyclic is None else options.cyclic
     if apart > 1:
         w.stage("Elements dealt out in turns")
         for d in (d for d in dims if d.thread and d.item):
@@ -114,6 +139,17 @@ def in_versions(w: Work, group: str, options: Options, smaller: str = "") -> Non
             most = widest(w.fn, tile, width)
             while most > 1 and not w.attempt(Vectorise(tile, str(most))):
                 most //= 2
+        _stored(w, nest, width)
+
+
+def _stored(w: Work, nest: Path, width: int) -> None:
+    """Results are stored as vectors wherever those are known to lie in memory."""
+    for site in _loops(w, nest):
+        found = stored(site.loop) if site.loop.unroll else None
+        if found is not None and in_memory(w.fn, found.target.array):
+            most = min(width, VECTOR_BYTES // symbols(w.fn)[found.target.array].bytes)
+            while most > 1 and not w.attempt(StoreVectors(w.ref(site.path), str(most))):
+                most //= 2
 
 
 def _settled(w: Work, loop: str) -> None:
@@ -136,7 +172,7 @@ def _packed(w: Work, loop: str, nest: Path, width: int, least: int) -> None:
     new = {f.copy.source for f in _copies(w, nest)} - known
     try:
         for name in sorted(new):
-            w.derivation = transposition(w.derivation, name)
+            w.derivation = mapped_copy(w.derivation, name)
     except TransformError:
         w.derivation = before
 
@@ -147,7 +183,7 @@ def _on_grid(w: Work, loop: str) -> int:
     return sum(x is not None and x.kind == "grid" for x in levels)
 
 
-def _in_registers(w: Work, nest: Path, width: int) -> int:
+def _at_once(w: Work, nest: Path, width: int) -> int:
     """The elements that work-items can read at once into registers."""
     sources = (f.copy.source for f in _copies(w, nest) if not f.copy.collective)
     return max((widest(w.fn, s, width) for s in sources), default=1)
@@ -155,6 +191,10 @@ def _in_registers(w: Work, nest: Path, width: int) -> int:
 
 def _is_tile(s: Stmt) -> bool:
     return isinstance(s, Copy) and s.collective
+
+
+def _is_read(s: Stmt) -> bool:
+    return isinstance(s, Copy) and not s.collective
 
 
 def _is_product(s: LoopSite) -> bool:

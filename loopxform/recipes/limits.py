@@ -17,16 +17,16 @@ class Limits:
     """What a plan has to fit into.
 
     `group_size` is in work-items, `local_bytes` the local memory of a group, `registers` the
-    32-bit registers a work-item can have without spilling, `register_file` those of a compute unit
-    (0 where unknown), `warp` the work-items that run in lockstep, `compute_units` 0 where unknown.
-    `vector` is the bytes of a vector register where tiled C runs on a CPU: the elements of a
-    work-item are its lanes, and `registers` counts its vector registers in words of 32 bits; 0
-    where every work-item has registers of its own.
+    32-bit registers a work-item can have without spilling, `warp` the work-items that run in
+    lockstep, `compute_units` 0 where unknown. `vector` is the bytes of a vector register where
+    tiled C runs on a CPU: the elements of a work-item are its lanes, and `registers` counts its
+    vector registers in words of 32 bits; 0 where every work-item has registers of its own.
     Where nothing else is asked, register tiles move `at_once` elements at once, offsets have 32
-    bits where the sizes allow it (`narrow`), tiles have `stages` buffers, and unrolled register
-    tiles are walked there and back in `serpentine` rows (0: in the order of the program), by work-
-    items that stand in a `rectangle` (rows, columns; 0 for rows of them); arrays whose rows are no
-    vectors are copied into longer ones where each serves `pack` iterations (0: never).
+    bits where the sizes allow it (`narrow`), tiles have `stages` buffers and are read ahead
+    (`preload`), and unrolled register tiles are walked there and back in `serpentine` rows (0: in
+    the order of the program), by work-items that stand in a `rectangle` (rows, columns; 0 for rows
+    of them); arrays whose rows are no vectors are copied into longer ones where each serves `pack`
+    iterations (0: never).
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     """
 
@@ -35,13 +35,13 @@ class Limits:
     local_bytes: int
     registers: int
     warp: int
-    register_file: int = 0
     compute_units: int = 0
     item_sizes: tuple[int, int, int] = (1024, 1024, 64)
     vector: int = 0
     at_once: int = 1
     narrow: bool = False
     stages: int = 1
+    preload: bool = False
     serpentine: int = 0
     pack: int = 0
     rectangle: tuple[int, int] = (0, 0)
@@ -54,18 +54,18 @@ KIB = 1024
 
 def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Limits:
     """CUDA C programming guide, compute capabilities 3.5 to 9.0: 1024 threads, 255 registers a
-    thread, 64 K registers an SM. What else pays there: docs/performance.md."""
+    thread. What else pays there: docs/performance.md."""
     return Limits(
         name,
         1024,
         48 * KIB,
         255,
         32,
-        64 * KIB,
         compute_units,
         at_once=4,
         narrow=True,
         stages=2,
+        preload=True,
         serpentine=8,
         pack=1536,
         rectangle=(4, 8),
@@ -84,15 +84,14 @@ PROFILES: dict[str, Limits] = {
         _nvidia("a100", 108, 2039, 19500),
         _nvidia("rtx2080ti", 68, 616, 13400),
         _nvidia("gtx780ti", 15, 336, 5040),
-        # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane, 512 KiB of them a CU; ROCm's
-        # OpenCL reports 256 items a group; 104 CUs on each of the two dies (one device each).
+        # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane; ROCm's OpenCL reports 256 items
+        # a group; 104 CUs on each of the two dies (one device each).
         Limits(
             "mi250",
             256,
             64 * KIB,
             256,
             64,
-            128 * KIB,
             104,
             (1024, 1024, 1024),
             bandwidth=1638,
@@ -106,7 +105,6 @@ PROFILES: dict[str, Limits] = {
             64 * KIB,
             64,
             16,
-            128 * KIB,
             96,
             (512, 512, 512),
             bandwidth=68,

@@ -19,7 +19,7 @@ from loopxform.recipes import fit
 from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import Demand, demand
-from loopxform.recipes.faster import faster, in_rows, in_versions, wanted
+from loopxform.recipes.faster import faster, in_registers, in_versions, wanted
 from loopxform.recipes.finish import finish
 from loopxform.recipes.in_group import in_group
 from loopxform.recipes.layouts import one_each
@@ -187,7 +187,7 @@ def _apply(
     sizes, notes = fit.fitted(choice, needs, limits, given)
     sizes, more = filled(choice, needs, sizes, given, limits, trips(nest))
     fit.require(sizes, choice.names, needs, limits)
-    options = in_rows(options, limits, choice, sizes)
+    options = in_registers(options, limits, choice, sizes)
     taken = used_names(nest.derivation.start) | used_names(nest.function)
     tiles = {n: sizes[n] for n in choice.names if n not in taken}
     w = Work(nest.derivation.with_tiles(tiles), sizes)
@@ -248,7 +248,7 @@ def _tiled(
     _map(w, others, dims, choice, lanes=lanes)
     staged = copies(w, choice, outer, groups[-1], lanes=lanes)
     kept = () if lanes else registers(w, choice)
-    finish(w, storage, choice, outer, pad=options.pad)
+    finish(w, storage, choice, outer, pad=bool(options.pad))
     if options.versions:
         w.stage("Versions for whole tiles")
         w.attempt(Interior(groups[-1]))

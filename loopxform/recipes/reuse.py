@@ -10,26 +10,32 @@ automatic loop tiling.)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
 from loopxform.analysis.invariance import Invariance, Read, invariance
 from loopxform.ir.affine import poly
 from loopxform.ir.nodes import For
+from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names
 from loopxform.recipes.extents import Box, Factors, amount, linear, spread, width
 from loopxform.recipes.nest import Nest
+from loopxform.recipes.sizes import NAMES
 from loopxform.source import Loc
 from loopxform.transforms import Widen
 from loopxform.transforms.bounds import fixed_trips
+from loopxform.transforms.convert import read_as
 from loopxform.transforms.staging import padding
 
 SMALL = 32
 """A sequential loop of at most so many iterations, known in advance, is not tiled."""
 
 TILE = "Tk"
+
+OFTEN = 4
+"""Reads of an element from which on a tile holds what it is converted to."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,8 @@ class Stage:
 
     `uses` counts the reads of a group in the meantime, one product per read; `shared` names the
     tiled loops that are spread over work-items to which it is invariant, `kept` those over the
-    elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy."""
+    elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy. Its
+    elements have that type, `converted` if it is not the array's."""
 
     array: str
     loop: str
@@ -64,8 +71,9 @@ class Stage:
     kept: tuple[str, ...]
     tiled: bool
     fast: int
-    item_bytes: int
+    type: Scalar
     scalars: frozenset[str]
+    converted: bool = False
 
     @property
     def around(self) -> tuple[str, ...]:
@@ -84,6 +92,10 @@ class Stage:
     def reuse(self, sizes: Mapping[str, int]) -> float:
         """Reads for each element that is copied."""
         return sum(amount(u, sizes) for u in self.uses) / self.box.elements(sizes)
+
+    @property
+    def item_bytes(self) -> int:
+        return self.type.bytes
 
     @property
     def pad(self) -> int:
@@ -232,7 +244,7 @@ class Facts:
         return all(spread(pair) is not None for pair in zip(a.load.index, b.load.index))
 
     def _stage(self, reads: tuple[Read, ...], dims: tuple[Dim, ...]) -> Stage | None:
-        first, home = reads[0], self.home(reads[0])
+        fn, first, home = self.nest.function, reads[0], self.home(reads[0])
         counts = self._counts(first, dims)
         widths = []
         for n in range(len(first.load.index)):
@@ -246,7 +258,7 @@ class Facts:
         moving = [k for k, n in enumerate(sized) if names(first.load.index[n]) & spread_over]
         invariant = [d for d in dims if all(d.loop not in r.varies for r in reads)]
         distinct = {tuple(poly(i) for i in r.load.index): r for r in reads}
-        return Stage(
+        stage = Stage(
             first.array,
             "" if home is None else home.var,
             Box(tuple(widths[n] for n in sized)),
@@ -256,9 +268,12 @@ class Facts:
             tuple(d.loop for d in invariant if d.kept),
             self.tiles(first),
             moving[-1] if moving else len(sized) - 1,
-            symbols(self.nest.function)[first.array].bytes,
+            symbols(fn)[first.array],
             self._scalars(first),
         )
+        kind = read_as(fn, (self.nest.outermost,), first.array)
+        often = stage.reuse(dict.fromkeys(NAMES, 8)) >= OFTEN
+        return replace(stage, type=kind, converted=True) if kind != stage.type and often else stage
 
     def _counts(self, r: Read, dims: tuple[Dim, ...]) -> dict[str, Factors]:
         """How many values each loop takes while a copy is in use."""

@@ -19,19 +19,19 @@ WARPS = 4
 FEWEST = 4
 """Elements of a work-item along a loop that are not halved to make more groups."""
 
-WHOLE = 1000
-"""The time that the largest tile takes."""
+WHOLE = (1000, 90)
+"""The time that the largest tile takes, and to start."""
 
 SMALLER = (
-    (("Ty",), 1, 570, 1),
-    (("Ty", "Rx"), 1, 312, 0),
-    (("Ty", "Rx", "Ry"), 2, 185, 0),
+    (("Ty",), 1, (508, 180)),
+    (("Ty",), 2, (560, 120)),
+    (("Ty", "Rx"), 2, (300, 90)),
+    (("Ty", "Rx", "Ry"), 2, (203, 65)),
 )
 """Smaller tiles: the sizes that are halved, how many times longer they are along the sequential
-loop beside what fewer work-items leave room for, their time, and the rounds that they serve. Times
-as measured on an H100 (docs/performance.md): half the work-items hide less, and half the elements
-read more for each multiply-add. With several rounds of the first, some compute units get two of the
-last."""
+loop, and their times. As measured on an H100 (docs/performance.md): half the elements of a work-
+item read more for each multiply-add, and the first tiles have nothing beside them that hides what
+they wait for: where there are no others, longer tiles do better."""
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,21 @@ def shapes(
 ) -> list[Tiling]:
     """The shapes of tiles along `loops` that a nest may have, the one of `sizes` first; it alone
     where the recipe has no others, or the user says what tiles are."""
-    out = [Tiling(dict(sizes), _shape(choice, sizes, loops, WHOLE, 0))]
+    out = [Tiling(dict(sizes), _shape(choice, sizes, loops, WHOLE))]
     has_all = {"Ty", "Tx", "Tk", "Ry", "Rx"} <= set(sizes)
     if choice.recipe != "register" or not limits.compute_units or given or not has_all:
         return out
     if sizes["Ty"] * sizes["Tx"] // 2 < WARPS * limits.warp:
         return out
-    for names, longer, time, rounds in SMALLER:
+    for names, longer, times in SMALLER:
         if any(n[0] == "R" and sizes[n] <= FEWEST for n in names):
             continue
         less = {**sizes, **{n: sizes[n] // 2 for n in names}}
-        long = {**less, "Tk": sizes["Tk"] * demand.buffers * longer}
+        long = {**less, "Tk": sizes["Tk"] * longer}
         less = less if demand.broken(long, limits) else long
-        out.append(Tiling(less, _shape(choice, less, loops, time, rounds)))
+        if any(t.sizes == less for t in out):
+            continue
+        out.append(Tiling(less, _shape(choice, less, loops, times)))
     return out
 
 
@@ -91,7 +93,7 @@ def filled(
         return new, (f"{changed}: {large}",) if changed else ()
     kept = [d.kept for d in choice.dims if d.kept and d.kept not in given]
     while True:
-        groups = _shape(choice, out, tuple(trips), WHOLE, 0).tiles(counts)
+        groups = _shape(choice, out, tuple(trips), WHOLE).tiles(counts)
         large_ones = [k for k in kept if out[k] > FEWEST]
         if 4 * groups >= 3 * limits.compute_units or not large_ones:
             return out, tuple(notes)
@@ -107,6 +109,6 @@ def quickest(found: list[Shape], trips: list[int], units: int) -> int:
     return times.index(min(times))
 
 
-def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...], time: int, rounds: int) -> Shape:
+def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...], times: tuple[int, int]) -> Shape:
     tiles = {d.loop: amount(d.factors, sizes) for d in choice.dims}
-    return Shape(tuple(tiles.get(v, 1) for v in loops), time, rounds)
+    return Shape(tuple(tiles.get(v, 1) for v in loops), *times)

@@ -14,22 +14,25 @@ class Options:
     """What a user may ask of tiling besides a recipe and sizes.
 
     `pad` fills the last, partial tile of a sequential loop with numbers that change nothing, in
-    place of an epilogue; with `versions` whole tiles are worked on in versions without the checks
-    of partial ones (seed 000, sections 7.3.2 and 7.3.3). `layouts` are arrays to be read from a
-    copy in another layout, with its dimensions in order (seed 004, manifest); None leaves it to
-    tiling, where it also chooses the recipe. `chunks` splits a
-    reduction into chunks of so many tiles (Rk; seed 000, section 7.3.1), where `reassociate` allows
+    place of an epilogue (None: in small groups that fetch tiles of words ahead); with `versions`
+    whole tiles are worked on in versions without the checks of partial ones (seed 000, sections
+    7.3.2 and 7.3.3).
+    `layouts` are arrays to be read from a copy in another layout, with its dimensions in order
+    (seed 004, manifest); None leaves it to tiling, where it also chooses the recipe. `chunks`
+    splits a reduction into chunks of so many tiles (Rk; seed 000, section 7.3.1), where
+    `reassociate` allows
     sums and products of floats to round differently. Copies move `vector` neighbours at once; with
     `narrow` offsets have 32 bits in a version for sizes that allow it;
     `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
-    of them; with 2 `stages` tiles are fetched while the group computes with the ones before; None
-    leaves any of these to the plan. Sizes that are `fixed` become numbers, for which the kernels
-    are made. Groups are walked in `bands` of so many rows, register tiles there and back in
-    `serpentine` rows (0: in the order of the program). Work-items get their elements `cyclic` at a
-    time (1: all at once). Arrays whose rows are no vectors are copied into longer ones where each
-    of their elements serves `pack` iterations of a loop over groups (0: never)."""
+    of them; with 2 `stages` tiles are fetched while the group computes with the ones before; with
+    `preload` so is what work-items read of tiles; None leaves any of these to the plan. Sizes that
+    are `fixed` become numbers, for which the kernels are made. Groups are walked in `bands` of so
+    many rows, register tiles there and back in `serpentine` rows (0: in the order of the program).
+    Work-items get their elements `cyclic` at a time (1: all at once). Arrays whose rows are no
+    vectors are copied into longer ones where each of their elements serves `pack` iterations of a
+    loop over groups (0: never)."""
 
-    pad: bool = False
+    pad: bool | None = None
     versions: bool = False
     layouts: tuple[tuple[str, str], ...] | None = None
     chunks: int | None = None
@@ -43,6 +46,7 @@ class Options:
     serpentine: int | None = None
     pack: int | None = None
     cyclic: int | None = None
+    preload: bool | None = None
 
 
 PLAIN = Options()

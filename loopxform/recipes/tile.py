@@ -12,11 +12,11 @@ from loopxform.ir.nodes import Function
 from loopxform.recipes.chunks import CHUNKS, in_chunks
 from loopxform.recipes.layouts import Layouts, layouts, worth
 from loopxform.recipes.limits import PROFILES, Limits
+from loopxform.recipes.mapped_copy import in_layouts, mapped_copy
 from loopxform.recipes.nest import Nest, alone, prepare, prepare_all
 from loopxform.recipes.one_nest import Tiled, one_nest
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.transactions import Estimate
-from loopxform.recipes.transpose import in_layouts, transposition
 from loopxform.recipes.work import with_numbers
 from loopxform.transforms import Derivation
 
@@ -44,11 +44,37 @@ def tile(
         return _each(nests, given, limits, options)
     (nest,) = nests
     if single and options.chunks is None:
-        options = replace(options, chunks=CHUNKS)
+        return _reduced(nest, given, recipe, limits, replace(options, chunks=CHUNKS), strict=strict)
     done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
     if options.layouts is None and options.chunks is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)
     return replace(done, plain=nest if options.chunks is None else None)
+
+
+def _reduced(
+    nest: Nest,
+    given: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits,
+    options: Options,
+    *,
+    strict: bool,
+) -> Tiled:
+    """A reduction with no parallel loop around it, which nobody asked to split. Raises
+    UnsupportedC where it is none of scalars."""
+    try:
+        return _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
+    except TransformError as e:
+        if e.code != "LX192":
+            raise
+        raise UnsupportedC(
+            f"no loop of the nest can run in parallel, nor in parts: {e.obstacles[0].message}",
+            loc=e.loc,
+            code=e.code,
+            notes=list(e.notes),
+            help="sum up in a scalar, or leave the nest to the host: loopxform check tells its "
+            "dependences",
+        ) from e
 
 
 def estimate(done: Tiled, warp: int) -> Estimate:
@@ -93,7 +119,7 @@ def _laid_out(
         done = in_chunks(nest, given, recipe, limits, options, strict=strict)
     derivation = done.derivation
     for _, target in copied:
-        derivation = transposition(derivation, target)
+        derivation = mapped_copy(derivation, target)
     return replace(done, derivation=derivation, copied=copied)
 
 

@@ -12,12 +12,12 @@ from difflib import get_close_matches
 from loopxform.errors import AnnotationError, LoopxformError, UsageError
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import For, Function
+from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.ir.written import whole
 from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
 from loopxform.source import Loc
 from loopxform.transforms.sites import LARGEST_TILE
-from loopxform.transforms.specialise import INT_MAX
 from loopxform.transforms.vectorise import WIDTHS
 
 SIZES = {
@@ -52,11 +52,17 @@ LANES = "the rectangle of the work-items that run in lockstep: 4x8 (0x0: rows)"
 FLAGS = {
     "pad": "fill partial tiles of the sequential loop with numbers that change nothing, where "
     "that can be shown, in place of an epilogue",
+    "no-pad": "an epilogue for partial tiles of the sequential loop",
+    "preload": "what work-items read of tiles is read an iteration ahead, into a second register",
+    "no-preload": "what work-items read of tiles is read where it is used",
     "edge-versions": "copy and write whole tiles in versions without the checks of partial ones",
     "reassociate": "sums and products of floats may be computed in another order",
 }
 _FLAGGED = {
     "pad": Options(pad=True),
+    "no-pad": Options(pad=False),
+    "preload": Options(preload=True),
+    "no-preload": Options(preload=False),
     "edge-versions": Options(versions=True),
     "reassociate": Options(reassociate=True),
 }
@@ -81,7 +87,8 @@ class Wish:
         """Both wishes, this one where they differ."""
         mine, theirs = self.options, other.options
         options = Options(
-            pad=mine.pad or theirs.pad,
+            pad=theirs.pad if mine.pad is None else mine.pad,
+            preload=theirs.preload if mine.preload is None else mine.preload,
             versions=mine.versions or theirs.versions,
             layouts=theirs.layouts if mine.layouts is None else mine.layouts,
             chunks=theirs.chunks if mine.chunks is None else mine.chunks,
@@ -194,7 +201,7 @@ def _with_cyclic(w: Wish, text: str) -> Wish:
 
 
 def _with_pack(w: Wish, text: str) -> Wish:
-    return replace(w, options=replace(w.options, pack=rows("pack", text)))
+    return replace(w, options=replace(w.options, pack=iterations("pack", text)))
 
 
 def _with_lanes(w: Wish, text: str) -> Wish:
@@ -231,8 +238,13 @@ def number(option: str, text: str) -> int:
 
 
 def rows(option: str, text: str) -> int:
-    """Rows of a register tile, or iterations, 0 for none. Raises UsageError."""
+    """Rows of a register tile, 0 for none. Raises UsageError."""
     return whole(option, text, 0, LARGEST_TILE, "2")
+
+
+def iterations(option: str, text: str) -> int:
+    """Iterations for which copies are made, 0 for never. Raises UsageError."""
+    return whole(option, text, 0, LARGEST_TILE, "1536")
 
 
 def stages(option: str, text: str) -> int:

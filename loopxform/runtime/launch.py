@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,6 +15,7 @@ from loopxform.errors import ArgumentError, DeviceError
 from loopxform.runtime.arguments import number
 from loopxform.runtime.arrays import Memory, memory_of, settle
 from loopxform.runtime.build import build, build_for_queue, options_for
+from loopxform.runtime.busy import keep_busy
 from loopxform.runtime.device import DeviceInfo, profiled_queue, pyopencl
 
 
@@ -208,22 +210,33 @@ def launch_all(launches: Sequence[Launch], spare: Spare | None = None) -> Taken 
         return _run(copies, [bound] if _are_several(launches) else ([b] for b in bound))
 
 
-def launch_again(launches: Sequence[Launch], times: int, spare: Spare) -> list[Taken | None]:
-    """As `launch_all`, so many times: all are enqueued before the first is waited for, as a program
-    does that has more work for a device. Raises ArgumentError, DeviceError."""
+def launch_again(launches: Sequence[Launch], times: int, spare: Spare) -> list[int]:
+    """As `launch_all`, so many times, one directly after the other: the device is never without
+    work. The times that they take in ns, the first one from its start, others from the end of the
+    one before; 0 where there is nothing to launch. Raises ArgumentError, DeviceError."""
     launcher = launches[0].launcher
     copies = Copies(launcher.queue, spare)
     every: list[list[Any]] = []
     with _device_errors(launcher):
         bound = [(x, x.launcher.bind(x.args, copies)) for x in launches if 0 not in x.global_size]
         parts = [bound] if _are_several(launches) else [[b] for b in bound]
+        keep_busy(launcher.queue)
         for _ in range(times):
             every.append([])
             for part in parts:
                 _enqueue(launcher.queue, part, every[-1], first=len(every) == 1)
         launcher.queue.finish()
         copies.back()
-        return [_taken(launcher.queue, e) if e else Taken(0, 0, 0) for e in every]
+        return _apart(launcher.queue, every)
+
+
+def _apart(queue: Any, every: Sequence[Sequence[Any]]) -> list[int]:
+    """The times of calls that follow one another, by the events of their kernels."""
+    profiled = queue.properties & pyopencl().command_queue_properties.PROFILING_ENABLE
+    if not profiled or not every or not every[0]:
+        return [0] * len(every)
+    ends = [every[0][0].profile.start, *(call[-1].profile.end for call in every)]
+    return [b - a for a, b in pairwise(ends)]
 
 
 def launch_told(

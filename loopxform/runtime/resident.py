@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from loopxform.errors import DeviceError
+from loopxform.runtime.busy import keep_busy
 from loopxform.runtime.device import pyopencl
 
 
@@ -60,6 +61,7 @@ def spans(queue: Any, enqueue: Callable[[], int], launches: int) -> list[int]:
     DeviceError."""
     cl = pyopencl()
     with device_errors(queue):
+        keep_busy(queue)
         before = cl.enqueue_marker(queue)
         events = [cl.Event.from_int_ptr(enqueue(), retain=False) for _ in range(launches)]
         queue.finish()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from loopxform.transforms.bands import Bands
 from loopxform.transforms.base import Step, from_json, from_text
+from loopxform.transforms.convert import Convert
 from loopxform.transforms.copy_to_local import CopyToLocal
 from loopxform.transforms.copy_to_private import CopyToPrivate
 from loopxform.transforms.cyclic import Cyclic
@@ -40,6 +41,7 @@ from loopxform.transforms.pad import Pad
 from loopxform.transforms.parallelise import Parallelise
 from loopxform.transforms.permute import Permute
 from loopxform.transforms.pipeline import Pipeline
+from loopxform.transforms.preload import Preload
 from loopxform.transforms.privatise import Privatise
 from loopxform.transforms.rename import Rename
 from loopxform.transforms.reverse import Reverse
@@ -54,6 +56,7 @@ from loopxform.transforms.sink import Sink
 from loopxform.transforms.skew import Skew
 from loopxform.transforms.specialise import Specialise
 from loopxform.transforms.split import Split
+from loopxform.transforms.store_vectors import StoreVectors
 from loopxform.transforms.stripmine import Stripmine
 from loopxform.transforms.substitute import Substitute
 from loopxform.transforms.trim import Trim
@@ -104,6 +107,7 @@ STEPS: dict[str, type[Step]] = {
         MapTo,
         CopyToLocal,
         CopyToPrivate,
+        Convert,
         Share,
         Epilogue,
         Unguard,
@@ -115,8 +119,10 @@ STEPS: dict[str, type[Step]] = {
         Pack,
         Version,
         Vectorise,
+        StoreVectors,
         Lanes,
         Pipeline,
+        Preload,
         Bands,
         Cyclic,
         Serpentine,
@@ -138,6 +144,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 __all__ = [
     "STEPS",
     "Bands",
+    "Convert",
     "CopyToLocal",
     "CopyToPrivate",
     "Cyclic",
@@ -170,6 +177,7 @@ __all__ = [
     "Parallelise",
     "Permute",
     "Pipeline",
+    "Preload",
     "Privatise",
     "Record",
     "Rename",
@@ -186,6 +194,7 @@ __all__ = [
     "Specialise",
     "Split",
     "Step",
+    "StoreVectors",
     "Stripmine",
     "Substitute",
     "Trim",

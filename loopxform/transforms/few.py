@@ -4,13 +4,13 @@ The nest stands there once for each shape of a tile, so that it can be tiled in 
 device with so many compute units works on that many tiles at a time, in rounds; with few tiles, the
 last round of large ones leaves much of it without work:
 
-    time(shape) = ceil(tiles / UNITS) * the time of one tile
+    time(shape) = ceil(tiles / UNITS) * the time of one tile + what it takes to start
 
-where the times of tiles are numbers that only matter in proportion. Of a shape that serves some
-rounds only (64x128:560:1, one round), more are never made. The host asks when the program runs; the
-first shape stands for all sizes that are too large to count. Legal where the bounds are made of
-scalars that the host knows: all versions are the same statements, with other names for what they
-declare. (Loop versioning; Allen and Kennedy, section 5.11. Wave quantisation: NVIDIA, "Matrix
+where times are numbers that only matter in proportion: 64x128:508+180 is 508 for a tile and 180 to
+start, for units that work on several tiles at a time hide more. The host asks when the program
+runs; the first shape stands for all sizes that are too large to count. Legal where the bounds are
+made of scalars that the host knows: all versions are the same statements, with other names for what
+they declare. (Loop versioning; Allen and Kennedy, section 5.11. Wave quantisation: NVIDIA, "Matrix
 multiplication background user's guide".)
 """
 
@@ -19,13 +19,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
-from math import inf, prod
+from math import prod
 from typing import ClassVar
 
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
+from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import (
     LoopSite,
     declared,
@@ -44,34 +45,29 @@ MOST_BITS = 20
 """Of the number of tiles up to which rounds are counted."""
 
 MOST_TIME = 1024
-"""Of a tile: then no time of so many tiles overflows an int."""
-
-
-MOST_ROUNDS = 1024
-"""That a shape may be limited to."""
+"""Of a tile, and to start: then no time of so many tiles overflows an int."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of a tile along a nest of loops, the time that it takes, and the rounds of tiles
-    for which it serves (0: any number)."""
+    """The sizes of a tile along a nest of loops, the time that it takes, and that it takes to
+    start."""
 
     sizes: tuple[int, ...]
     time: int
-    rounds: int = 0
+    start: int = 0
 
     def tiles(self, trips: list[int]) -> int:
         """How many there are."""
         return prod(-(-n // t) for n, t in zip(trips, self.sizes))
 
-    def taken(self, trips: list[int], units: int) -> float:
-        """The time of all of them on so many compute units; infinite where they do not serve."""
-        rounds = -(-self.tiles(trips) // units)
-        return inf if 0 < self.rounds < rounds else rounds * self.time
+    def taken(self, trips: list[int], units: int) -> int:
+        """The time of all of them on so many compute units."""
+        return -(-self.tiles(trips) // units) * self.time + self.start
 
     def __str__(self) -> str:
         text = f"{'x'.join(map(str, self.sizes))}:{self.time}"
-        return f"{text}:{self.rounds}" if self.rounds else text
+        return f"{text}+{self.start}" if self.start else text
 
 
 @dataclass(frozen=True)
@@ -84,7 +80,7 @@ class Few(Step):
     shapes: tuple[str, ...]
 
     verb: ClassVar[str] = "few"
-    usage: ClassVar[str] = "few LOOP UNITS TILExTILE:TIME,TILExTILE:TIME[:ROUNDS],..."
+    usage: ClassVar[str] = "few LOOP UNITS TILExTILE:TIME[+START],TILExTILE:TIME[+START],..."
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
@@ -142,16 +138,11 @@ class Few(Step):
         most = 1 << MOST_BITS // len(trips)
         asked: list[Expr] = []
         for n, t in zip(trips, shape.sizes):
+            asked.append(Bin(">=", n, Const(0)))
             asked.append(Bin("<", n, Const(min(most * t, INT_MAX - t))))
         units = int(self.units)
-        if shape.rounds:
-            asked.append(Bin("<=", _tiles(trips, shape), Const(units * shape.rounds)))
         for other in others:
-            less: Expr = Bin("<", _time(trips, shape, units), _time(trips, other, units))
-            if other.rounds:
-                many = Bin(">", _tiles(trips, other), Const(units * other.rounds))
-                less = Bin("||", many, less)
-            asked.append(less)
+            asked.append(Bin("<", _time(trips, shape, units), _time(trips, other, units)))
         return conjunction(asked)
 
     def reason(self, fn: Function) -> str:
@@ -161,16 +152,14 @@ class Few(Step):
         return f"the same statements, however many tiles there are along {text}"
 
 
-INT_MAX = 2**31 - 1
-
-
 def _tiles(trips: list[Expr], shape: Shape) -> Expr:
     counts = [_rounded(n, t) for n, t in zip(trips, shape.sizes)]
     return reduce(lambda a, b: Bin("*", a, b), counts)
 
 
 def _time(trips: list[Expr], shape: Shape, units: int) -> Expr:
-    return Bin("*", _rounded(_tiles(trips, shape), units), Const(shape.time))
+    time: Expr = Bin("*", _rounded(_tiles(trips, shape), units), Const(shape.time))
+    return Bin("+", time, Const(shape.start)) if shape.start else time
 
 
 def _rounded(n: Expr, size: int) -> Expr:
@@ -189,14 +178,14 @@ def _is_within(small: Shape, large: Shape) -> bool:
 
 
 def _shape(text: str) -> Shape | None:
-    """128x128:1000 or 64x128:560:1."""
+    """128x128:1000 or 64x128:505+135."""
     tile, _, rest = text.partition(":")
-    sizes, (time, _, rounds) = tile.split("x"), rest.partition(":")
-    if not all(map(_is_number, (*sizes, time, rounds or "1"))):
+    sizes, (time, plus, start) = tile.split("x"), rest.partition("+")
+    if not all(map(_is_number, (*sizes, time, *([start] if plus else [])))):
         return None
-    if int(time) > MOST_TIME or int(rounds or 0) > MOST_ROUNDS:
+    if max(int(time), int(start or 0)) > MOST_TIME:
         return None
-    return Shape(tuple(map(int, sizes)), int(time), int(rounds or 0))
+    return Shape(tuple(map(int, sizes)), int(time), int(start or 0))
 
 
 def _is_number(text: str) -> bool:

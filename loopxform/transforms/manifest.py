@@ -17,7 +17,6 @@ from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
-    Const,
     Copy,
     Decl,
     Expr,
@@ -30,15 +29,13 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
-from loopxform.ir.types import Space, promote
-from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.types import Space
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loops, map_exprs, names, reads, walk, writes
 from loopxform.transforms.base import Step
-from loopxform.transforms.bounds import conjunction, conjuncts, positive
+from loopxform.transforms.bounds import conjunction, positive
+from loopxform.transforms.copied import COUNTERS, copy_nest, counters, touched
 from loopxform.transforms.sites import new_name
-
-COUNTERS = "pqrstuvw"
-"""The loops of the copy, by dimension of the array."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class Manifest(Step):
                 param.origin.loc,
                 remedy=f"declare it with its shape: {param.type} {self.array}[n][m]",
             )
-        bounds = {n for e in (*found.upper, *_when(found)) for n in names(e)}
+        bounds = {n for e in (*found.upper, *touched(found)) for n in names(e)}
         changing = bounds & writes(fn.body)
         if changing:
             return Obstacle(
@@ -132,17 +129,14 @@ class Manifest(Step):
         assert isinstance(found, Extent)
         target = self.target or fresh(fn, f"{self.array.replace('.', '_')}_t")
         order = [int(n) for n in self.order]
-        types = symbols(fn)
         origin = fn.body[first].origin.then(str(self))
         shape = tuple(positive(found.upper[n]) for n in order)
-        decl = Decl(target, types[self.array], shape, Space.GLOBAL, origin=origin)
-        counters = [fresh(fn, COUNTERS[n]) for n in range(len(order))]
-        index = tuple(Var(c) for c in counters)
+        decl = Decl(target, symbols(fn)[self.array], shape, Space.GLOBAL, origin=origin)
+        variables = counters(fn, len(order))
+        index = tuple(map(Var, variables))
         moved = Load(target, tuple(index[n] for n in order))
-        copy: Stmt = Assign(moved, Load(self.array, index), label=f"copy_{target}", origin=origin)
-        for counter, upper in reversed(list(zip(counters, found.upper))):
-            kind = promote(type_of(upper, types))
-            copy = For(counter, Const(0), upper, Const(1), (copy,), True, type=kind, origin=origin)
+        move = Assign(moved, Load(self.array, index), label=f"copy_{target}", origin=origin)
+        copy: Stmt = copy_nest(fn, move, variables, found.upper)
 
         def redirected(e: Expr) -> Expr:
             if isinstance(e, Load) and e.array == self.array:
@@ -151,18 +145,13 @@ class Manifest(Step):
 
         rest = map_exprs(fn.body[first:], redirected)
         made = replace(fn, body=(*fn.body[:first], copy, *rest))
-        left = [c for c in _when(found) if not always(made, (first,) + (0,) * len(order), c)]
+        left = [c for c in touched(found) if not always(made, (first,) + (0,) * len(order), c)]
         if left:
             copy = If(conjunction(left), (copy,), origin=origin)
         return replace(fn, body=(decl, *fn.body[:first], copy, *rest))
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return f"{self.array} is only read from there on, and what is copied of it is touched"
-
-
-def _when(found: Extent) -> list[Expr]:
-    """The parts of the condition under which the array is touched."""
-    return [] if found.when is None else conjuncts(found.when)
 
 
 def _param(fn: Function, array: str) -> Param | None:

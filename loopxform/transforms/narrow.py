@@ -18,6 +18,7 @@ from loopxform.analysis.extent import extent
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Bin, Const, Copy, Expr, Function, If, Param, Stmt
+from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import (
     LoopSite,
     at,
@@ -31,8 +32,6 @@ from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, positive
 from loopxform.transforms.shapes import all_shapes, each_nest, is_outermost, largest_shape
 from loopxform.transforms.sites import one_loop, trusted
-
-INT_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ Where the rows are vectors as they are, the copy would be the array itself: the 
 place of it, and copies nothing.
 Legal where the nest only reads the array, and the box that is touched of it is known; of a plain
 pointer its last element must be touched, and the end of its rows. What lies beyond the end of a row
-is never used: tiles leave unset what their source does not have. (Goto and van de Geijn, "Anatomy
-of high-performance matrix multiplication"; CLBlast's padded copies.)
+is the padding of the tiles, where they have any: they must end where the rows do; else it is never
+used. (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; CLBlast's padded
+copies.)
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Cast,
     Const,
     Copy,
     Decl,
@@ -40,7 +42,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.types import Space
+from loopxform.ir.types import INT_MAX, Space
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
@@ -53,7 +55,8 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.transforms.base import Step
-from loopxform.transforms.bounds import conjunction, conjuncts
+from loopxform.transforms.bounds import conjunction
+from loopxform.transforms.copied import COUNTERS, copy_nest, counters, touched
 from loopxform.transforms.shapes import all_shapes, each_nest, is_outermost
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.transforms.vectorise import WIDTHS
@@ -66,20 +69,18 @@ from loopxform.transforms.vectors import (
     widest,
 )
 
-INT_MAX = 2**31 - 1
-COUNTERS = "pqrstuvw"
-"""The loops of a copy, by dimension of the array."""
-
 
 @dataclass(frozen=True)
 class _Packed:
     """An array to be copied: the box that is touched of it, its declared rows, and the loops over
-    groups whose iterations read the same of it, by how often these run."""
+    groups whose iterations read the same of it, by how often these run; `rest` lies beyond the end
+    of a row."""
 
     param: Param
     box: Extent
     row: Expr
     again: tuple[Expr, ...]
+    rest: Expr
 
 
 @dataclass(frozen=True)
@@ -123,17 +124,22 @@ class Pack(Step):
         for name in dict.fromkeys(f.copy.source for f in tiles):
             param = next((p for p in fn.objects if p.name == name), None)
             own = [f for f in tiles if f.copy.source == name]
-            if param is None or name in written or not _odd(fn, own, width):
+            if param is None or name in written or len(param.shape) > len(COUNTERS):
                 continue
-            box = _box(fn, name, own, known)
+            if not _odd(fn, own, width):
+                continue
+            box, padded = _box(fn, name, own, known), _padded(own)
             rows = [d for d in param.shape[1:] if d is not None]
-            if box is None or len(rows) + 1 < len(param.shape):
+            if box is None or not rows or len(rows) + 1 < len(param.shape):
                 continue
-            sizes = {n for e in (*box.upper, *rows, *_when(box)) for n in names(e)}
+            if len(padded) > 1 or any({e, box.upper[-1]} != {rows[-1]} for _, e in padded):
+                continue
+            sizes = {n for e in (*box.upper, *rows, *touched(box)) for n in names(e)}
             again = tuple(dict.fromkeys(_again(fn, own)))
             whole = not param.flat or (box.corner and box.upper[-1] == rows[-1])
             if sizes <= known and again and whole and all(names(e) <= known for e in again):
-                out.append(_Packed(param, box, rows[-1], again))
+                rest = next((pad for pad, _ in padded), Const(0))
+                out.append(_Packed(param, box, rows[-1], again, rest))
         return tuple(out)
 
     def rewrite(self, fn: Function) -> Function:
@@ -157,21 +163,21 @@ class Pack(Step):
 
     def _copied(self, fn: Function, p: _Packed, target: str) -> Iterator[Stmt]:
         """The declaration of the copy and the nest that makes it."""
-        types = symbols(fn)
         origin = p.param.origin.then(str(self))
         rows = [d for d in p.param.shape[1:-1] if d is not None]
         row = self._rounded(p.row)
         shape, name = (p.box.upper[0], *rows, row), p.param.name
-        yield Decl(target, types[name], shape, Space.GLOBAL, like=name, origin=origin)
-        counters = [fresh(fn, COUNTERS[n]) for n in range(len(shape))]
-        index = tuple(map(Var, counters))
+        kind = symbols(fn)[name]
+        yield Decl(target, kind, shape, Space.GLOBAL, like=name, origin=origin)
+        variables = counters(fn, len(shape))
+        index = tuple(map(Var, variables))
         inside = Bin("<", index[-1], p.box.upper[-1])
-        value = Select(inside, Load(name, index), Const(0))
-        copy: Stmt = Assign(Load(target, index), value, label=f"copy_{target}", origin=origin)
-        for counter, upper in reversed(list(zip(counters, (*p.box.upper[:-1], row)))):
-            kind = type_of(upper, types)
-            copy = For(counter, Const(0), upper, Const(1), (copy,), True, type=kind, origin=origin)
-        when = _when(p.box)
+        rounds = kind.is_integer and type_of(p.rest, {}).is_float
+        rest = Cast(kind, p.rest) if rounds else p.rest
+        value = Select(inside, Load(name, index), rest)
+        move = Assign(Load(target, index), value, label=f"copy_{target}", origin=origin)
+        copy = copy_nest(fn, move, variables, (*p.box.upper[:-1], row))
+        when = touched(p.box)
         yield If(conjunction(when), (copy,), origin=origin) if when else copy
 
     def _from(self, s: Stmt, new: dict[str, str]) -> Stmt:
@@ -214,6 +220,12 @@ class Pack(Step):
         found = self._packed(fn, site)
         text = ", ".join(p.param.name for p in found)
         return f"{text} is only read, or not copied; where {expr_text(self._cond(found))}"
+
+
+def _padded(found: list[Found]) -> set[tuple[Expr, Expr]]:
+    """What the tiles have in place of elements beyond an end of rows, and that end."""
+    last = [(f.copy.pad, f.copy.slices[-1]) for f in found]
+    return {(pad, x.limit) for pad, x in last if pad is not None and x.limit and not x.clamp}
 
 
 def _odd(fn: Function, found: list[Found], width: int) -> bool:
@@ -265,10 +277,6 @@ def _again(fn: Function, found: list[Found]) -> Iterator[Expr]:
         for s in loops_around(fn, f.path):
             if s.level is not None and s.level.kind == "grid" and s.var not in used:
                 yield s.hi
-
-
-def _when(box: Extent) -> list[Expr]:
-    return [] if box.when is None else conjuncts(box.when)
 
 
 def _no(site: LoopSite, text: str, remedy: str) -> Obstacle:

@@ -29,6 +29,7 @@ from loopxform.ir.nodes import (
     Stmt,
 )
 from loopxform.ir.printer import expr_text
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     LoopSite,
     Path,
@@ -150,7 +151,9 @@ def _search(fn: Function, site: LoopSite) -> _Plan | Obstacle:
         return _no(site, "without the bounds check a subscript may leave its array")
     local = (writes(loop.body) | set(declared(loop.body))) - set(copies)
     moving = frozenset(local | {c.var for c in checks})
-    neutral = padding(fn, [_body(fn, c.path) for c in checks], tiles, moving)
+    types = symbols(fn)
+    sources = {name: types[copies[name].source] for name in tiles}
+    neutral = padding(fn, [_body(fn, c.path) for c in checks], sources, moving)
     if isinstance(neutral, str):
         return _no(site, neutral)
     return _Plan(fn, tuple(checks), tiles, neutral)

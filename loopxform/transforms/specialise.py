@@ -15,11 +15,10 @@ from typing import ClassVar
 from loopxform.analysis.domain import names_of
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Var
-from loopxform.ir.types import INT, LLONG, LONG, UINT, ULONG
+from loopxform.ir.types import INT, INT_MAX, LLONG, LONG, UINT, ULONG
 from loopxform.ir.visit import substitute, substitute_body
 from loopxform.transforms.base import Step
 
-INT_MAX = 2**31 - 1
 KINDS = (INT, UINT, LONG, ULONG, LLONG)
 """Types of which a literal is written without a cast."""
 

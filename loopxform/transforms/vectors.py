@@ -43,12 +43,13 @@ def copies(fn: Function, name: str = "") -> Iterator[Found]:
 
 
 def widest(fn: Function, name: str, width: int) -> int:
-    """`width`, or less where that many elements of an array are more than a vector holds; 1 where
-    it has no vectors."""
-    kind = symbols(fn)[name]
-    if kind in (BOOL, HALF):
+    """`width`, or less where that many elements of a tile, or of what it is filled from, are more
+    than a vector holds; 1 where there are no vectors of them."""
+    types, sources = symbols(fn), {f.copy.source for f in copies(fn, name) if f.copy.collective}
+    kinds = {types[n] for n in (name, *sources)}
+    if types[name] == HALF or BOOL in kinds:
         return 1
-    return min(width, VECTOR_BYTES // kind.bytes)
+    return min(width, VECTOR_BYTES // max(t.bytes for t in kinds))
 
 
 def unfit(fn: Function, found: Found, width: int) -> str | None:
@@ -63,8 +64,6 @@ def unfit(fn: Function, found: Found, width: int) -> str | None:
     size = None if last.size is None else value_of(last.size)
     if size is None or size % width:
         return f"the tile of '{s.source}' does not have rows of {width} elements"
-    if s.pad is not None:
-        return f"the tile of '{s.source}' is padded"
     if "." in s.source or s.source in {p.name for p in tables(fn)}:
         return f"'{s.source}' is not an array of its own in global memory"
     return None
@@ -76,7 +75,7 @@ def multiples(fn: Function, found: Found) -> tuple[Expr, ...]:
     s = found.copy
     if not s.collective:
         return tuple(x.lo for x in s.slices if x.size is not None)
-    last, shape = s.slices[-1], _shape(fn, s.source)
+    last, shape = s.slices[-1], shape_of(fn, s.source)
     row = shape[-1] if len(shape) > 1 else None
     return tuple(e for e in (row, last.lo, last.limit) if e is not None)
 
@@ -92,6 +91,7 @@ def open_questions(fn: Function, found: Found, width: int) -> tuple[Expr, ...]:
     return tuple(e for e in asked if not always(fn, found.path, divides(width, e)))
 
 
-def _shape(fn: Function, name: str) -> tuple[Expr | None, ...]:
+def shape_of(fn: Function, name: str) -> tuple[Expr | None, ...]:
+    """The dimensions of an array, None where they are not known."""
     own: Decl | None = declared(fn.body).get(name)
     return own.shape if own else next(p.shape for p in fn.objects if p.name == name)

@@ -145,6 +145,7 @@ EVERY_SWITCH: Mapping[str, Any] = {
     "vector": 4,
     "index": 32,
     "stages": 2,
+    "preload": True,
     "group_order": 2,
     "item_layout": (2, 2),
     "serpentine": 2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from harness import arrays_after, program, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
+from loopxform.codegen.kernel import KernelWriter
 from loopxform.codegen.plan import Plan
 from loopxform.errors import EmitError
+from loopxform.ir.nodes import Stmt
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
@@ -66,7 +69,41 @@ OWN = (
     ("parallelise i", "parallelise j#1", "parallelise j#2", "map i group.x"),
     ("map j* thread.x",),
 )
+AT_TWO_DEPTHS = (
+    c(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < 32; j++) for (int k = 0; k < 3; k++) "
+        "for (int l = 0; l < 4; l++) "
+        "c[i][j] += a[k][31 - j] * b[k][l][31 - j] + (l > 2 ? a[k][j] : 0);",
+        "int n, const int a[restrict 3][32], const int b[restrict 3][4][32], int c[restrict n][32]",
+    ),
+    ("parallelise i", "parallelise j", "map i group.x", "interchange j k", "interchange j l"),
+    ("map j thread.x", "copy-to-local a k", "copy-to-local b l"),
+)
+"""The barrier in front of the inner tile, in each iteration, serves the outer one, too."""
+READ_TWICE = (
+    c(
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < 32; j++) b[i][j] = a[i][31 - j]; "
+        "for (int k = 0; k < 32; k++) c[i][k] = a[i][k]; }",
+        "int n, const int a[restrict n][32], int b[restrict n][32], int c[restrict n][32]",
+    ),
+    ("parallelise i", "parallelise j", "parallelise k", "map i group.x"),
+    ("map j thread.x", "map k thread.x", "copy-to-local a i"),
+)
+ONE_AFTER_THE_OTHER = (
+    c(
+        "for (int i = 0; i < n; i++) { "
+        "for (int k = 0; k < 3; k++) for (int j = 0; j < 32; j++) b[i][j] += a[k][31 - j]; "
+        "for (int l = 0; l < 3; l++) for (int j = 0; j < 32; j++) b[i][j] += d[l][31 - j]; }",
+        "int n, const int a[restrict 3][32], const int d[restrict 3][32], int b[restrict n][32]",
+    ),
+    ("parallelise i", "parallelise j#1", "parallelise j#2", "map i group.x"),
+    ("map j* thread.x", "copy-to-local a k", "copy-to-local d l"),
+)
+"""Two loops over tiles: a barrier in front of each copy, and behind it, is enough."""
 CASES = {
+    "at-two-depths": (AT_TWO_DEPTHS, 3),
+    "read-twice": (READ_TWICE, 1),
+    "one-after-the-other": (ONE_AFTER_THE_OTHER, 4),
     "shifted": (SHIFTED, 1),
     "repeated": (REPEATED, 2),
     "read-by-all": (READ_BY_ALL, 1),
@@ -173,3 +210,34 @@ def test_tiles_of_loops_that_run_once_or_not_at_all(tile: int, tmp_path: Path) -
     assert "barrier" in plan.source
     found = run(plan, CSource(str(file)), choose(), {}, 3, exact=True)
     assert found.ok, found.mismatches
+
+
+def deep(depth: int) -> str:
+    """A product inside of sequential loops that the whole group runs."""
+    names = [f"t{n}" for n in range(depth)]
+    heads = "".join(f"for (int {t} = 0; {t} < T; {t}++) {{ s *= Q[{t}]; " for t in names)
+    params = "int M, int U, int N, int T, const float Q[T], const float A[M][U], "
+    body = f"float s = 0; {heads}for (int k = 0; k < U; k++) s += A[i][k] * B[k][j]; {'}' * depth}"
+    nest = f"for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {{ {body} C[i][j] = s; }}"
+    return f"void f({params}const float B[U][N], float C[M][N]) {{ {nest} }}\n"
+
+
+def test_a_kernel_is_written_once_however_deep_its_loops_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+    plain = KernelWriter._group
+
+    def counted(self: KernelWriter, body: tuple[Stmt, ...]) -> list[str]:
+        calls.append(body)
+        return plain(self, body)
+
+    monkeypatch.setattr(KernelWriter, "_group", counted)
+    made = []
+    for depth in (1, 2, 3, 4):
+        tiled = lx.loads(deep(depth))["f"].tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
+        calls.clear()
+        emit.kernel(tiled.derivation)
+        made.append(len(calls))
+    steps = [b - a for a, b in itertools.pairwise(made)]
+    assert max(steps) <= min(steps) + 4, made

@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_project import STRICT, assert_same, caller_of, cc, project_of, require_opencl, run_app
+from c_project import (
+    PEDANTIC,
+    STRICT,
+    assert_same,
+    caller_of,
+    cc,
+    project_of,
+    require_opencl,
+    run_app,
+)
 from corpus_nests import nest
 from deriving import derived
-from harness import arrays_after, assert_agrees, simulate
+from harness import assert_agrees, simulate_launches
 
 import loopxform as lx
 from loopxform.codegen import emit
@@ -22,6 +31,7 @@ from loopxform.ir.types import HALF
 from loopxform.ir.visit import walk
 from loopxform.recipes.sizes import Tiles
 from loopxform.runtime.device import choose
+from loopxform.runtime.kernel import CompiledKernel
 from loopxform.verify.check_run import Comparison, arguments, run
 from loopxform.verify.compare import require_equal
 from loopxform.verify.cref import CSource, Library, run_reference
@@ -142,19 +152,21 @@ def test_kernels(case: str) -> None:
 
 
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("case", ["conversions", "product", "extremes"])
+@pytest.mark.parametrize("case", ["conversions", "product", "extremes", "ahead"])
 def test_under_oclgrind(case: str) -> None:
-    text, sizes, tiles = CASES[case]
-    given = {} if tiles is None else asdict(tiles)
+    text, sizes, tiles = CASES["product" if case == "ahead" else case]
+    given: dict[str, Any] = {} if tiles is None else asdict(tiles)
+    if case == "ahead":
+        given = {"limits": "h100", "pack": 1, "Ty": 2, "Tx": 4, "Tk": 4, "Ry": 4, "Rx": 4}
     plan = emit.kernel(lx.loads(text)["f"].tile(contract=False, **given).derivation, contract=False)
     small = {n: min(size, 9) for n, size in sizes.items()}
     args = arguments(plan.written, small, 1)
     library = Library(CSource(text=text), [plan.written])
     library.read_constants("f", args)
-    report = simulate(plan, args)
+    report, after = simulate_launches(plan, args)
     assert report.clean, report
     library.run("f", args)
-    require_equal({n: args[n] for n in arrays_after(plan, report)}, arrays_after(plan, report))
+    require_equal({n: args[n] for n in after}, after)
 
 
 EVERY_HALF = """
@@ -203,15 +215,51 @@ def test_scalars_of_python_are_rounded() -> None:
         lx.loads(text)["f"].tile().compile()(3, 1e5, x)
 
 
-def test_tiles_hold_bits_and_registers_floats() -> None:
+def test_tiles_and_registers_hold_floats() -> None:
+    """Each half is converted once, as it is copied."""
     tiled = lx.loads(PRODUCT)["f"].tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
     source = emit.kernel(tiled.derivation).source
-    assert "__local ushort a_loc[Tk][" in source
-    assert "a_loc[c1][c0] = a[" in source
+    assert "__local float a_loc[Tk][" in source
+    assert "a_loc[c1][c0] = float_of_half(a[" in source
     assert "float acc[Ry][Rx];" in source
-    assert "a_reg[c0] = float_of_half(a_loc[" in source
+    assert "a_reg[c0] = a_loc[" in source
     assert "acc[i][j] = round_to_half(acc[i][j] + a_reg[i] * b_reg[j]);" in source
     assert "cl_khr_fp16" not in source
+
+
+def test_what_is_fetched_ahead_is_not_looked_at() -> None:
+    """Registers between memory and tile hold the bits, so that nothing waits for them."""
+    tiled = lx.loads(PRODUCT)["f"].tile(limits="h100", pack=1)
+    source = emit.kernel(tiled.derivation).source
+    assert "ushort4 a_loc_next[" in source
+    assert "a_loc_next[0] = LX_VECTOR(ushort4, 4, &a" in source
+    assert "[c1][c0] = float_of_half(a_loc_next[0].s0);" in source
+
+
+TURNED = """
+void f(int n, int m, const _Float16 a[n][m], _Float16 b[m][n])
+{
+  for (int j = 0; j < m; j++)
+    for (int i = 0; i < n; i++)
+      b[j][i] = a[i][j];
+}"""
+STAGED = (
+    *("parallelise i", "parallelise j", "stripmine i 4 ii", "stripmine j 4 jj"),
+    *("interchange j ii", "copy-to-local a ii", "map jj group.y", "map ii group.x"),
+    *("map j thread.y", "map i thread.x"),
+)
+
+
+@pytest.mark.device
+def test_halves_that_are_moved_keep_their_bits() -> None:
+    """Signalling NaNs, too."""
+    made = derived(TURNED, *STAGED)
+    assert {d.type for _, d in walk(made.function.body) if isinstance(d, Decl)} == {HALF}
+    plan = emit.kernel(made, contract=False)
+    a = np.arange(1 << 16, dtype=np.uint16).reshape(1 << 8, 1 << 8)
+    b = np.zeros_like(a)
+    CompiledKernel(plan, choose())(n=256, m=256, a=a.view(np.float16), b=b.view(np.float16))
+    np.testing.assert_array_equal(b, a.T)
 
 
 EXTREMUM = """
@@ -240,9 +288,6 @@ def test_sums_are_not_associative_and_extrema_are() -> None:
     require_equal(expected, found)
 
 
-PEDANTIC = '#pragma GCC diagnostic ignored "-Wpedantic"\n'
-
-
 def test_the_drop_in(tmp_path: Path) -> None:
     """Silent although verbose: the device did it all. ISO C has the type
     only since 2023, of which the written files say nothing."""
@@ -267,6 +312,16 @@ def test_tiled_as_c(case: str) -> None:
     run_reference(CSource(text=text), start, expected)
     run_reference(CSource(text=code), start, found)
     require_equal(expected, found)
+
+
+@pytest.mark.parametrize("a", ["_Float16", "unsigned char"])
+def test_tiles_of_c_are_not_converted(a: str) -> None:
+    """With `-fexcess-precision=16` each operation rounds, in the tiled C as in the user's."""
+    text = PRODUCT.replace("const _Float16 a", f"const {a} a").replace("_Float16 acc", "float acc")
+    made = lx.loads(text)["f"].tile(contract=False).openmp.files
+    (code,) = (t for name, t in made.items() if name.endswith(".c"))
+    assert f"{a} a_loc[" in code
+    assert "_Float16 b_loc[" in code
 
 
 BETWEEN = """

@@ -12,7 +12,7 @@ from harness import arrays_after, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.recipes.transpose import transposition
+from loopxform.recipes.mapped_copy import mapped_copy
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.transforms import Derivation, step
@@ -130,7 +130,7 @@ def derived(case: str, tile: int = 32) -> Derivation:
     made = CASES[case]
     done = start(made.text)[0]
     for array, order in made.layouts:
-        done = transposition(done.then(step(f"manifest {array} {order}")), f"{array}_t", tile)
+        done = mapped_copy(done.then(step(f"manifest {array} {order}")), f"{array}_t", tile)
     return done.run(tuple(map(step, made.steps)))
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
-from c_project import assert_same, caller_of, project_of, require_opencl, run_app
+from c_project import PEDANTIC, assert_same, caller_of, project_of, require_opencl, run_app
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
@@ -18,6 +19,7 @@ from loopxform.recipes.program import offload
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
+from loopxform.runtime.kernel import CompiledKernel
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.cref import CSource
@@ -30,6 +32,8 @@ def loops(m: str, n: str, k: str, a: str, b: str, c: str) -> str:
     return f"for (int i = 0; i < {m}; i++) for (int j = 0; j < {n}; j++) {{ {inner} }}"
 
 
+WIDE = ("floats-in-doubles", "halves-and-doubles")
+"""Tiles of doubles have no vectors of four."""
 PLAIN = loops("M", "N", "U", "A[i][k]", "B[k][j]", "C[i][j] = s")
 ROWS = "const float A[M][U], const float B[U][N], float C[M][N]"
 TEXTS = {
@@ -66,7 +70,36 @@ TEXTS = {
     ),
     "one-of-two": (
         "int M, int U, int N, const float A[M][U], const double B[U][N], float C[M][N]",
+        PLAIN.replace("B[k][j]", "(B[k][j] > 0.5)"),
+    ),
+    "narrowed": (
+        "int M, int U, int N, const double A[M][U], const float B[U][N], float C[M][N]",
+        PLAIN.replace("A[i]", "(float)A[i]"),
+    ),
+    "ints-in-floats": (
+        "int M, int U, int N, const int A[M][U], const float B[U][N], float C[M][N]",
         PLAIN,
+    ),
+    "halves": ("int M, int U, int N, " + ROWS.replace("float", "_Float16"), PLAIN),
+    "sums-of-halves": (
+        "int M, int U, int N, " + ROWS.replace("float", "_Float16"),
+        PLAIN.replace("float s", "_Float16 s"),
+    ),
+    "bytes-and-floats": (
+        "int M, int U, int N, const unsigned char A[M][U], const float B[U][N], float C[M][N]",
+        PLAIN,
+    ),
+    "floats-in-doubles": (
+        "int M, int U, int N, " + ROWS,
+        PLAIN.replace("float s", "double s").replace("A[i]", "(double)A[i]"),
+    ),
+    "halves-and-doubles": (
+        "int M, int U, int N, const _Float16 A[M][U], const double B[U][N], float C[M][N]",
+        PLAIN,
+    ),
+    "beside-a-row": (
+        "int M, int U, int N, const float W[U], " + ROWS,
+        PLAIN.replace("A[i][k] *", "A[i][k] * W[k] *"),
     ),
     "in-a-loop": (
         "int T, int M, int U, int N, const float A[M][U], const float B[U][N], float C[M][N]",
@@ -112,7 +145,7 @@ def sizes_of(name: str) -> list[dict[str, int]]:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_something_is_packed(name: str) -> None:
-    assert any(b.like for b in plan(name).temporaries)
+    assert any(b.like for b in plan(name).temporaries) == (name not in WIDE)
 
 
 @pytest.mark.device
@@ -131,7 +164,7 @@ def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -
     file.write_text(text(name))
     start = derivation(name).start
     every: list[Mapping[str, object]] = [arguments(start, s, 1) for s in sizes_of(name)]
-    app = project_of(tmp_path, derivation(name), file).build(caller_of(start, *every))
+    app = project_of(tmp_path, derivation(name), file).build(PEDANTIC + caller_of(start, *every))
     assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
 
 
@@ -144,3 +177,51 @@ def test_a_loop_without_iterations_divides_nothing(tmp_path: Path) -> None:
     given = arguments(start, {"T": 0, "M": 5, "U": 6, "N": 7}, 1)
     app = project_of(tmp_path, derivation("in-a-loop"), file).build(caller_of(start, given))
     assert_same(run_app(app, POCL_SIGFPE_HANDLER="0"))
+
+
+ENDS = {
+    "end-of-rows": ("A[M][U]", "B[N][U]", "A[i][k]", "B[j][k]"),
+    "end-of-both": ("A[M][U]", "B[U][N]", "A[i][k]", "B[k][j]"),
+    "part-of-rows": ("A[M][V]", "B[U][N]", "A[i][k]", "B[k][j]"),
+    "part-of-both": ("A[M][V]", "B[N][V]", "A[i][k]", "B[j][k]"),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("case", ENDS)
+@pytest.mark.parametrize("more", [{}, {"Ty": 8, "Tx": 32}], ids=["small", "large"])
+@pytest.mark.parametrize("kind", ["float", "_Float16"])
+def test_nothing_is_added_to_minus_zeros(case: str, more: dict[str, int], kind: str) -> None:
+    """What lies beyond the end of a row, or of a part of it, leaves every bit as it is: no sum of
+    minus zeros becomes zero, no infinity beyond the end is seen."""
+    a, b, x, y = ENDS[case]
+    body = f"float s = -0.0f; for (int k = 0; k < U; k++) s += {x} * {y}; C[i][j] = s;"
+    nest = f"for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {{ {body} }}"
+    params = f"int M, int U, int N, int V, const {kind} {a}, const {kind} {b}, float C[M][N]"
+    (fn,) = parse_file("f.c", text=f"void f({params}) {{ {nest} }}\n").unit.functions
+    done = tile(fn, {**TILES, **more}, None, PROFILES["h100"], options=OPTIONS)
+    compiled = CompiledKernel(emit.kernel(done.derivation, contract=False), choose())
+    for m, u, n in SIZES:
+        for v in (u, u + 1, -(-u // 4) * 4):
+            scalars = {"M": m, "U": u, "N": n, "V": v}
+            shapes = {s[0]: tuple(scalars[d] for d in s[2:-1].split("][")) for s in (a, b)}
+            of = np.float32 if kind == "float" else np.float16
+            arrays = {name: np.full(shape, np.inf, of) for name, shape in shapes.items()}
+            arrays["A"][:, :u] = -0.0
+            along = [slice(0, u) if d in "UV" else slice(None) for d in b[2:-1].split("][")]
+            arrays["B"][tuple(along)] = 1
+            result = np.zeros((m, n), np.float32)
+            compiled(**scalars, **arrays, C=result)
+            assert (result == 0).all(), (case, scalars)
+            assert np.signbit(result).all(), (case, scalars)
+
+
+def test_ints_that_floats_round() -> None:
+    """Padding beside them does not make floats of them."""
+    (fn,) = parse_file("f.c", text=text("ints-in-floats")).unit.functions
+    done = tile(fn, TILES, None, PROFILES["h100"], options=OPTIONS)
+    compiled = CompiledKernel(emit.kernel(done.derivation, contract=False), choose())
+    a, b = np.full((9, 7), 2**31 - 1, np.int32), np.ones((7, 5), np.float32)
+    result = np.zeros((9, 5), np.float32)
+    compiled(M=9, U=7, N=5, A=a, B=b, C=result)
+    assert (result == np.float32(7 * 2**31)).all()

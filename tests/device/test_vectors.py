@@ -17,7 +17,9 @@ from loopxform.verify.compare import compare
 
 SEED = 6
 TILES = Tiles(4, 2, 4, 4, 8)
-ALL = Options(vector=4, narrow=True, lanes=(4, 2), stages=2, bands=2, serpentine=2, pack=8)
+ALL = Options(
+    vector=4, narrow=True, lanes=(4, 2), stages=2, preload=True, bands=2, serpentine=2, pack=8
+)
 EACH = {
     "all": ALL,
     "vectors": Options(vector=4),
@@ -33,12 +35,16 @@ EACH = {
     "vectors-all-at-once": Options(vector=4, cyclic=1),
     "lanes": Options(lanes=(2, 2)),
     "lanes-that-do-not-fit": Options(lanes=(3, 8)),
-    "ahead": Options(stages=2),
+    "ahead": Options(stages=2, pad=False),
+    "read-ahead": Options(stages=2, pad=False, preload=True),
+    "vectors-read-ahead": Options(stages=2, preload=True, vector=4, cyclic=1),
+    "read-ahead-in-turns": Options(stages=2, preload=True, vector=2, cyclic=2, serpentine=4),
     "ahead-and-padded": Options(stages=2, pad=True),
     "ahead-and-whole-tiles": Options(stages=2, versions=True),
     "padded": Options(vector=4, narrow=True, pad=True),
+    "padded-in-copies": Options(vector=4, pack=2, stages=2, pad=True),
     "whole-tiles": Options(vector=4, narrow=True, versions=True),
-    "everything": Options(True, True, vector=4, narrow=True, lanes=(2, 2), stages=2),
+    "everything": Options(True, True, vector=4, narrow=True, lanes=(2, 2), stages=2, preload=True),
 }
 SIZES = ((24, 20, 28), (11, 7, 9), (16, 8, 16), (1, 4, 4))
 """Rows of vectors that end inside a tile, rows that are none, whole tiles, one row."""

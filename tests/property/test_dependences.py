@@ -15,6 +15,8 @@ from dataclasses import replace
 import pytest
 from checks import check_parallel, check_rows, check_verdicts, check_witnesses, same
 
+from loopxform.analysis.deps import dependences
+from loopxform.analysis.distinct import distinct
 from loopxform.analysis.exchange import depends, exchanged
 from loopxform.analysis.fusion import fuse_obstacles, fused
 from loopxform.analysis.legality import (
@@ -219,7 +221,19 @@ def check_rewrites(name: str, fn: Function) -> dict[str, int]:
     return count
 
 
-CHECKS = (check_rows, check_witnesses, check_parallel, check_verdicts, check_rewrites)
+def check_distinct(name: str, fn: Function) -> int:
+    """Loops that plainly carry nothing have no row; counts them."""
+    plain = [s for s in loops(fn) if distinct(s.loop)]
+    for s in plain:
+        rows = [d for d in dependences(fn, s.path, counters=True) if d.carrier == s.path]
+        assert not rows, (name, s.path, rows[0])
+    return len(plain)
+
+
+CHECKS = (
+    *(check_rows, check_witnesses, check_parallel, check_verdicts, check_rewrites),
+    check_distinct,
+)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -243,6 +257,7 @@ def test_generator_reaches_the_interesting_cases() -> None:
     verdicts: dict[str, int] = {}
     rewrites: dict[str, int] = {}
     kinds: set[type] = set()
+    assert sum(check_distinct(name, fn) for name, fn in programs(7, 120)) >= 3
     for name, fn in programs(7, 120):
         kinds |= {type(s) for _, s in walk(fn.body)}
         for counts, total in (

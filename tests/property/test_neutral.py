@@ -27,6 +27,7 @@ from loopxform.analysis.unchanged import Rule
 from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import Expr, For, Function
 from loopxform.ir.types import BOOL, Scalar
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import walk
 from loopxform.recipes.sizes import Options, Recipe
 from loopxform.verify.interp import InterpError, Program, evaluate
@@ -180,7 +181,8 @@ def number(e: Expr, t: Scalar) -> Any:
 
 def accepted(fn: Function) -> Neutral | str:
     (loop,) = (s for _, s in walk(fn.body) if isinstance(s, For) and s.var == "k")
-    return padding(fn, [loop.body], ("A", "B"), frozenset("k"))
+    types = symbols(fn)
+    return padding(fn, [loop.body], {n: types[n] for n in "AB"}, frozenset("k"))
 
 
 def arguments(

@@ -20,7 +20,7 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.callee import defines_type
-from loopxform.frontend.outline.liveness import Use, live_after, sequence
+from loopxform.frontend.liveness import Use, live_after, sequence
 from loopxform.frontend.outline.variables import Variables, changed
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.tree import clone, every, replace_children

@@ -1,12 +1,36 @@
 /* What bench.cublas uses of the CUDA runtime and of cuBLAS, on the host: matrices lie column after
-   column, a product takes 1.5 ms of a clock of its own, and handles are checked. */
+   column, a product takes 1.5 ms of a clock of its own, and handles are checked. As on a GPU, what
+   is enqueued is done later: here as soon as someone waits for it. */
 
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct work {
+  void (*run)(struct work *);
+  void (*callback)(void *);
+  void *argument;
+  float *event;
+  int ta, tb, m, n, k, lda, ldb, ldc;
+  double alpha, beta;
+  const void *a, *b;
+  void *c;
+} work;
+
+enum { ROOM = 64 };
+
 static int device = -1, math_mode = -1, live;
 static float clock_ms;
 static int handle;
+static work queue[ROOM];
+static int enqueued, after_a_wait, waited;
+
+static int enqueue(work w)
+{
+  if (enqueued == ROOM)
+    return 2;
+  queue[enqueued++] = w;
+  return 0;
+}
 
 /* One GPU, where the environment says so, else several, of which number 3 is a real one. */
 static int alone(void)
@@ -53,17 +77,39 @@ int stand_in_live(void)
   return live;
 }
 
+int cudaDeviceSynchronize(void)
+{
+  waited = 0;
+  for (int i = 0; i < enqueued; i++)
+    queue[i].run(&queue[i]);
+  enqueued = 0;
+  return 0;
+}
+
 int cudaMemcpy(void *to, const void *from, size_t size, int kind)
 {
   if (kind != 1 && kind != 2)
     return 21;
+  cudaDeviceSynchronize();
   memcpy(to, from, size);
   return 0;
 }
 
-int cudaDeviceSynchronize(void)
+static void call_back(work *w)
 {
-  return 0;
+  w->callback(w->argument);
+  waited = 1;
+}
+
+int cudaLaunchHostFunc(void *stream, void (*callback)(void *), void *argument)
+{
+  return stream ? 400 : enqueue((work){call_back, .callback = callback, .argument = argument});
+}
+
+/* Products that ran after a function of the host in what was waited for. */
+int stand_in_after_a_wait(void)
+{
+  return after_a_wait;
 }
 
 int cudaEventCreate(float **out)
@@ -80,10 +126,14 @@ int cudaEventDestroy(float *event)
   return 0;
 }
 
+static void look_at_the_clock(work *w)
+{
+  *w->event = clock_ms;
+}
+
 int cudaEventRecord(float *event, void *stream)
 {
-  *event = clock_ms;
-  return stream ? 400 : 0;
+  return stream ? 400 : enqueue((work){look_at_the_clock, .event = event});
 }
 
 int cudaEventElapsedTime(float *ms, float *from, float *to)
@@ -105,6 +155,22 @@ int cublasSetMathMode(void *h, int mode)
 }
 
 #define GEMM(T, NAME)                                                                              \
+  static void run_##NAME(work *w)                                                                  \
+  {                                                                                                \
+    const T *A = w->a, *B = w->b;                                                                  \
+    T *C = w->c;                                                                                   \
+    for (int i = 0; i < w->m; i++)                                                                 \
+      for (int j = 0; j < w->n; j++) {                                                             \
+        T sum = 0, *c = &C[i + j * w->ldc];                                                        \
+        for (int p = 0; p < w->k; p++)                                                             \
+          sum += (w->ta ? A[p + i * w->lda] : A[i + p * w->lda]) *                                 \
+                 (w->tb ? B[j + p * w->ldb] : B[p + j * w->ldb]);                                  \
+        *c = (T)w->alpha * sum + (w->beta ? (T)w->beta * *c : 0);                                  \
+      }                                                                                            \
+    clock_ms += 1.5f;                                                                              \
+    after_a_wait += waited;                                                                        \
+  }                                                                                                \
+                                                                                                   \
   int NAME(void *h, int ta, int tb, int m, int n, int k, const T *alpha, const T *A, int lda,      \
            const T *B, int ldb, const T *beta, T *C, int ldc)                                      \
   {                                                                                                \
@@ -112,15 +178,9 @@ int cublasSetMathMode(void *h, int mode)
       return 1;                                                                                    \
     if (lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m)                                       \
       return 7;                                                                                    \
-    for (int i = 0; i < m; i++)                                                                    \
-      for (int j = 0; j < n; j++) {                                                                \
-        T sum = 0;                                                                                 \
-        for (int p = 0; p < k; p++)                                                                \
-          sum += (ta ? A[p + i * lda] : A[i + p * lda]) * (tb ? B[j + p * ldb] : B[p + j * ldb]);  \
-        C[i + j * ldc] = *alpha * sum + (*beta ? *beta * C[i + j * ldc] : 0);                      \
-      }                                                                                            \
-    clock_ms += 1.5f;                                                                              \
-    return 0;                                                                                      \
+    return enqueue((work){run_##NAME, .ta = ta, .tb = tb, .m = m, .n = n, .k = k, .lda = lda,      \
+                          .ldb = ldb, .ldc = ldc, .alpha = *alpha, .beta = *beta, .a = A, .b = B,  \
+                          .c = C});                                                                \
   }
 
 GEMM(float, cublasSgemm_v2)

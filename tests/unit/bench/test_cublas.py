@@ -95,7 +95,10 @@ def require_the_same(
 
 def test_each_call_is_timed_between_two_events(library: ctypes.CDLL) -> None:
     product, given, _ = matrices("mm")
+    before = library.stand_in_after_a_wait()
     assert CuBLAS(product, PLACE, library, library).times(given, 4) == [1_500_000] * 4
+    gathered = library.stand_in_after_a_wait() - before
+    assert gathered == 4, "all of them are enqueued before the first begins, but for the warm-up"
     assert library.stand_in_live() == 0, "memory and events are given back"
 
 

@@ -7,7 +7,8 @@ from conftest import Golden
 from deriving import derived
 
 from loopxform.analysis.hosted import host_scalars
-from loopxform.codegen import emit, host_control, schedule
+from loopxform.codegen import emit, host_control
+from loopxform.codegen.temporaries import temporaries
 from loopxform.errors import EmitError
 
 TURNED = """\
@@ -74,7 +75,7 @@ def test_arrays_of_unknown_size() -> None:
     """Its extent is computed where no kernel runs."""
     done = derived(TURNED.replace("float t[m][n];", "int k = m; float t[k][n];"))
     with pytest.raises(EmitError, match="how large 't' is"):
-        schedule.temporaries(done.function)
+        temporaries(done.function)
 
 
 IN_TIME = """\

@@ -52,7 +52,34 @@ def test_recovered(
     assert next(p for p in fn.params if p.name == "a").flat
 
 
+WINDOW = "int oc, int h, int w, int k, int yy, float *a"
+WINDOWS = [
+    ("oh", "a[(o*oh + y)*ow + x]", "a[o, y, x]", []),
+    ("oh", "a[((oc - 1 - o)*oh + oh - 1 - y)*ow + x]", "a[oc-o-1, h-y-k, x]", []),
+    ("yy", "a[(o*oh + y)*ow + x]", "a[o, y, x]", ["k + yy <= h + 1"]),
+    ("h", "a[(o*oh + y)*ow + x]", None, []),
+]
+
+
+@pytest.mark.parametrize(("rows", "element", "access", "conditions"), WINDOWS)
+def test_sizes_that_are_differences(
+    rows: str, element: str, access: str | None, conditions: list[str]
+) -> None:
+    """Rows of h - k + 1 elements: no condition under which nothing runs makes them rows."""
+    loops = f"for (int o = 0; o < oc; o++) for (int y = 0; y < {rows}; y++)"
+    body = (
+        f"int oh = h - k + 1, ow = w - k + 1; {loops} for (int x = 0; x < ow; x++) {element} = 1;"
+    )
+    (fn,) = parsed(f"void f({WINDOW}) {{ {body} }}").unit.functions
+    assert assumes(fn) == conditions
+    if access is None:
+        assert shape(fn, "a") == [None]
+    else:
+        assert access in listing(fn)
+
+
 KEPT = [
+    ("a[i*(n - ld) + j] = 1;", "the column in [i*n-i*ld+j] is not shown"),
     ("a[i*n + j - 1] = 1;", "the column in [i*n+j-1] is not shown to be inside a row of n"),
     ("a[i*n + j + 1] = 1;", "the column in [i*n+j+1] is not shown to be inside a row of n"),
     ("a[i*n + j + ld] = 1;", "the column in [i*n+j+ld] is not shown"),

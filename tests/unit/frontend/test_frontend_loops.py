@@ -188,6 +188,14 @@ LIVE = [
     ("int i = 0, t; for (t = 0; t < n; t++) { b[t] = i; for (i = 0; i < n; i++) a[i] = 0; }",
      [False, True]),
     ("int i, t; for (t = 0; t < n; t++) { for (i = 0; i < n; i++) a[i] = i; }", [False, False]),
+    ("int i; for (i = 0; i < n; i++) a[i] = 0; i = 3; b[0] = i;", [False]),
+    ("int i; for (i = 0; i < n; i++) a[i] = 0; if (n) i = 3; b[0] = i;", [True]),
+    ("int i; for (i = 0; i < n; i++) a[i] = 0; i = n > i; b[0] = i;", [True]),
+    ("int i; for (i = 0; i < n; i++) a[i] = 0; i += 3; b[0] = i;", [True]),
+    ("int i, t; for (t = 0; t < n; t++) { for (i = 0; i < n; i++) a[i] = i; i = t; b[t] = i; }",
+     [False, False]),
+    ("int i = 0, t; for (t = 0; t < n; t++) { b[t] = i; i = 0; "
+     "for (i = 0; i < n; i++) a[i] = 0; }", [False, True]),
     ("for (int i = 0; i < n; i++) a[i] = i;", [False]),
     ("int i; again: for (i = 0; i < n; i++) a[i] = i; if (n) goto again;", [False]),
 ]  # fmt: skip

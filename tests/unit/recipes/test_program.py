@@ -255,7 +255,7 @@ def test_parameters_that_are_set_and_counters_that_are_read_again() -> None:
     )
     done = offloaded(text)
     assert [(p.kind, p.loops) for p in done.parts if p.loops] == [
-        ("kernel", (name,)) for name in ("i_2", "i_3", "j")
+        ("kernel", (name,)) for name in ("i_3", "i_2", "j")
     ]
     plan = emit.kernel(done.derivation)
     assert {b.param.name for b in plan.temporaries} == {"x_2"}

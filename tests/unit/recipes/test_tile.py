@@ -137,3 +137,14 @@ def test_names_of_the_user_are_left_alone() -> None:
 def test_a_diagonal_dependence_leaves_no_parallel_loop() -> None:
     with pytest.raises(UnsupportedC, match="can run in parallel"):
         tiled(DIAGONAL.replace("a[i][j] +", "a[i][j] + a[i + 1][j] +"), SMALL, "naive")
+
+
+def test_reductions_into_arrays_alone() -> None:
+    """The user asked for no parts: what stands in their way is not all that there is to say."""
+    text = c(
+        "for (int b = 0; b < n; b++) { d[b] += v[b]; e[x[b]] += v[b]; }",
+        "int n, int d[n], int e[n], const int v[n], const int x[n]",
+    )
+    with pytest.raises(UnsupportedC, match="can run in parallel, nor in parts: 'd' is an") as e:
+        tile(untiled(text), SMALL)
+    assert "rfactor" not in e.value.render()

@@ -60,10 +60,13 @@ EXAMPLES = (
     "unroll k full",
     "unroll k#2 4",
     "pipeline kk",
+    "preload k",
+    "convert A_loc",
+    "store-vectors j#2 4",
     "bands iii 8",
     "cyclic ii* i 2",
     "few i 132 128x128:1000,64x64:312",
-    "few i 132 128x128:1000,64x128:570:1,64x64:312",
+    "few i 132 128x128:1000+90,64x128:508+180,64x64:300",
     "settle i_few",
     "pack iii 4 1024",
     "serpentine i#2",
@@ -127,7 +130,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("", "'' is not a step", "steps: bands, copy-to-local, "),
+        ("", "'' is not a step", "steps: bands, convert, "),
         ("tile i", "'tile' is not a step", "trim, unguard, unroll, vectorise, version, widen"),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
         ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),

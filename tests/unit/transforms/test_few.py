@@ -27,7 +27,7 @@ SET = c(
     "int n, float a[n][n], float b[n][n]",
 )
 TWO = "8x4:100,4x4:60"
-FOUR = "8x8:1000,4x8:570:1,4x4:312,2x4:185"
+FOUR = "8x8:1000+90,4x8:508+180,4x4:300,2x4:203+65"
 
 REFUSALS = {
     "unknown": (MM, f"few z 4 {TWO}"),
@@ -42,7 +42,8 @@ REFUSALS = {
     "data": (ROWS, f"few i 4 {TWO}"),
     "not-descending": (MM, "few i 4 4x4:100,8x4:60"),
     "not-within": (MM, "few i 4 8x4:100,4x8:60"),
-    "too-many-rounds": (MM, "few i 4 8x4:100,4x4:60:9999"),
+    "no-start": (MM, "few i 4 8x4:100,4x4:60+"),
+    "too-long-a-start": (MM, f"few i 4 8x4:100,4x4:60+{MOST_TIME + 1}"),
     "settle-part": (SET, f"few i 4 {TWO}", "distribute i_few,j_few", "settle i_few#1"),
     "settle-other-part": (SET, f"few i 4 {TWO}", "distribute i_few,j_few", "settle i_few#2"),
     "settle-unknown": (MM, f"few i 4 {TWO}", "settle z"),
@@ -82,7 +83,8 @@ def taken(s: Stmt, scalars: dict[str, int]) -> str:
 @pytest.mark.parametrize("units", [1, 4, 7])
 def test_the_conditions_are_those_of_the_plan(units: int) -> None:
     choice = derived(MM, f"few i {units} {FOUR}").function.body[0]
-    shapes = [Shape((8, 8), 1000), Shape((4, 8), 570, 1), Shape((4, 4), 312), Shape((2, 4), 185)]
+    sizes, times = ((8, 8), (4, 8), (4, 4), (2, 4)), ((1000, 90), (508, 180), (300,), (203, 65))
+    shapes = [Shape(x, *t) for x, t in zip(sizes, times)]
     assert ",".join(map(str, shapes)) == FOUR
     loops = ["i", "i_few", "i_few_2", "i_few_3"]
     seen = set()
@@ -97,17 +99,19 @@ def test_the_conditions_are_those_of_the_plan(units: int) -> None:
 
 def test_large_sizes_are_not_counted() -> None:
     """No product is computed that could overflow: there are many tiles then."""
-    choice = derived(MM, f"few i 1 8x8:{MOST_TIME},4x4:{MOST_TIME // 4}").function.body[0]
+    large, small = f"8x8:{MOST_TIME}+{MOST_TIME}", f"4x4:{MOST_TIME // 4}"
+    choice = derived(MM, f"few i 1 {large},{small}").function.body[0]
     assert isinstance(choice, If)
     most = 2**31 - 1
     edge = 4 * 2 ** (MOST_BITS // 2) - 1
-    for m, n in ((most, 1), (1, most), (most, most), (most - 3, 7), (edge, edge)):
+    few = ((most, 1), (1, most), (most, most), (most - 3, 7), (edge, edge))
+    for m, n in (*few, (-most, -most), (-most, 1), (1, -most), (-most, most)):
         evaluated = largest(choice.cond, {"M": m, "N": n})
         assert evaluated <= most, (m, n)
 
 
 def largest(e: Expr, scalars: dict[str, int]) -> int:
-    """The largest number that C computes: nothing to the right of what is false already."""
+    """The largest number that C computes, either way: nothing to the right of what is false."""
     match e:
         case Bin("&&", left, right):
             first = largest(left, scalars)
@@ -116,4 +120,4 @@ def largest(e: Expr, scalars: dict[str, int]) -> int:
             first = largest(left, scalars)
             return first if evaluate(left, scalars) else max(first, largest(right, scalars))
         case _:
-            return max(evaluate(x, scalars) for x in walk_expr(e))
+            return max(abs(evaluate(x, scalars)) for x in walk_expr(e))

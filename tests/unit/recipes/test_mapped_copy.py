@@ -10,7 +10,7 @@ from deriving import assert_same_meaning, c, start
 from loopxform.codegen import emit
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.printer import listing
-from loopxform.recipes.transpose import transposition
+from loopxform.recipes.mapped_copy import mapped_copy
 from loopxform.transforms import Derivation, step
 
 CUBE = c(
@@ -34,7 +34,7 @@ CASES = {
 
 def turned(case: str, tile: int) -> Derivation:
     text, array, order = CASES[case]
-    return transposition(start(text)[0].then(step(f"manifest {array} {order} T")), "T", tile)
+    return mapped_copy(start(text)[0].then(step(f"manifest {array} {order} T")), "T", tile)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -31,7 +31,7 @@ ROWS = 4
 """Elements of a column that a work-item moves."""
 
 
-def transposition(derivation: Derivation, target: str, tile: int = TILE) -> Derivation:
+def mapped_copy(derivation: Derivation, target: str, tile: int = TILE) -> Derivation:
     """Maps the nest that sets `target`, an array that `manifest` or `pack` made, to groups of
     `tile` times `tile / ROWS` work-items. Raises TransformError where a step is refused."""
     copy = _copy_nest(derivation.function, target)
