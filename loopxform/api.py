@@ -259,7 +259,8 @@ class Routine:
         vector: int | None = None,
         index: Literal[32, 64] | None = None,
         item_layout: tuple[int, int] | None = None,
-        stages: Literal[1, 2] | None = None,
+        stages: int | None = None,
+        async_copies: bool = False,
         preload: bool | None = None,
         group_order: int | None = None,
         serpentine: int | None = None,
@@ -273,10 +274,10 @@ class Routine:
         again, and a nest without reuse is mapped naively, saying why; `variant` is its older
         name. `contract` lets the device fuse a*b + c; without it results are those of the C program
         to the last bit. `pad`, `edge_versions`, `Rk`, `reassociate`, `vector`, `index`,
-        `item_layout` (rows, columns), `stages`, `preload`, `group_order`, `serpentine`, `cyclic`,
-        `pack` and `specialise` (sizes by name) are the options of the command line. `layouts` are
-        arrays to be read from a copy with its dimensions in that order, {} for none; without it
-        the copies are made that pay, where no recipe is named.
+        `item_layout` (rows, columns), `stages`, `async_copies`, `preload`, `group_order`,
+        `serpentine`, `cyclic`, `pack` and `specialise` (sizes by name) are the options of the
+        command line. `layouts` are arrays to be read from a copy with its dimensions in that order,
+        {} for none; without it the copies are made that pay, where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
         """
@@ -288,7 +289,7 @@ class Routine:
         edges = Options(pad, edge_versions, orders, Rk, reassociate)
         options = replace(edges, vector=vector, narrow=narrow, lanes=item_layout, stages=stages)
         fixed = tuple((specialise or {}).items())
-        options = replace(options, fixed=fixed, bands=group_order)
+        options = replace(options, fixed=fixed, bands=group_order, asynchronous=async_copies)
         options = replace(options, serpentine=serpentine, cyclic=cyclic, pack=pack, preload=preload)
         chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)

@@ -24,6 +24,7 @@ from pathlib import Path
 
 PRELUDE = """
 #define __NV_CL_C_VERSION 1
+#define LX_ASYNC
 #define __kernel extern "C" __global__
 #define __global
 #define restrict __restrict__
@@ -50,7 +51,7 @@ static __device__ ushort as_bits_of(float x)
   return h;
 }
 """
-MEMORY = ("LDG", "STG", "LDS", "STS", "BAR")
+MEMORY = ("LDG", "LDGSTS", "STG", "LDS", "STS", "BAR")
 
 
 def as_cuda(text: str) -> str:
@@ -62,6 +63,7 @@ def as_cuda(text: str) -> str:
     text = re.sub(r"\.s([0-3])\b", lambda m: "." + "xyzw"[int(m[1])], text)
     text = re.sub(r"(?m)^CALLED (?=\w+ \w+\()", "__device__ ", text)
     text = re.sub(r"\(float([24])\)\((?=float_of_half)", r"make_float\1(", text)
+    text = re.sub(r"\((float|double|int)([24])\)\((?=[^()]*,)", r"make_\1\2(", text)
     same = r"\((float|ushort)([24])\)\(([-\w.]+)\)"
     text = re.sub(same, lambda m: f"make_{m[1]}{m[2]}({', '.join([m[3]] * int(m[2]))})", text)
     return PRELUDE + text

@@ -52,7 +52,8 @@ def add_details(g: argparse._ArgumentGroup) -> None:
     g.add_argument("--vector", metavar="N", help=wishes.VECTOR)
     g.add_argument("--index", choices=("32", "64"), help=wishes.INDEX)
     g.add_argument("--specialise", action="append", default=[], metavar="M=N", help=wishes.FIXED)
-    g.add_argument("--stages", choices=("1", "2"), help=wishes.STAGES)
+    g.add_argument("--stages", metavar="N", help=wishes.STAGES)
+    add_flags(g, "async-copies")
     add_flags(g, "preload", "no-preload")
     g.add_argument("--serpentine", metavar="ROWS", help=wishes.SERPENTINE)
     g.add_argument("--cyclic", metavar="N", help=wishes.CYCLIC)
@@ -133,6 +134,7 @@ def details(args: argparse.Namespace) -> Options:
         if args.serpentine is None
         else wishes.rows("--serpentine", args.serpentine),
         preload=asked(args, "preload"),
+        asynchronous=args.async_copies,
         pack=None if args.pack is None else wishes.iterations("--pack", args.pack),
         stages=None if args.stages is None else wishes.stages("--stages", args.stages),
         lanes=None if args.item_layout is None else wishes.lanes("--item-layout", args.item_layout),

@@ -1,4 +1,4 @@
-"""A loop whose tiles are fetched an iteration ahead (the step `pipeline`).
+"""A loop whose tiles are fetched ahead (the steps `pipeline` and `async`).
 
 int stage = 0;
 fetch tile 0; store it into buffer 0;
@@ -14,7 +14,16 @@ for (kk ...) {
 }
 
 The barrier behind the loads keeps them there: compilers move loads down to where what was loaded is
-used first, but not past a barrier.
+used first, but not past a barrier. Asynchronous copies need no registers:
+
+start tiles 0, ..., buffers - 2;
+for (kk ...) {
+  wait for the tile of this iteration;
+  barrier;                                 it is complete, the buffer before it not in use
+  if (there is one) start the next tile;   into the buffer before it
+  compute with buffer `stage`;
+  stage = (stage + 1) % buffers;
+}
 """
 
 from __future__ import annotations
@@ -35,6 +44,7 @@ from loopxform.codegen.collective import (
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.item import indented
 from loopxform.codegen.mapping import Mapping
+from loopxform.codegen.started import ARRIVED, STARTED
 from loopxform.ir import whiles
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Var
@@ -67,6 +77,9 @@ class Ahead:
         found = (e for c in self.copies for x in c.slices for e in (x.lo, x.size, x.limit))
         return [e for e in found if e is not None]
 
+    def variables(self) -> list[str]:
+        return [f"int {self.own.stage} = 0;"]
+
     def first(self) -> list[str]:
         """Fills the first buffer, if there is an iteration."""
         return self._if(self.loop.lo, self._lines(self.loop.lo, "0"))
@@ -89,6 +102,10 @@ class Ahead:
         lo, step = self.loop.lo, self.loop.step
         second = self._if_next(lo, self._lines(simplify(Bin("+", lo, step)), "", "fetch"))
         return [*self._registers(), *self.if_any([*self._lines(lo, "0"), *second])]
+
+    def at_once(self) -> list[str]:
+        """What comes first where all of a tile is read ahead."""
+        return []
 
     def next_tile(self) -> list[str]:
         """Stores the next tile, and fetches the one after it; of the last one nothing changes."""
@@ -161,3 +178,51 @@ class Ahead:
             return replace(x, lo=moved(x.lo) or x.lo, size=moved(x.size), limit=moved(x.limit))
 
         return replace(c, slices=tuple(map(part, c.slices)))
+
+
+@dataclass(frozen=True)
+class AsynchronousAhead(Ahead):
+    """The loop, where tiles are copied asynchronously. `ahead` is the iteration whose tiles are
+    started next."""
+
+    def variables(self) -> list[str]:
+        kind, lo = self.dialect.type_name(self.loop.type), cexpr.expr(self.loop.lo, self.dialect)
+        return [*super().variables(), f"{kind} {self.own.ahead} = {lo};"]
+
+    def first(self) -> list[str]:
+        """Starts all tiles but the last that there is room for."""
+        return [x for n in range(self.loop.stages - 1) for x in self._start(str(n))]
+
+    def body(self, fence: str, compute: list[str]) -> list[str]:
+        turn = f"{self.own.stage} = {self._later(1)};"
+        return [self._wait(), fence, *self.at_once(), *compute, turn]
+
+    def first_two(self) -> list[str]:
+        """Fills the first buffer."""
+        return [*self.first(), self._wait()]
+
+    def at_once(self) -> list[str]:
+        """Starts a tile, into the buffer that was in use before this one."""
+        return self._start(self._later(self.loop.stages - 1))
+
+    def next_tile(self) -> list[str]:
+        """The buffer of the next iteration, complete; of the last one nothing changes."""
+        later = Bin("+", Var(self.loop.var), self.loop.step)
+        turn = self._if(later, [f"{self.own.stage} = {self._later(1)};"])
+        return [*turn, self._wait()]
+
+    def _start(self, buffer: str) -> list[str]:
+        types = {**self.dialect.types, self.own.ahead: self.loop.type}
+        new = replace(self, dialect=replace(self.dialect, types=types))
+        value = Var(self.own.ahead)
+        step = cexpr.expr(self.loop.step, self.dialect)
+        copy = [*new._lines(value, buffer, "start"), f"{self.own.ahead} += {step};"]
+        return [*new._if(value, copy), f"{STARTED}();"]
+
+    def _wait(self) -> str:
+        return f"{ARRIVED}({self.loop.stages - 2});"
+
+    def _later(self, n: int) -> str:
+        """The buffer that is in use so many iterations later."""
+        count, stage = self.loop.stages, self.own.stage
+        return f"1 - {stage}" if count == 2 else f"({stage} + {n}) % {count}"

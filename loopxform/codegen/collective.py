@@ -17,6 +17,7 @@ from typing import ClassVar, Literal
 from loopxform.codegen import cexpr
 from loopxform.codegen.dialect import KernelDialect
 from loopxform.codegen.halves import VALUE
+from loopxform.codegen.started import started
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Copy, Expr, Load, Select, Un, Var
 from loopxform.ir.printer import expr_text, slice_text
@@ -48,11 +49,13 @@ class OwnNames:
     number: str
     first: str
     rows: str
+    ahead: str
     next: Map[str, str]
 
     WANTED: ClassVar[tuple[str, ...]] = (
         *("local_x", "local_y", "local_z"),
-        *("item", "r", "at", "c0", "c1", "c2", "c3", "v", "stage", "number", "first", "rows"),
+        *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
+        *("stage", "number", "first", "rows", "ahead"),
     )
 
     @property
@@ -79,14 +82,15 @@ class CopyPlan:
     moves: tuple[str, ...]
 
 
-Part = Literal["fetch", "mend", "store"]
+Part = Literal["fetch", "mend", "store", "start"]
 
 
 @dataclass(frozen=True)
 class Phase:
     """A part of a copy through the `registers` of the work-items: from memory into them (fetch),
     padding in place of what does not exist (mend), from there into the tile (store). What is
-    fetched is not looked at: a work-item need not wait for it."""
+    fetched is not looked at: a work-item need not wait for it. Or all of it, past the registers, as
+    far as hardware can (start)."""
 
     registers: str
     part: Part
@@ -114,7 +118,7 @@ def plan_copy(
     types = {**dialect.types, own.at: UINT, **dict.fromkeys(counters.values(), INT)}
     rounds = -(-elements // items)
     kept = None
-    if phase is not None:
+    if phase is not None and phase.part != "start":
         kept = Load(phase.registers, (Var(own.r) if rounds > 1 else Const(0),))
         types |= {phase.registers: types[s.source], own.r: UINT}
         packed = dialect.packed | ({phase.registers} if s.source in dialect.packed else set())
@@ -128,7 +132,18 @@ def plan_copy(
         moves = _mended(s, counters, kept, d)
     else:
         fetch, store = _moves(s, source, target, _value(s, source, counters), kept, own, d)
-        moves = [*fetch, *store] if phase is None else fetch if phase.part == "fetch" else store
+        match None if phase is None else phase.part:
+            case "fetch":
+                moves = fetch
+            case "store":
+                moves = store
+            case "start":
+                moves = started(s, source, target, _tests(s, counters), own.v, d) or [
+                    *fetch,
+                    *store,
+                ]
+            case _:
+                moves = [*fetch, *store]
     return CopyPlan(
         comment=_comment(whole, phase),
         own=own,
@@ -141,7 +156,11 @@ def plan_copy(
     )
 
 
-_PARTS: dict[Part, str] = {"fetch": ", into registers", "store": ", from registers"}
+_PARTS: dict[Part, str] = {
+    "fetch": ", into registers",
+    "store": ", from registers",
+    "start": ", asynchronously",
+}
 
 
 def _comment(s: Copy, phase: Phase | None) -> str:

@@ -18,13 +18,15 @@ from loopxform.ir.visit import substitute
 class KernelDialect(Dialect):
     """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
     a work-item; `threads` the values of loops mapped to threads. Of tiles with several buffers,
-    `buffer` is the one in use; of `pairs` of registers, which."""
+    `buffer` is the one in use; of `pairs` of registers, which. The arrays in `constants` lie in
+    constant memory."""
 
     tiles: Map[str, LocalTile] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
     threads: Map[str, Expr] = field(default_factory=dict)
     buffer: str = "0"
     pairs: Map[str, str] = field(default_factory=dict)
+    constants: frozenset[str] = frozenset()
 
     def load(self, e: Load) -> str:
         if e.array in self.tiles:

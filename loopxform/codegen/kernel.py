@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from loopxform.codegen import cexpr, render
-from loopxform.codegen.ahead import Ahead
+from loopxform.codegen.ahead import Ahead, AsynchronousAhead
 from loopxform.codegen.collective import plan_copy
 from loopxform.codegen.fences import Access, Fences, Since, barrier, with_local
 from loopxform.codegen.item import indented
@@ -252,7 +252,8 @@ class KernelWriter(PreloadWriter):
 
     def _ahead(self, s: For) -> list[str]:
         """A loop whose tiles are fetched an iteration ahead."""
-        ahead = Ahead(s, self.mapping, self.dialect, self.own, render.collective_copy)
+        way = AsynchronousAhead if s.asynchronous else Ahead
+        ahead = way(s, self.mapping, self.dialect, self.own, render.collective_copy)
         self._uniform(s.lo, s.hi, s.step, *ahead.places)
         everything = tuple(self._fences.accesses(s.body))
         entry = self._fences.meeting(everything)
@@ -274,9 +275,9 @@ class KernelWriter(PreloadWriter):
             first += [*ahead.first_two(), BARRIER, *self.registers(inner)]
             first += ahead.if_any(self.first_read(inner))
             after = [BARRIER, *self.first_read(inner), *self.last_step(inner)]
-            loop = self._loop(s, [*self.steps(inner), *ahead.next_tile(), *after])
+            loop = self._loop(s, [*ahead.at_once(), *self.steps(inner), *ahead.next_tile(), *after])
             self.dialect = ahead.dialect
-        return ["{", *indented([f"int {self.own.stage} = 0;", *first, *loop]), "}"]
+        return ["{", *indented([*ahead.variables(), *first, *loop]), "}"]
 
     def _preloaded(self, body: tuple[Stmt, ...]) -> For | None:
         """The loop that reads tiles ahead, where that is all that every work-item of the group does

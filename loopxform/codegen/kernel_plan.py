@@ -151,6 +151,7 @@ def _dialect(
         places=base.places,
         narrow=frozenset(n for g in mapping.grid for n in g.narrow),
         packed=_packed(fn, mapping),
+        constants=frozenset(p.name for p in tables(fn)),
     )
 
 

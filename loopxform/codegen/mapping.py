@@ -91,8 +91,8 @@ class Blocks:
 class LocalTile:
     """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
     it needs let neighbours that walk along another dimension than the fastest find their elements
-    in different banks. Where work-items read vectors of it, `blocks` says how these lie. It has two
-    `buffers` where one is filled while the other is in use."""
+    in different banks. Where work-items read vectors of it, `blocks` says how these lie. It has
+    several `buffers` where others are filled while one is in use."""
 
     decl: Decl
     order: tuple[int, ...]
@@ -259,7 +259,7 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     pad = padding(decl.type.bytes, vectors=_in_registers(fn, decl.name))
     pad = pad if read_across or copied_across else 0
     ahead = (s for _, s in walk(fn.body) if isinstance(s, For) and s.stages > 1)
-    buffers = 2 if any(decl.name in writes(s.body) for s in ahead) else 1
+    buffers = max((s.stages for s in ahead if decl.name in writes(s.body)), default=1)
     return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads), buffers)
 
 

@@ -19,6 +19,7 @@ from loopxform.codegen.kernel_plan import KernelPlan, kernel_plan, used_objects
 from loopxform.codegen.mapping import Mapping
 from loopxform.codegen.opencl_words import free_name
 from loopxform.codegen.schedule import Item, Launch
+from loopxform.codegen.started import START_VECTOR, STARTED
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.temporaries import temporaries
 from loopxform.codegen.whole import require_whole
@@ -134,7 +135,8 @@ def program_plan(
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=_tiles_used(fn),
-        vectors=any(f"{word}(" in k.text for k in kernels for word in (LOAD, STORE)),
+        vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
+        asynchronous=_uses(kernels, STARTED),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
         kernels=[k.text for k in kernels],
     )
@@ -188,6 +190,11 @@ def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
 def _pragmas(fn: Function, *, contract: bool) -> list[str]:
     out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in all_types(fn) else []
     return [*out, f"#pragma OPENCL FP_CONTRACT {'ON' if contract else 'OFF'}"]
+
+
+def _uses(kernels: tuple[KernelPlan, ...], *words: str) -> bool:
+    """Whether a kernel calls one of these macros (templates/kernels.cl.j2)."""
+    return any(f"{word}(" in k.text for k in kernels for word in words)
 
 
 def _tiles_used(fn: Function) -> list[tuple[str, int]]:

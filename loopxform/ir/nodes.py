@@ -128,10 +128,11 @@ class For(Node):
     `unroll` asks the emitter to unroll it. `type` is the C type of the loop variable, `live_out`
     says that the function reads the variable after the loop. In a loop over groups an int can
     number the elements of the arrays `narrow` (the step of that name). With 2 `stages`, the tiles
-    that the body begins by copying are fetched an iteration ahead (the step `pipeline`); so is what
-    work-items copy from tiles in a `preloaded` loop (the step `preload`). With
-    `serpentine` rows, the loop and the one in it are walked in bands of so many iterations, there
-    and back (the step of that name). The loop over the elements that a work-item of the loop over
+    that the body begins by copying are fetched an iteration ahead (the step `pipeline`); with more,
+    more of them ahead, which are `asynchronous` copies (the step `async`). What work-items copy
+    from tiles is read ahead in a `preloaded` loop (the step `preload`). With `serpentine` rows,
+    the loop and the one in it are walked in bands of so many iterations, there and back (the step
+    of that name). The loop over the elements that a work-item of the loop over
     `dealt` has runs over those that the step `cyclic` gives it. With `stores`, so many iterations
     store their elements at once (the step `store-vectors`).
     """
@@ -148,6 +149,7 @@ class For(Node):
     live_out: bool = False
     narrow: tuple[str, ...] = ()
     stages: int = 1
+    asynchronous: bool = False
     preloaded: bool = False
     serpentine: int = 0
     dealt: str = ""

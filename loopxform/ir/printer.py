@@ -210,6 +210,8 @@ def _annotation(s: For) -> str:
         back += f" in bands of {s.serpentine}" if s.serpentine > 1 else ""
         back += f", {s.stores} stored at once" if s.stores else ""
         return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
+    if s.asynchronous:
+        return f"  ! sequential - tiles copied ahead into {s.stages} buffers"
     return "  ! sequential - tiles fetched ahead" if s.stages > 1 else ""
 
 

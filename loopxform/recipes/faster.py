@@ -18,6 +18,7 @@ from loopxform.recipes.mapped_copy import mapped_copy
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.work import Loops, Work
 from loopxform.transforms import (
+    Asynchronous,
     Bands,
     Cyclic,
     Lanes,
@@ -38,6 +39,8 @@ from loopxform.transforms.vectors import VECTOR_BYTES, Found, copies, widest
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, what they leave open as the device has it for tiles of registers."""
+    if options.asynchronous and options.stages is None:
+        options = replace(options, stages=2)
     if choice.recipe != "register":
         return options
     return replace(
@@ -75,7 +78,7 @@ def in_registers(
     ahead = few and words and whole and sizes.get("Tk", 1) <= SHORT
     columns = sizes.get("Ry", 1) >= limits.serpentine and (ahead or not few)
     rows = limits.serpentine if columns else min(2, limits.serpentine)
-    padded = few and words and options.stages == 2
+    padded = few and words and (options.stages or 1) > 1
     return replace(
         options,
         serpentine=rows if options.serpentine is None else options.serpentine,
@@ -85,16 +88,19 @@ def in_registers(
 
 
 def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
-    """With two `options.stages` tiles are fetched ahead, with `options.preload` read ahead too;
+    """With several `options.stages` tiles are fetched ahead, with more than two, or
+    `options.asynchronous`, past the registers; with `options.preload` they are read ahead too;
     registers are walked there and back in `options.serpentine` rows, groups in `options.bands`;
     work-items stand in rectangles of `options.lanes` and get their elements `options.cyclic` at a
     time, those of a vector where nothing is asked."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
-    if options.stages == 2:
+    buffers = options.stages or 1
+    if buffers > 1:
         w.stage("Tiles fetched ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_tile, s.loop.body))]:
-            w.attempt(Pipeline(w.ref(path)))
+            if w.attempt(Pipeline(w.ref(path))) and (options.asynchronous or buffers > 2):
+                w.attempt(Asynchronous(w.ref(path), str(buffers)))
     if options.preload:
         w.stage("Tiles read ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:

@@ -78,9 +78,9 @@ def fitted(
             notes.append(f"Rx 8 -> 4: there are {limits.registers} < 128 registers")
     words = all(s.item_bytes == 4 for s in demand.stages)
     if demand.buffers > 1 and words and best["Tk"] > 1:
-        half = best["Tk"] // demand.buffers
+        half = best["Tk"] // 2
         if "Tk" not in given:
-            notes.append(f"Tk {best['Tk']} -> {half}: a part of the next tile is in registers")
+            notes.append(f"Tk {best['Tk']} -> {half}: a tile has {demand.buffers} buffers")
         best["Tk"] = half
     best |= given
     # Of two buffers, fewer work-items that fill long tiles pay better than short ones.

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
+from loopxform.errors import UsageError
+
 Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "reduce", "naive"]
 
 
@@ -24,13 +26,14 @@ class Options:
     sums and products of floats to round differently. Copies move `vector` neighbours at once; with
     `narrow` offsets have 32 bits in a version for sizes that allow it;
     `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
-    of them; with 2 `stages` tiles are fetched while the group computes with the ones before; with
-    `preload` so is what work-items read of tiles; None leaves any of these to the plan. Sizes that
-    are `fixed` become numbers, for which the kernels are made. Groups are walked in `bands` of so
-    many rows, register tiles there and back in `serpentine` rows (0: in the order of the program).
-    Work-items get their elements `cyclic` at a time (1: all at once). Arrays whose rows are no
-    vectors are copied into longer ones where each of their elements serves `pack` iterations of a
-    loop over groups (0: never)."""
+    of them; with 2 `stages` (buffers of a tile) tiles are fetched while the group computes with the
+    ones before, with more of them, or where that is to be `asynchronous`, by copies that hardware
+    makes on its own; with `preload` so is what work-items read of tiles; None leaves any of these
+    to the plan. Sizes that are `fixed` become numbers, for which the kernels are made. Groups are
+    walked in `bands` of so many rows, register tiles there and back in `serpentine` rows (0: in the
+    order of the program). Work-items get their elements `cyclic` at a time (1: all at once). Arrays
+    whose rows are no vectors are copied into longer ones where each of their elements serves `pack`
+    iterations of a loop over groups (0: never)."""
 
     pad: bool | None = None
     versions: bool = False
@@ -47,6 +50,14 @@ class Options:
     pack: int | None = None
     cyclic: int | None = None
     preload: bool | None = None
+    asynchronous: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for wishes that contradict each other."""
+        if self.asynchronous and self.stages == 1:
+            raise UsageError(
+                "asynchronous copies need a second buffer", help="--stages 2", subject="--stages"
+            )
 
 
 PLAIN = Options()

@@ -17,6 +17,7 @@ from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.ir.written import whole
 from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
 from loopxform.source import Loc
+from loopxform.transforms.asynchronous import MOST_BUFFERS
 from loopxform.transforms.sites import LARGEST_TILE
 from loopxform.transforms.vectorise import WIDTHS
 
@@ -47,7 +48,10 @@ PACK = (
 )
 BANDS = "rows of groups that are walked together, column by column (1: row by row)"
 FIXED = "make kernels for these sizes only; for others your own loops run"
-STAGES = "buffers of a tile: 2 to fetch it while the group computes with the one before, or 1"
+STAGES = (
+    "buffers of a tile: 2 to fetch it while the group computes with the one before, or 1; more for "
+    "copies that the hardware makes"
+)
 LANES = "the rectangle of the work-items that run in lockstep: 4x8 (0x0: rows)"
 FLAGS = {
     "pad": "fill partial tiles of the sequential loop with numbers that change nothing, where "
@@ -55,6 +59,8 @@ FLAGS = {
     "no-pad": "an epilogue for partial tiles of the sequential loop",
     "preload": "what work-items read of tiles is read an iteration ahead, into a second register",
     "no-preload": "what work-items read of tiles is read where it is used",
+    "async-copies": "tiles are copied ahead by the hardware, past registers, where it can "
+    "(NVIDIA's, from compute capability 8.0 on)",
     "edge-versions": "copy and write whole tiles in versions without the checks of partial ones",
     "reassociate": "sums and products of floats may be computed in another order",
 }
@@ -63,6 +69,7 @@ _FLAGGED = {
     "no-pad": Options(pad=False),
     "preload": Options(preload=True),
     "no-preload": Options(preload=False),
+    "async-copies": Options(asynchronous=True),
     "edge-versions": Options(versions=True),
     "reassociate": Options(reassociate=True),
 }
@@ -89,6 +96,7 @@ class Wish:
         options = Options(
             pad=theirs.pad if mine.pad is None else mine.pad,
             preload=theirs.preload if mine.preload is None else mine.preload,
+            asynchronous=mine.asynchronous or theirs.asynchronous,
             versions=mine.versions or theirs.versions,
             layouts=theirs.layouts if mine.layouts is None else mine.layouts,
             chunks=theirs.chunks if mine.chunks is None else mine.chunks,
@@ -249,9 +257,7 @@ def iterations(option: str, text: str) -> int:
 
 def stages(option: str, text: str) -> int:
     """The buffers of a tile. Raises UsageError."""
-    if text not in ("1", "2"):
-        raise UsageError("a tile has 1 or 2 buffers", help="stages=2", subject=option)
-    return int(text)
+    return whole(option, text, 1, MOST_BUFFERS, "2")
 
 
 def fixed(option: str, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:

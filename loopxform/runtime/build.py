@@ -10,6 +10,12 @@ from loopxform.errors import DeviceError
 from loopxform.runtime.device import DeviceInfo, context, describe, pyopencl
 
 NV_VERBOSE = "-cl-nv-verbose"
+ASYNCHRONOUS = "-DLX_ASYNC"
+"""Kernels may start asynchronous copies (templates/kernels.cl.j2)."""
+
+AMPERE = 8
+"""The compute capability from which NVIDIA's devices make them."""
+
 ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
 
 
@@ -26,11 +32,22 @@ class Built:
 
 def options_for(device: DeviceInfo, *extra: str, verbose: bool = False) -> tuple[str, ...]:
     """The options every kernel is built with: correctly rounded division and square root where
-    the device has them (C has them), `-cl-nv-verbose` on request where it is known."""
+    the device has them (C has them), asynchronous copies where it makes them, `-cl-nv-verbose` on
+    request where it is known."""
     out = [ROUNDED] if device.correctly_rounded else []
+    if device.is_nvidia and _capability(device) >= AMPERE:
+        out.append(ASYNCHRONOUS)
     if verbose and "cl_nv_compiler_options" in device.extensions:
         out.append(NV_VERBOSE)
     return (*out, *extra)
+
+
+def _capability(device: DeviceInfo) -> int:
+    """That of a device of NVIDIA's; 0 where it does not say."""
+    try:
+        return int(device.handle.compute_capability_major_nv)
+    except (AttributeError, pyopencl().Error):
+        return 0
 
 
 _cache: dict[tuple[Any, ...], Built] = {}

@@ -6,6 +6,7 @@ program = Derivation(fn).then(Stripmine("i", "64")).function
 
 from __future__ import annotations
 
+from loopxform.transforms.asynchronous import Asynchronous
 from loopxform.transforms.bands import Bands
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.convert import Convert
@@ -122,6 +123,7 @@ STEPS: dict[str, type[Step]] = {
         StoreVectors,
         Lanes,
         Pipeline,
+        Asynchronous,
         Preload,
         Bands,
         Cyclic,
@@ -143,6 +145,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 
 __all__ = [
     "STEPS",
+    "Asynchronous",
     "Bands",
     "Convert",
     "CopyToLocal",

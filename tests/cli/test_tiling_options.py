@@ -74,6 +74,7 @@ def test_the_summary_counts_accesses(name: str, golden: Golden, capsys: Capture)
         [MM, "--pad", "--edge-versions", "--size", "M=130,U=21,N=140"],
         [MM, "--vector", "4", "--index", "32", "--size", "M=37,U=24,N=40"],
         [MM, "--stages", "2", "--preload", "--size", "M=37,U=21,N=40"],
+        [MM, "--stages", "3", "--async-copies", "--size", "M=37,U=21,N=40"],
         [MM, "--stages", "2", "--no-pad", "--no-preload", "--Ty", "4", "--size", "M=37,U=21,N=40"],
         [MM, "--profile", "h100", "--item-layout", "4x8", "--size", "M=37,U=21,N=40"],
         [ROWS, "--manifest", "A:1,0", "--size", "M=70,N=55"],

@@ -9,7 +9,8 @@
 static long calls, first, last, live, launches;
 static int lost; /* whether kernels have not come to their end */
 static cl_ulong largest = ~(cl_ulong)0;
-static cl_uint bits = 64;
+static cl_uint bits = 64, maker, capability;
+static char built_with[256];
 
 /* From now on the calls from one number to another fail. */
 void failing_start(long from, long to)
@@ -26,6 +27,15 @@ void failing_limits(long most, int width)
   bits = (cl_uint)width;
 }
 
+/* From now on devices are of that maker, and of that compute capability, if it is NVIDIA. */
+void failing_maker(int id, int major)
+{
+  maker = (cl_uint)id;
+  capability = (cl_uint)major;
+}
+
+/* The options of the last build. */
+const char *failing_options(void) { return built_with; }
 long failing_calls(void) { return calls; }
 long failing_live(void) { return live; }
 long failing_launches(void) { return launches; }
@@ -76,10 +86,6 @@ ASK(clGetCommandQueueInfo,
 ASK(clGetProgramBuildInfo,
     (cl_program p, cl_device_id d, cl_program_build_info i, size_t n, void *to, size_t *size),
     (p, d, i, n, to, size))
-ASK(clBuildProgram,
-    (cl_program p, cl_uint n, const cl_device_id *d, const char *options,
-     void(CL_CALLBACK *done)(cl_program, void *), void *data),
-    (p, n, d, options, done, data))
 ASK(clSetKernelArg, (cl_kernel k, cl_uint n, size_t size, const void *value), (k, n, size, value))
 ASK(clEnqueueBarrierWithWaitList,
     (cl_command_queue q, cl_uint n, const cl_event *e, cl_event *to), (q, n, e, to))
@@ -113,12 +119,27 @@ cl_int failing_clGetDeviceInfo(cl_device_id d, cl_device_info i, size_t n, void 
 {
   if (fails())
     return CL_OUT_OF_RESOURCES;
-  clGetDeviceInfo(d, i, n, to, size);
+  if (maker == 0x10de && i == 0x4000) {
+    *(cl_uint *)to = capability;
+    return CL_SUCCESS;
+  }
+  const cl_int status = clGetDeviceInfo(d, i, n, to, size);
+  if (i == CL_DEVICE_VENDOR_ID && maker != 0)
+    *(cl_uint *)to = maker;
   if (i == CL_DEVICE_MAX_MEM_ALLOC_SIZE && *(cl_ulong *)to > largest)
     *(cl_ulong *)to = largest;
   if (i == CL_DEVICE_ADDRESS_BITS && *(cl_uint *)to > bits)
     *(cl_uint *)to = bits;
-  return CL_SUCCESS;
+  return status;
+}
+
+cl_int failing_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *d, const char *options,
+                              void(CL_CALLBACK *done)(cl_program, void *), void *data)
+{
+  if (fails())
+    return CL_OUT_OF_RESOURCES;
+  strncpy(built_with, options, sizeof built_with - 1);
+  return clBuildProgram(p, n, d, options, done, data);
 }
 
 cl_int failing_clFinish(cl_command_queue q)

@@ -33,6 +33,8 @@ DRIVERS = ["libpocl", "libLLVM", "libclang", "libhwloc", "libOpenCL", "ld-linux"
 
 SHIMMED = """
 void failing_start(long from, long to), failing_limits(long most, int width);
+void failing_maker(int id, int major);
+const char *failing_options(void);
 long failing_calls(void), failing_live(void), failing_launches(void);
 """
 
@@ -261,6 +263,25 @@ def test_why_is_said(tmp_path: Path, limits: str, why: str) -> None:
     expected = f"loopxform: mm.c:3: mm: {why}; running the loops on the host\n"
     found = run_it(app, LOOPXFORM_VERBOSE="1")
     assert (found.returncode, found.stderr) == (0, expected)
+
+
+@pytest.mark.parametrize(
+    ("maker", "capability", "copies"),
+    [("0x10de", 8, True), ("0x10de", 9, True), ("0x10de", 7, False), ("0x1002", 9, False)],
+)
+def test_asynchronous_copies_are_for_devices_that_make_them(
+    tmp_path: Path, maker: str, capability: int, copies: bool
+) -> None:
+    """NVIDIA's, from compute capability 8.0 on. (This program has none.)"""
+    require_opencl()
+    done = tiled("mm", TILES).derivation
+    says = f"  failing_maker({maker}, {capability});\n  const int found = differs();\n"
+    text = f"int main(void)\n{{\n{says}  puts(failing_options());\n  return found;\n}}\n"
+    args = given("mm", sizes_of("mm", 9, 7, 11), 1)
+    caller = checks_of(done.start, args) + SHIMMED + text
+    found = run_it(build(tmp_path, done, CORPUS / "mm.c", caller))
+    assert (found.returncode, found.stderr) == (0, "")
+    assert ("-DLX_ASYNC" in found.stdout.split()) == copies
 
 
 def _judge(done: subprocess.CompletedProcess[str], least: int) -> None:

@@ -29,6 +29,7 @@ MARKS = {
     "back": "serpentine ",
     "ahead": "pipeline ",
     "read": "preload ",
+    "past-registers": "async ",
     "vectors": "vectorise ",
 }
 
@@ -82,7 +83,7 @@ def switches(rng: random.Random) -> Options:
         vector=rng.choice((1, 2, 2, 4)),
         narrow=rng.random() < 0.3,
         lanes=rng.choice((None, (2, 2), (4, 2))),
-        stages=rng.choice((1, 2)),
+        stages=rng.choice((1, 2, 2, 3)),
         serpentine=rng.choice((0, 1, 2, 2)),
         cyclic=rng.choice((None, None, None, 1, 2)),
     )

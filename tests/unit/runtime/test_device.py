@@ -13,7 +13,7 @@ import pytest
 from loopxform.errors import ArgumentError, DeviceError, UsageError
 from loopxform.recipes.limits import PROFILES, profile
 from loopxform.runtime import device as device_module
-from loopxform.runtime.build import ROUNDED, build, options_for
+from loopxform.runtime.build import ASYNCHRONOUS, ROUNDED, build, options_for
 from loopxform.runtime.device import (
     DeviceInfo,
     choose,
@@ -193,6 +193,23 @@ __kernel void f(__global uchar *b, __global short *s, __global ulong *l, uchar f
     assert b.tolist() == [False, True, False, True]
     assert s.tolist() == [6, 4, 2, 0]
     assert wide.tolist() == [2**64 - 1] * 4
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    ("platform", "major", "copies"),
+    [("NVIDIA CUDA", 9, True), ("NVIDIA CUDA", 7, False), ("NVIDIA CUDA", None, False)],
+)
+def test_asynchronous_copies_are_for_devices_that_make_them(
+    here: DeviceInfo, platform: str, major: int | None, copies: bool
+) -> None:
+    """NVIDIA's, from compute capability 8.0 on."""
+    handle = (
+        SimpleNamespace() if major is None else SimpleNamespace(compute_capability_major_nv=major)
+    )
+    device = replace(here, platform=platform, handle=handle)
+    assert (ASYNCHRONOUS in options_for(device)) == copies
+    assert ASYNCHRONOUS not in options_for(here)
 
 
 @pytest.mark.device

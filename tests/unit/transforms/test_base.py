@@ -60,6 +60,8 @@ EXAMPLES = (
     "unroll k full",
     "unroll k#2 4",
     "pipeline kk",
+    "async kk",
+    "async kk 3",
     "preload k",
     "convert A_loc",
     "store-vectors j#2 4",
@@ -130,7 +132,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("", "'' is not a step", "steps: bands, convert, "),
+        ("", "'' is not a step", "steps: async, bands, convert, "),
         ("tile i", "'tile' is not a step", "trim, unguard, unroll, vectorise, version, widen"),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
         ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),

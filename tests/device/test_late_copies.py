@@ -1,0 +1,106 @@
+"""Asynchronous copies, simulated as late as they may be: an element arrives when it is waited for,
+and no sooner. No kernel reads it before, no group overwrites what it still needs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from harness import given, program, run_c, simulate_launches, sizes_of
+from tilings import Options, Tiles, tile
+
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.runtime.oclgrind_report import OclgrindReport
+from loopxform.verify.compare import compare
+
+LATE = """
+#define LX_START(bytes, to, from) (to_[at_ % 256] = (to), from_[at_++ % 256] = (from))
+#define LX_START_VECTOR(type, n, bytes, to, from) \\
+  for (int n_ = 0; n_ < n; ++n_) LX_START(4, (to) + n_, (from) + n_)
+#define LX_STARTED() (groups_[++count_ % 16] = at_)
+#define LX_ARRIVED(n) \\
+  for (; count_ >= n && done_ < groups_[(count_ - n) % 16]; ++done_) \\
+    *to_[done_ % 256] = *from_[done_ % 256]
+"""
+KEPT = """
+__local float *to_[256];
+__global const float *from_[256];
+int at_ = 0, done_ = 0, count_ = 0, groups_[16] = {0};
+int stage = 0;
+"""
+"""What each work-item has started."""
+
+SEED = 15
+TILES = Tiles(2, 2, 4, 4, 4)
+WAYS = {
+    "two-buffers": Options(asynchronous=True, pad=True),
+    "three-buffers": Options(stages=3, vector=4, pad=True),
+    "four-buffers": Options(stages=4, pad=False),
+    "read-ahead": Options(asynchronous=True, preload=True, vector=2),
+    "three-buffers-read-ahead": Options(stages=3, preload=True, pad=True, vector=4),
+    "five-buffers-read-ahead": Options(stages=5, preload=True, pad=True),
+}
+SIZES = ((9, 33, 8), (8, 16, 8), (3, 5, 4))
+"""Many tiles and a partial one, whole tiles, as few as two."""
+
+
+def late(text: str) -> str:
+    """The kernels with copies that arrive when they are waited for."""
+    out, found = re.subn(r"(?s)#ifdef LX_ASYNC\n.*?#endif", lambda _: LATE, text)
+    assert found == 1
+    kind = "double" if "LX_START(8, " in out else "float"
+    return out.replace("int stage = 0;", KEPT.replace("float", kind))
+
+
+def plan(name: str, options: Options) -> Plan:
+    done = tile(program(name), TILES, "register", strict=True, options=options)
+    return emit.kernel(done.derivation, contract=False)
+
+
+def outcome(
+    name: str, p: Plan, text: str, size: tuple[int, int, int]
+) -> tuple[OclgrindReport, Mapping[str, Any], Mapping[str, Any]]:
+    """What the simulator says, what it computes, and what C computes."""
+    args = given(name, sizes_of(name, *size), SEED)
+    report, after = simulate_launches(p, args, text)
+    expected = run_c(name, args)
+    return report, after, {n: expected[n] for n in after}
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("way", WAYS)
+def test_late_copies(way: str) -> None:
+    p = plan("mm", WAYS[way])
+    for size in SIZES:
+        report, after, expected = outcome("mm", p, late(p.source), size)
+        assert report.clean, (way, size, report.findings[0])
+        assert not compare(expected, after), (way, size)
+
+
+@pytest.mark.slow
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["mm_at", "batched", "covariance", "mm_flat"])
+def test_late_copies_of_other_programs(name: str, way: str) -> None:
+    p = plan(name, WAYS[way])
+    if "LX_ASYNC" in p.source:
+        for size in SIZES[:2]:
+            report, after, expected = outcome(name, p, late(p.source), size)
+            assert report.clean, (name, way, size, report.findings[0])
+            assert not compare(expected, after), (name, way, size)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("way", ["three-buffers", "three-buffers-read-ahead"])
+def test_a_wait_for_too_little_is_noticed(way: str) -> None:
+    """The simulation tells a kernel that reads too early."""
+    p = plan("mm", WAYS[way])
+    text = late(p.source)
+    wrong = re.sub(r"LX_ARRIVED\((\d)\);", lambda m: f"LX_ARRIVED({int(m[1]) + 1});", text)
+    assert wrong != text
+    report, after, expected = outcome("mm", p, wrong, SIZES[0])
+    assert not report.clean or compare(expected, after)
