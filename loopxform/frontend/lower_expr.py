@@ -112,8 +112,7 @@ class Expressions:
         """What stands for a member of a struct."""
         found = self.table.members.get((owner, node.field.name))
         if found is None:
-            help = "copy the member to a variable, or use separate arrays for the members"
-            raise NotModelled("LX015", "a struct or union member", help, node)
+            raise _odd_member(node)
         if found in self.table.settings or (
             found.member_type and self._may_be_set(found.member_type)
         ):
@@ -294,6 +293,12 @@ def _help(t: CType) -> str:
     return "use an arithmetic type or an array of one"
 
 
+def _odd_member(node: c_ast.StructRef) -> NotModelled:
+    help = "copy the member to a variable, or use separate arrays for the members"
+    why = f"'{node.field.name}' is a struct or union member that is not modelled"
+    return NotModelled("LX015", why, help, node)
+
+
 def _outside(node: c_ast.Node) -> NotModelled:
     match node:
         case c_ast.Assignment():
@@ -302,8 +307,7 @@ def _outside(node: c_ast.Node) -> NotModelled:
         case c_ast.ExprList():
             return NotModelled("LX017", "the comma operator", "write separate statements", node)
         case c_ast.StructRef():
-            help = "copy the member to a variable, or use separate arrays for the members"
-            return NotModelled("LX015", "a struct or union member", help, node)
+            return _odd_member(node)
         case c_ast.CompoundLiteral() | c_ast.InitList():
             return NotModelled("LX015", "a compound literal", "use a variable", node)
         case c_ast.Compound():

@@ -237,6 +237,11 @@ class Headers:
 
     def _bound_unchanged(self, symbol: Symbol, node: c_ast.For, bound: c_ast.Node) -> None:
         span = self.table.span(node)
+        owner = symbol.owner
+        if owner is not None and span.repeated(owner.stores):
+            help = "copy the bound to a variable before the loop"
+            why = f"which a store through '{owner.name}' in the body may modify"
+            raise refused(bound, f"the bound reads '{symbol.name}', {why}", help)
         if span.repeated(symbol.writes) or span.repeated(symbol.stores):
             help = f"copy the bound to a variable before the loop, or do not modify '{symbol.name}'"
             raise refused(bound, f"the bound reads '{symbol.name}', which the body modifies", help)
