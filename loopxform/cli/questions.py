@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict
 from loopxform.api import Routine
 from loopxform.checked import CheckedFile
+from loopxform.cli.check_text import words
 from loopxform.errors import TransformError, UsageError
 from loopxform.source import Loc
 from loopxform.transforms import step
@@ -59,7 +60,7 @@ def require(text: str, report: CheckedFile) -> Answer:
         raise UsageError(f"'{text}' is not a requirement", help=help, subject=text)
     found = at_line(report, int(number), text)
     wrong = [v for v in found if v.parallel not in ENOUGH[kind]]
-    lines = [f"the verdict on the loop over '{v.var}' is {v.parallel}" for v in wrong or found]
+    lines = [f"the verdict on the loop over '{v.var}' is {words(v)}" for v in wrong or found]
     lines += [r.message for v in wrong for r in v.reasons]
     return Answer(text, not wrong, tuple(lines), (wrong or found)[0].loc)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
 
+from loopxform.ir.affine import Poly, constant, poly
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Select, Var
 from loopxform.ir.types import Scalar
@@ -72,6 +73,24 @@ class Facts:
             return False
         self.assumes += new
         return True
+
+
+def follows(condition: Expr, known: Iterable[Expr]) -> bool:
+    """Whether a comparison of sums says no more than one of others: `m <= n + 1` after `n >= m`."""
+    least = _least(condition)
+    more = (least - x for x in map(_least, known) if x is not None and least is not None)
+    return any((x.constant if x.constant is not None else -1) >= 0 for x in more)
+
+
+def _least(condition: Expr) -> Poly | None:
+    """What is not negative where a comparison of whole numbers holds."""
+    match condition:
+        case Bin(">=", left, right) | Bin("<=", right, left):
+            return poly(left) - poly(right)
+        case Bin(">", left, right) | Bin("<", right, left):
+            return poly(left) - poly(right) - constant(1)
+        case _:
+            return None
 
 
 def can_hold(conditions: Iterable[Expr]) -> bool:

@@ -13,7 +13,7 @@ from loopxform.frontend.constants import constants
 from loopxform.frontend.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.delinearise import delinearise
 from loopxform.frontend.desugar.callee import defines_type
-from loopxform.frontend.facts import Facts
+from loopxform.frontend.facts import Facts, follows
 from loopxform.frontend.filescope import FileScope
 from loopxform.frontend.forward import forward_subscripts
 from loopxform.frontend.loose import loosen
@@ -140,7 +140,9 @@ class _Lowering:
         )
         function = _labelled(forward_subscripts(function, self.x.types, self.node))
         done, notes = delinearise(mark_wraparound(function, self.facts), self.facts)
-        done = replace(done, assumes=tuple(dict.fromkeys((*done.assumes, *self._assumed(done)))))
+        told = tuple(dict.fromkeys(self._assumed(done)))
+        asked = (e for e in done.assumes if not follows(e, told))
+        done = replace(done, assumes=(*asked, *told))
         return LoweredFunction(
             done,
             tuple(notes),

@@ -44,7 +44,7 @@ def test_requirements(capsys: Capture) -> None:
     assert check("--require", "parallel:5", "--require", "reduction:8") == 0
     assert check("--require", "parallel:5", "--require", "parallel:8") == 1
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "parallel:8: no; the verdict on the loop over 'k' is reduction"
+    assert last == "parallel:8: no; the verdict on the loop over 'k' is reduction (+ of acc)"
     for bad in ("parallel", "fast:5", "parallel:x", "parallel:99"):
         assert check("--require", bad) == 2
         assert "error: " in capsys.readouterr().err

@@ -257,3 +257,29 @@ def test_refused_in_front_of_functions(text: str, place: str) -> None:
     with pytest.raises(InputError) as e:
         parsed(dedent(text))
     assert e.value.render().startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("assumed", "expected"),
+    [
+        ("ld >= m", ["ld >= m"]),
+        ("ld > m + 3", ["ld > m + 3"]),
+        ("m < ld", ["m < ld"]),
+        ("ld >= m - 1", ["m <= ld", "ld >= m - 1"]),
+        ("m > 2", ["m <= ld", "m > 2"]),
+        ("ld == m", ["m <= ld", "ld == m"]),
+    ],
+)
+def test_what_an_assumption_says_is_not_asked_twice(assumed: str, expected: list[str]) -> None:
+    read = parsed(
+        f"""\
+        void f(int n, int m, int ld, const float *a, float *b)
+        {{
+        #pragma loopxform assume({assumed})
+          for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+              b[i * ld + j] = a[i * ld + j];
+        }}
+        """
+    )
+    assert sorted(map(expr_text, read.unit.functions[0].assumes)) == sorted(expected)
