@@ -31,7 +31,14 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
-from loopxform.recipes.perfect import distributed, has_few_iterations, nests, sunk, told_apart
+from loopxform.recipes.perfect import (
+    distributed,
+    has_few_iterations,
+    nests,
+    require_names,
+    sunk,
+    told_apart,
+)
 from loopxform.transforms import (
     Derivation,
     DistributeGuard,
@@ -151,7 +158,9 @@ def _alone(derivation: Derivation) -> Derivation:
         before = derivation.function.body[: site.path[0]]
         if not all(isinstance(s, Decl) for s in before) and not step.check(derivation.function):
             derivation = derivation.then(step)
-    return sunk(derivation, only_nest(derivation.function).loop.var)
+    derivation = sunk(derivation, only_nest(derivation.function).loop.var)
+    require_names(told_apart(derivation).function)
+    return derivation
 
 
 def prepare_at(derivation: Derivation, path: Path, *, every: bool = False) -> Nest:

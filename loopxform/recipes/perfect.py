@@ -11,8 +11,10 @@ are: they run in a work-item.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from loopxform.analysis.verdict import judge
-from loopxform.errors import TransformError
+from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, Stmt
@@ -51,22 +53,35 @@ def has_few_iterations(loop: For) -> bool:
 
 
 def told_apart(derivation: Derivation) -> Derivation:
-    """Loops one after the other that count with the same name get names of their own."""
+    """Loops one after the other that count with the same name get names of their own, but for one
+    that leaves its count in the variable."""
     while True:
-        seen: set[str] = set()
-        for site in loops(derivation.function):
-            if site.loop.var in seen:
-                break
-            seen.add(site.loop.var)
-        else:
+        fn = derivation.function
+        times = Counter(s.loop.var for s in loops(fn))
+        shared = next((v for v, n in times.items() if n > 1), None)
+        if shared is None:
             return derivation
-        same = [s.path for s in loops(derivation.function) if s.loop.var == site.loop.var]
-        number = same.index(site.path) + 1
-        name = fresh(derivation.function, site.loop.var)
-        step = Rename(f"{site.loop.var}#{number}", name)
-        if step.check(derivation.function):
+        name = fresh(fn, shared)
+        later = (Rename(f"{shared}#{n}", name) for n in (*range(2, times[shared] + 1), 1))
+        step = next((s for s in later if not s.check(fn)), None)
+        if step is None:
             return derivation
         derivation = derivation.then(step)
+
+
+def require_names(fn: Function) -> None:
+    """Loops that count with one variable and leave their count in it cannot be told apart. Raises
+    UnsupportedC."""
+    seen: set[str] = set()
+    for site in loops(fn):
+        if site.loop.var in seen:
+            raise UnsupportedC(
+                f"several loops count with '{site.loop.var}', which is read after one of them",
+                loc=site.loop.origin.loc,
+                code="LX130",
+                help=f"copy the last value of {site.loop.var} to another variable",
+            )
+        seen.add(site.loop.var)
 
 
 # ---------------------------------------------------------------- sinking

@@ -34,7 +34,7 @@ from loopxform.recipes.neighbours import fused_neighbours
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.one_nest import Tiled, one_nest
 from loopxform.recipes.parts import Part, Program
-from loopxform.recipes.perfect import told_apart
+from loopxform.recipes.perfect import require_names, told_apart
 from loopxform.recipes.reducing import few_results, is_group_work
 from loopxform.recipes.remainder import flagged, sequential, single
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
@@ -48,6 +48,7 @@ from loopxform.transforms import (
     FinalValue,
     MapTo,
     Own,
+    Privatise,
     Rename,
     Stripmine,
 )
@@ -83,8 +84,9 @@ def offload(
     counted = _counted(_own(Derivation(fn)).titled("Loops with names of their own"))
     asked = asked or Wishes()
     given = Wish(sizes, recipe, options)
-    named = _specialised(told_apart(_counters(counted)), (given, asked.common, *asked.at.values()))
-    _require_names(named.function)
+    apart = _undeclared(told_apart(_counters(counted)))
+    named = _specialised(apart, (given, asked.common, *asked.at.values()))
+    require_names(named.function)
     named, fused = fused_neighbours(named, asked.at)
     program = Program(named, given.over(asked.common).options, fused=fused)
     structure(program, ())
@@ -151,18 +153,13 @@ def _counters(derivation: Derivation) -> Derivation:
     return w.derivation
 
 
-def _require_names(fn: Function) -> None:
-    """Loops that count with one variable and leave their count in it cannot be told apart."""
-    seen: set[str] = set()
-    for site in loops(fn):
-        if site.loop.var in seen:
-            raise UnsupportedC(
-                f"several loops count with '{site.loop.var}', which is read after one of them",
-                loc=site.loop.origin.loc,
-                code="LX130",
-                help=f"copy the last value of {site.loop.var} to another variable",
-            )
-        seen.add(site.loop.var)
+def _undeclared(derivation: Derivation) -> Derivation:
+    """What only counts loops is not declared beside them, inside other loops."""
+    w = Work(derivation, {})
+    inside = [s.name for path, s in walk(w.fn.body) if isinstance(s, Decl) and len(path) > 1]
+    for name in (n for n in inside if n in counters(w.fn)):
+        w.attempt(Privatise(name, name))
+    return w.derivation
 
 
 def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:

@@ -2,7 +2,8 @@
 
 Legal where every read of x in an iteration is preceded by a write in the same iteration, and x is
 not read after the loop. Where x is used outside of the loop too, the private one gets a name of its
-own. (Seed 000, step 0: "acc is private for these two loops".)
+own. What does nothing but count loops needs no declaration: each of them has its own. (Seed 000,
+step 0: "acc is private for these two loops".)
 """
 
 from __future__ import annotations
@@ -13,8 +14,19 @@ from typing import ClassVar
 from loopxform.analysis.privatise import private_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Decl, Function
-from loopxform.ir.visit import Path, at, names, reads, rename, replace_at, walk, writes
+from loopxform.ir.nodes import Decl, For, Function, Opaque
+from loopxform.ir.visit import (
+    Path,
+    at,
+    counters,
+    names,
+    reads,
+    rename,
+    replace_at,
+    stmt_exprs,
+    walk,
+    writes,
+)
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, trusted
 
@@ -43,7 +55,7 @@ class Privatise(Step):
                     remedy="only variables the function declares can become private",
                 ),
             )
-        if found[: len(site.path)] == site.path:
+        if found[: len(site.path)] == site.path or _only_counts(fn, self.name):
             return ()
         return (*self._shape(fn, found), *private_obstacles(fn, site.path, self.name))
 
@@ -69,6 +81,8 @@ class Privatise(Step):
         assert path is not None
         if path[: len(site.path)] == site.path:
             return fn
+        if _only_counts(fn, self.name):
+            return replace_at(fn, path, ())
         decl = next(s for p, s in walk(fn.body) if p == path)
         assert isinstance(decl, Decl)
         emptied = replace_at(replace_at(fn, site.path, (replace(site.loop, body=()),)), path, ())
@@ -79,8 +93,20 @@ class Privatise(Step):
         moved = replace_at(fn, site.path, (replace(site.loop, body=(inner, *body)),))
         return moved if shared else replace_at(moved, path, ())
 
-    def reason(self, fn: Function) -> str:  # noqa: ARG002
+    def reason(self, fn: Function) -> str:
+        if _only_counts(fn, self.name):
+            return f"{self.name} only counts loops, each of which has its own"
         return f"{self.name} is written before it is read in each iteration, and not read after"
+
+
+def _only_counts(fn: Function, name: str) -> bool:
+    """Whether a variable is mentioned by the loops that count with it, and inside of those, alone;
+    what is not modelled may do anything with it."""
+    if name not in counters(fn) or any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+        return False
+    own = [p for p, s in walk(fn.body) if isinstance(s, For) and s.var == name]
+    used = [p for p, s in walk(fn.body) if any(name in names(e) for e in stmt_exprs(s))]
+    return all(any(p[: len(o)] == o and p != o for o in own) for p in used)
 
 
 def _declaration(fn: Function, name: str) -> Path | None:

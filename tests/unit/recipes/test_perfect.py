@@ -6,6 +6,7 @@ import pytest
 from conftest import Golden
 from deriving import assert_same_meaning, c, untiled
 
+from loopxform.errors import UnsupportedC
 from loopxform.ir.printer import listing
 from loopxform.recipes.nest import prepare, prepare_all
 from loopxform.transforms import Derivation, replay
@@ -20,6 +21,15 @@ CASES = {
         "for (int g = 0; g < n; g++) { float u = x[g]; for (int i = 0; i < n; i++) {"
         " float s = u * h; for (int j = 0; j < m; j++) B[g][i][j] = s * y[j]; } }",
         f"{ARGS}, float B[n][n][m]",
+    ),
+    "counter-declared-inside": c(
+        "for (int i = 0; i < n; i++) { int j; for (j = 0; j < m; j++) A[i][j] = x[i] * y[j]; }",
+        ARGS,
+    ),
+    "counter-left-by-one-loop": c(
+        "for (int i = 0; i < n; i++) { int j; for (j = 0; j < m; j++) A[i][j] = x[i];"
+        " for (j = 0; j < m; j++) A[i][j] += y[j]; d[i] = j; }",
+        ARGS,
     ),
     "declared-outside": c(
         f"float s; for (int i = 0; i < n; i++) {{ s = x[i] * h; {SCALED} }}",
@@ -78,3 +88,15 @@ def test_nests(case: str, golden: Golden) -> None:
 def test_one_nest_stays_one_where_a_recipe_is_asked_for() -> None:
     nest = prepare(Derivation(untiled(CASES["row-sum"])))
     assert nest.parallel == ("i",)
+
+
+def test_counts_that_several_loops_leave_in_one_variable() -> None:
+    """These loops cannot be told apart."""
+    text = c(
+        "for (int i = 0; i < n; i++) { int j; for (j = 0; j < m; j++) A[i][j] = x[i]; d[i] = j;"
+        " for (j = 0; j < m; j += 2) A[i][j] = y[j]; d[i] += j; }",
+        ARGS,
+    )
+    with pytest.raises(UnsupportedC, match="several loops count with 'j'") as refused:
+        prepare(Derivation(untiled(text)))
+    assert refused.value.code == "LX130"

@@ -7,6 +7,12 @@ from c_texts import C89, MM
 from conftest import Golden
 from deriving import assert_step, c, refusal
 
+COUNTED = c(
+    "for (int i = 0; i < n; i++) { int x; for (x = 0; x < 4; x++) m[i][x] = a[i]; BEHIND }",
+    "int n, float a[n], float b[n], float m[n][4]",
+)
+"""C as it was before loops could declare their counters."""
+
 LISTINGS = {
     "accumulator": (
         C89,
@@ -27,6 +33,11 @@ LISTINGS = {
         ),
         "privatise t i#1",
     ),
+    "counter": (COUNTED.replace("BEHIND", ""), "privatise x x"),
+    "counter-of-two-loops": (
+        COUNTED.replace("BEHIND", "for (x = 1; x < 3; x++) m[i][x] += b[i];"),
+        "privatise x i",
+    ),
     "set-before": (
         c("float t = 3; for (int i = 0; i < n; i++) { t = a[i]; b[i] = t; }"),
         "privatise t i",
@@ -38,6 +49,8 @@ LISTINGS = {
 }
 
 REFUSALS = {
+    "counter-that-is-read": (COUNTED.replace("BEHIND", "b[i] = x;"), "privatise x x"),
+    "counter-with-other-uses": (COUNTED.replace("BEHIND", "x = 3; b[i] = x;"), "privatise x x"),
     "read-first": (
         c("float t = 0; for (int i = 0; i < n; i++) { t += a[i]; b[i] = t; }"),
         "privatise t i",
