@@ -46,7 +46,7 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
     inside = structs.Inside(start, plain)
     pairs = guard.unrestricted(guard.meeting(plain)) if reordered else ()
     sizes = tuple(_sizes(plain, pairs))
-    conditions = guard.conditions(plain, structs.plain(fn, new))
+    conditions = (*guard.conditions(plain, structs.plain(fn, new)), *guard.given(plain))
     if start == fn or not (conditions or pairs):
         return c_program.file_text(fn)
     d = Dialect("c", symbols(plain))

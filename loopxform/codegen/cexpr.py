@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from loopxform.codegen import halves
-from loopxform.codegen.structs import Place, c_text, places
+from loopxform.codegen.structs import NOT_NULL, Place, c_text, places
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
 from loopxform.ir.constants import half
@@ -223,6 +223,8 @@ def _text(e: Expr, d: Dialect) -> _Text:
             return d.load(e), PRIMARY
         case Bin("min" | "max" as op, left, right):
             return _min_max(op, left, right, d)
+        case Bin("==" | "!=" as op, Var(name), Const(0)) if d.name(name).endswith(NOT_NULL):
+            return f"{d.name(name)[1 : -len(NOT_NULL)]} {op} 0", BINARY[op]
         case Bin():
             return _binary(e, d)
         case Un(op, operand):

@@ -66,6 +66,15 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     return tuple(dict.fromkeys((*_narrow(start, mentioned), *found)))
 
 
+def given(start: Function) -> Iterator[Condition]:
+    """Pointers that may be null are not, where transformed loops might read an array for which the
+    user's have no use."""
+    for p in start.objects:
+        if p.tests:
+            test = Bin("!=", Var(p.name), Const(0))
+            yield Condition(test, f"{p.tests} is a null pointer", plain=True)
+
+
 def _narrow(start: Function, mentioned: Iterable[str]) -> Iterator[Condition]:
     """Sizes of 64 bits hold numbers of 32: products of two do not overflow."""
     types = symbols(start)

@@ -27,10 +27,11 @@ from loopxform.codegen.cexpr import HELPERS, Dialect
 from loopxform.codegen.guard import wide
 from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import Plan
-from loopxform.ir.nodes import Function, Param
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Const, Expr, Function, Param
 from loopxform.ir.types import CHAR, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
-from loopxform.ir.visit import names
+from loopxform.ir.visit import names, substitute
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,9 @@ class HostPlan:
     """Everything templates/entry.c.j2, host.c.j2 and host.h.j2 print. `place` is where the part
     stands in the user's file, `key` tells its kernels from others, `control` are the statements
     around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
-    there to be something to do; `flags` are those of the temporaries that the control flow reads;
-    `prelude` is what must stand above, where the user's file does not
+    there to be something to do; `given` are arrays that a null pointer may stand for, with the
+    condition under which none does, and what to say otherwise; `flags` are those of the temporaries
+    that the control flow reads; `prelude` is what must stand above, where the user's file does not
     have it. Without `cl_prototype` there is no NAME_cl."""
 
     name: str
@@ -125,6 +127,7 @@ class HostPlan:
     locals: tuple[tuple[str, str], ...]
     unused: tuple[str, ...]
     nulls: tuple[str, ...]
+    given: tuple[tuple[str, str, str], ...]
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
@@ -187,6 +190,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         locals=tuple(inside.locals()),
         unused=(*roots, *(name for name, _ in inside.locals())),
         nulls=tuple(inside.nulls()),
+        given=tuple(_given(plan, d)),
         overlaps=tuple(guard.overlaps(fn, guard.meeting(fn), inside.texts)),
         cl_overlaps=tuple(_written_pairs(plan.buffers)),
         takes_for_granted=" && ".join(_takes_for_granted(plan)),
@@ -261,7 +265,7 @@ def _name(a: Buffer | Param) -> str:
 def _cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
     """The arguments of the kernels, and the scalars that only their launches and the conditions for
     these mention."""
-    asked = [*plan.launched, *(c.expr for c in plan.conditions)]
+    asked = [*plan.launched, *(c.expr for c in (*plan.conditions, *guard.given(plan.start)))]
     asked += [b.when for b in plan.buffers if b.when is not None]
     wanted = {*arguments, *(n for e in asked for n in names(e))}
     structs = {b.param.name for b in plan.buffers} - {p.name for p in plan.start.objects}
@@ -303,10 +307,21 @@ def _part(p: Part | None, d: Dialect) -> HostPart | None:
 
 
 def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
-    """Where each kernel is launched once: the arrays that they are about have elements."""
+    """Where each kernel is launched once: the arrays that they are about have elements. Those that
+    may not be there are not asked."""
+    there: dict[str, Expr] = {p.name: Const(1) for p in plan.start.objects if p.tests}
     for b in plan.buffers if plan.is_list else ():
-        if b.when is not None:
-            yield wide(b.when, d), f"{b.param.name} is not touched: there is nothing to offload"
+        when = None if b.when is None else simplify(substitute(b.when, there))
+        if when is not None and value_of(when) is None:
+            yield wide(when, d), f"{b.param.name} is not touched: there is nothing to offload"
+
+
+def _given(plan: Plan, d: Dialect) -> Iterator[tuple[str, str, str]]:
+    tested = (p.tests for p in plan.start.objects if p.tests)
+    arrays = {b.param.name for b in plan.buffers}
+    for name, c in zip(tested, guard.given(plan.start)):
+        if name in arrays:
+            yield name, c.text(d), c.why
 
 
 def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:

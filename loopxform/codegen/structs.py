@@ -51,11 +51,19 @@ def places(fn: Function) -> dict[str, Place]:
     return {n: at for n, at in found.items() if at is not None and at.path[-1].type is not None}
 
 
+NOT_NULL = " != 0)"
+"""Ends the text of a number that says whether a pointer points somewhere."""
+
+
 def c_text(fn: Function, name: str) -> str:
-    """What C calls a number or a pointer in one struct: `q.n`, `s->in.a`."""
-    at = place(fn, name) if "." in name else None
-    if at is None:
+    """What C calls a number or a pointer in one struct: `q.n`, `s->in.a`; whether a pointer points
+    somewhere: `(p != 0)`."""
+    if "." not in name:
         return name
+    at = place(fn, name)
+    if at is None:
+        tested = next((p.tests for p in fn.objects if p.name == name), "")
+        return f"({tested}{NOT_NULL}" if tested else name
     arrow = "->" if at.struct.array else "."
     return c_text(fn, at.struct.name) + arrow + ".".join(m.name for m in at.path)
 
@@ -76,7 +84,7 @@ def require_layout(fn: Function) -> None:
     """Raises EmitError for a member of a struct that cannot be written."""
     for p in fn.objects:
         found = place(fn, p.name) if p.is_member else None
-        if p.is_member and (found is None or "{" in found.struct.type.spelling):
+        if p.is_member and not p.tests and (found is None or "{" in found.struct.type.spelling):
             struct, _, _ = p.name.partition(".")
             raise EmitError(
                 f"how the struct '{struct}' lies in memory is not known",

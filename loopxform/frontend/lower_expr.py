@@ -11,7 +11,7 @@ from loopxform.frontend.ctype import CType, Func, Lookup, ctype
 from loopxform.frontend.literals import literal, special
 from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.places import Places
-from loopxform.frontend.pointers import element, rank_left
+from loopxform.frontend.pointers import element, is_zero, rank_left
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.subscripts import subscript
 from loopxform.frontend.symbols import Symbol, Table
@@ -65,6 +65,10 @@ class Expressions:
             self._depth -= 1
 
     def _lower(self, node: c_ast.Node) -> Expr:
+        given = self.table.test(node)
+        if given is not None:
+            op = "==" if isinstance(node, c_ast.BinaryOp) and node.op == "==" else "!="
+            return Bin(op, Var(given.ir), Const(0), origin=self.places.origin(node))
         match node:
             case c_ast.Constant():
                 return literal(node)
@@ -138,7 +142,7 @@ class Expressions:
             raise NotModelled("LX014", reason, "make the pointer a parameter", node)
         index: list[Expr] = []
         for part in parts:
-            counted = [term for term in part if not _is_zero(term[1])] or part[:1]
+            counted = [term for term in part if not is_zero(term[1])] or part[:1]
             terms = [(sign, self._integer(n), n) for sign, n in counted]
             index.append(subscript(terms, self.types))
         return Load(symbol.ir, tuple(index), origin=self.places.origin(node))
@@ -155,7 +159,7 @@ class Expressions:
         """Long sums are left-deep: their operands are collected without recursion."""
         chain: list[c_ast.BinaryOp] = []
         left: c_ast.Node = node
-        while isinstance(left, c_ast.BinaryOp):
+        while isinstance(left, c_ast.BinaryOp) and (left is node or not self.table.test(left)):
             chain.append(left)
             left = left.left
         if len(chain) + self._depth > MAX_DEPTH:
@@ -172,7 +176,7 @@ class Expressions:
         return out
 
     def _operand(self, node: c_ast.Node) -> Expr:
-        if rank_left(node, self.table.of):
+        if self.table.test(node) is None and rank_left(node, self.table.of):
             reason = "a pointer is computed or compared"
             raise NotModelled("LX014", reason, "index the array instead: A[i]", node)
         return self.lower(node)
@@ -279,12 +283,6 @@ def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
         raise NotModelled("LX014", f"the address of '{name}' is used as a value", help, node)
     if not t.is_scalar:
         raise NotModelled("LX015", f"'{name}' has type {t}, which is not modelled", _help(t), node)
-
-
-def _is_zero(node: c_ast.Node) -> bool:
-    while isinstance(node, c_ast.Cast):
-        node = node.expr
-    return isinstance(node, c_ast.Constant) and node.value == "0"
 
 
 def _help(t: CType) -> str:

@@ -16,6 +16,7 @@ from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.facts import Facts, follows
 from loopxform.frontend.filescope import FileScope
 from loopxform.frontend.forward import forward_subscripts
+from loopxform.frontend.given import find_given
 from loopxform.frontend.loose import loosen
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_stmt import Statements
@@ -106,6 +107,7 @@ class _Lowering:
         bind(self.table)
         loosen(self.table, node.body)
         as_numbers(self.table, node.body)
+        find_given(self.table)
         self.table.name_symbols()
         self.x = Expressions(self.table, places, self.resolver.typedef, scope.own, scope.routines)
         self.facts = Facts(self.x.types, stable(self.table))
@@ -121,7 +123,7 @@ class _Lowering:
         t = ctype(self.node.decl.type, self.resolver.typedef)
         returns = replace(t, derived=t.derived[1:])
         body = self._body(returns)
-        params = tuple(self._param(s) for p in self.params for s in self._parts(p))
+        params = tuple(self._param(s) for p in self.params for s in self._with_test(p))
         used = {s.name: s for s in self.table.symbols if _used_global(s)}
         order = [n for n in self.scope.names if n in used]
         order += [n for n, s in used.items() if s.owner is not None]
@@ -206,6 +208,12 @@ class _Lowering:
         members = (m for m in self.table.symbols if m.owner is s)
         return [part for m in members for part in self._parts(m)]
 
+    def _with_test(self, s: Symbol) -> Iterator[Symbol]:
+        """The parts of a parameter, and whether it points somewhere, where that is asked."""
+        yield from self._parts(s)
+        if s in self.table.given:
+            yield self.table.given[s]
+
     def _param(self, s: Symbol) -> Param:
         assert s.type.base is not None
         assert s.decl is not None
@@ -224,6 +232,7 @@ class _Lowering:
             array=bool(s.type.derived),
             part_of=_whole(s),
             pointer=s.behind_pointer,
+            tests=s.tests.ir if s.tests is not None else "",
             origin=origin,
         )
 

@@ -281,3 +281,10 @@ def _unknown(node: c_ast.Node) -> NotModelled:
         return NotModelled("LX014", "a pointer is moved while it is used", help, node)
     help = "name the array and its subscripts: A[i][j]"
     return NotModelled("LX014", "this pointer does not name one array", help, node)
+
+
+def is_zero(node: c_ast.Node) -> bool:
+    """Whether it is 0, NULL among others."""
+    while isinstance(node, c_ast.Cast):
+        node = node.expr
+    return isinstance(node, c_ast.Constant) and node.value == "0"

@@ -16,7 +16,7 @@ from loopxform.frontend.directives import pragma_text
 from loopxform.frontend.filescope import FileScope
 from loopxform.frontend.members import is_pointer_member, member, owner_of
 from loopxform.frontend.openmp import identifiers
-from loopxform.frontend.pointers import rank_left
+from loopxform.frontend.pointers import is_zero, rank_left
 from loopxform.frontend.structs import copies
 from loopxform.frontend.symbols import Kind, Setting, Span, Symbol, Table, Unit, enumerator
 from loopxform.frontend.tree import behind_address, below
@@ -166,7 +166,7 @@ class Resolver:
                 self._written(node.lvalue, node.rvalue if plain else None, also_read=not plain)
                 self._copied(node, node.lvalue, node.rvalue if plain else None)
             case c_ast.If():
-                self.visit(node.cond)
+                self._truth(node.cond)
                 for branch in (node.iftrue, node.iffalse):
                     self._unit(branch)
             case c_ast.UnaryOp():
@@ -177,12 +177,20 @@ class Resolver:
                 self.visit(node.name)
                 self._member(node)
             case c_ast.TernaryOp():
-                self.visit(node.cond)
+                self._truth(node.cond)
                 self._unit(node.iftrue)
                 self._unit(node.iffalse)
             case c_ast.BinaryOp(op="&&" | "||"):
+                self._truth(node.left)
+                self._units.append(Unit())
+                self._truth(node.right)
+                self._units.pop().end = self._next()
+            case c_ast.BinaryOp(op="==" | "!="):
                 self.visit(node.left)
-                self._unit(node.right)
+                self.visit(node.right)
+                for one, other in ((node.left, node.right), (node.right, node.left)):
+                    if is_zero(other):
+                        self._tested(node, one)
             case c_ast.Compound():
                 self._scoped(node.block_items or ())
             case c_ast.Decl():
@@ -293,8 +301,24 @@ class Resolver:
             if isinstance(node.expr, c_ast.ID) and (own := self.table.of(node.expr)) is not None:
                 self.table.exposed.add(own)
                 self._set(own, None)
+        elif node.op == "!":
+            self._truth(node.expr)
         elif node.op not in ("sizeof", "_Alignof") or not isinstance(node.expr, c_ast.Typename):
             self.visit(node.expr)
+
+    def _truth(self, node: c_ast.Node | None) -> None:
+        """A condition; that of a pointer is whether it points somewhere."""
+        self.visit(node)
+        if node is not None:
+            self._tested(node, node)
+
+    def _tested(self, test: c_ast.Node, node: c_ast.Node) -> None:
+        """Records a test of a pointer."""
+        while isinstance(node, c_ast.Cast) and rank_left(node, self.table.of):
+            node = node.expr
+        pointer = self.table.of(node) if isinstance(node, c_ast.ID) else None
+        if pointer is not None and pointer.type.derived:
+            self.table.tests[id(test)] = pointer
 
     def _escape(self, node: c_ast.Node) -> None:
         symbol = base_symbol(node, self.table)

@@ -46,7 +46,8 @@ class Symbol:
     that a local pointer is another name for (see `bindings`), `owner` the structs of a member
     and `member_type` the type it is declared with. `loose` marks local pointers that are arrays of
     their own wherever they stand still (see `loose`), `behind_pointer` numbers in the one struct
-    that a pointer points to (see `single`).
+    that a pointer points to (see `single`). A number that says whether a pointer points somewhere
+    `tests` it.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Symbol:
     member_type: CType | None = None
     loose: bool = False
     behind_pointer: bool = False
+    tests: Symbol | None = None
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)
@@ -128,6 +130,10 @@ class Table:
     """What stands for the members of structs."""
     copies: dict[int, list[c_ast.Assignment]] = field(default_factory=dict)
     """The assignments of members that a copy of a struct stands for, by the id of its node."""
+    tests: dict[int, Symbol] = field(default_factory=dict)
+    """The pointers that are compared with NULL, or whose truth is asked, by the id of the node."""
+    given: dict[Symbol, Symbol] = field(default_factory=dict)
+    """The numbers that say whether pointers point somewhere (see `given`)."""
     exposed: set[Symbol] = field(default_factory=set)
     """Pointers whose own address is taken."""
     jumps: bool = False
@@ -135,6 +141,17 @@ class Table:
 
     def of(self, node: c_ast.Node) -> Symbol | None:
         return self.uses.get(id(node))
+
+    def test(self, node: c_ast.Node) -> Symbol | None:
+        """The number that a test of a pointer asks for."""
+        pointer = self.named(self.tests.get(id(node)))
+        return None if pointer is None else self.given.get(pointer)
+
+    def named(self, pointer: Symbol | None) -> Symbol | None:
+        """The pointer that a local one is another name for."""
+        while pointer is not None and isinstance(pointer.target, c_ast.ID):
+            pointer = self.of(pointer.target)
+        return pointer
 
     def span(self, loop: c_ast.Node) -> Span:
         return self.spans[id(loop)]

@@ -292,7 +292,8 @@ class Param(Node):
     pointer (`s->n`). `p.x` is the member `x` of the
     structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
     marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
-    are the elements of a constant of the file in storage order, where its text says them.
+    are the elements of a constant of the file in storage order, where its text says them. `p.given`
+    `tests` the pointer `p`: it is not 0 where that points somewhere.
     """
 
     name: str
@@ -308,6 +309,7 @@ class Param(Node):
     part_of: str = ""
     local: bool = False
     values: tuple[Expr, ...] = ()
+    tests: str = ""
 
     @property
     def is_member(self) -> bool:

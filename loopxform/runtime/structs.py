@@ -37,6 +37,8 @@ def with_members(fn: Function, args: Mapping[str, Any]) -> dict[str, Any]:
     """`args` with a view (or the number) for each member that is not given itself."""
     out = dict(args)
     for p in fn.objects:
+        if p.tests:
+            out.setdefault(p.name, 1)  # there is no array that is none
         at = place(fn, p.name) if p.is_member and p.name not in out else None
         if at is not None and at.struct.name in out and at.path[-1].type is not None:
             view = member(out[at.struct.name], [m.name for m in at.path])
@@ -52,6 +54,8 @@ def with_numbers(fn: Function, plain: Mapping[str, str], args: Mapping[str, Any]
         if not s.array and isinstance(out.get(s.name), np.void):
             out[s.name] = np.asarray(out[s.name])
     for p in fn.objects:
+        if p.tests:
+            out[plain[p.name]] = 1
         at = place(fn, p.name) if p.is_member and not p.shape else None
         if at is None or at.struct.name not in out:
             continue

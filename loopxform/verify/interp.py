@@ -86,7 +86,7 @@ class Program:
 
     def run(self, args: Arguments, *, order_seed: int | None = None) -> Number | None:
         """See `run`."""
-        args = with_members(self.fn, args) if self.fn.structs else args
+        args = with_members(self.fn, args)
         bound = self._bind(args)
         order = _shuffler(order_seed)
         try:

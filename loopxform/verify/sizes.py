@@ -37,11 +37,12 @@ def checked_sizes(fn: Function, sizes: Mapping[str, Number]) -> dict[str, Number
             code="LX054",
             help="--size " + ",".join(f"{n}=64" for n in missing),
         )
-    return {n: _value(scalars[n], v) for n, v in sizes.items()}
+    tests = {p.name: 1 for p in fn.objects if p.tests}
+    return {**{n: _value(scalars[n], v) for n, v in sizes.items()}, **tests}
 
 
 def _scalars(fn: Function) -> list[Param]:
-    return [p for p in fn.objects if not p.array]
+    return [p for p in fn.objects if not p.array and not p.tests]
 
 
 def _value(p: Param, value: Number) -> Number:

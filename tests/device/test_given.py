@@ -1,0 +1,114 @@
+"""Arrays that may be left out: a null pointer does in the written files what it did in the user's
+C, on the device too, and nothing is read through it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+
+import loopxform as lx
+
+SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+FILE = """\
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void linear(int n, int m, const float *x, const float *bias, const float *gain, float *y)
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      float v = bias != NULL ? bias[j] : 0.5f;
+      for (int k = 0; k < m; k++)
+        v += x[i * m + k] * (float)(k + j);
+      if (gain)
+        v *= gain[j];
+      y[i * m + j] = v;
+    }
+}
+
+void either(int n, const float *x, float *y, float *copy)
+{
+  if (x) {
+    for (int i = 0; i < n; i++)
+      y[i] += x[i];
+  } else {
+    for (int i = 0; i < n; i++)
+      y[i] = 3;
+  }
+  for (int i = 0; i < n; i++)
+    if (copy != 0 && y[i] > 2)
+      copy[i] = y[i];
+}
+
+static float total(int n, const float *a)
+{
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s = s * 0.5 + a[i];
+  return (float)s;
+}
+
+int main(void)
+{
+  enum { N = 19, M = 11 };
+  float x[N * M], y[N * M], bias[M], gain[M], copy[N];
+  for (int i = 0; i < N * M; i++)
+    x[i] = (float)(i % 7) * 0.25f, y[i] = 0;
+  for (int i = 0; i < M; i++)
+    bias[i] = (float)i, gain[i] = 1.5f;
+  for (int i = 0; i < N; i++)
+    copy[i] = -1;
+  for (int which = 0; which < 4; which++) {
+    linear(N, M, x, which & 1 ? bias : NULL, which & 2 ? gain : NULL, y);
+    printf("%a\\n", (double)total(N * M, y));
+    either(N, which & 1 ? x : NULL, y, which & 2 ? copy : NULL);
+    printf("%a %a\\n", (double)total(N, y), (double)total(N, copy));
+  }
+  return 0;
+}
+"""
+
+
+def plain(folder: Path) -> str:
+    """What the user's own program prints."""
+    (folder / "layers.c").write_text(FILE)
+    assert cc(folder, *PLAIN, "layers.c", "-o", "plain").returncode == 0
+    return run_app(folder / "plain").stdout
+
+
+@pytest.mark.parametrize("sanitized", [False, True], ids=["strict", "sanitized"])
+def test_offloaded(tmp_path: Path, *, sanitized: bool) -> None:
+    """Silent although verbose: the device does it with an array and without."""
+    require_opencl()
+    expected = plain(tmp_path)
+    done = lx.load(tmp_path / "layers.c").offload(contract=False)
+    names = {r.region.name.partition("_")[0] for r in done.regions}
+    assert {"linear", "either"} <= names
+    done.write(tmp_path / "out")
+    options = [*PLAIN, *(SANITIZED if sanitized else [*STRICT, "-std=c11"])]
+    built = cc(tmp_path / "out", *options, "layers_opencl.c", "-o", "app", "-lOpenCL", "-lm")
+    assert built.returncode == 0, built.stderr
+    quiet = {"ASAN_OPTIONS": "detect_leaks=0", "LOOPXFORM_VERBOSE": "1"}
+    found = run_app(tmp_path / "out" / "app", **quiet)
+    assert (found.returncode, found.stdout, found.stderr) == (0, expected, "")
+
+
+def test_tiled_c_runs_the_users_loops(tmp_path: Path) -> None:
+    """There, tiles might be read of an array that is not there."""
+    expected = plain(tmp_path)
+    tiled = lx.load(tmp_path / "layers.c")["linear"].tile(limits="cpu", contract=False)
+    for name, text in tiled.openmp.files.items():
+        (tmp_path / name).write_text(text)
+    (written,) = (n for n in tiled.openmp.files if n.endswith(".c"))
+    assert "bias is a null pointer" in (tmp_path / written).read_text()
+    other = FILE.replace("void linear(", "void unused(")
+    prototype = "void linear(int, int, const float *, const float *, const float *, float *);\n"
+    (tmp_path / "rest.c").write_text(prototype + other)
+    built = cc(tmp_path, *PLAIN, *SANITIZED, written, "rest.c", "-o", "app", "-lm")
+    assert built.returncode == 0, built.stderr
+    found = run_app(tmp_path / "app", ASAN_OPTIONS="detect_leaks=0")
+    assert (found.returncode, found.stdout, found.stderr) == (0, expected, "")
