@@ -252,17 +252,10 @@ class Translator:
                 return self._below(b, a, 1)
             case ">=":
                 return self._below(b, a, 0)
-            case "!=" if b == Const(0) and self._is_unsigned(a):
-                return self._below(b, a, 1)
             case "!=":
                 return self._or(self._below(a, b, 1), self._below(b, a, 1))
             case _:
                 return self._relate(a, b, equal)
-
-    def _is_unsigned(self, e: Expr) -> bool:
-        """Whether it is a variable that is never negative."""
-        found = self.scope.type_of(e) if isinstance(e, Var) else None
-        return found is not None and found.is_unsigned
 
     def _below(self, a: Expr, b: Expr, gap: int) -> Dnf:
         """a + gap <= b."""

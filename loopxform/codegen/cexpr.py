@@ -223,7 +223,8 @@ def _text(e: Expr, d: Dialect) -> _Text:
             return d.load(e), PRIMARY
         case Bin("min" | "max" as op, left, right):
             return _min_max(op, left, right, d)
-        case Bin("==" | "!=" as op, Var(name), Const(0)) if d.name(name).endswith(NOT_NULL):
+        case Bin(">" | "<=", Var(name), Const(0)) if d.name(name).endswith(NOT_NULL):
+            op = "!=" if e.op == ">" else "=="
             return f"{d.name(name)[1 : -len(NOT_NULL)]} {op} 0", BINARY[op]
         case Bin():
             return _binary(e, d)

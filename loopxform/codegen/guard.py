@@ -71,7 +71,7 @@ def given(start: Function) -> Iterator[Condition]:
     user's have no use."""
     for p in start.objects:
         if p.tests:
-            test = Bin("!=", Var(p.name), Const(0))
+            test = Bin(">", Var(p.name), Const(0))
             yield Condition(test, f"{p.tests} is a null pointer", plain=True)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from loopxform.frontend.ctype import CType
 from loopxform.frontend.symbols import Symbol, Table
-from loopxform.ir.types import UINT
+from loopxform.ir.types import INT
 
 
 def find_given(table: Table) -> None:
@@ -18,8 +18,7 @@ def find_given(table: Table) -> None:
         p = table.named(tested)
         if p is None or p in table.given or not _stays(p, table):
             continue
-        t = CType(UINT, "unsigned int")
-        number = Symbol(f"{p.name}.given", t, "param", p.decl, at=p.at, tests=p)
+        number = Symbol(f"{p.name}.given", CType(INT, "int"), "param", p.decl, at=p.at, tests=p)
         table.given[p] = number
         table.symbols.append(number)
 

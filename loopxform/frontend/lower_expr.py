@@ -67,7 +67,7 @@ class Expressions:
     def _lower(self, node: c_ast.Node) -> Expr:
         given = self.table.test(node)
         if given is not None:
-            op = "==" if isinstance(node, c_ast.BinaryOp) and node.op == "==" else "!="
+            op = "<=" if isinstance(node, c_ast.BinaryOp) and node.op == "==" else ">"
             return Bin(op, Var(given.ir), Const(0), origin=self.places.origin(node))
         match node:
             case c_ast.Constant():

@@ -293,7 +293,7 @@ class Param(Node):
     structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
     marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
     are the elements of a constant of the file in storage order, where its text says them. `p.given`
-    `tests` the pointer `p`: it is not 0 where that points somewhere.
+    `tests` the pointer `p`: it is 1 where that points somewhere, else 0.
     """
 
     name: str

@@ -27,21 +27,21 @@ def text(fn: Function) -> str:
 
 
 MEANS = [
-    ("a[0] = p ? p[n] : 0;", "a[0] = p.given != 0 ? p[n] : 0;"),
-    ("a[0] = p != NULL ? p[n] : 0;", "a[0] = p.given != 0 ? p[n] : 0;"),
-    ("a[0] = p == 0 ? 0 : p[n];", "a[0] = p.given == 0 ? 0 : p[n];"),
-    ("if (NULL != p) a[0] = 1;", "if (p.given != 0) a[0] = 1;"),
-    ("if (!p) a[0] = 1;", "if (!(p.given != 0)) a[0] = 1;"),
-    ("if (p && !q) a[0] = 1;", "if (p.given != 0 && !(q.given != 0)) a[0] = 1;"),
+    ("a[0] = p ? p[n] : 0;", "a[0] = p.given > 0 ? p[n] : 0;"),
+    ("a[0] = p != NULL ? p[n] : 0;", "a[0] = p.given > 0 ? p[n] : 0;"),
+    ("a[0] = p == 0 ? 0 : p[n];", "a[0] = p.given <= 0 ? 0 : p[n];"),
+    ("if (NULL != p) a[0] = 1;", "if (p.given > 0) a[0] = 1;"),
+    ("if (!p) a[0] = 1;", "if (!(p.given > 0)) a[0] = 1;"),
+    ("if (p && !q) a[0] = 1;", "if (p.given > 0 && !(q.given > 0)) a[0] = 1;"),
     (
         "if (p == NULL || n > 2 || q) a[0] = 1;",
-        "if (p.given == 0 || n > 2 || q.given != 0) a[0] = 1;",
+        "if (p.given <= 0 || n > 2 || q.given > 0) a[0] = 1;",
     ),
-    ("if (!(p && q)) a[0] = 1;", "if (!(p.given != 0 && q.given != 0)) a[0] = 1;"),
-    ("if (m) m[0][0] = 1;", "if (m.given != 0) m[0, 0] = 1;"),
-    ("a[n] = (p != NULL) - 2;", "a[n] = (p.given != 0) - 2;"),
-    ("float *t = p; if (t) t[1] = 2;", "if (p.given != 0) p[1] = 2;"),
-    ("a[0] = or0(p, n);", "a[0] = p.given != 0 ? p[n] : 0.0f;"),
+    ("if (!(p && q)) a[0] = 1;", "if (!(p.given > 0 && q.given > 0)) a[0] = 1;"),
+    ("if (m) m[0][0] = 1;", "if (m.given > 0) m[0, 0] = 1;"),
+    ("a[n] = (p != NULL) - 2;", "a[n] = (p.given > 0) - 2;"),
+    ("float *t = p; if (t) t[1] = 2;", "if (p.given > 0) p[1] = 2;"),
+    ("a[0] = or0(p, n);", "a[0] = p.given > 0 ? p[n] : 0.0f;"),
 ]
 
 
