@@ -11,9 +11,9 @@ from loopxform.codegen.buffers import Buffer, buffers_of, span_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.errors import EmitError
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Function, Param
+from loopxform.ir.nodes import Copy, Function, Param
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import reads, writes
+from loopxform.ir.visit import reads, walk, writes
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
         transformed=texts[1].rstrip("\n"),
         prototype=c_declarations.prototype(start),
         locals=tuple(inside.locals()),
-        nulls=tuple(inside.nulls()),
+        nulls=(*inside.nulls(), *_copied(plain, structs.plain(fn, new))),
         sizes=sizes,
         conditions=asked,
         overlaps=tuple(guard.overlaps(plain, pairs, inside.texts)),
@@ -98,6 +98,14 @@ def _sizes(start: Function, pairs: Sequence[tuple[Param, Param]]) -> Iterator[tu
             raise
         assert isinstance(touched, Buffer)
         yield whole.name, f"sizeof({whole.type.c}) * ({guard.count(touched, d)})"
+
+
+def _copied(start: Function, fn: Function) -> Iterator[str]:
+    """Arrays of which tiles are copied, whether the loops then touch an element or not."""
+    sources = {s.source for _, s in walk(fn.body) if isinstance(s, Copy)}
+    for p in start.objects:
+        if p.name in sources and p.array and not p.static and (p.pointer or not p.is_global):
+            yield p.name
 
 
 def _leave(start: Function, call: str) -> str:

@@ -48,7 +48,7 @@ class HostPart:
 class HostBuffer:
     """An array as the host code sees it: C expressions for its address, for the elements that are
     touched, and for those that the device has room for. `into` is copied to the device, `back` from
-    it."""
+    it. A `pointer` of the caller's `may_be_null`, where the loops happen to touch nothing."""
 
     name: str
     type: str
@@ -57,6 +57,7 @@ class HostBuffer:
     room: str
     into: HostPart | None
     back: HostPart | None
+    may_be_null: bool
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -97,10 +98,9 @@ class HostPlan:
     """Everything templates/entry.c.j2, host.c.j2 and host.h.j2 print. `place` is where the part
     stands in the user's file, `key` tells its kernels from others, `control` are the statements
     around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
-    there to be something to do; `given` are arrays that a null pointer may stand for, with the
-    condition under which none does, and what to say otherwise; `flags` are those of the temporaries
-    that the control flow reads; `prelude` is what must stand above, where the user's file does not
-    have it. Without `cl_prototype` there is no NAME_cl."""
+    there to be something to do, `given` for no null pointer to stand for an array of the device;
+    `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
+    above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl."""
 
     name: str
     place: str
@@ -127,7 +127,7 @@ class HostPlan:
     locals: tuple[tuple[str, str], ...]
     unused: tuple[str, ...]
     nulls: tuple[str, ...]
-    given: tuple[tuple[str, str, str], ...]
+    given: tuple[tuple[str, str], ...]
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
@@ -296,7 +296,9 @@ def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     p = b.param
     pointer = p.name if p.array else f"&{p.name}"
     into, back = (_part(x, d) for x in (b.into, b.back))
-    return HostBuffer(p.name, p.type.c, pointer, guard.count(b, d), wide(b.count, d), into, back)
+    touched, room = guard.count(b, d), wide(b.count, d)
+    may_be_null = p.array and not p.static and (p.pointer or not p.is_global)
+    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, may_be_null)
 
 
 def _part(p: Part | None, d: Dialect) -> HostPart | None:
@@ -316,12 +318,12 @@ def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
             yield wide(when, d), f"{b.param.name} is not touched: there is nothing to offload"
 
 
-def _given(plan: Plan, d: Dialect) -> Iterator[tuple[str, str, str]]:
+def _given(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
     tested = (p.tests for p in plan.start.objects if p.tests)
     arrays = {b.param.name for b in plan.buffers}
     for name, c in zip(tested, guard.given(plan.start)):
         if name in arrays:
-            yield name, c.text(d), c.why
+            yield c.text(d), c.why
 
 
 def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
@@ -360,4 +362,5 @@ def _plain_prototype(plan: Plan) -> str:
         return f"{const}{p.type.c} *{p.name}" if p.array else f"{p.type.c} {p.name}"
 
     returns = fn.returns.c if fn.returns else "void"
-    return f"{returns} {fn.name}({', '.join(map(text, fn.params)) or 'void'})"
+    params = [text(p) for p in fn.params if not p.tests]
+    return f"{returns} {fn.name}({', '.join(params) or 'void'})"

@@ -22,6 +22,7 @@ device; without kernels nothing is known behind it:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
@@ -44,7 +45,10 @@ def lines(plan: Plan) -> list[str]:
     """The statements of `lx_run_NAME`."""
     set_here = {x.name: x.type for x in every(plan.schedule) if isinstance(x, Set)}
     d = Dialect("c", {**symbols(plan.function), **set_here})
-    return [*_variables(plan), *_items(plan.schedule, plan, d)]
+    body = _items(plan.schedule, plan, d)
+    read = " ".join(re.sub(r"^\s*\w+ = ", "", line) for line in body)
+    unread = (n for n in set_here if not re.search(rf"\b{n}\b", read))
+    return [*_variables(plan), *body, *(f"(void){n};" for n in unread)]
 
 
 def _variables(plan: Plan) -> Iterator[str]:
