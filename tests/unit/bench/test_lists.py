@@ -93,7 +93,7 @@ def test_a_label_has_what_the_recipe_has() -> None:
         ("naive", ["Tk"], "'Tk' is not NAME=VALUE,..."),
         ("naive", ["Tk=8,0"], "Tk must be a whole number"),
         ("naive", ["vector=3"], "no vector has 3 elements"),
-        ("naive", ["stages=2,3"], "a tile has 1 or 2 buffers"),
+        ("naive", ["stages=2,9"], "stages must be a whole number from 1 to 8, not '9'"),
         ("naive", ["item-layout=4"], "'4' is no rectangle"),
         ("naive", ["pad="], "'pad=' is not NAME=VALUE,..."),
         ("naive", ["Tk=8", "Tk=16"], "'Tk' is varied twice"),
