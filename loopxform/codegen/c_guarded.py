@@ -103,9 +103,8 @@ def _sizes(start: Function, pairs: Sequence[tuple[Param, Param]]) -> Iterator[tu
 def _copied(start: Function, fn: Function) -> Iterator[str]:
     """Arrays of which tiles are copied, whether the loops then touch an element or not."""
     sources = {s.source for _, s in walk(fn.body) if isinstance(s, Copy)}
-    for p in start.objects:
-        if p.name in sources and p.array and not p.static and (p.pointer or not p.is_global):
-            yield p.name
+    found = (p for p in start.objects if p.name in sources and guard.may_be_null(p))
+    yield from structs.roots(found)
 
 
 def _leave(start: Function, call: str) -> str:

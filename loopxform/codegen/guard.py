@@ -66,6 +66,12 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     return tuple(dict.fromkeys((*_narrow(start, mentioned), *found)))
 
 
+def may_be_null(p: Param | Struct) -> bool:
+    """Whether an array is behind a pointer of the caller's, which need not point anywhere where the
+    loops touch no element."""
+    return p.array and not p.static and (p.pointer or not p.is_global)
+
+
 def given(start: Function) -> Iterator[Condition]:
     """Pointers that may be null are not, where transformed loops might read an array for which the
     user's have no use."""

@@ -297,8 +297,8 @@ def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     pointer = p.name if p.array else f"&{p.name}"
     into, back = (_part(x, d) for x in (b.into, b.back))
     touched, room = guard.count(b, d), wide(b.count, d)
-    may_be_null = p.array and not p.static and (p.pointer or not p.is_global)
-    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, may_be_null)
+    null = guard.may_be_null(p)
+    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null)
 
 
 def _part(p: Part | None, d: Dialect) -> HostPart | None:

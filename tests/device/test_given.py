@@ -148,3 +148,31 @@ def test_tiled_c_runs_the_users_loops(tmp_path: Path) -> None:
     assert built.returncode == 0, built.stderr
     found = run_app(tmp_path / "app", ASAN_OPTIONS="detect_leaks=0")
     assert (found.returncode, found.stdout, found.stderr) == (0, expected, "")
+
+
+STRUCTS = """\
+typedef struct { float re, im; } C;
+typedef struct { int m; float *w; } S;
+void dots(int n, const C *restrict a, const S *s, float *restrict d)
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      float t = 0;
+      for (int k = 0; k < s->m; k++)
+        t += (a[i * s->m + k].re - a[i * s->m + k].im) * s->w[k * n + j];
+      d[i * n + j] = t;
+    }
+}
+"""
+
+
+def test_tiled_c_asks_for_structs_by_their_pointer(tmp_path: Path) -> None:
+    """Tiles of members are copied; the array that may be null is that of the structs."""
+    (tmp_path / "dots.c").write_text(STRUCTS)
+    files = lx.load(tmp_path / "dots.c")["dots"].tile(limits="cpu", contract=False).openmp.files
+    (text,) = (t for n, t in files.items() if n.endswith(".c"))
+    assert text.count("if (!a)") == 1
+    assert text.count("if (!s_w)") == 1
+    (tmp_path / "written.c").write_text(text)
+    built = cc(tmp_path, *STRICT, "-Wno-unknown-pragmas", *PLAIN, "-c", "written.c")
+    assert built.returncode == 0, built.stderr
