@@ -28,7 +28,8 @@ def _find(argv: Sequence[str], subject: str | None) -> tuple[int, int]:
     (`-o DIR`, `--Ty=0`, `-DX`), or a word."""
     for n, word in enumerate(argv if subject else ()):
         if word == subject:
-            return (n + 1, 0) if _is_option(word) and n + 1 < len(argv) else (n, 0)
+            valued = _is_option(word) and n + 1 < len(argv) and not _is_option(argv[n + 1])
+            return (n + 1, 0) if valued else (n, 0)
         if word.startswith(f"{subject}="):
             return n, len(f"{subject}=")
         if word.startswith("-") and word[2:] == subject:
@@ -37,4 +38,4 @@ def _find(argv: Sequence[str], subject: str | None) -> tuple[int, int]:
 
 
 def _is_option(word: str) -> bool:
-    return word.startswith("-") and word != "-"
+    return word.startswith("-") and word != "-" and not word[1].isdigit()
