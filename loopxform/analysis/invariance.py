@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Space
-from loopxform.ir.visit import bodies, loads, names, resolve, stmt_exprs, writes
+from loopxform.ir.visit import bodies, loads, names, resolve, stmt_exprs, walk, writes
 
 Loops = frozenset[str]
 NONE: Loops = frozenset()
@@ -57,7 +57,7 @@ class Invariance:
 def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) -> Invariance:
     """The facts of `body`, which stands inside the loops `parallel`."""
     objects = {p.name for p in fn.objects if p.array}
-    objects |= {s.name for s in fn.body if isinstance(s, Decl) and s.space is Space.GLOBAL}
+    objects |= {s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.space is Space.GLOBAL}
     written = writes(body)
     values: dict[str, Loops] = {v: frozenset({v}) for v in parallel}
     every = frozenset(parallel) | {s.var for s in _loops(body)}

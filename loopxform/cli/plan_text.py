@@ -9,7 +9,8 @@ from loopxform.analysis.invariance import Read
 from loopxform.ir.printer import expr_text
 from loopxform.recipes.reuse import Facts, Staged
 from loopxform.tiled import TiledRoutine
-from loopxform.transforms import Few, Narrow, Pack, Record, Version
+from loopxform.transforms import Arrange, Few, Narrow, Pack, Record, Version
+from loopxform.transforms.arrange import TURNED
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
@@ -69,6 +70,12 @@ def _version(record: Record) -> str:
         case Few(_, units, shapes):
             tiles = ", ".join(text.partition(":")[0] for text in shapes)
             return f"tiles        {tiles}: what takes the least time on {units} compute units"
+        case Arrange(_, width, least, turned, arrays):
+            names = ", ".join(x.removesuffix(TURNED) for x in arrays)
+            return (
+                f"copies       of {names} as tiles have them, in rows of vectors of {width}, where each "
+                f"element serves {least} iterations ({turned} where its rows are vectors)"
+            )
         case Narrow() if "where" in record.reason:
             return "offsets      of 32 bits, where arrays have few enough elements"
         case Pack(_, width, least):

@@ -2,7 +2,8 @@
 
 They pass values from one kernel to the next. One that is like an array of the caller's (step
 `pack`) need not be there at all: where the rows of both have one length, the host gives kernels
-that array, and the nest that would make the copy is not launched.
+that array, and the nest that would make the copy is not launched. So it does where none that is
+launched reads the copy.
 """
 
 from __future__ import annotations
@@ -38,11 +39,13 @@ def temporaries(fn: Function) -> tuple[Buffer, ...]:
 def _temporary(fn: Function, s: Decl) -> Buffer:
     count = reduce(lambda a, b: Bin("*", a, b), s.shape)
     p = Param(s.name, s.type, s.shape, array=True, origin=s.origin)
-    same = stands_for(fn, s)
-    if same is None:
+    if not s.like:
         return Buffer(p, count, None, written=True)
-    needed = [*_conditions(fn.body, s.name, scalars(fn)), Un("!", same)]
-    return Buffer(p, count, conjunction(needed), written=True, like=s.like)
+    same = stands_for(fn, s)
+    needed = list(_conditions(fn.body, s.name, scalars(fn)))
+    needed += [] if same is None else [Un("!", same)]
+    when = conjunction(needed) if needed else None
+    return Buffer(p, count, when, written=True, like=s.like)
 
 
 def own_arrays(fn: Function) -> list[Decl]:
@@ -71,7 +74,7 @@ def stands_for(fn: Function, s: Decl) -> Expr | None:
     """Where the array of the caller's that `s` is like has rows of the same length, so that the
     host can give the kernels that array in place of a copy. None: never."""
     own = next((p for p in fn.objects if p.name == s.like), None)
-    if own is None:
+    if own is None or s.turned:
         return None
     rows = [(a, b) for a, b in zip(s.shape[1:], own.shape[1:]) if a != b]
     return conjunction([Bin("==", a, b) for a, b in rows if b is not None])

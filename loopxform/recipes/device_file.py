@@ -73,7 +73,7 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
 
 _CHOICES = {"at_once": (1, 2, 4, 8, 16), "stages": (1, 2)}
 _LISTS = {"item_sizes": ("three sizes", "[1024, 1024, 64]"), "rectangle": ("two sizes", "[4, 8]")}
-_UNKNOWN = ("compute_units", "vector", "serpentine", "pack")
+_UNKNOWN = ("compute_units", "vector", "serpentine", "pack", "arrange", "turn")
 """Where 0 means that it is not known, or not there."""
 
 

@@ -145,11 +145,13 @@ def in_versions(w: Work, group: str, options: Options, smaller: str = "") -> Non
             most = widest(w.fn, tile, width)
             while most > 1 and not w.attempt(Vectorise(tile, str(most))):
                 most //= 2
-        _stored(w, nest, width)
+        if _on_grid(w, first) <= 2:
+            _stored(w, nest, width)
 
 
 def _stored(w: Work, nest: Path, width: int) -> None:
-    """Results are stored as vectors wherever those are known to lie in memory."""
+    """Results are stored as vectors wherever those are known to lie in memory. Not those of
+    batches, as for copies."""
     for site in _loops(w, nest):
         found = stored(site.loop) if site.loop.unroll else None
         if found is not None and in_memory(w.fn, found.target.array):

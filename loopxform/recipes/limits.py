@@ -26,7 +26,9 @@ class Limits:
     (`preload`), and unrolled register tiles are walked there and back in `serpentine` rows (0: in
     the order of the program), by work-items that stand in a `rectangle` (rows, columns; 0 for rows
     of them); arrays whose rows are no vectors are copied into longer ones where each serves `pack`
-    iterations (0: never).
+    iterations (0: never). The device fills tiles on its own (`asynchronous`) where each element of
+    their arrays serves `arrange` iterations, `turn` of them where rows of the array are vectors,
+    but lie across those of the tile.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     """
 
@@ -44,6 +46,9 @@ class Limits:
     preload: bool = False
     serpentine: int = 0
     pack: int = 0
+    asynchronous: bool = False
+    arrange: int = 0
+    turn: int = 0
     rectangle: tuple[int, int] = (0, 0)
     bandwidth: float = 0
     peak: float = 0
@@ -52,7 +57,9 @@ class Limits:
 KIB = 1024
 
 
-def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Limits:
+def _nvidia(
+    name: str, compute_units: int, bandwidth: float, peak: float, *, asynchronous: bool = False
+) -> Limits:
     """CUDA C programming guide, compute capabilities 3.5 to 9.0: 1024 threads, 255 registers a
     thread. What else pays there: docs/performance.md."""
     return Limits(
@@ -68,6 +75,9 @@ def _nvidia(name: str, compute_units: int, bandwidth: float, peak: float) -> Lim
         preload=True,
         serpentine=8,
         pack=1536,
+        asynchronous=asynchronous,
+        arrange=1536,
+        turn=2112,
         rectangle=(4, 8),
         bandwidth=bandwidth,
         peak=peak,
@@ -80,8 +90,8 @@ PROFILES: dict[str, Limits] = {
         # Seed 000, tables 1 and 2: 1024 items and 48 KiB a group. 128 registers: half of what
         # current GPUs give a work-item in a group of 256.
         Limits("generic", 1024, 48 * KIB, 128, 32, item_sizes=(1024, 1024, 64)),
-        _nvidia("h100", 132, 3350, 66900),
-        _nvidia("a100", 108, 2039, 19500),
+        _nvidia("h100", 132, 3350, 66900, asynchronous=True),
+        _nvidia("a100", 108, 2039, 19500, asynchronous=True),
         _nvidia("rtx2080ti", 68, 616, 13400),
         _nvidia("gtx780ti", 15, 336, 5040),
         # AMD CDNA 2 ISA: 64 lanes, 256 architectural VGPRs a lane; ROCm's OpenCL reports 256 items

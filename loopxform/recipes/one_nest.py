@@ -6,7 +6,7 @@ listings of seed 000, section 2.1, which they reproduce for a matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from loopxform.analysis.invariance import Read
@@ -16,6 +16,13 @@ from loopxform.ir.names import fresh, outer_name, used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, perfect_nest, resolve
 from loopxform.recipes import fit
+from loopxform.recipes.arranged import (
+    Arrangement,
+    arrangement,
+    asynchronous,
+    copies_of,
+    version,
+)
 from loopxform.recipes.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.recipes.copies import NotCopied, copies, registers
 from loopxform.recipes.demand import Demand, demand
@@ -24,10 +31,11 @@ from loopxform.recipes.finish import finish
 from loopxform.recipes.in_group import in_group
 from loopxform.recipes.layouts import one_each
 from loopxform.recipes.limits import Limits
+from loopxform.recipes.mapped_copy import mapped_copy
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.nest import Nest, with_guards_inside
 from loopxform.recipes.reuse import Dim, Staged
-from loopxform.recipes.rounds import filled, shapes
+from loopxform.recipes.rounds import Tiling, filled, shapes
 from loopxform.recipes.shapes import in_shapes
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
@@ -142,33 +150,78 @@ def _staged(
 
 
 def _in_shapes(
-    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, options: Options
+    nest: Nest,
+    choice: Choice,
+    given: Mapping[str, int],
+    limits: Limits,
+    asked: Options,
+    *,
+    large: bool = True,
 ) -> Tiled | None:
-    """The nest in several shapes of tiles; None where it needs no more than one, or cannot have
-    others."""
-    if None not in trips(nest).values():
-        return None
-    options = wanted(options, limits, choice)
+    """The nest in several shapes of tiles, with a version that reads arranged copies for `large`
+    sizes; None where it needs no more than one shape, or cannot have others."""
+    options = wanted(asked, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fit.fitted(choice, needs, limits, given)
     found = shapes(choice, needs, sizes, given, limits, nest.parallel)
     if len(found) == 1:
         return None
-    done: list[Tiled] = []
-
-    def tiled(part: Nest, sizes: Mapping[str, int]) -> Derivation:
-        one = one_nest(part, sizes, "register", limits, options, strict=True, versions=False)
-        done.append(one)
-        return one.derivation
-
+    counts = trips(nest)
+    copies = arrangement(nest, choice, sizes, counts, limits, asked) if large else None
+    if None not in counts.values() and copies is None:
+        return None
     try:
-        derivation = in_shapes(nest, found, limits.compute_units, tiled)
+        if copies is not None:
+            return _arranged(nest, copies, choice, given, limits, asked)
+        w, done = _shaped(nest, found, limits, lambda _: options)
     except (TransformError, LimitError, UnsupportedC):
         return None
-    w = Work(derivation, sizes)
     in_versions(w, done[0].group, options, done[1].group)
     fitted = Fitted(needs, notes)
     return replace(done[0], derivation=w.derivation, fitted=fitted)
+
+
+def _shaped(
+    nest: Nest, found: list[Tiling], limits: Limits, options: Callable[[Tiling], Options]
+) -> tuple[Work, list[Tiled]]:
+    """A version of the nest for each shape, each mapped with its options. Raises TransformError,
+    LimitError, UnsupportedC."""
+    done: list[Tiled] = []
+
+    def tiled(part: Nest, t: Tiling) -> Derivation:
+        asked = options(t)
+        one = one_nest(part, t.sizes, "register", limits, asked, strict=True, versions=False)
+        done.append(one)
+        return one.derivation
+
+    return Work(in_shapes(nest, found, limits.compute_units, tiled), dict(found[0].sizes)), done
+
+
+def _arranged(
+    nest: Nest,
+    found: Arrangement,
+    choice: Choice,
+    given: Mapping[str, int],
+    limits: Limits,
+    asked: Options,
+) -> Tiled:
+    """The nest for large sizes, from copies that the device fills tiles from on its own, and for
+    all others. Raises TransformError, LimitError, UnsupportedC."""
+    derivation = nest.derivation.titled("Copies that are arranged as tiles are").then(found.step)
+    made = copies_of(derivation.function, found.step)
+    large, rest = version(nest, derivation)
+    plain = _in_shapes(rest, choice, given, limits, asked, large=False)
+    if plain is None:
+        plain = _apply(rest, choice, given, limits, asked)
+
+    def options(t: Tiling) -> Options:
+        return wanted(asynchronous(asked, t, limits), limits, choice)
+
+    w, done = _shaped(large.of(plain.derivation), found.shapes, limits, options)
+    in_versions(w, done[0].group, options(found.shapes[0]))
+    for name in made:
+        w.derivation = mapped_copy(w.derivation, name)
+    return replace(plain, derivation=w.derivation)
 
 
 def _apply(

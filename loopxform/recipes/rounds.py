@@ -33,13 +33,21 @@ loop, and their times. As measured on an H100 (docs/performance.md): half the el
 item read more for each multiply-add, and the first tiles have nothing beside them that hides what
 they wait for: where there are no others, longer tiles do better."""
 
+ARRANGED = (((), 2, (1000, 95)), (("Ty",), 3, (509, 118)))
+"""Tiles that the device copies on its own: the sizes that are halved, buffers, and times."""
+
+FULL = 64
+"""Elements of a work-item that such tiles have at least."""
+
 
 @dataclass(frozen=True)
 class Tiling:
-    """Sizes, and the shape of tiles that they make."""
+    """Sizes, the shape of tiles that they make, and the buffers of a tile where it is copied by the
+    device on its own."""
 
     sizes: dict[str, int]
     shape: Shape
+    buffers: int = 1
 
 
 def shapes(
@@ -67,6 +75,21 @@ def shapes(
         if any(t.sizes == less for t in out):
             continue
         out.append(Tiling(less, _shape(choice, less, loops, times)))
+    return out
+
+
+def arranged_shapes(
+    choice: Choice, sizes: Sizes, limits: Limits, loops: tuple[str, ...]
+) -> list[Tiling]:
+    """The shapes of tiles that the device copies on its own, the largest first: they can be as long
+    as two buffers are where others have one."""
+    items = sizes["Ty"] * sizes["Tx"] // 2
+    if not limits.compute_units or items < WARPS * limits.warp or sizes["Ry"] * sizes["Rx"] < FULL:
+        return []
+    out = []
+    for names, buffers, times in ARRANGED:
+        less = {**sizes, **{n: sizes[n] // 2 for n in names}, "Tk": 2 * sizes["Tk"]}
+        out.append(Tiling(less, _shape(choice, less, loops, times), buffers))
     return out
 
 

@@ -17,15 +17,17 @@ def in_shapes(
     nest: Nest,
     found: list[Tiling],
     units: int,
-    tiled: Callable[[Nest, dict[str, int]], Derivation],
+    tiled: Callable[[Nest, Tiling], Derivation],
 ) -> Derivation:
-    """The derivation with a version of the nest for each shape, the largest first: `tiled` maps one
-    in the sizes it is given. Raises what that raises, and TransformError."""
+    """The derivation with a version of the nest for each shape, the largest first, if there are
+    several: `tiled` maps one of them. Raises what that raises, and TransformError."""
+    if len(found) == 1:
+        return tiled(nest, found[0])
     texts = tuple(str(t.shape) for t in found)
     step = Few(nest.parallel[0], str(units), texts)
     derivation = nest.derivation.titled("Many tiles, or few").then(step)
     for n, t in enumerate(found):
-        derivation = tiled(_version(nest, derivation, _path(nest.path, n, len(found))), t.sizes)
+        derivation = tiled(_version(nest, derivation, _path(nest.path, n, len(found))), t)
     return derivation
 
 

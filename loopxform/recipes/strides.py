@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from loopxform.ir.nodes import Decl, Expr, Function
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols
+from loopxform.ir.visit import walk
 
 Shape = tuple[Expr | None, ...]
 
@@ -20,7 +21,7 @@ def global_arrays(fn: Function) -> dict[str, Shape]:
     """The arrays of the caller, and the copies of them that the function makes, with their shapes;
     None is a first dimension that C does not state."""
     out: dict[str, Shape] = {p.name: p.shape for p in fn.objects if p.array}
-    copies = (s for s in fn.body if isinstance(s, Decl) and s.space is Space.GLOBAL)
+    copies = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.space is Space.GLOBAL)
     return out | {s.name: s.shape for s in copies}
 
 

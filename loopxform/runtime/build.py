@@ -35,11 +35,16 @@ def options_for(device: DeviceInfo, *extra: str, verbose: bool = False) -> tuple
     the device has them (C has them), asynchronous copies where it makes them, `-cl-nv-verbose` on
     request where it is known."""
     out = [ROUNDED] if device.correctly_rounded else []
-    if device.is_nvidia and _capability(device) >= AMPERE:
+    if copies_alone(device):
         out.append(ASYNCHRONOUS)
     if verbose and "cl_nv_compiler_options" in device.extensions:
         out.append(NV_VERBOSE)
     return (*out, *extra)
+
+
+def copies_alone(device: DeviceInfo) -> bool:
+    """Whether a device makes asynchronous copies."""
+    return device.is_nvidia and _capability(device) >= AMPERE
 
 
 def _capability(device: DeviceInfo) -> int:

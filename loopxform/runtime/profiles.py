@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopxform.recipes.limits import PROFILES, Limits
+from loopxform.runtime.build import copies_alone
 from loopxform.runtime.device import DeviceInfo
 
 
@@ -33,5 +34,8 @@ def limits_of(device: DeviceInfo) -> Limits:
         preload=like.preload,
         serpentine=like.serpentine,
         pack=like.pack,
+        asynchronous=like.asynchronous and copies_alone(device),
+        arrange=like.arrange,
+        turn=like.turn,
         rectangle=like.rectangle,
     )

@@ -6,6 +6,7 @@ program = Derivation(fn).then(Stripmine("i", "64")).function
 
 from __future__ import annotations
 
+from loopxform.transforms.arrange import Arrange
 from loopxform.transforms.asynchronous import Asynchronous
 from loopxform.transforms.bands import Bands
 from loopxform.transforms.base import Step, from_json, from_text
@@ -71,6 +72,7 @@ STEPS: dict[str, type[Step]] = {
     kind.verb: kind
     for kind in (
         Specialise,
+        Arrange,
         Few,
         Parallelise,
         Privatise,
@@ -145,6 +147,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 
 __all__ = [
     "STEPS",
+    "Arrange",
     "Asynchronous",
     "Bands",
     "Convert",

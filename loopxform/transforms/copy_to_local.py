@@ -20,7 +20,7 @@ from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at
+from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at, walk
 from loopxform.transforms.base import Step
 from loopxform.transforms.certain import certain
 from loopxform.transforms.sites import new_name, one_loop, trusted
@@ -116,7 +116,7 @@ def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
     """The end of what exists in each dimension, where it is known: of an array of the caller what
     the program touches wherever `path` is reached, of one that a step declared beside the nests
     all."""
-    for s in fn.body:
+    for _, s in walk(fn.body):
         if isinstance(s, Decl) and s.name == array and s.space is Space.GLOBAL:
             return s.shape
     known = extent(fn, array)

@@ -17,7 +17,7 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import extent
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Bin, Const, Copy, Expr, Function, If, Param, Stmt
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, If, Param, Stmt
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import (
     LoopSite,
@@ -78,7 +78,8 @@ class Narrow(Step):
 
 def _asked(fn: Function, site: LoopSite) -> list[Expr]:
     """What the host asks before it takes the narrow version; nothing where all is known."""
-    every = dict.fromkeys(c for p in _arrays(fn, site) for c in _few(p))
+    copies = {p.name for p in _copies(fn)}
+    every = dict.fromkeys(c for p in _arrays(fn, site) if p.name not in copies for c in _few(p))
     return [c for c in every if not always(fn, site.path, c)]
 
 
@@ -89,7 +90,7 @@ def _arrays(fn: Function, site: LoopSite) -> list[Param]:
     whole = all_shapes(fn, site.path)
     inside = [(p, s) for p, s in walk(fn.body) if p[: len(whole)] == whole]
     out = []
-    for p in fn.objects:
+    for p in (*fn.objects, *_copies(fn)):
         if "." in p.name or len(p.shape) < 2:
             continue
         p = _with_rows(fn, p, [s for _, s in inside])
@@ -100,6 +101,12 @@ def _arrays(fn: Function, site: LoopSite) -> list[Param]:
         if used and all(used):
             out.append(p)
     return out
+
+
+def _copies(fn: Function) -> list[Param]:
+    """The copies of arrays that steps made where an int can number their elements."""
+    found = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.like)
+    return [Param(s.name, s.type, s.shape, array=True, origin=s.origin) for s in found]
 
 
 def _with_rows(fn: Function, p: Param, inside: list[Stmt]) -> Param:

@@ -22,7 +22,6 @@ from typing import ClassVar
 from loopxform.analysis.extent import Extent, explain
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import simplify
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -42,7 +41,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.types import INT_MAX, Space
+from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
@@ -56,7 +55,14 @@ from loopxform.ir.visit import (
 )
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction
-from loopxform.transforms.copied import COUNTERS, copy_nest, counters, touched
+from loopxform.transforms.copied import (
+    COUNTERS,
+    copy_nest,
+    counted,
+    counters,
+    rounded,
+    touched,
+)
 from loopxform.transforms.shapes import all_shapes, each_nest, is_outermost
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.transforms.vectorise import WIDTHS
@@ -165,7 +171,7 @@ class Pack(Step):
         """The declaration of the copy and the nest that makes it."""
         origin = p.param.origin.then(str(self))
         rows = [d for d in p.param.shape[1:-1] if d is not None]
-        row = self._rounded(p.row)
+        row = rounded(p.row, int(self.width))
         shape, name = (p.box.upper[0], *rows, row), p.param.name
         kind = symbols(fn)[name]
         yield Decl(target, kind, shape, Space.GLOBAL, like=name, origin=origin)
@@ -185,15 +191,9 @@ class Pack(Step):
         if not (isinstance(s, Copy) and s.collective and s.source in new):
             return s
         last = s.slices[-1]
-        limit = None if last.limit is None else self._rounded(last.limit)
+        limit = None if last.limit is None else rounded(last.limit, int(self.width))
         slices = (*s.slices[:-1], replace(last, limit=limit))
         return replace(s, source=new[s.source], slices=slices)
-
-    def _rounded(self, e: Expr) -> Expr:
-        """The next multiple of the width."""
-        width = int(self.width)
-        more = Bin("/", Bin("+", e, Const(width - 1)), Const(width))
-        return simplify(Bin("*", more, Const(width)))
 
     def _cond(self, found: tuple[_Packed, ...]) -> Expr:
         """Whether the copies pay, and an int can number their elements."""
@@ -202,18 +202,9 @@ class Pack(Step):
             pays: Expr = divides(int(self.width), p.row)
             for e in p.again:
                 pays = Bin("||", pays, Bin(">=", e, Const(int(self.least))))
-            asked += [pays, *self._counted(p)]
+            rows = [d for d in p.param.shape[1:-1] if d is not None]
+            asked += [pays, *counted((p.box.upper[0], *rows), p.row, int(self.width))]
         return conjunction(list(dict.fromkeys(asked)))
-
-    def _counted(self, p: _Packed) -> Iterator[Expr]:
-        """That the copy has elements, and an int can number them."""
-        rows = [d for d in p.param.shape[1:-1] if d is not None]
-        yield Bin("<=", p.row, Const(INT_MAX // 2))
-        yield from (Bin(">=", d, Const(1)) for d in (p.row, *rows, p.box.upper[0]))
-        below = self._rounded(p.row)
-        for d in (*reversed(rows), p.box.upper[0]):
-            yield Bin("<=", d, Bin("/", Const(INT_MAX), below))
-            below = Bin("*", below, d)
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))

@@ -24,6 +24,7 @@ from loopxform.ir.visit import (
     Path,
     at,
     loads,
+    loops_around,
     names,
     replace_at,
     stmt_exprs,
@@ -83,7 +84,7 @@ def _problems(fn: Function, site: LoopSite) -> Iterator[tuple[str, str]]:
         yield "it does not begin with copies into local memory", stage
     if any(_is_tile(s) for _, s in walk(rest)) or len(set(tiles)) < len(tiles):
         yield "it copies into local memory in other places too", "distribute it"
-    kernel = writes((fn.body[site.path[0]],))
+    kernel = writes(((*loops_around(fn, site.path), loop)[0],))
     for c in copies:
         if c.source in kernel:
             yield f"'{c.source}', from which it copies, is written in the nest", "keep the order"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from tilings import Options, Tiles, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.recipes.limits import PROFILES
+from loopxform.recipes.tile import tile as automatic
 from loopxform.runtime.oclgrind_report import OclgrindReport
 from loopxform.verify.compare import compare
 
@@ -92,6 +95,19 @@ def test_late_copies_of_other_programs(name: str, way: str) -> None:
             report, after, expected = outcome(name, p, late(p.source), size)
             assert report.clean, (name, way, size, report.findings[0])
             assert not compare(expected, after), (name, way, size)
+
+
+@pytest.mark.slow
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("size", [(41, 35, 45), (100, 33, 100)], ids=["64x128", "128x128"])
+@pytest.mark.parametrize("name", ["mm", "mm_bt"])
+def test_late_copies_of_arranged_arrays(name: str, size: tuple[int, int, int]) -> None:
+    """In the tiles that large sizes have."""
+    few = replace(PROFILES["h100"], arrange=20, turn=40, compute_units=1)
+    p = emit.kernel(automatic(program(name), {}, None, few).derivation, contract=False)
+    report, after, expected = outcome(name, p, late(p.source), size)
+    assert report.clean, report.findings[0]
+    assert not compare(expected, after)
 
 
 @pytest.mark.oclgrind

@@ -509,7 +509,7 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     elsewhere |= {"final-value", "distribute-if", "dissolve", "flag", "trim"}
     elsewhere |= {"narrow", "version", "vectorise", "lanes", "pipeline", "specialise", "bands"}
     elsewhere |= {"cyclic", "few", "serpentine", "settle", "pack", "preload", "convert"}
-    elsewhere |= {"store-vectors", "async"}
+    elsewhere |= {"store-vectors", "async", "arrange"}
     assert accepted >= set(STEPS) - elsewhere, set(STEPS) - accepted
     assert refused >= set(STEPS) - elsewhere - {"sequentialise"}, set(STEPS) - refused
     assert steps["witness"] >= 100

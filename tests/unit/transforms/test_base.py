@@ -71,6 +71,7 @@ EXAMPLES = (
     "few i 132 128x128:1000+90,64x128:508+180,64x64:300",
     "settle i_few",
     "pack iii 4 1024",
+    "arrange i 4 1536 2112 A:T,B",
     "serpentine i#2",
     "serpentine i#2 2",
     "specialise M 64",
@@ -132,7 +133,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("", "'' is not a step", "steps: async, bands, convert, "),
+        ("", "'' is not a step", "steps: arrange, async, bands, "),
         ("tile i", "'tile' is not a step", "trim, unguard, unroll, vectorise, version, widen"),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
         ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),

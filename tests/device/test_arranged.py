@@ -1,0 +1,164 @@
+"""Large products from copies that are arranged as their tiles are: written C and kernels, for sizes
+with which copies are made, an array stands for its copy, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import pytest
+from c_project import PEDANTIC, assert_same, caller_of, project_of, require_opencl, run_app
+
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.frontend import parse_file
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import walk
+from loopxform.recipes.limits import PROFILES, Limits
+from loopxform.recipes.sizes import Options
+from loopxform.recipes.tile import tile
+from loopxform.runtime.device import choose
+from loopxform.transforms import Arrange, Derivation
+from loopxform.verify.check_run import arguments, run
+from loopxform.verify.cref import CSource
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+H100 = PROFILES["h100"]
+SMALL = replace(H100, arrange=20, turn=40, pack=24, compute_units=1)
+"""Copies from few iterations on; all shapes of tiles are worth it for some sizes."""
+
+SUM = "float s = {first}; for (int k = 0; k < U; k++) s {op} {a} * {b}; C[i][j] = s;"
+PARAMS = "int M, int U, int N, const float A{a}, const float B{b}, float C[M][N]"
+
+
+def text(a: str, b: str, x: str, y: str, *, more: str = "0", op: str = "+=") -> str:
+    body = SUM.format(a=x, b=y, first=more, op=op)
+    params = PARAMS.format(a=a, b=b)
+    nest = f"for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {{ {body} }}"
+    return f"void f({params})\n{{ {nest} }}\n"
+
+
+TEXTS = {
+    "plain": text("[M][U]", "[U][N]", "A[i][k]", "B[k][j]"),
+    "straight": text("[U][M]", "[U][N]", "A[k][i]", "B[k][j]", more="C[i][j]", op="-="),
+    "both-turned": text("[M][U]", "[N][U]", "A[i][k]", "B[j][k]"),
+    "pointers": text("[]", "[]", "A[i*U+k]", "B[k*N+j]"),
+}
+SIZES = (
+    (41, 19, 45),
+    (44, 35, 44),
+    (60, 16, 30),
+    (150, 33, 131),
+    (40, 20, 36),
+    (3, 4, 5),
+    (41, 0, 41),
+)
+
+
+@cache
+def derivation(name: str) -> Derivation:
+    (fn,) = parse_file("f.c", text=TEXTS[name]).unit.functions
+    return tile(fn, {}, None, SMALL).derivation
+
+
+@cache
+def plan(name: str) -> Plan:
+    return emit.kernel(derivation(name), contract=False)
+
+
+def sizes_of(name: str) -> list[dict[str, int]]:
+    every = [dict(zip("MUN", sizes)) for sizes in SIZES]
+    return [s for s in every if name != "pointers" or s["U"]]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_tiles_are_copied_ahead_from_copies(name: str) -> None:
+    steps = [r.step for r in derivation(name).records]
+    assert any(isinstance(s, Arrange) for s in steps)
+    ahead = [s for _, s in walk(derivation(name).function.body) if asynchronous(s)]
+    assert len(ahead) == 3, "two shapes, and one of them with offsets in 64 bits"
+
+
+def asynchronous(s: object) -> bool:
+    return isinstance(s, For) and bool(s.asynchronous)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "name", ["plain", *(pytest.param(n, marks=pytest.mark.slow) for n in [*TEXTS][1:])]
+)
+def test_bit_identical_to_the_c_program(name: str) -> None:
+    source = CSource(text=TEXTS[name])
+    for sizes in sizes_of(name):
+        found = run(plan(name), source, choose(), sizes, 3, exact=True)
+        assert found.ok, (sizes, found.mismatches)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pointers",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ["plain", "straight", "both-turned"]),
+    ],
+)
+def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -> None:
+    require_opencl()
+    file = tmp_path / "user.c"
+    file.write_text(TEXTS[name])
+    start = derivation(name).start
+    every: list[Mapping[str, object]] = [arguments(start, s, 1) for s in sizes_of(name)]
+    app = project_of(tmp_path, derivation(name), file).build(PEDANTIC + caller_of(start, *every))
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
+
+
+def mm(name: str = "mm") -> Function:
+    (fn,) = parse_file(str(CORPUS / f"{name}.c")).unit.functions
+    return fn
+
+
+def arranged(fn: Function, limits: Limits = H100, **asked: object) -> bool:
+    options = replace(Options(), **asked)  # type: ignore[arg-type]
+    done = tile(fn, {}, None, limits, options=options)
+    return any(isinstance(r.step, Arrange) for r in done.derivation.records)
+
+
+ASKED = (
+    {"stages": 1},
+    {"stages": 2},
+    {"asynchronous": True},
+    {"vector": 1},
+    {"pack": 0},
+    {"preload": False},
+    {"pad": True},
+    {"layouts": ()},
+    {"narrow": False},
+    {"versions": True},
+)
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_what_the_user_asks_for_is_all_that_is_done(asked: dict[str, object]) -> None:
+    assert not arranged(mm(), **asked)
+
+
+@pytest.mark.parametrize(
+    "name", ["nests/gemm_half", "nests/gemm_double", "batched", "nests/conv_layer"]
+)
+def test_other_nests_are_as_they_were(name: str) -> None:
+    """Elements that are no words, and more dimensions than two, were not seen to gain."""
+    assert not arranged(mm(name))
+
+
+@pytest.mark.parametrize("profile", ["generic", "rtx2080ti", "mi250", "pocl", "cpu"])
+def test_only_where_the_device_copies_on_its_own(profile: str) -> None:
+    assert not arranged(mm(), PROFILES[profile])
+
+
+@pytest.mark.parametrize(("m", "n"), [*product((4096, 512), repeat=2)])
+def test_sizes_that_are_numbers(m: int, n: int) -> None:
+    """Copies are made where they pay, in the better of the two shapes."""
+    fixed = (("M", m), ("N", n), ("U", 4096))
+    assert arranged(mm(), fixed=fixed) == (m == n == 4096)

@@ -1,0 +1,107 @@
+"""Arrange: a version of a nest that reads copies of its arrays, as its tiles will have them."""
+
+from __future__ import annotations
+
+import pytest
+from c_texts import MM
+from conftest import Golden
+from deriving import assert_step, c, derived, refusal
+
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.nodes import If
+
+BATCHED = c(
+    "for (int p = 0; p < n; p++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " { d[p][i][j] = 0; for (int k = 0; k < n; k++) d[p][i][j] += a[p][i][k] * b[k][j]; }",
+    "int n, const float a[n][n][n], const float b[n][n], float d[n][n][n]",
+)
+POINTERS = c(
+    "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++)"
+    " { float s = 0; for (int k = 0; k < u; k++) s += a[i*u+k] * b[k*n+j]; d[i*n+j] = s; }",
+    "int m, int u, int n, const float *a, const float *b, float *d",
+)
+PART = c(
+    "for (int i = 0; i < m; i++) for (int j = 0; j < m; j++)"
+    " { float s = 0; for (int k = 0; k < m; k++) s += a[i*u+k]; d[i*m+j] = s; }",
+    "int m, int u, const float *a, float *d",
+)
+COUNTED = c(
+    "int i; for (i = 0; i < n; i++) for (int j = 0; j < n; j++) d[i][j] = a[j][0]; d[0][0] = i;",
+    "int n, const float a[n][n], float d[n][n]",
+)
+DATA = c(
+    "for (int i = 0; i < n; i++) for (int j = 0; j < w[0]; j++) d[i][j] = a[i][0];",
+    "int n, const int *w, const float a[n][n], float d[n][n]",
+)
+INSIDE = c(
+    "for (int t = 0; t < 4; t++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " d[i][j] += a[j][i];",
+    "int n, const float a[n][n], float d[n][n]",
+)
+SOME = c(
+    "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    " { if (d[i][j] > 0) d[i][j] = a[2*i+x[j]][j]; }",
+    "int n, const int *x, const float a[][100], float d[n][n]",
+)
+
+LISTINGS = {
+    "product": (MM, "arrange i 4 1536 2112 A:T,B"),
+    "both-turned": (MM, "arrange i 2 8 16 A:T,B:T"),
+    "one": (MM, "arrange i 4 8 16 B"),
+    "batched": (BATCHED, "arrange p 4 8 16 a:T,b"),
+    "pointers": (POINTERS, "arrange i 4 8 16 a:T,b"),
+    "shapes": (MM, "arrange i 4 8 16 A:T", "few i_at 4 8x4:100,4x4:60"),
+    "twice": (MM, "arrange i 4 8 16 A:T", "arrange i 4 4 4 B"),
+}
+
+REFUSALS = {
+    "unknown-loop": (MM, "arrange z 4 8 16 A"),
+    "unknown-array": (MM, "arrange i 4 8 16 D"),
+    "written": (MM, "arrange i 4 8 16 C"),
+    "twice": (MM, "arrange i 4 8 16 A,A:T"),
+    "width": (MM, "arrange i 3 8 16 A"),
+    "least": (MM, "arrange i 4 some 16 A"),
+    "turned": (MM, "arrange i 4 8 -1 A"),
+    "inside": (INSIDE, "arrange i 4 8 16 a"),
+    "no-rows": (DATA, "arrange i 4 8 16 w"),
+    "data": (DATA, "arrange i 4 8 16 a"),
+    "part-of-rows": (PART, "arrange i 4 8 16 a:T"),
+    "counter-used": (COUNTED, "arrange i 4 8 16 a"),
+    "not-affine": (SOME, "arrange i 4 8 16 a"),
+    "mapped": (MM, "parallelise i", "map i group.x", "arrange i 4 8 16 A"),
+    "not-used-again": (INSIDE, "arrange t 4 8 16 a:T", "arrange t_at 4 8 16 a_t"),
+}
+
+
+@pytest.mark.parametrize("case", LISTINGS)
+def test_listing(case: str, golden: Golden) -> None:
+    text, *steps = LISTINGS[case]
+    golden.check(assert_step(text, *steps))
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusal(case: str, golden: Golden) -> None:
+    text, *steps = REFUSALS[case]
+    golden.check(refusal(text, *steps))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "made"),
+    [
+        ((8, 3, 8), True),
+        ((7, 3, 8), False),
+        ((8, 3, 7), False),
+        ((8, 4, 8), False),
+        ((8, 4, 15), False),
+        ((8, 4, 16), True),
+        ((8, 0, 16), False),
+        ((8, 2**31 // 8, 16), False),
+        ((2**30, 1, 16), False),
+    ],
+)
+def test_where_copies_are_made(sizes: tuple[int, int, int], made: bool) -> None:
+    """Each element of A serves N iterations, of B M of them; A is turned, which pays later where
+    its rows are vectors; an int numbers the elements of each copy."""
+    whole = derived(MM, "arrange i 4 8 16 A:T,B").function.body[0]
+    assert isinstance(whole, If)
+    assert bool(evaluate(whole.cond, dict(zip("MUN", sizes)))) == made
