@@ -73,8 +73,8 @@ def _version(record: Record) -> str:
         case Arrange(_, width, least, turned, arrays):
             names = ", ".join(x.removesuffix(TURNED) for x in arrays)
             return (
-                f"copies       of {names} as tiles have them, in rows of vectors of {width}, where each "
-                f"element serves {least} iterations ({turned} where its rows are vectors)"
+                f"copies       of {names} as tiles have them, in rows of vectors of {width}, where "
+                f"each element serves {least} iterations ({turned} where its rows are vectors)"
             )
         case Narrow() if "where" in record.reason:
             return "offsets      of 32 bits, where arrays have few enough elements"
