@@ -105,15 +105,15 @@ def positive(option: str, text: str | None) -> int | None:
 
 
 def numbers(option: str, texts: list[str]) -> dict[str, int | float]:
-    """`M=513,U=129` -> numbers. Raises UsageError."""
+    """`M=513,U=N=129` -> numbers. Raises UsageError."""
     out: dict[str, int | float] = {}
     for text in texts:
         for part in text.split(","):
-            name, _, value = part.strip().partition("=")
+            *names, value = part.strip().split("=")
             try:
-                if not all(x.isidentifier() for x in name.split(".")):
+                if not (names and all(x.isidentifier() for n in names for x in n.split("."))):
                     raise ValueError
-                out[name] = number(value)
+                out |= dict.fromkeys(names, number(value))
             except ValueError:
                 raise UsageError(
                     f"'{part}' is not NAME=NUMBER",

@@ -261,16 +261,16 @@ def stages(option: str, text: str) -> int:
 
 
 def fixed(option: str, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Sizes that become numbers, `M=4096,N=512`. Raises UsageError."""
+    """Sizes that become numbers, `M=4096,N=U=512`. Raises UsageError."""
     out: dict[str, int] = {}
     for part in (p.strip() for text in texts for p in text.split(",")):
-        name, equals, value = part.partition("=")
-        if not (name.isidentifier() and equals):
+        *names, value = part.split("=")
+        if not (names and all(n.isidentifier() for n in names)):
             help = f"{option} M=4096,N=512"
             raise UsageError(
                 f"'{part}' is not NAME=NUMBER", code="LX023", help=help, subject=option
             )
-        out[name] = whole(option, value, 0, INT_MAX, f"{name}=4096")
+        out |= dict.fromkeys(names, whole(option, value, 0, INT_MAX, f"{names[0]}=4096"))
     return tuple(out.items())
 
 
