@@ -102,7 +102,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Bench:
-    """How a nest is timed. `base` is its naive kernel, of this `plan` and `derivation`."""
+    """How a nest is timed. `base` is its naive kernel, of this `plan` and `derivation`. Variants are
+    made for the sizes that are `fixed`."""
 
     base: Contestant
     plan: Plan
@@ -112,6 +113,7 @@ class Bench:
     inputs: Mapping[str, Wanted]
     warmup: int
     repeat: int
+    fixed: tuple[tuple[str, int], ...] = ()
 
     def case(self, sizes: Sizes) -> Case:
         """Draws the arguments and runs the C on them, or on smaller ones. Raises UsageError,
@@ -137,10 +139,13 @@ class Bench:
         return Row(c.label, c.kind, tuple(t / 1e6 for t in taken), c.details)
 
     def _wrong(self, case: Case, c: Contestant) -> str:
-        """The first element that differs, if any."""
+        """The first element that differs, if any. What is made for other sizes than those that the
+        C ran for is compared with the naive kernel, and that with the C."""
         if case.smaller is not None:
             given, expected = case.smaller
-            if found := self._differs(expected, c.result(given), c.allowed):
+            fits = all(case.checked.get(n, v) == v for n, v in self.fixed)
+            first = c if fits else self.base
+            if found := self._differs(expected, first.result(given), first.allowed):
                 return f"{found} ({text(case.checked)})"
         return self._differs(case.right, c.result(case.given), c.allowed)
 

@@ -151,7 +151,8 @@ def _prepared(args: argparse.Namespace) -> _Setup:
     tiled = lineup.base()
     base = lineup.kernels("naive", tiled)
     reference = Reference(running.reference(file, args), base.plan.written)
-    bench = Bench(base, base.plan, tiled.derivation, reference, seed, inputs, warmup, repeat)
+    start, fixed = tiled.derivation, details.fixed
+    bench = Bench(base, base.plan, start, reference, seed, inputs, warmup, repeat, fixed)
     return _Setup(routine, device, lineup, bench)
 
 

@@ -116,6 +116,19 @@ def test_where_the_c_takes_too_long_smaller_sizes_are_compared_with_it(
 
 
 @pytest.mark.device
+def test_kernels_for_certain_sizes_are_compared_where_these_are(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They run for no smaller ones."""
+    monkeypatch.setattr(measure, "LONGEST", 25_000)
+    made_for = ("--specialise", "M=40")
+    assert main(["bench", MM, "--size", "M=40,U=17,N=30", *made_for, *SMALL]) == 0
+    out = capsys.readouterr().out
+    assert "with your C at M=20, U=17, N=30 (here it would take too long)" in out
+    assert [r[0] for r in rows(out)] == ["naive", "block", "register"]
+
+
+@pytest.mark.device
 def test_a_kernel_that_is_wrong_at_large_sizes_only_is_found(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
