@@ -102,8 +102,8 @@ class Case:
 
 @dataclass(frozen=True)
 class Bench:
-    """How a nest is timed. `base` is its naive kernel, of this `plan` and `derivation`. Variants are
-    made for the sizes that are `fixed`."""
+    """How a nest is timed. `base` is its naive kernel, of this `plan` and `derivation`. Variants
+    are made for the sizes that are `fixed`."""
 
     base: Contestant
     plan: Plan
