@@ -27,6 +27,7 @@ from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
 from loopxform.ir.types import INT_MAX
+from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
     declared,
@@ -126,19 +127,21 @@ class Few(Step):
             new: dict[str, str] = {}
             for name in every:
                 new[name] = fresh(_beside(fn, whole), f"{name}_few")
-            cond = self._least(site, shape, [large, *smaller[:n]])
+            cond = self._least(fn, site, shape, [large, *smaller[:n]])
             other = rename((site.loop,), new)
             whole = (If(cond, other, whole, choice="tiles", origin=origin),)
         return replace_at(fn, site.path, whole)
 
-    def _least(self, site: LoopSite, shape: Shape, others: list[Shape]) -> Expr:
+    def _least(self, fn: Function, site: LoopSite, shape: Shape, others: list[Shape]) -> Expr:
         """Whether a shape takes less time than all others, without a product that overflows."""
         loops = perfect_nest(site.loop)
         trips = [trip_count(x) for x, _ in zip(loops, shape.sizes)]
         most = 1 << MOST_BITS // len(trips)
         asked: list[Expr] = []
+        types = symbols(fn)
         for n, t in zip(trips, shape.sizes):
-            asked.append(Bin(">=", n, Const(0)))
+            if not type_of(n, types).is_unsigned:
+                asked.append(Bin(">=", n, Const(0)))
             asked.append(Bin("<", n, Const(min(most * t, INT_MAX - t))))
         units = int(self.units)
         for other in others:

@@ -55,6 +55,7 @@ REFUSALS = {
 LISTINGS = {
     "two": (MM, "few i 4 2x3:100,1x3:60"),
     "four": (MM, f"few i 3 {FOUR}"),
+    "unsigned": (MM.replace("int ", "unsigned "), "few i 4 2x3:100,1x3:60"),
     "settled": (MM, f"few i 3 {FOUR}", "settle i_few"),
     "settled-small": (MM, f"few i 3 {FOUR}", "settle i_few_3"),
 }
