@@ -51,6 +51,9 @@ from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Var
 from loopxform.ir.visit import substitute
 from loopxform.transforms.pipeline import split
 
+HIDE = "LX_HIDE"
+"""Makes a number one that compilers know nothing of (templates/kernels.cl.j2)."""
+
 
 @dataclass(frozen=True)
 class Ahead:

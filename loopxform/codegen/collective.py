@@ -50,12 +50,13 @@ class OwnNames:
     first: str
     rows: str
     ahead: str
+    end: str
     next: Map[str, str]
 
     WANTED: ClassVar[tuple[str, ...]] = (
         *("local_x", "local_y", "local_z"),
         *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
-        *("stage", "number", "first", "rows", "ahead"),
+        *("stage", "number", "first", "rows", "ahead", "end"),
     )
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from loopxform.codegen import cexpr, render
-from loopxform.codegen.ahead import Ahead, AsynchronousAhead
+from loopxform.codegen.ahead import HIDE, Ahead, AsynchronousAhead
 from loopxform.codegen.collective import plan_copy
 from loopxform.codegen.fences import Access, Fences, Since, barrier, with_local
 from loopxform.codegen.item import indented
@@ -38,6 +38,9 @@ from loopxform.transforms.bounds import conjunction, trip_count
 from loopxform.transforms.preload import computed
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+WORD = 4
+"""Bytes of the numbers that are hidden."""
 
 
 @dataclass
@@ -253,6 +256,7 @@ class KernelWriter(PreloadWriter):
     def _ahead(self, s: For) -> list[str]:
         """A loop whose tiles are fetched an iteration ahead."""
         way = AsynchronousAhead if s.asynchronous else Ahead
+        s, bound = self._bounded(s)
         ahead = way(s, self.mapping, self.dialect, self.own, render.collective_copy)
         self._uniform(s.lo, s.hi, s.step, *ahead.places)
         everything = tuple(self._fences.accesses(s.body))
@@ -277,7 +281,18 @@ class KernelWriter(PreloadWriter):
             after = [BARRIER, *self.first_read(inner), *self.last_step(inner)]
             loop = self._loop(s, [*ahead.at_once(), *self.steps(inner), *ahead.next_tile(), *after])
             self.dialect = ahead.dialect
-        return ["{", *indented([*ahead.variables(), *first, *loop]), "}"]
+        return ["{", *indented([*bound, *ahead.variables(), *first, *loop]), "}"]
+
+    def _bounded(self, s: For) -> tuple[For, list[str]]:
+        """The loop; one that runs up to a number, up to a variable that compilers know nothing
+        of."""
+        kind = self.dialect.type_of(s.hi)
+        if names(s.hi) or any(loads(s.hi)) or kind.bytes != WORD:
+            return s, []
+        end = self.own.end
+        lines = [f"{self.dialect.type_name(kind)} {end} = {cexpr.expr(s.hi, self.dialect)};"]
+        self.dialect = replace(self.dialect, types={**self.dialect.types, end: kind})
+        return replace(s, hi=Var(end)), [*lines, f"{HIDE}({end});"]
 
     def _preloaded(self, body: tuple[Stmt, ...]) -> For | None:
         """The loop that reads tiles ahead, where that is all that every work-item of the group does

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from loopxform.codegen import cexpr, describe, halves, render, routines, schedule, structs
+from loopxform.codegen.ahead import HIDE
 from loopxform.codegen.buffers import Buffer, buffers_of
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.collective import LOAD, STORE
@@ -137,6 +138,7 @@ def program_plan(
         tiles=_tiles_used(fn),
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
         asynchronous=_uses(kernels, STARTED),
+        hides=_uses(kernels, HIDE),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
         kernels=[k.text for k in kernels],
     )
