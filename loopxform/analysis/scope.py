@@ -100,10 +100,12 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     loop_vars: set[str] = set()
     escaping: list[tuple[str, Path]] = []
     odd: list[frozenset[str]] = []
+    around: set[str] = set()
     for path, s in statements:
-        while loops and path[: len(loops[-1][0])] != loops[-1][0]:
-            loops.pop()
-        around = {v for _, v in loops}
+        if loops and path[: len(loops[-1][0])] != loops[-1][0]:
+            while loops and path[: len(loops[-1][0])] != loops[-1][0]:
+                loops.pop()
+            around = {v for _, v in loops}
         for name in _reads(s):
             first_read.setdefault(name, path)
             if name not in around:
@@ -123,6 +125,7 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
             case For():
                 loops.append((path, s.var))
                 loop_vars.add(s.var)
+                around = {*around, s.var}
             case _:
                 pass
     out = frozenset(n for n, _ in escaping if n in loop_vars)
@@ -132,7 +135,7 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     )
 
 
-@remembered(4096)
+@remembered(16384)
 def _reads(s: Stmt) -> frozenset[str]:
     exprs: Iterable[Expr] = stmt_exprs(s)
     if isinstance(s, Assign):

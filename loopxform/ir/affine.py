@@ -131,7 +131,7 @@ def constant(n: int) -> Poly:
     return Poly((((), n),)) if n else Poly(())
 
 
-@remembered(4096)
+@remembered(16384)
 def poly(e: Expr) -> Poly:
     """The polynomial of an integer expression; every expression has one (perhaps a lone atom)."""
     match e:

@@ -6,8 +6,9 @@ enclosing statement (into `orelse` of an `If` as -1 - index).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import assert_never
 
 from loopxform.ir.nodes import (
@@ -104,7 +105,7 @@ def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
     return map_expr(e, lambda x: values.get(x.name, x) if isinstance(x, Var) else x)
 
 
-@remembered(4096)
+@remembered(16384)
 def names(e: Expr) -> frozenset[str]:
     """Scalars and arrays that `e` reads."""
     found = (
@@ -252,7 +253,7 @@ def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]
     return iter(_walked(body))
 
 
-@remembered(256)
+@remembered(2048)
 def _walked(body: tuple[Stmt, ...]) -> tuple[tuple[Path, Stmt], ...]:
     return tuple(_walk(body, ()))
 
@@ -350,7 +351,12 @@ class LoopSite:
 
 def loops(fn: Function) -> tuple[LoopSite, ...]:
     """Every `For` of the function in text order."""
-    return tuple(LoopSite(p, s) for p, s in walk(fn.body) if isinstance(s, For))
+    return _loops(fn.body)
+
+
+@remembered(64)
+def _loops(body: tuple[Stmt, ...]) -> tuple[LoopSite, ...]:
+    return tuple(LoopSite(p, s) for p, s in _walked(body) if isinstance(s, For))
 
 
 def resolve(fn: Function, ref: str) -> tuple[LoopSite, ...]:
@@ -374,9 +380,10 @@ def perfect_nest(loop: For) -> tuple[For, ...]:
     return tuple(out)
 
 
-def declared(body: tuple[Stmt, ...]) -> dict[str, Decl]:
+@remembered(256)
+def declared(body: tuple[Stmt, ...]) -> Mapping[str, Decl]:
     """Every declaration below `body`, by name."""
-    return {s.name: s for _, s in walk(body) if isinstance(s, Decl)}
+    return MappingProxyType({s.name: s for _, s in walk(body) if isinstance(s, Decl)})
 
 
 @remembered(256)

@@ -57,11 +57,9 @@ MANY_WARPS = 8
 """Of a group; tiles of smaller groups are padded, where they are of words of 4 bytes at most: the
 registers of an epilogue would leave room for fewer groups."""
 
-MANY_ELEMENTS = 64
-"""Of a register tile, from which on small groups read it ahead, in short tiles."""
-
-SHORT = 8
-"""Iterations between barriers, up to which work-items have too little to do meanwhile."""
+FEW_ELEMENTS = 16
+"""Of a work-item; with more of them, those of small groups read ahead: their warps are few, and
+hide little of what one waits for."""
 
 
 def in_registers(
@@ -72,10 +70,10 @@ def in_registers(
     (docs/performance.md)."""
     if choice.recipe != "register":
         return options
+    elements = sizes.get("Ry", 1) * sizes.get("Rx", 1)
     few = sizes["Ty"] * sizes["Tx"] < MANY_WARPS * limits.warp
     words = all(s.item_bytes <= 4 for s in choice.stages)
-    whole = sizes.get("Ry", 1) * sizes.get("Rx", 1) >= MANY_ELEMENTS
-    ahead = few and words and whole and sizes.get("Tk", 1) <= SHORT
+    ahead = few and words and elements > FEW_ELEMENTS
     columns = sizes.get("Ry", 1) >= limits.serpentine and (ahead or not few)
     rows = limits.serpentine if columns else min(2, limits.serpentine)
     padded = few and words and (options.stages or 1) > 1
@@ -113,7 +111,9 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if apart > 1:
         w.stage("Elements dealt out in turns")
         for d in (d for d in dims if d.thread and d.item):
-            w.attempt(Cyclic(f"{d.thread}*", d.item, str(apart)))
+            own = apart if options.cyclic else gcd(apart, w.sizes[d.dim.kept])
+            if own > 1:
+                w.attempt(Cyclic(f"{d.thread}*", d.item, str(own)))
     if options.bands:
         w.stage("Groups in bands")
         w.attempt(Bands(group, str(options.bands)))

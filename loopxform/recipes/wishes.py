@@ -252,7 +252,7 @@ def rows(option: str, text: str) -> int:
 
 def iterations(option: str, text: str) -> int:
     """Iterations for which copies are made, 0 for never. Raises UsageError."""
-    return whole(option, text, 0, LARGEST_TILE, "1536")
+    return whole(option, text, 0, LARGEST_TILE, "1920")
 
 
 def stages(option: str, text: str) -> int:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import pairwise
 from math import prod
 from typing import ClassVar
 
@@ -74,7 +73,8 @@ class Shape:
 @dataclass(frozen=True)
 class Few(Step):
     """Gives the nest of `loop` and of the loops directly inside it a version for each shape of a
-    tile, of which a device works on `units` at a time: `shapes`, the largest first."""
+    tile, of which a device works on `units` at a time: `shapes`, the largest first, the others in
+    any order."""
 
     loop: str
     units: str
@@ -92,9 +92,10 @@ class Few(Step):
             text = f"'{self.units} {','.join(self.shapes)}' is not a number and shapes of tiles"
             remedy = f"say few i 132 128x128:1000,64x64:320; a time is {MOST_TIME} at most"
             return (_no(site, text, remedy),)
-        if not all(_is_within(b, a) for a, b in pairwise(self._shapes)):
-            text = f"of {', '.join(self.shapes)} one is larger than one in front of it"
-            return (_no(site, text, "give the largest first, each within the one before"),)
+        large, *smaller = self._shapes
+        if not all(_is_within(s, large) for s in smaller):
+            text = f"of {', '.join(self.shapes)} one is larger than the first, for all large sizes"
+            return (_no(site, text, "give the largest first, all others within it"),)
         ranks = {len(s.sizes) for s in self._shapes}
         chain = perfect_nest(site.loop)[: max(ranks)]
         if len(chain) < max(ranks) or len(ranks) > 1:
@@ -139,10 +140,10 @@ class Few(Step):
         most = 1 << MOST_BITS // len(trips)
         asked: list[Expr] = []
         types = symbols(fn)
-        for n, t in zip(trips, shape.sizes):
+        for n, *sizes in zip(trips, shape.sizes, *(s.sizes for s in others)):
             if not type_of(n, types).is_unsigned:
                 asked.append(Bin(">=", n, Const(0)))
-            asked.append(Bin("<", n, Const(min(most * t, INT_MAX - t))))
+            asked.append(Bin("<", n, Const(min(most * min(sizes), INT_MAX - max(sizes)))))
         units = int(self.units)
         for other in others:
             asked.append(Bin("<", _time(trips, shape, units), _time(trips, other, units)))
@@ -176,7 +177,7 @@ def _beside(fn: Function, body: tuple[Stmt, ...]) -> Function:
 
 
 def _is_within(small: Shape, large: Shape) -> bool:
-    """So that there are never more tiles of the larger shape."""
+    """So that there are never more tiles of the large shape."""
     return all(a <= b for a, b in zip(small.sizes, large.sizes))
 
 

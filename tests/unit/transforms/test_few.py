@@ -42,6 +42,7 @@ REFUSALS = {
     "data": (ROWS, f"few i 4 {TWO}"),
     "not-descending": (MM, "few i 4 4x4:100,8x4:60"),
     "not-within": (MM, "few i 4 8x4:100,4x8:60"),
+    "last-not-within": (MM, "few i 4 8x4:100,4x4:60,9x2:50"),
     "no-start": (MM, "few i 4 8x4:100,4x4:60+"),
     "too-long-a-start": (MM, f"few i 4 8x4:100,4x4:60+{MOST_TIME + 1}"),
     "settle-part": (SET, f"few i 4 {TWO}", "distribute i_few,j_few", "settle i_few#1"),
@@ -55,6 +56,7 @@ REFUSALS = {
 LISTINGS = {
     "two": (MM, "few i 4 2x3:100,1x3:60"),
     "four": (MM, f"few i 3 {FOUR}"),
+    "not-within-each-other": (MM, "few i 3 8x8:100,6x4:40,4x6:45,2x4:20"),
     "unsigned": (MM.replace("int ", "unsigned "), "few i 4 2x3:100,1x3:60"),
     "settled": (MM, f"few i 3 {FOUR}", "settle i_few"),
     "settled-small": (MM, f"few i 3 {FOUR}", "settle i_few_3"),
@@ -82,18 +84,20 @@ def taken(s: Stmt, scalars: dict[str, int]) -> str:
 
 
 @pytest.mark.parametrize("units", [1, 4, 7])
-def test_the_conditions_are_those_of_the_plan(units: int) -> None:
-    choice = derived(MM, f"few i {units} {FOUR}").function.body[0]
-    sizes, times = ((8, 8), (4, 8), (4, 4), (2, 4)), ((1000, 90), (508, 180), (300,), (203, 65))
-    shapes = [Shape(x, *t) for x, t in zip(sizes, times)]
-    assert ",".join(map(str, shapes)) == FOUR
+@pytest.mark.parametrize("smaller", [((4, 8), (4, 4), (2, 4)), ((6, 4), (3, 8), (4, 3))])
+def test_the_conditions_are_those_of_the_plan(
+    units: int, smaller: tuple[tuple[int, int], ...]
+) -> None:
+    times: tuple[tuple[int, ...], ...] = ((1000, 90), (508, 180), (300,), (203, 65))
+    shapes = [Shape(x, *t) for x, t in zip(((8, 8), *smaller), times)]
+    choice = derived(MM, f"few i {units} {','.join(map(str, shapes))}").function.body[0]
     loops = ["i", "i_few", "i_few_2", "i_few_3"]
     seen = set()
     for m, n in product((0, 1, 3, 4, 8, 9, 17, 33, 80, 200), (0, 1, 4, 5, 17, 64, 100)):
         found = taken(choice, {"M": m, "N": n, "U": 1})
-        times = [s.taken([m, n], units) for s in shapes]
-        assert times[loops.index(found)] == min(times), (m, n, found, times)
-        assert times[quickest(shapes, [m, n], units)] == min(times)
+        taken_by = [s.taken([m, n], units) for s in shapes]
+        assert taken_by[loops.index(found)] == min(taken_by), (m, n, found, taken_by)
+        assert taken_by[quickest(shapes, [m, n], units)] == min(taken_by)
         seen.add(found)
     assert len(seen) > 1
 
@@ -101,14 +105,21 @@ def test_the_conditions_are_those_of_the_plan(units: int) -> None:
 def test_large_sizes_are_not_counted() -> None:
     """No product is computed that could overflow: there are many tiles then."""
     large, small = f"8x8:{MOST_TIME}+{MOST_TIME}", f"4x4:{MOST_TIME // 4}"
-    choice = derived(MM, f"few i 1 {large},{small}").function.body[0]
+    for between in ("", "8x2:700,"):
+        _check_largest(f"{large},{between}{small}")
+
+
+def _check_largest(shapes: str) -> None:
+    choice = derived(MM, f"few i 1 {shapes}").function.body[0]
     assert isinstance(choice, If)
     most = 2**31 - 1
-    edge = 4 * 2 ** (MOST_BITS // 2) - 1
-    few = ((most, 1), (1, most), (most, most), (most - 3, 7), (edge, edge))
+    edge, narrow = 4 * 2 ** (MOST_BITS // 2) - 1, 2 * 2 ** (MOST_BITS // 2) - 1
+    few = ((most, 1), (1, most), (most, most), (most - 3, 7), (edge, edge), (edge, narrow))
     for m, n in (*few, (-most, -most), (-most, 1), (1, -most), (-most, most)):
-        evaluated = largest(choice.cond, {"M": m, "N": n})
-        assert evaluated <= most, (m, n)
+        inner: Stmt = choice
+        while isinstance(inner, If):
+            assert largest(inner.cond, {"M": m, "N": n}) <= most, (m, n)
+            (inner,) = inner.orelse
 
 
 def largest(e: Expr, scalars: dict[str, int]) -> int:
