@@ -35,7 +35,7 @@ SMALLER: tuple[tuple[dict[str, Fraction], int, tuple[int, int]], ...] = (
     ({"Ty": _HALF, "Ry": _HALF, "Rx": _HALF}, 2, (172, 102)),
 )
 """Smaller tiles: what becomes of sizes, how many times longer they are along the sequential loop,
-and their times. As measured on an H100 (docs/performance.md): of 230 kinds of tiles these few do
+and their times. As measured on an H100 (docs/performance.md): of 205 kinds of tiles these few do
 nearly as well as the best kind for each size. The largest seems slower than it is, for where rows
 are no vectors the second serves in its place."""
 
