@@ -112,7 +112,7 @@ def test_all_shapes_compute_what_the_c_does(name: str, pack: int) -> None:
 @pytest.mark.slow
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("pack", [0, 8])
-@pytest.mark.parametrize("size", [(20, 18, 24), (65, 17, 9)], ids=str)
+@pytest.mark.parametrize("size", [(20, 18, 24), (65, 17, 9), (131, 4, 20), (65, 8, 132)], ids=str)
 def test_no_race_and_nothing_out_of_bounds(size: tuple[int, int, int], pack: int) -> None:
     args = given("mm", sizes_of("mm", *size), SEED)
     report, after = simulate_launches(plan("mm", pack), args)
