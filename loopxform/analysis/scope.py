@@ -102,9 +102,8 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     odd: list[frozenset[str]] = []
     around: set[str] = set()
     for path, s in statements:
-        if loops and path[: len(loops[-1][0])] != loops[-1][0]:
-            while loops and path[: len(loops[-1][0])] != loops[-1][0]:
-                loops.pop()
+        while loops and path[: len(loops[-1][0])] != loops[-1][0]:
+            loops.pop()
             around = {v for _, v in loops}
         for name in _reads(s):
             first_read.setdefault(name, path)

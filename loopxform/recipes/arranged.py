@@ -16,6 +16,7 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Decl, For, Function, If
 from loopxform.ir.visit import Path, at, names, perfect_nest, walk
 from loopxform.recipes.choice import Choice
+from loopxform.recipes.demand import Demand
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Stage
@@ -36,6 +37,7 @@ class Arrangement:
 def arrangement(
     nest: Nest,
     choice: Choice,
+    needs: Demand,
     sizes: Mapping[str, int],
     trips: Mapping[str, int | None],
     limits: Limits,
@@ -57,7 +59,7 @@ def arrangement(
     if len({s.array for s in choice.stages}) < len(arrays) or len(read) != len(arrays):
         return None
     width, loop = str(limits.at_once), nest.parallel[0]
-    found = arranged_shapes(choice, sizes, limits, nest.parallel)
+    found = arranged_shapes(choice, needs, sizes, limits, nest.parallel)
     step = Arrange(loop, width, str(limits.arrange), str(limits.turn), arrays)
     if not found or step.check(nest.function) or not _may_pay(nest, step):
         return None

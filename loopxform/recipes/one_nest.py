@@ -167,7 +167,7 @@ def _in_shapes(
     if len(found) == 1:
         return None
     counts = trips(nest)
-    copies = arrangement(nest, choice, sizes, counts, limits, asked) if large else None
+    copies = arrangement(nest, choice, needs, sizes, counts, limits, asked) if large else None
     if None not in counts.values() and copies is None:
         return None
     try:

@@ -4,7 +4,7 @@ only one is, smaller tiles give it more to do."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from loopxform.recipes.choice import Choice
@@ -81,23 +81,24 @@ def shapes(
         less = _changed(sizes, changes, longer)
         if less is not None and demand.broken(less, limits):
             less = {**less, "Tk": sizes["Tk"]}
-        if less is not None and all(t.sizes != less for t in out):
-            out.append(Tiling(less, _shape(choice, less, loops, times)))
+        if less is None or demand.broken(less, limits) or any(t.sizes == less for t in out):
+            continue
+        out.append(Tiling(less, _shape(choice, less, loops, times)))
     return out
 
 
 def arranged_shapes(
-    choice: Choice, sizes: Sizes, limits: Limits, loops: tuple[str, ...]
+    choice: Choice, demand: Demand, sizes: Sizes, limits: Limits, loops: tuple[str, ...]
 ) -> list[Tiling]:
     """The shapes of tiles that the device copies on its own, the largest first: they can be as long
-    as two buffers are where others have one."""
+    as two buffers are where others have one. Those that do not fit are left out."""
     items = sizes["Ty"] * sizes["Tx"] // 2
     if not limits.compute_units or items < WARPS * limits.warp or sizes["Ry"] * sizes["Rx"] < FULL:
         return []
     out = []
     for changes, longer, buffers, times in ARRANGED:
         less = _changed(sizes, changes, longer)
-        if less is not None:
+        if less is not None and not replace(demand, buffers=buffers).broken(less, limits):
             out.append(Tiling(less, _shape(choice, less, loops, times), buffers))
     return out
 

@@ -173,9 +173,8 @@ def _registers(fn: Function, loop: For, item: str, private: set[str]) -> Iterato
     """Storage of a work-item in which an element does not stand at its own number."""
     used: dict[tuple[str, int], list[Expr]] = {}
     for _, s in walk(fn.body):
-        for x in (x for e in stmt_exprs(s) if names(e) & private for x in loads(e)):
-            if x.array not in private:
-                continue
+        exprs = (e for e in stmt_exprs(s) if names(e) & private)
+        for x in (x for e in exprs for x in loads(e) if x.array in private):
             for n, e in enumerate(x.index):
                 used.setdefault((x.array, n), []).append(e)
         if isinstance(s, Copy) and s.target in private:

@@ -22,7 +22,7 @@ from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
-from loopxform.transforms import Arrange, Derivation
+from loopxform.transforms import Arrange, Derivation, Few
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.cref import CSource
 
@@ -95,6 +95,15 @@ def test_tiles_are_copied_ahead_from_copies(name: str) -> None:
     # Three shapes, one of them with offsets in 64 bits; a last tile of unsigned ones may be many.
     wanted = {"unsigned": 8, "numbers": 1}
     assert len(ahead) == wanted.get(name, 4)
+
+
+def test_shapes_that_need_too_many_registers_are_left_out() -> None:
+    """The others stay: 12 x 8 elements need more than the 8 x 8 of the largest tile."""
+    (fn,) = parse_file("f.c", text=TEXTS["plain"]).unit.functions
+    for registers, wanted in ((255, "128x128 96x128 64x128"), (128, "128x128 64x128")):
+        done = tile(fn, {}, None, replace(H100, registers=registers)).derivation
+        arranged = [r.step for r in done.records if isinstance(r.step, Few)][-1]
+        assert [x.partition(":")[0] for x in arranged.shapes] == wanted.split()
 
 
 def asynchronous(s: object) -> bool:
