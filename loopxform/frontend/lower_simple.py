@@ -78,14 +78,16 @@ class SimpleStatements:
 
     def _chain(self, outer: c_ast.Assignment, inner: c_ast.Assignment) -> list[Stmt]:
         """`a = b = e` is `b = e; a = b`."""
+        help = "write two statements"
         before = self._assign(inner)
+        if not before:  # a pointer that is another name for a place: it holds no value here
+            raise NotModelled("LX017", "an assignment inside an expression", help, inner)
         last = before[-1]
         assert isinstance(last, Assign)
         target, written = self._target(outer.lvalue), last.target
         name = written.name if isinstance(written, Var) else written.array
         subscripts = written.index if isinstance(written, Load) else ()
         if any(name in names(i) for i in subscripts):
-            help = "write two statements"
             raise NotModelled("LX017", "an assignment inside an expression", help, inner)
         value: Expr = last.value if self._is_kept(last) else written
         return [*before, Assign(target, value, origin=self.places.origin(outer))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any, cast
 
@@ -76,6 +76,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         self.rewrite_paths: list[Any] = []
         self.auto_pragma_once_enabled = False
         self.headers: list[str] = []
+        self._expanding: list[str] = []
         self.now = [self.macros[m].value[0].value.strip('"') for m in ("__DATE__", "__TIME__")]
         self._reader = reader
         self._names = {os.path.abspath(file): file}
@@ -109,6 +110,16 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         raw = self._reader.sources.line(Loc(shown, line, 1)) or ""
         column = raw.find(word) if word and word in raw else len(raw) - len(raw.lstrip())
         return Loc(shown, line, column + 1)
+
+    def expand_macros(self, tokens: Any, expanding_from: Sequence[str] = ()) -> Any:
+        """Leaves the macros alone that the tokens come from; pcpp forgets these when it expands an
+        argument."""
+        outer = self._expanding
+        self._expanding = [*expanding_from] or outer
+        try:
+            return super().expand_macros(tokens, self._expanding)
+        finally:
+            self._expanding = outer
 
     def include(self, tokens: Any, original_line: Any) -> Iterator[Any]:
         """Looks for "x.h" beside the file that includes it, and in the folders of -I; pcpp would

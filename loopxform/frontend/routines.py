@@ -114,7 +114,9 @@ class _Routine:
                 raise self._other(node)
 
     def _decl(self, node: c_ast.Decl) -> Iterable[Line]:
-        symbol = self.table.uses[id(node)]
+        symbol = self.table.of(node)
+        if symbol is None:  # it declares a type alone
+            return
         if symbol.kind != "local" and symbol.kind != "loop":
             raise self._other(node)
         if symbol.type.derived:

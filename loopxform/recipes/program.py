@@ -95,6 +95,7 @@ def offload(
     sequential(program, ())
     _map(program, given, limits, asked)
     _keep_in_memory(program)
+    _require_parts(program)
     order = {s.loop.var: n for n, s in reversed([*enumerate(loops(program.fn), 1)])}
     parts = sorted(program.parts, key=lambda p: order.get(p.loop, 0))
     return Offloaded(program.derivation, tuple(parts))
@@ -237,6 +238,17 @@ def _keep_in_memory(program: Program) -> None:
         shared = not decl.shape and id(decl) not in inside and name not in hosted
         if shared and name not in counters(program.fn) and any(name in u for u in used):
             program.derivation = program.derivation.then(Demote(name))
+
+
+def _require_parts(program: Program) -> None:
+    """Raises UnsupportedC where the host needs all that the loops compute."""
+    if not program.parts:
+        raise UnsupportedC(
+            "the loops compute nothing but scalars, which the host needs itself",
+            loc=loops(program.fn)[0].loop.origin.loc,
+            code="LX062",
+            help="leave them as they are, or have them compute an array",
+        )
 
 
 def _require_own(program: Program, changed: frozenset[str]) -> None:

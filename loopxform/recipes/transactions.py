@@ -78,7 +78,7 @@ class Estimate:
         for x in self.accesses:
             stage = self.stage(x)
             if stage is None:
-                found = self._warps * self._times(x) * self.segments(x)
+                found = self._asking(x) * self._times(x) * self.segments(x)
             elif any(stage is s for s in copied):
                 continue
             else:
@@ -145,6 +145,8 @@ class Estimate:
         if choice.recipe == "naive":
             far = [(d.loop, sizes["Ty"], 1) for d in choice.dims if d.loop != choice.neighbours]
             return [(choice.neighbours, sizes["Tx"] * (1 if far else sizes["Ty"]), 1), *far]
+        if choice.recipe == "reduce":
+            return [(choice.neighbours, sizes["Tx"], 1)]
         order = choice.hardware(sizes)
         return [(d.loop, sizes[d.items], sizes[d.kept] if d.kept else 1) for d in order if d.items]
 
@@ -172,6 +174,16 @@ class Estimate:
 
     # ------------------------------------------------------------ how often
 
+    def _asking(self, x: Access) -> int:
+        """Warps that run an access: of a group for each result only one outside of the loop that
+        its work-items share."""
+        if self.choice.recipe != "reduce" or self._shares(x.loops):
+            return self._warps
+        return self._groups
+
+    def _shares(self, around: tuple[For, ...]) -> bool:
+        return self.choice.neighbours in (s.var for s in around)
+
     @cached_property
     def _warps(self) -> int:
         """Warps of all groups."""
@@ -195,7 +207,10 @@ class Estimate:
         depth = max((n for n, s in enumerate(x.loops, 1) if s.var in varies - few), default=0)
         repeated = [s.var for n, s in enumerate(x.loops) if n < depth or s.var in varies]
         kept = [d.kept for d in self.choice.dims if d.kept and (x.stored or d.loop in varies)]
-        return prod(self._trips[v] for v in repeated) * amount(tuple(kept), self.sizes)
+        each = {loop: items for loop, items, _ in self._spread}
+        return prod(-(-self._trips[v] // each.get(v, 1)) for v in repeated) * amount(
+            tuple(kept), self.sizes
+        )
 
     def _copied(self, s: Stage) -> int:
         """A box for each group and each tile of the loops that it is staged in."""

@@ -84,6 +84,16 @@ def test_functions_are_named(file: str, capsys: Capture) -> None:
     ]
 
 
+@pytest.mark.parametrize("named", [[], ["--function", "f"]])
+def test_loops_on_numbers_of_the_host(named: list[str], tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "in.c"
+    text = "void f(int n) {\n  int t = 1;\n  while (t < n) { if (n > 9) break; t *= 2; }\n}\n"
+    file.write_text(text)
+    assert main(["offload", str(file), "--dry-run", *named]) == 2
+    said = "in.c:3:3: error: the loops compute nothing but scalars, which the host needs itself"
+    assert said in capsys.readouterr().err
+
+
 def test_a_function_that_is_named_and_has_nothing_to_offload(
     tmp_path: Path, capsys: Capture
 ) -> None:

@@ -64,6 +64,15 @@ def test_the_summary_counts_accesses(name: str, golden: Golden, capsys: Capture)
     golden.check(capsys.readouterr().out)
 
 
+def test_transactions_of_a_group_for_each_result(tmp_path: Path, capsys: Capture) -> None:
+    """Its work-items read a row in steps of 8 floats of a transaction; the first writes s."""
+    file = tmp_path / "sums.c"
+    file.write_text(SUMS)
+    assert main(["tile", str(file), "--recipe", "reduce", "--Tx", "64", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "    a     1.049 M -> 131.1 k\n    s     128 -> 1.024 k\n" in out
+
+
 @pytest.mark.device
 @pytest.mark.parametrize(
     "options",

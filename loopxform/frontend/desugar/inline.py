@@ -104,8 +104,9 @@ class _Inliner:
                 return [s]
             case c_ast.FuncCall() if (callee := self.callee(s)) is not None:
                 before, call = self.hoisted(s, outermost=False)
-                assert isinstance(call, c_ast.FuncCall)
-                return [*before, self.expanded(call, callee, None)]
+                if isinstance(call, c_ast.FuncCall):
+                    call = self.expanded(call, callee, None)
+                return [*before, call]
             case c_ast.Assignment():
                 before, s.rvalue = self.hoisted(s.rvalue, any_effect=self._is_apart(s))
                 more, s.lvalue = self.hoisted(s.lvalue)

@@ -44,6 +44,7 @@ UNKNOWN = [
     "float *p; for (int i = 0; i < n; i++) p = a + i; p[0] = 1;",
     "float *p = a + x[0]; x[0] = 2; p[0] = 1;",
     "float *p = a; a = b; p[0] = 1;",
+    "float *p, *q; p = q = &a[n]; q[0] = 1; p[1] = 2;",
     # Somebody else may set it.
     "float *p = a; float **pp = &p; *pp = b; p[0] = 1;",
     "float *p = a; again: p[0] = 1; if (n) goto again;",

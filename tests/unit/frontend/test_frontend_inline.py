@@ -68,6 +68,8 @@ MEANS = [
     ("int k = 2; step(&k); x[i] = k;", "k = 2; k += 1; x[i] = k;"),
     ("int g = tick(); x[i] = g;", "g += 1; tick_value = g; g_2 = tick_value; x[i] = g_2;"),
     ("x[i] = half(i);", "n_2 = i; n_2 = n_2/2; half_value = n_2; x[i] = half_value;"),
+    ("sq(b[i]); larger(i, 2); lookup(i); a[i] = 1;", "a[i] = 1;"),
+    ("sq(tick()); x[i] = 1;", "g += 1; tick_value = g; x_2 = tick_value; x[i] = 1;"),
     ("float table = 1; a[i] = lookup(i) + table;", "table_2 = 1; a[i] = table[i&3] + table_2;"),
 ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from lowering import body, lower, opaques, parsed, text
 
 from loopxform.errors import InputError
 from loopxform.frontend import CppOptions, parse_file
+from loopxform.frontend.macros import expand
+from loopxform.frontend.preprocess import Reader
 from loopxform.ir.printer import listing
 
 
@@ -46,6 +49,34 @@ EXPANDS = [
 @pytest.mark.parametrize(("c", "expected"), EXPANDS)
 def test_expands(c: str, expected: str) -> None:
     assert out(c) == expected
+
+
+MACROS = """
+#define STEP(x) ((x) + 1)
+#define count STEP(count)
+#define PAIR(a, b) (STEP(a) * b)
+#define one PAIR(one, PAIR(two, 1))
+#define two PAIR(one, two)
+#define larger(a, b) ((a) > (b) ? (a) : larger(b, a))
+#define there(x) back(there(x))
+#define back(x) there(back(x))
+#define SAME(x) x
+"""
+ITSELF = "count one two SAME(SAME(count)) STEP(STEP(1)) SAME(STEP(SAME(STEP)(2)))"
+ITSELF += " larger(larger(1, 2), 3) there(back(1)) back(there(back(2))) SAME(one)"
+
+
+def test_a_macro_that_comes_to_itself_expands_as_by_the_compiler() -> None:
+    """C11 6.10.3.4: in the text that a macro stands for, and in the arguments there, its name is
+    left alone."""
+    text = f"{MACROS}{ITSELF}"
+    reader = Reader()
+    reader.add("t.c", text)
+    ours, _ = expand("t.c", text, CppOptions(), reader)
+    cc = ["cc", "-E", "-P", "-"]
+    theirs = subprocess.run(cc, input=text, capture_output=True, text=True, check=True).stdout
+    marked = re.sub(r"#line.*", "", ours)
+    assert "".join(marked.split()) == "".join(theirs.split())
 
 
 def test_options() -> None:

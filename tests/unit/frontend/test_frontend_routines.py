@@ -27,6 +27,8 @@ float mean(float x) { float v[4][2]; int i, j;
   for (i = 0, j = 0; i < 4; i++, j += 1) { if (i == 1) continue; v[i][j % 2] = x / (i + 1); }
   while (v[0][0] > FIVE) v[0][0] *= 0.5; return v[0][0] + sqrt(x); }
 int lcm(int a, int b) { for (int k = a; ; k += a) if (k % b == 0) return k / gcd(1, 1); }
+int typed(int n) { enum { LOW = 2, HIGH }; struct P { int x; }; while (n > HIGH) n -= LOW; return n; }
+int joined(float x) { union { float f; int i; } u; u.f = x; while (u.i > 3) u.i /= 2; return u.i; }
 int deep(int n) { while (n > 9) n = deep(n / 2); return n; }
 int global(int n) { while (n > file) n /= 2; return n; }
 int tabled(int n) { while (n > table[0]) n /= 2; return n; }
@@ -36,7 +38,7 @@ int struck(S s) { while (s.x > 1) return 2; return 0; }
 int jumps(int n) { again: if (n > 3) { n /= 2; goto again; } return n; }
 int odd_one(volatile int n) { while (n > 3) n /= 2; return n; }
 int sets(int n) { while (n > 3) { n /= 2; file = n; } return n; }
-"""
+"""  # noqa: E501
 
 
 LOOP = "void f(int n, int *a, int *b) { for (int i = 0; i < n; i++) a[i] = %s; }"
@@ -53,6 +55,7 @@ CALLED = [
     "odd(i)",
     "mean(i)",
     "lcm(i, 4)",
+    "typed(i)",
     "n > 2 && first(i)",
 ]
 
@@ -67,6 +70,7 @@ def test_stays_a_call_that_keeps_nothing_apart(value: str) -> None:
 
 OTHER = [
     "deep(i)",
+    "joined(i)",
     "global(i)",
     "tabled(i)",
     "pointed(b)",
