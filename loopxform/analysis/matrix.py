@@ -66,12 +66,13 @@ def _matrix(fn: Function, path: Path) -> Matrix:
     assert isinstance(loop, For)
     inner = [(path, loop.var), *((p, x.var) for p, x in below(loop, path) if isinstance(x, For))]
     unmodelled = tuple(_unmodelled(fn, path, loop))
+    live = any(s.live_out for _, s in below(loop, path) if isinstance(s, For))
     if unmodelled:
-        where = region(fn, path)
+        where = region(fn, path, counters=live)
         modelled = tuple(i for i in where.instances if i.label != OPAQUE)
         rows = dependences_among(replace(where, instances=modelled))
     else:
-        rows = dependences(fn, path)
+        rows = dependences(fn, path, counters=live)
     return Matrix(path, tuple(v for _, v in inner), tuple(p for p, _ in inner), rows, unmodelled)
 
 

@@ -1,6 +1,7 @@
 """The verdict on every loop of a function.
 
-yes           no dependence is carried by the loop (storage declared inside it is private)
+yes           no dependence is carried by the loop (storage declared inside it is private, and a
+              counter of an inner loop that nobody reads afterwards)
 privatizable  parallel once the listed variables are private (last value copied where live)
 reduction     the remaining carried dependences belong to recognised reductions
 no            a carried dependence is proven, with a witness
@@ -9,6 +10,7 @@ unknown       a carried dependence could not be excluded, or a statement is not 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,6 +21,7 @@ from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
+from loopxform.analysis.region import visible
 from loopxform.analysis.scope import below
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
@@ -46,7 +49,8 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class LoopVerdict:
-    """One `for` of the file. `copies` are those of `private` whose last value is needed."""
+    """One `for` of the file. `copies` are those of `private` whose last value is needed, `counters`
+    those that only count inner loops, each of which has its own."""
 
     path: Path
     loc: Loc | None
@@ -55,6 +59,7 @@ class LoopVerdict:
     parallel: Answer
     private: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()
     reductions: tuple[Reduction, ...] = ()
     assumes: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
@@ -69,6 +74,12 @@ class LoopVerdict:
         """The column of the `for`."""
         return self.loc.column if self.loc else 0
 
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """Those of `private` that are one variable for all iterations until they are made private,
+        counters aside."""
+        return tuple(name for name in self.private if name not in self.counters)
+
     def json(self) -> dict[str, object]:
         """The loop as the contract of `check --format json` has it (DESIGN.md, section 7)."""
         return {
@@ -78,6 +89,7 @@ class LoopVerdict:
             "depth": self.depth,
             "parallel": self.parallel,
             "private": list(self.private),
+            "lastprivate": list(self.copies),
             "reductions": [{"var": r.var, "op": r.op} for r in self.reductions],
             "assumes": list(self.assumes),
             "reasons": [
@@ -148,6 +160,7 @@ def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
         found.answer,
         found.private,
         found.copies,
+        found.counters,
         found.reductions,
         assumed(fn, loop),
         reasons,
@@ -156,11 +169,18 @@ def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
 
 def _carried(fn: Function, path: Path) -> list[Dependence]:
     """The rows the loop carries: those of the outermost loop's matrix, or of the loop's own where
-    the larger region could not be exact."""
-    rows = [d for d in dependences(fn, _nest(fn, path)) if d.carrier == path]
+    the larger region could not be exact; counters of inner loops are of interest where their last
+    value is."""
+    nest = _nest(fn, path)
+    live = any(s.live_out for s in _inner_loops(fn, nest))
+    rows = [d for d in dependences(fn, nest, counters=live) if d.carrier == path]
     if all(d.exact for d in rows) or time_is_up():
         return rows
-    return [d for d in dependences(fn, path) if d.carrier == path]
+    return [d for d in dependences(fn, path, counters=live) if d.carrier == path]
+
+
+def _inner_loops(fn: Function, path: Path) -> Iterator[For]:
+    return (s for _, s in below(enclosing(fn, path)[-1], path) if isinstance(s, For))
 
 
 def _nest(fn: Function, path: Path) -> Path:
@@ -193,7 +213,11 @@ class _Sorted:
                 left.append(d)
         if loop.live_out:
             private[loop.var] = True
-        self.private = tuple(private)
+        outside = visible(fn, path).keys() - {loop.var, *private, *(d.array for d in left)}
+        inner = dict.fromkeys(s.var for s in _inner_loops(fn, path))
+        self.counters = tuple(name for name in inner if name in outside)
+        self.private = (*private, *self.counters)
+        self.shared = bool(private)
         self.copies = tuple(name for name, copy in private.items() if copy)
         self.reductions = tuple(reduced)
         self.left = left
@@ -207,7 +231,7 @@ class _Sorted:
             return "unknown"
         if self.reductions:
             return "reduction"
-        return "privatizable" if self.private else "yes"
+        return "privatizable" if self.shared else "yes"
 
 
 def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:

@@ -50,6 +50,7 @@ def words(v: LoopVerdict) -> str:
     if v.parallel in ("no", "unknown"):
         return v.parallel
     extra = [f"private {', '.join(v.private)}"] if v.private else []
+    extra += [f"last value of {', '.join(v.copies)}"] if v.copies else []
     extra += [f"{r.op} of {r.var}" for r in v.reductions]
     extra += [f"if {', '.join(_together(v.assumes))}"] if v.assumes else []
     return v.parallel + (f" ({'; '.join(extra)})" if extra else "")

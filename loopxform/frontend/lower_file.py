@@ -17,6 +17,7 @@ from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
 from loopxform.frontend.desugar.callee import callees
 from loopxform.frontend.desugar.definitions import prototyped
+from loopxform.frontend.desugar.externs import hoisted
 from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.moving import without_moves
 from loopxform.frontend.desugar.names import Fresh
@@ -92,6 +93,7 @@ def lower_file(
 
 def _plainer(ast: c_ast.FileAST) -> None:
     """Control flow as if and for, calls as what they do, wherever that says the same."""
+    ast.ext = [x for n in ast.ext for x in (*_in_front(n), n)]
     names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
     declared = [n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name]
     arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
@@ -113,6 +115,15 @@ def _plainer(ast: c_ast.FileAST) -> None:
         with suppress(RecursionError):
             inline(node, known, file, fresh[id(node)])
             without_moves(node, arrays, fresh[id(node)])
+
+
+def _in_front(node: c_ast.Node) -> list[c_ast.Node]:
+    """What a function declares of the file."""
+    if not isinstance(node, c_ast.FuncDef):
+        return []
+    with suppress(RecursionError):
+        return hoisted(node)
+    return []
 
 
 def _function(

@@ -20,7 +20,7 @@ from loopxform.frontend.lower_simple import SimpleStatements
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.subscripts import check_condition
 from loopxform.frontend.symbols import Span, Symbol, outside
-from loopxform.frontend.tree import below
+from loopxform.frontend.tree import below, statements
 from loopxform.ir.nodes import (
     BREAK,
     Assign,
@@ -118,9 +118,13 @@ class Statements(SimpleStatements):
                 return [self._while(opaque, node.cond, once=word == "do")]
             case c_ast.Switch():
                 why = NotModelled("LX011", "a switch", "write it with if and else", node)
-                return [self.opaque(why, self.body(node.stmt))]
+                body = [s for item in statements(node.stmt) for s in self._case(item)]
+                return [self.opaque(why, tuple(body))]
             case c_ast.Case() | c_ast.Default():
-                return list(self.block(node.stmts))
+                word = "case" if isinstance(node, c_ast.Case) else "default"
+                reason = f"the {word} label of a switch around it"
+                why = NotModelled("LX011", reason, _JUMP, node)
+                return [self.opaque(why, self.block(node.stmts))]
             case c_ast.Label():
                 why = NotModelled("LX011", f"the label '{node.name}'", _JUMP, node)
                 return [self.opaque(why, self.body(node.stmt))]
@@ -134,6 +138,13 @@ class Statements(SimpleStatements):
                 raise NotModelled("LX011", "a return that is not the last statement", _LAST, node)
             case _:
                 return self._expression(node)
+
+    def _case(self, node: c_ast.Node) -> Iterable[Stmt]:
+        """A statement of a switch, whose own labels are part of it. One further inside is jumped
+        to from there (Duff's device)."""
+        if isinstance(node, c_ast.Case | c_ast.Default):
+            return self.block(node.stmts)
+        return self.stmt(node)
 
     def _expression(self, node: c_ast.Node) -> list[Stmt]:
         """An expression whose value is not used: nothing, if it does nothing."""

@@ -89,11 +89,11 @@ class Resolver:
             return None
         self._sizes(node.type)
         t = ctype(node.type, self.typedef)
-        if "extern" in (node.storage or ()) and (outer := self._global(node.name)) is not None:
-            self._scopes[-1][node.name] = self.table.uses[id(node)] = outer
-            return outer
         if t.derived and isinstance(t.derived[0], Func):
             kind = "function"
+        elif "extern" in (node.storage or ()):
+            # Of a type that the function declares, or else `desugar.externs` hoists it.
+            kind, t = "global", CType(None, f"extern {t.spelling}")
         symbol = self.define(node.name, t, kind, node)
         if node.init is not None:
             self.visit(node.init)

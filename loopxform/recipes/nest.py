@@ -178,7 +178,7 @@ def prepare_at(derivation: Derivation, path: Path, *, every: bool = False) -> Ne
     if not wanted:
         raise _not_parallel(derivation.function, verdicts[chain[0].var])
     wanted = wanted if every else _worth_spreading(chain, wanted)
-    needed = frozenset(name for v in wanted for name in verdicts[v].private)
+    needed = frozenset(name for v in wanted for name in verdicts[v].shared)
     derivation = _private_storage(derivation, path, wanted, needed)
     for var in wanted:
         derivation = _upwards(_forall(derivation, var), var)

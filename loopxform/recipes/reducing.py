@@ -58,7 +58,7 @@ def in_parts(program: Program, s: For) -> bool:
     elements = tuple(r.array for r in verdict.reductions if r.array != r.var)
     if elements and _in_scalars(program, s, elements):
         return True
-    if not w.attempt(*(Privatise(x, s.var) for x in verdict.private)):
+    if not w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
         return False
     allowed = "reassociate" if program.options.reassociate else ""
     problems = Rfactor(s.var, "1", allowed).check(w.fn)

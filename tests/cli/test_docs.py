@@ -45,6 +45,17 @@ def test_the_verdicts_are_real(
     assert named == ["yes", "reduction", "privatizable", "no", "unknown"]
 
 
+def test_the_counters_are_real(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "verdicts.md").read_text().partition("Counters of inner loops")[2]
+    monkeypatch.chdir(tmp_path)
+    Path("counters.c").write_text(block(page, "c"))
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(command.split()[2:]) == 0
+    assert capsys.readouterr().out.startswith(shown)
+
+
 def test_the_report_of_a_whole_function_is_real(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

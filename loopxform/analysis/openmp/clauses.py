@@ -52,9 +52,12 @@ def clauses(c: Construct) -> Told:
 
 
 def _occurs(c: Construct, name: str) -> bool:
-    body = c.loop.body
-    counters = {s.var for _, s in c.statements if isinstance(s, For)}
-    return name in reads(body) | writes(body) | counters and name not in {x.var for x in c.nest}
+    return name in reads(c.loop.body) | _set(c) and name not in {x.var for x in c.nest}
+
+
+def _set(c: Construct) -> frozenset[str]:
+    """What the loop writes, counters of inner loops included."""
+    return writes(c.loop.body) | {s.var for _, s in c.statements if isinstance(s, For)}
 
 
 # ---------------------------------------------------------------- copies of each iteration
@@ -80,7 +83,7 @@ def _uninitialised(c: Construct, name: str, kind: str) -> Told:
 
 def _lost(c: Construct, name: str) -> Told:
     """The value the loop computes is not there after it."""
-    if name not in writes(c.loop.body) or not needed_after(c, name):
+    if name not in _set(c) or not needed_after(c, name):
         return
     if name in c.directive.variables("lastprivate"):
         return
@@ -99,13 +102,13 @@ def _can_write(c: Construct, name: str) -> bool:
     """Proven: there are sizes for which the loop writes the variable."""
     return any(
         a.write and a.storage.name == name and i.exact and any(map(feasible, i.domain))
-        for i in region(c.fn, c.path).instances
+        for i in region(c.fn, c.path, counters=True).instances
         for a in i.accesses
     )
 
 
 def _firstprivate(c: Construct, name: str) -> Told:
-    if name not in writes(c.loop.body):
+    if name not in _set(c):
         return
     yield from _lost(c, name)
     if privacy(c.fn, c.path, name).exposed is None:

@@ -16,7 +16,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.jumps import Jump, Stuck, guarded
 from loopxform.frontend.desugar.names import Fresh, mentioned
-from loopxform.frontend.tree import clone, every, statements
+from loopxform.frontend.tree import below, clone, every, statements
 
 _BREAK = Jump(
     lambda n: isinstance(n, c_ast.Break), (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)
@@ -77,6 +77,8 @@ def _groups(node: c_ast.Switch) -> list[_Group] | None:
             open_labels.default = True
         else:
             return None
+        if any(map(_is_entered, item.stmts)):
+            return None
         if item.stmts:
             open_labels.body = list(item.stmts)
             groups.append(open_labels)
@@ -84,6 +86,13 @@ def _groups(node: c_ast.Switch) -> list[_Group] | None:
     if open_labels.labels or open_labels.default:
         groups.append(open_labels)
     return None if _shares_declarations(groups) or not items else groups
+
+
+def _is_entered(s: c_ast.Node) -> bool:
+    """Whether a label of the switch is inside a statement (Duff's device)."""
+    if isinstance(s, c_ast.Case | c_ast.Default):
+        return True
+    return not isinstance(s, c_ast.Switch) and any(map(_is_entered, below(s)))
 
 
 def _is_small(label: c_ast.Node) -> bool:

@@ -173,7 +173,9 @@ class Original:
             yield tuple(items)
 
     def whole(self, owner: Definition) -> Region | None:
-        """All that a function does, where it gives no value."""
+        """All that a function does, where it gives no value, and the file declares what it uses."""
+        if any(isinstance(x, c_ast.Decl) and "extern" in x.storage for x in every(owner.node.body)):
+            return None
         items = list(owner.body.items)
         while items and all(map(_says_nothing, items[-1].nodes)):
             items.pop()

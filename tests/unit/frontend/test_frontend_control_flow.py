@@ -82,6 +82,9 @@ REFUSED = [
     ("switch (n) { case 1: a[0] = 1; case 2: a[0] = 2; break; }", "a switch"),
     ("switch (n) { case 1: if (a[0] > 1) break; case 2: a[0] = 2; break; }", "a switch"),
     ("switch (n) { case 4294967295: a[0] = 1; break; }", "a switch"),
+    # Labels inside loops, to which the switch jumps.
+    ("switch (n) { case 0: for (int i = 0; i < n; i++) { case 1: a[i] = 1; } }", "a switch"),
+    ("switch (n) { default: if (n) { case 2: a[0] = 1; } }", "a switch"),
     ("switch (n++) { case 1: a[0] = 1; break; }", "a switch"),
     ("again: a[0] = 1; if (n) goto again;", "the label 'again'"),
     ("if (n) goto in; for (int i = 0; i < n; i++) { in: a[i] = 1; }", "a goto"),
@@ -96,6 +99,24 @@ REFUSED = [
 @pytest.mark.parametrize(("statements", "reason"), REFUSED)
 def test_stays_as_it_is(statements: str, reason: str) -> None:
     assert opaques(body(statements))[0].reason.startswith(reason)
+
+
+LABELS = [
+    "switch (n & 1) { case 0: for (int i = 0; i < n; i++) { t = b[i]; case 1: a[i] = t; } }",
+    "switch (n) { for (int i = 0; i < n; i++) { if (i) { default: t = b[i]; } a[i] = t; } }",
+    "switch (n) { case 0: { for (int i = 0; i < n; i++) { t++; case 1: case 2: a[i] = t; } } }",
+]
+
+
+@pytest.mark.parametrize("statements", LABELS)
+def test_a_label_of_a_switch_around_the_loop_is_not_modelled(statements: str) -> None:
+    found = opaques(body(f"float t = 1; {statements}"))
+    assert any(s.reason.endswith("label of a switch around it") for s in found[1:])
+
+
+def test_the_labels_of_a_switch_are_part_of_it() -> None:
+    switch = "switch (n) { case 1: case 2: a[0] = 1; default: a[1] = 1; }"
+    assert [s.reason for s in opaques(body(switch))] == ["a switch"]
 
 
 def test_a_while_loop_is_placed_at_its_word() -> None:
