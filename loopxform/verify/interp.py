@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,18 @@ def run(fn: Function, args: Arguments, *, order_seed: int | None = None) -> Numb
 
 def evaluate(e: Expr, values: Mapping[str, tuple[Scalar, Number]]) -> Number:
     """The value of an expression of scalars, given their types and values. Raises InterpError."""
-    params = tuple(Param(n, values[n][0]) for n in sorted(names(e)))
-    result = type_of(e, {p.name: p.type for p in params})
-    fn = Function("evaluate", params, (Return(e),), returns=result)
-    value = run(fn, {p.name: values[p.name][1] for p in params})
+    value = _expression(e, tuple((n, values[n][0]) for n in sorted(names(e)))).run(
+        {n: values[n][1] for n in names(e)}
+    )
     assert value is not None
     return value
+
+
+@lru_cache(1024)
+def _expression(e: Expr, types: tuple[tuple[str, Scalar], ...]) -> Program:
+    """A function that returns the value of an expression."""
+    params = tuple(Param(*p) for p in types)
+    return Program(Function("evaluate", params, (Return(e),), returns=type_of(e, dict(types))))
 
 
 class Program:
