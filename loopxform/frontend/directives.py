@@ -5,11 +5,11 @@ for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast
 
-from loopxform.frontend import openmp
+from loopxform.frontend import listed, openmp
 from loopxform.frontend.governed import by_origin, outermost
 from loopxform.frontend.places import Places
 from loopxform.frontend.symbols import Symbol, Table
@@ -27,7 +27,9 @@ def pragma_text(node: c_ast.Pragma) -> str:
     return quoted[quoted.index('"') + 1 : -1].replace('\\"', '"').replace("\\\\", "\\")
 
 
-def directive_of(node: c_ast.Pragma, places: Places, names: dict[str, Symbol]) -> Directive | None:
+def directive_of(
+    node: c_ast.Pragma, places: Places, names: dict[str, Symbol], table: Table | None = None
+) -> Directive | None:
     """An OpenMP directive without its statements; None for any other pragma."""
     text = pragma_text(node)
     found = openmp.directive(text)
@@ -44,8 +46,21 @@ def directive_of(node: c_ast.Pragma, places: Places, names: dict[str, Symbol]) -
     clauses = []
     for c in written:
         modifier, variables, number = openmp.parts_of(c, value)
-        resolved = tuple((names[v].ir or v) if v in names else v for v in variables)
-        clauses.append(Clause(c.name, resolved, modifier, number, c.argument or ""))
+        sections = listed.sections(c.argument or "", names) if variables else ()
+        copied, behind = listed.objects(variables, names, table)
+        elements = tuple(v for v in behind if v in {x.array for x in sections})
+        pointers = tuple(v for v in behind if v not in elements)
+        clauses.append(
+            Clause(
+                c.name,
+                (*copied, *elements),
+                modifier,
+                number,
+                c.argument or "",
+                pointers,
+                sections=sections,
+            )
+        )
     word = "#" if isinstance(node.string, str) else "_Pragma"
     loc = places.loc(node.coord, word)
     return Directive(words, tuple(clauses), text.partition("omp")[2].strip(), loc)
@@ -53,12 +68,14 @@ def directive_of(node: c_ast.Pragma, places: Places, names: dict[str, Symbol]) -
 
 @dataclass
 class _Seen:
-    """A directive, the origins of what it governs, and that of the statement it stands after."""
+    """A directive, the origins of what it governs, that of the statement it stands after, what its
+    names stand for, and what it governs in the text."""
 
     directive: Directive
     origins: list[Origin]
     after: Origin | None
-    loop: c_ast.For | None
+    names: dict[str, Symbol]
+    governed: c_ast.Node | None = None
 
 
 class Directives:
@@ -75,11 +92,11 @@ class Directives:
         """Notes a pragma that stands after the statements `before` of its block; the result waits
         for the statement that it governs, None where it governs none."""
         names = self.table.pragmas.get(id(node), {})
-        directive = directive_of(node, self.places, names)
+        directive = directive_of(node, self.places, names, self.table)
         if directive is None:
             return None
         after = before[-1].origin if before else None
-        seen = _Seen(directive, [], after, None)
+        seen = _Seen(directive, [], after, names)
         self._seen.append(seen)
         words, written = openmp.directive(pragma_text(node)) or ((), ())
         return None if openmp.stands_alone(words, written) else seen
@@ -90,7 +107,7 @@ class Directives:
         loop = node if isinstance(node, c_ast.For) else None
         for seen in waiting:
             seen.origins += [s.origin for s in (found[-1:] if loop else found)]
-            seen.loop = loop
+            seen.governed = node
 
     def resolved(self, body: tuple[Stmt, ...]) -> tuple[Directive, ...]:
         """The directives in text order, with the paths that their statements have in `body`."""
@@ -101,19 +118,23 @@ class Directives:
         paths = outermost(seen.origins, where)
         after = where.get(id(seen.after), []) if seen.after else []
         d = seen.directive
-        return Directive(
-            d.words,
-            d.clauses,
-            d.text,
-            d.loc,
-            paths,
-            after[-1] if after and not paths else None,
-            self._later(seen.loop),
+        return replace(
+            d,
+            clauses=tuple(self._with_unset(c, seen) for c in d.clauses),
+            paths=paths,
+            after=after[-1] if after and not paths else None,
+            later=self._later(seen.governed),
         )
 
-    def _later(self, loop: c_ast.For | None) -> frozenset[str]:
+    def _with_unset(self, c: Clause, seen: _Seen) -> Clause:
+        if seen.governed is None or c.name not in ("private", "lastprivate"):
+            return c
+        _, names, _ = openmp.parts_of(openmp.Written(c.name, c.text), lambda _: None)
+        return replace(c, unset=listed.unset(names, seen.names, self.table, seen.governed))
+
+    def _later(self, loop: c_ast.Node | None) -> frozenset[str]:
         """Variables that the text reads, or may, where the values after `loop` are seen."""
-        if loop is None:
+        if not isinstance(loop, c_ast.For):
             return frozenset()
         span, outer = self.table.span(loop), self.table.outermost(loop)
 

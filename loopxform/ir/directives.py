@@ -8,17 +8,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loopxform.ir.nodes import Expr
 from loopxform.ir.visit import Path
 from loopxform.source import Loc
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`h[2:n]`: the array, and for each bracket the first element and how many there are, None
+    where that is not a number or a variable."""
+
+    array: str
+    text: str
+    parts: tuple[tuple[Expr | None, Expr | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """`private(a, b)`, `reduction(+: s)`, `collapse(2)`, `nowait`.
 
-    `variables` are names of the loop tree; `modifier` stands before the colon of a reduction, or is
-    the kind of a schedule; `number` is the value of an integer argument (of `linear`: its step),
-    None where it is not a constant. `text` is the argument as written.
+    `variables` are names of the loop tree: the objects that the clause is about, each member of a
+    struct by itself. `pointers` are those behind pointers that are listed: a copy of a pointer
+    leaves what it points to shared. `unset` are pointers that what the directive governs uses, and
+    never sets. `sections` are the parts of arrays that are listed. `modifier` stands before the
+    colon of a reduction, or is the kind of a schedule; `number` is the value of an integer argument
+    (of `linear`: its step), None where it is not a constant. `text` is the argument as written.
     """
 
     name: str
@@ -26,6 +40,9 @@ class Clause:
     modifier: str = ""
     number: int | None = None
     text: str = ""
+    pointers: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +70,10 @@ class Directive:
     def variables(self, *names: str) -> frozenset[str]:
         """The variables of all clauses of these names."""
         return frozenset(v for c in self.clauses if c.name in names for v in c.variables)
+
+    def pointers(self, *names: str) -> frozenset[str]:
+        """What the pointers in all clauses of these names point to."""
+        return frozenset(v for c in self.clauses if c.name in names for v in c.pointers)
 
     def governs(self, path: Path) -> bool:
         """Whether the statement at `path` is in the construct."""

@@ -17,6 +17,7 @@ from loopxform.analysis.openmp.clauses import clauses
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
 from loopxform.analysis.openmp.linear import closed_form
 from loopxform.analysis.openmp.outside import outside
+from loopxform.analysis.openmp.pointers import pointers
 from loopxform.analysis.openmp.races import races, thread_values
 from loopxform.analysis.openmp.team import team
 from loopxform.analysis.verdict import is_inlined
@@ -64,8 +65,8 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
     c = construct(fn, directives, n, path)
     if c.is_sequential:
         return Claim(path, d.loc, d.text)
-    parts = (_unmodelled(c), clauses(c), _iterations(c), team(c, directives))
-    loose = frozenset(p.name for p in fn.globals if p.local)
+    parts = (_unmodelled(c), clauses(c), pointers(c), _iterations(c), team(c, directives))
+    loose = frozenset(p.name for p in fn.globals if p.local or p.name in c.threadprivate)
     waits = _may_wait(c)
     told = tuple(dict.fromkeys(_weighed(x, loose, waits=waits) for x in chain(*parts)))
     findings = tuple(x for x in told if isinstance(x, Finding))

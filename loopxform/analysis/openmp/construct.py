@@ -84,7 +84,14 @@ class Construct:
 
     @cached_property
     def private(self) -> frozenset[str]:
-        return self.directive.variables(*PRIVATE) | {x.var for x in self.nest}
+        return self.directive.variables(*PRIVATE) | {x.var for x in self._counted}
+
+    @property
+    def _counted(self) -> tuple[For, ...]:
+        """The loops whose variables are private: those of `ordered(n)` too."""
+        ordered = self.directive.clause("ordered")
+        depth = ordered.number if ordered is not None else None
+        return perfect_nest(self.loop)[: max(self.depth or 1, depth or 1)]
 
     @cached_property
     def region(self) -> Directive | None:
@@ -114,8 +121,8 @@ class Construct:
 
     def private_in_region(self, name: str, declared: Path | None) -> bool:
         """Whether each thread of the region has its own `name`, whatever iterations it runs."""
-        if name in self.threadprivate:
-            return True
+        if name.partition(".")[0] in self.threadprivate:
+            return name not in {p.name for p in self.fn.objects if p.pointer}
         if self.is_orphan:
             found = next((p for p in self.fn.objects if p.name == name), None)
             return found is None or not (found.is_global or found.array)

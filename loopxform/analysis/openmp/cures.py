@@ -19,7 +19,7 @@ from loopxform.analysis.region import visible
 def cure(c: Construct, name: str) -> str | None:
     """The clause that would cure a race on `name`, or None."""
     found = visible(c.fn, c.path).get(name)
-    scalar = found is None or not found.rank
+    scalar = (found is None or not found.rank) and "." not in name
     updated = updates(c.fn, c.path, name)
     if updated is not None and len(updated.ops) == 1 and not updated.rounds:
         (op,) = updated.ops
@@ -33,6 +33,8 @@ def cure(c: Construct, name: str) -> str | None:
     known = privacy(c.fn, c.path, name)
     if known.exposed is not None or (known.caller and not scalar):
         return None
+    if "." in name:
+        return None if needed_after(c, name) else f"firstprivate({name.partition('.')[0]})"
     return f"lastprivate({name})" if needed_after(c, name) else f"private({name})"
 
 

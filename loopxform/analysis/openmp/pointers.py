@@ -1,0 +1,92 @@
+"""Pointers in the clauses of a loop: a copy of a pointer leaves shared what it points to.
+
+private(p)             p points nowhere until an iteration sets it
+threadprivate(p)       each thread's p may point to other memory
+reduction(+: h[0:n])   the elements of the section are copied, and no others
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopxform.analysis.accesses import Access
+from loopxform.analysis.formula import Translator
+from loopxform.analysis.linear import Lin, at_least, const, plus
+from loopxform.analysis.openmp.claim import Doubt, Finding
+from loopxform.analysis.openmp.construct import Construct, touched_by
+from loopxform.analysis.region import Instance, region
+from loopxform.analysis.system import feasible
+from loopxform.ir.directives import Section
+from loopxform.ir.nodes import Expr, Load
+
+Told = Iterator[Finding | Doubt]
+
+
+def pointers(c: Construct) -> Told:
+    """What is wrong, or not proven, about pointers that threads have copies of."""
+    yield from _unset(c)
+    yield from _of_threads(c)
+    for section in _sections(c):
+        if any(_leaves(i, a, section) is not False for i, a in _uses(c, section.array)):
+            text = f"an element of '{section.array}' outside of {section.text} may be touched"
+            yield Doubt("LX311", text, c.directive.loc)
+
+
+def _unset(c: Construct) -> Told:
+    regions = () if c.region is None else c.around[: c.around.index(c.region) + 1]
+    for clause in (x for d in (c.directive, *regions) for x in d.clauses):
+        for name in clause.unset:
+            if name in c.directive.pointers("firstprivate") - c.directive.pointers("private"):
+                continue
+            text = f"the pointer '{name}' is {clause.name}, and nothing sets it: it points nowhere"
+            sure = next((i for i, a in _uses(c, name) if _happens(i, a)), None)
+            if sure is None:
+                yield Doubt("LX311", text, c.directive.loc)
+            else:
+                yield Finding("LX302", text, sure.loc, name, cure=f"firstprivate({name})")
+
+
+def _of_threads(c: Construct) -> Told:
+    touched = frozenset(n for _, s in c.statements for n in touched_by(s)[0])
+    for p in c.fn.objects:
+        if p.pointer and p.name in touched and p.name.partition(".")[0] in c.threadprivate:
+            text = f"each thread has its own '{p.name}', which may point to other memory"
+            yield Doubt("LX311", text, c.directive.loc)
+
+
+def _sections(c: Construct) -> Iterator[Section]:
+    for clause in c.directive.clauses:
+        yield from clause.sections if clause.name == "reduction" else ()
+
+
+def _uses(c: Construct, name: str) -> Iterator[tuple[Instance, Access]]:
+    for i in region(c.fn, c.path).instances:
+        yield from ((i, a) for a in i.accesses if a.storage.name == name)
+
+
+def _happens(i: Instance, a: Access) -> bool:
+    """Proven: there are sizes for which the access happens."""
+    whole = ((*d, *when) for d in i.domain for _, when in a.cases)
+    return i.exact and a.exact and any(map(feasible, whole))
+
+
+def _leaves(i: Instance, a: Access, section: Section) -> bool | None:
+    """Whether an access may be outside of a section; None where nothing is known about it."""
+    if not isinstance(a.expr, Load):
+        return None
+    for n, (low, length) in enumerate(section.parts):
+        first, size = (_linear(e, a) for e in (low, length))
+        for subscripts, when in a.cases:
+            x = subscripts[n] if n < len(subscripts) else None
+            if x is None or first is None or size is None:
+                return None
+            below = at_least(plus(first, const(-1)), x)
+            above = at_least(x, plus(first, size))
+            if any(feasible((*d, *when, side)) for d in i.domain for side in (below, above)):
+                return True
+    return False
+
+
+def _linear(e: Expr | None, a: Access) -> Lin | None:
+    found = Translator(a.names).cases(e) if e is not None else None
+    return found[0][0] if found is not None and len(found) == 1 and not found[0][1] else None

@@ -1,0 +1,88 @@
+"""What clauses copy: a pointer without what it points to, a struct with all of its members."""
+
+from __future__ import annotations
+
+import pytest
+
+import loopxform as lx
+from loopxform.analysis.openmp import Claim
+
+HEAD = """struct part { int x; double t[4]; double *far; };
+double *mine, *ours;
+#pragma omp threadprivate(mine)
+"""
+LOOP = "for (int i = 0; i < n; i++)"
+
+
+def claims(body: str, params: str) -> tuple[Claim, ...]:
+    return lx.loads(f"{HEAD}void f(int n, {params}) {{\n{body}\n}}")["f"].audit()
+
+
+def answer(c: Claim) -> tuple[bool | None, list[str]]:
+    return c.proven, [x.code for x in (*c.findings, *c.doubts)]
+
+
+ANSWERS = [
+    # What a copied pointer points to is shared.
+    ("int *restrict q, int *restrict a", "firstprivate(q)", "{ *q = 2 * i; a[i] = *q; }", "LX300"),
+    ("int q[9], int *restrict a", "firstprivate(q)", "{ q[1] = 2 * i; a[i] = q[1]; }", "LX300"),
+    ("int (*q)[9], int *restrict a", "firstprivate(q)", "{ q[1][2] = i; a[i] = q[1][2]; }",
+     "LX300"),
+    ("struct part *q, int *restrict a", "firstprivate(q)", "{ q->x = i; a[i] = q->x; }", "LX300"),
+    ("struct part q, int *restrict a", "firstprivate(q)", "{ q.far[0] = i; a[i] = q.far[0]; }",
+     "LX300"),
+    ("int *restrict a", "firstprivate(ours)", "{ ours[0] = i; a[i] = ours[0]; }", "LX300"),
+    ("int *restrict q", "firstprivate(q)", "q[i] = i;", ""),
+    # A private pointer points nowhere until it is set.
+    ("int *restrict q", "private(q)", "q[i] = i;", "LX302"),
+    ("int q[9]", "private(q)", "q[i] = i;", "LX302"),
+    ("int *restrict q", "firstprivate(q) lastprivate(q)", "q[i] = i;", ""),
+    # A struct is copied with everything in it.
+    ("struct part q, int *restrict a", "firstprivate(q)", "{ q.x += i; q.x = i; a[i] = q.x; }",
+     "LX304"),
+    ("struct part q, int *restrict a", "firstprivate(q)", "{ q.x = i; a[i] = q.x; }", ""),
+    ("struct part q, double *restrict a", "private(q)", "{ q.t[1] = i; a[i] = q.t[1]; }", ""),
+    ("struct part q, double *restrict a", "private(q)", "a[i] = q.x;", "LX302"),
+    # The section of an array is copied, and nothing else of it.
+    ("int *restrict h", "reduction(+:h[0:8])", "h[i % 8] += i;", ""),
+    ("int *restrict h", "reduction(+:h[:n])", "h[i] += 1;", ""),
+    ("int *restrict h", "reduction(+:h[0:4])", "h[i % 8] += i;", "LX311"),
+    ("int *restrict h", "reduction(+:h[1:n])", "h[i] += 1;", "LX311"),
+    # Each thread may have set its own pointer to other memory.
+    ("double *restrict a", "", "mine[i] = a[i];", "LX311"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("params", "clause", "body", "code"), ANSWERS)
+def test_what_is_copied(params: str, clause: str, body: str, code: str) -> None:
+    (c,) = claims(f"#pragma omp parallel for {clause}\n{LOOP} {body}", params)
+    doubtful = code == "LX311"
+    assert answer(c) == ((None if doubtful else not code), [code] if code else [])
+
+
+def test_a_copy_in_an_inner_or_an_outer_construct() -> None:
+    body = f"#pragma omp parallel firstprivate(q)\n{{\n#pragma omp for\n{LOOP} q[0] = i;\n}}"
+    assert [answer(c) for c in claims(body, "int *q")] == [(False, ["LX300"])]
+    body = (
+        f"#pragma omp parallel for\n{LOOP} {{\n#pragma omp parallel for firstprivate(q)\n"
+        "for (int j = 0; j < n; j++) q[j] = i; }"
+    )
+    assert [answer(c) for c in claims(body, "int *q")] == [(False, ["LX300"]), (True, [])]
+
+
+def test_the_cure_of_a_member_is_its_struct() -> None:
+    (c,) = claims(
+        f"struct part s;\n#pragma omp parallel for\n{LOOP} {{ s.x = i; a[i] = s.x; }}",
+        "int *restrict a",
+    )
+    assert [f.cure for f in c.findings] == ["firstprivate(s)"]
+
+
+def test_counters_of_ordered_loops_are_private() -> None:
+    (c,) = claims(
+        "int i, j;\n#pragma omp parallel for ordered(2)\nfor (i = 1; i < n; i++)\n"
+        "for (j = 1; j < n; j++) {\n#pragma omp ordered depend(sink: i - 1, j)\n"
+        "a[i][j] = a[i - 1][j] + 1;\n#pragma omp ordered depend(source)\n}",
+        "double a[n][n]",
+    )
+    assert answer(c) == (None, ["LX310"])
