@@ -35,6 +35,7 @@ from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
+from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
 from loopxform.transforms import Derivation, Step, step, with_tiles
 
@@ -137,8 +138,9 @@ def _choose(parsed: Parsed, name: str | None) -> Function:
                 return fn
         if name in parsed.failed:
             raise parsed.failed[name]
-        known = ", ".join(fn.name for fn in functions) or "none"
-        message, help = f"there is no function '{name}'", f"the functions are: {known}"
+        known = [fn.name for fn in functions]
+        message = f"there is no function '{name}'"
+        help = f"{did_you_mean(name, known)}the functions are: {', '.join(known) or 'none'}"
         raise InputError(message, loc=top, code="LX052", help=help)
     require_read(parsed)
     with_loops = [fn for fn in functions if _has_loop(fn)]

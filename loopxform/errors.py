@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from loopxform.source import Loc, Sources
+
+Paint: TypeAlias = Callable[[str, str], str]
+"""How the parts of a text look, by their role."""
+
+
+def plain(_role: str, text: str) -> str:
+    """As it is."""
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +64,19 @@ class LoopxformError(Exception):
         self.width = width
         self.sources: Sources | None = None
 
-    def render(self, sources: Sources | None = None) -> str:
+    def render(self, sources: Sources | None = None, paint: Paint = plain) -> str:
         """The diagnostic as text: place, message, source line with caret, notes, help.
 
         `sources` defaults to the files the error itself came with.
         """
         sources = sources or self.sources
-        place = f"{self.loc}: " if self.loc else "loopxform: "
-        out = [f"{place}error: {self.message} [{self.code}]"]
-        out += quote(self.loc, sources, self.width)
-        out += [f"   = {note}" for note in self.notes]
+        place = paint("place", f"{self.loc or 'loopxform'}:")
+        out = [f"{place} {paint('error', 'error:')} {self.message} [{self.code}]"]
+        out += quote(self.loc, sources, self.width, paint)
+        equals = paint("gutter", "=")
+        out += [f"   {equals} {note}" for note in self.notes]
         if self.help:
-            out.append(f"   = help: {self.help}")
+            out.append(f"   {equals} {paint('help', 'help:')} {self.help}")
         return "\n".join(out)
 
 
@@ -74,7 +84,9 @@ LONGEST = 160
 """Characters of a source line that are shown; of a longer line, those around the caret."""
 
 
-def quote(loc: Loc | None, sources: Sources | None, width: int = 1) -> list[str]:
+def quote(
+    loc: Loc | None, sources: Sources | None, width: int = 1, paint: Paint = plain
+) -> list[str]:
     """The source line at `loc` with a caret under its column, rustc-style; empty if unknown."""
     line = sources.line(loc) if loc and sources else None
     if line is None or loc is None:
@@ -84,8 +96,9 @@ def quote(loc: Loc | None, sources: Sources | None, width: int = 1) -> list[str]
     column = max(1, min(loc.column, len(line) + 1))
     line, column = _around(line, column)
     lead = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
-    carets = "^" * max(1, min(width, len(line) - column + 1))
-    return [f" {pad} |", f" {number} | {line}", f" {pad} | {lead}{carets}"]
+    carets = paint("caret", "^" * max(1, min(width, len(line) - column + 1)))
+    blank, filled = paint("gutter", f" {pad} |"), paint("gutter", f" {number} |")
+    return [blank, f"{filled} {line}", f"{blank} {lead}{carets}"]
 
 
 def _around(line: str, column: int) -> tuple[str, int]:

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "loopxform"
-BASE = {"source", "errors", "trace"}
+BASE = {"source", "errors", "nearest", "trace"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "errors": {"source"},
+    "nearest": set(),
     "trace": set(),
     "cache": {"trace"},
     "codes": set(),

@@ -8,6 +8,7 @@ from itertools import product
 
 from loopxform.api import Routine
 from loopxform.errors import UsageError
+from loopxform.nearest import did_you_mean
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import NAMES, RECIPES, Options, Recipe
 from loopxform.recipes.wishes import Wish, wish
@@ -77,7 +78,7 @@ def _recipes(text: str) -> list[Recipe | None]:
     words = list(dict.fromkeys(text.split(",")))
     wrong = [w for w in words if w not in known]
     if wrong:
-        help = f"the variants are: {', '.join(known)}"
+        help = f"{did_you_mean(wrong[0], known)}the variants are: {', '.join(known)}"
         raise UsageError(f"there is no variant '{wrong[0]}'", help=help, subject="--variants")
     return [known[w] for w in words]
 
@@ -85,7 +86,8 @@ def _recipes(text: str) -> list[Recipe | None]:
 def _varied(text: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if name not in VARIED or not equals:
-        raise _refusal(f"'{text}' is not NAME=VALUE,...", text)
+        hint = did_you_mean(name, VARIED) if equals else ""
+        raise _refusal(f"'{text}' is not NAME=VALUE,...", text, hint)
     try:
         for value in values.split(","):
             wish({name: value})
@@ -95,6 +97,6 @@ def _varied(text: str) -> tuple[str, list[str]]:
         raise
 
 
-def _refusal(message: str, subject: str) -> UsageError:
-    help = f"--vary Tk=8,16,32; what can be varied: {', '.join(VARIED)}"
+def _refusal(message: str, subject: str, hint: str = "") -> UsageError:
+    help = f"{hint}--vary Tk=8,16,32; what can be varied: {', '.join(VARIED)}"
     return UsageError(message, code="LX023", help=help, subject=subject)

@@ -9,8 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 from loopxform import __version__
+
+if TYPE_CHECKING:
+    from loopxform.errors import UsageError
 
 COMMANDS = {
     "check": "judge every loop of a C file: parallel, reduction, or why not",
@@ -32,9 +36,13 @@ OVERVIEW = "\n".join(
         "commands:",
         *(f"  {name:<8} {text}" for name, text in COMMANDS.items()),
         "",
-        "  loopxform COMMAND --help shows the options of a command.",
-        "  loopxform tile mm.c --Ty 16 --Rx 4 is a good start.",
-        "  loopxform --version, and --cmakedir: the folder for CMake's Loopxform_DIR.",
+        "examples:",
+        "  loopxform check mm.c                             which loops are parallel, and why not",
+        "  loopxform tile mm.c --Ty 16 --Rx 4 -o build      a kernel, and C that launches it",
+        "  loopxform run mm.c --size M=513,U=129,N=1025     its results against those of your C",
+        "",
+        "  loopxform help COMMAND shows its options, loopxform explain LX101 explains an error.",
+        "  loopxform --version; loopxform --cmakedir, the folder for CMake's Loopxform_DIR.",
         "",
         "exit status: 0 done, 1 illegal or a mismatch, 2 bad input or usage, 101 internal error",
     ]
@@ -47,6 +55,8 @@ def main(argv: list[str] | None = None) -> int:
         args = sys.argv[1:] if argv is None else argv
         from loopxform.cli.dispatch import guarded, run_command
 
+        if args[:1] == ["help"] and args[1:2] and args[1] in COMMANDS:
+            args = [args[1], "--help"]
         if args and args[0] in COMMANDS:
             return run_command(args[0], args[1:])
         return guarded(lambda: _general(args), args or ["--help"])
@@ -59,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _general(args: list[str]) -> int:
     """What there is without a command."""
-    if not args or args[0] in ("-h", "--help"):
+    if not args or args in (["-h"], ["--help"], ["help"]):
         print(OVERVIEW)
         return 0 if args else 2
     if args[0] in ("-V", "--version"):
@@ -68,10 +78,23 @@ def _general(args: list[str]) -> int:
     if args[0] == "--cmakedir":
         print(_cmake_folder())
         return 0
-    from loopxform.errors import UsageError
+    from loopxform.cli.place import put_at_word
 
-    message, help = f"'{args[0]}' is not a command", f"commands: {', '.join(COMMANDS)}"
-    raise UsageError(message, help=help)
+    error = _no_command(args)
+    put_at_word(error, args, min(len(args) - 1, int(args[0] == "help")))
+    raise error
+
+
+def _no_command(args: list[str]) -> UsageError:
+    """What a first word means that is no command."""
+    from loopxform.errors import UsageError  # loads what only this needs
+    from loopxform.nearest import did_you_mean
+
+    word = args[1] if args[0] == "help" else args[0]
+    every = f"commands: {', '.join(COMMANDS)}"
+    if word.endswith(".c") or os.path.exists(word):
+        return UsageError("no command is named", help=f"loopxform tile {word}, or another; {every}")
+    return UsageError(f"'{word}' is not a command", help=did_you_mean(word, COMMANDS) + every)
 
 
 def _cmake_folder() -> str:

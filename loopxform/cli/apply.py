@@ -21,12 +21,26 @@ from loopxform.transforms.sites import LARGEST_TILE
 EPILOG = "steps:\n" + "\n".join(f"  {kind.usage}" for kind in STEPS.values())
 
 
+EXAMPLES = (
+    "apply mm.c --do 'stripmine i 64' --do 'interchange i j'",
+    "apply mm.c --do 'parallelise i' --emit c -o build",
+    "apply mm.c --script steps.json --emit opencl -o build     as tile --json saved them",
+)
+FIRST = (
+    *("--do", "--script", "--tile", "--emit", "-o", "--show-steps", "--function", "-I", "-D"),
+    *("--fp-contract",),
+)
+
+
 def options() -> Parser:
-    p = parser("apply", "Applies steps in order; an illegal one is refused, nothing is written.")
+    about = "Applies steps in order; an illegal one is refused, nothing is written."
+    p = parser("apply", about, examples=EXAMPLES, first=FIRST)
     p.formatter_class = argparse.RawDescriptionHelpFormatter
     p.epilog = EPILOG
     s = p.add_argument_group("steps")
-    s.add_argument("--do", dest="steps", action="append", default=[], metavar="STEP")
+    s.add_argument(
+        "--do", dest="steps", action="append", default=[], metavar="STEP", help="a step, as below"
+    )
     s.add_argument("--script", metavar="FILE.json", help="steps as `tile --json` saves them")
     s.add_argument("--tile", action="append", default=[], metavar="NAME=N", help="a named size")
     o = p.add_argument_group("output")

@@ -28,12 +28,28 @@ from loopxform.runtime.peak import Peak, measured
 from loopxform.verify.check_run import Reference
 from loopxform.verify.sizes import checked_sizes
 
+EXAMPLES = (
+    "bench mm.c --size M=1024,U=1024,N=1024",
+    "bench mm.c --sizes M=U=N=512,1024 --vary Tk=8,16 --plot bars.svg",
+    "bench mm.c --size M=N=U=2048 --against clblast --command './mine {M} {N} {U}'",
+)
+FIRST = (
+    *("--size", "--sizes", "--variants", "--vary", "--against", "--command", "--repeat"),
+    *(
+        "--device",
+        "--plot",
+        "--json",
+    ),
+)
+
 
 def options() -> Parser:
     p = parser(
         "bench",
         "Times variants of the kernel on a device in one run, by OpenCL events, on arrays that "
         "stay there. Before that every result is compared with your own C, compiled by cc.",
+        examples=EXAMPLES,
+        first=FIRST,
     )
     _add_what(p)
     _add_how(p)

@@ -4,26 +4,49 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loopxform.checked import CheckedFile, checked
 from loopxform.cli import check_text, inputs, questions, streams
-from loopxform.cli.options import chosen, parser, read
+from loopxform.cli.colour import painter
+from loopxform.cli.options import chosen, parser, positive_seconds, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import LoopxformError, UsageError
+from loopxform.ir.types import INT_MAX
+from loopxform.ir.written import whole
 
 LIMIT = 20.0
 """Seconds that nobody waits for the loops of one nest."""
 
 
+EXAMPLES = (
+    "check mm.c                             every loop, and the dependences between iterations",
+    "check mm.c --can 'interchange i j'     is a step legal?",
+    "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
+    "check src --format sarif > found.sarif all .c files of a folder, for code scanning",
+)
+FIRST = (
+    *("--can", "--require", "--format", "--function", "--line", "--time-limit", "-I", "-D"),
+    *(
+        "--cflags",
+        "--color",
+    ),
+)
+
+
 def options() -> Parser:
     p = parser(
-        "check", "Judges every loop: yes, reduction, privatizable, no, or unknown.", many=True
+        "check",
+        "Judges every loop: yes, reduction, privatizable, no, or unknown.",
+        many=True,
+        examples=EXAMPLES,
+        first=FIRST,
     )
     p.add_argument("--format", choices=("text", "json", "sarif"), default="text")
-    p.add_argument("--line", type=int, metavar="N", help="only the loops that begin on this line")
+    p.add_argument("--line", metavar="N", help="only the loops that begin on this line")
     p.add_argument(
         "--can",
         action="append",
@@ -40,8 +63,7 @@ def options() -> Parser:
     )
     p.add_argument(
         "--time-limit",
-        type=float,
-        default=LIMIT,
+        default=str(LIMIT),
         metavar="SECONDS",
         help=f"for a nest, and for an OpenMP claim (default {LIMIT:.0f}); beyond it: unknown",
     )
@@ -50,6 +72,7 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
+    seconds = positive_seconds("--time-limit", args.time_limit)
     files = inputs.c_files(args.files)
     many = len(files) > 1
     asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
@@ -63,7 +86,7 @@ def main(argv: list[str]) -> int:
         try:
             file = read(args, path)
             name = chosen(file, args).name if args.function else None
-            reports.append(checked(file, function=name, time_limit=args.time_limit))
+            reports.append(checked(file, function=name, time_limit=seconds))
         except LoopxformError as error:
             failed.append(error)
     if args.function and many and reports:
@@ -71,12 +94,12 @@ def main(argv: list[str]) -> int:
     if not many and not failed:
         reports[0], answers = _asked(args, reports[0])
     if reports:
-        _show(args.format, reports, answers, failed, many=many)
+        _show(args, reports, answers, failed, many=many)
     failed += [e for r in reports for e in _problems(r)]
     for e in failed[:-1]:
         if e.loc is None:
             put_on_command_line(e, ["check", *argv])
-        streams.complain(e.render())
+        streams.complain(e.render(paint=painter(argv, sys.stderr)))
     if failed:
         raise failed[-1]
     refuted = any(c.proven is False for r in reports for c in r.claims)
@@ -90,32 +113,34 @@ def _asked(
     """The part of a report that the command line is about, and its questions answered."""
     shown = report
     if args.line is not None:
-        questions.at_line(report, args.line, str(args.line))
-        shown = report.only(args.line)
+        line = whole("--line", args.line, 1, INT_MAX, "12")
+        questions.at_line(report, line, "--line")
+        shown = report.only(line)
     answers = [questions.can(chosen(report.file, args), text) for text in args.can]
     return shown, answers + [questions.require(text, report) for text in args.require]
 
 
 def _show(
-    format: str,
+    args: argparse.Namespace,
     reports: Sequence[CheckedFile],
     answers: Sequence[questions.Answer],
     failed: Sequence[LoopxformError],
     *,
     many: bool,
 ) -> None:
-    if format == "sarif":
+    paint = painter(["--color", args.color], sys.stdout)
+    if args.format == "sarif":
         from loopxform.cli import sarif  # loads what only SARIF needs
 
         print(json.dumps(sarif.log(reports, answers, failed), indent=2))
-    elif format == "json":
+    elif args.format == "json":
         print(json.dumps(_json(reports, answers, many=many), indent=2))
     elif answers:
-        print("\n".join(line for a in answers for line in a.text()))
+        print("\n".join(line for a in answers for line in a.text(paint)))
     else:
         for r in reports:
             for f in r.functions:
-                print("\n".join(check_text.function(f, r.name if many else None)))
+                print("\n".join(check_text.function(f, r.name if many else None, paint)))
         if any(m.rows for r in reports for f in r.functions for m in f.matrices):
             print(check_text.LEGEND)
         if many:

@@ -11,6 +11,7 @@ from loopxform.analysis.matrix import matrix_text
 from loopxform.analysis.verdict import Answer, LoopVerdict
 from loopxform.annotated import Asserted
 from loopxform.checked import CheckedFile, CheckedFunction
+from loopxform.errors import Paint, plain
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ LEGEND = "(= in one iteration, < to a later one, > to an earlier one; a number c
 """The signs of the matrices, for who sees one for the first time."""
 
 
-def function(f: CheckedFunction, file: str | None = None) -> list[str]:
+def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) -> list[str]:
     """Lines on one function; `file` is named where there are several."""
     out = [f"{file}: {f.name}:" if file else f"{f.name}:"]
     sources = f.routine.file.parsed.sources
@@ -30,11 +31,11 @@ def function(f: CheckedFunction, file: str | None = None) -> list[str]:
         source = sources.line(v.loc) if v.loc else None
         number = f"{v.line:>5}" if v.loc else "    ?"
         which = f"{v.var} at column {v.column}: " if v.loc and shared[v.line] > 1 else ""
-        out.append(f"{number} | {(source or v.var).rstrip():<48}  {which}{words(v)}")
+        out.append(f"{number} | {(source or v.var).rstrip():<48}  {which}{words(v, paint)}")
         out += [f"        {line}" for line in _reasons(v)]
         claim = f.claim(v)
-        out += [f"        {line}" for line in _claim(claim)] if claim else []
-        out += [f"        {_assertion(a, v)}" for a in f.asserted if v in a.loops]
+        out += [f"        {line}" for line in _claim(claim, paint)] if claim else []
+        out += [f"        {_assertion(a, v, paint)}" for a in f.asserted if v in a.loops]
     out += [f"{a.annotation.loc}: {a.annotation.text}: {a.why}" for a in f.asserted if not a.loops]
     lines = {v.path: v.line for v in f.loops}
     for m in f.matrices:
@@ -45,15 +46,16 @@ def function(f: CheckedFunction, file: str | None = None) -> list[str]:
     return [*out, ""]
 
 
-def words(v: LoopVerdict) -> str:
+def words(v: LoopVerdict, paint: Paint = plain) -> str:
     """A verdict with what it takes: `privatizable (private t)`."""
+    answer = paint(v.parallel, v.parallel)
     if v.parallel in ("no", "unknown"):
-        return v.parallel
+        return answer
     extra = [f"private {', '.join(v.private)}"] if v.private else []
     extra += [f"last value of {', '.join(v.copies)}"] if v.copies else []
     extra += [f"{r.op} of {r.var}" for r in v.reductions]
     extra += [f"if {', '.join(_together(v.assumes))}"] if v.assumes else []
-    return v.parallel + (f" ({'; '.join(extra)})" if extra else "")
+    return answer + (f" ({'; '.join(extra)})" if extra else "")
 
 
 PAIR = re.compile(r"(\S+) and (\S+) do not overlap")
@@ -122,10 +124,10 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def _claim(claim: Claim) -> Iterator[str]:
+def _claim(claim: Claim, paint: Paint) -> Iterator[str]:
     """An OpenMP claim, what is wrong with it, and what would cure that."""
     at = f" (line {claim.loc.line})" if claim.loc else ""
-    yield f"omp {claim.text}{at}: {_answer(claim)}"
+    yield f"omp {claim.text}{at}: {_answer(claim, paint)}"
     for f in claim.findings:
         witness = f", at {f.witness}" if f.witness else ""
         yield f"  {f.message}{witness}{_line(f.loc, f.message)} [{f.code}]"
@@ -134,15 +136,18 @@ def _claim(claim: Claim) -> Iterator[str]:
         yield f"  {d.message}{_line(d.loc, d.message)} [{d.code}]"
 
 
-def _assertion(a: Asserted, v: LoopVerdict) -> str:
+def _assertion(a: Asserted, v: LoopVerdict, paint: Paint) -> str:
     at = f" (line {a.annotation.loc.line})" if a.annotation.loc else ""
-    return f"{a.annotation.text}{at}: {'does not hold' if v in a.wrong else 'holds'}"
+    answer = "does not hold" if v in a.wrong else "holds"
+    return f"{a.annotation.text}{at}: {paint(answer, answer)}"
 
 
-def _answer(claim: Claim) -> str:
+def _answer(claim: Claim, paint: Paint) -> str:
     if claim.proven:
-        return "proven" + (f", if {', '.join(claim.assumes)}" if claim.assumes else "")
-    return "not proven" if claim.proven is None else "wrong"
+        condition = f", if {', '.join(claim.assumes)}" if claim.assumes else ""
+        return paint("proven", "proven") + condition
+    answer = "not proven" if claim.proven is None else "wrong"
+    return paint(answer, answer)
 
 
 def _line(loc: Loc | None, message: str) -> str:

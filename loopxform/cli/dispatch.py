@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from loopxform.cli import streams
+from loopxform.cli.colour import painter
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import InputError, LoopxformError
 
@@ -73,7 +74,7 @@ def _tell(failed: Exception | None, lost: OSError | None, argv: list[str]) -> in
         return 101
     if error.loc is None:
         put_on_command_line(error, argv)
-    streams.complain(error.render())
+    streams.complain(error.render(paint=painter(argv, sys.stderr)))
     return error.status
 
 

@@ -8,6 +8,7 @@ import sys
 from loopxform.cli.parser import Parser
 from loopxform.codes import CODES
 from loopxform.errors import UsageError
+from loopxform.nearest import did_you_mean
 from loopxform.transforms import STEPS
 
 
@@ -23,9 +24,10 @@ def main(argv: list[str]) -> int:
         print(f"{args.step.upper()}: {CODES[args.step.upper()]}")
         return 0
     if args.step not in STEPS:
+        hint = did_you_mean(args.step, (*STEPS, *CODES))
         raise UsageError(
             f"'{args.step}' is neither a step nor a code",
-            help=f"steps: {', '.join(STEPS)}; codes: LX001 to LX210",
+            help=f"{hint}loopxform explain lists the steps",
             subject=args.step,
         )
     kind = STEPS[args.step]

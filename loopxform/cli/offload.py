@@ -14,6 +14,19 @@ from loopxform.recipes.sizes import Options
 from loopxform.source import Loc
 from loopxform.spliced import OffloadedFile, offload_file
 
+EXAMPLES = (
+    "offload solver.c -o build                     every loop of the file that can run in parallel",
+    "offload solver.c --function step --report     one function; each kernel and each transfer",
+    "offload solver.c --profile h100 --dry-run     for a device; nothing is written",
+)
+FIRST = (
+    *("--function", "--report", "-o", "--profile", "--device", "--reassociate", "--Ty", "--Tx"),
+    *(
+        "--show-steps",
+        "--dry-run",
+    ),
+)
+
 
 def options() -> Parser:
     p = parser(
@@ -24,6 +37,8 @@ def options() -> Parser:
         "work-item; arrays are copied once for all kernels of a function. Each transformation is "
         "proven legal.",
         several=True,
+        examples=EXAMPLES,
+        first=FIRST,
     )
     g = tiling.add_sizes(p)
     tiling.add_edges(g)

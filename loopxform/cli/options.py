@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from math import isfinite
 
 from loopxform.api import File, Routine, load, loads
 from loopxform.cli.compiler import add_cflags, take_cflags
@@ -15,10 +18,19 @@ from loopxform.ir.written import number, whole
 from loopxform.transforms.sites import LARGEST_TILE
 
 
-def parser(name: str, about: str, *, many: bool = False, several: bool = False) -> Parser:
+def parser(
+    name: str,
+    about: str,
+    *,
+    examples: Sequence[str],
+    first: Sequence[str],
+    many: bool = False,
+    several: bool = False,
+) -> Parser:
     """The parser of a command that reads one C file, or `many`, and is about one function of it,
-    or `several`."""
+    or `several`. Help begins with the `examples` and the options `first`."""
     p = Parser(prog=f"loopxform {name}", description=about, allow_abbrev=False)
+    p.examples, p.first = examples, first
     if many:
         help = "C files, folders with C files below, or - for standard input"
         p.add_argument("files", nargs="+", metavar="FILE.c", help=help)
@@ -31,9 +43,12 @@ def parser(name: str, about: str, *, many: bool = False, several: bool = False) 
         help = "the function to use, where there are several"
         p.add_argument("--function", metavar="NAME", help=help)
     c = p.add_argument_group("preprocessor")
-    c.add_argument("-I", dest="include", action="append", default=[], metavar="DIR")
-    c.add_argument("-D", dest="define", action="append", default=[], metavar="NAME[=VALUE]")
-    c.add_argument("-U", dest="undefine", action="append", default=[], metavar="NAME")
+    for option, into, metavar, help in (
+        ("-I", "include", "DIR", "a folder with headers"),
+        ("-D", "define", "NAME[=VALUE]", "a macro, or one with a value"),
+        ("-U", "undefine", "NAME", "a macro that is not to be defined"),
+    ):
+        c.add_argument(option, dest=into, action="append", default=[], metavar=metavar, help=help)
     add_cflags(c)
     return p
 
@@ -102,6 +117,16 @@ def chosen(file: File, args: argparse.Namespace) -> Routine:
 def positive(option: str, text: str | None) -> int | None:
     """The positive number given for an option. Raises UsageError."""
     return None if text is None else whole(option, text, 1, LARGEST_TILE, "16")
+
+
+def positive_seconds(option: str, text: str) -> float:
+    """A time. Raises UsageError."""
+    with suppress(ValueError):
+        seconds = float(number(text))
+        if isfinite(seconds) and seconds > 0:
+            return seconds
+    message = f"{option} must be a number of seconds above 0, not '{text}'"
+    raise UsageError(message, code="LX023", help=f"{option} 20", subject=option)
 
 
 def numbers(option: str, texts: list[str]) -> dict[str, int | float]:

@@ -14,8 +14,12 @@ COMMAND_LINE = "<command line>"
 def put_on_command_line(error: LoopxformError, argv: Sequence[str]) -> None:
     """Gives an error that has no place in a file one in `loopxform argv...`: under its subject,
     else under the name of the command."""
+    put_at_word(error, argv, *_find(argv, error.subject))
+
+
+def put_at_word(error: LoopxformError, argv: Sequence[str], n: int, skip: int = 0) -> None:
+    """Gives an error a place under a word of `loopxform argv...`, `skip` letters of it left out."""
     words = [shlex.quote(a) for a in argv]
-    n, skip = _find(argv, error.subject)
     column = len("loopxform ") + sum(len(w) + 1 for w in words[:n]) + skip + 1
     error.loc = Loc(COMMAND_LINE, 1, column)
     error.width = len(words[n]) - skip

@@ -8,7 +8,8 @@ from loopxform.analysis.verdict import ENOUGH, LoopVerdict
 from loopxform.api import Routine
 from loopxform.checked import CheckedFile
 from loopxform.cli.check_text import words
-from loopxform.errors import TransformError, UsageError
+from loopxform.errors import Paint, TransformError, UsageError, plain
+from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
 from loopxform.transforms import step
 from loopxform.transforms.derivation import with_tiles
@@ -24,9 +25,10 @@ class Answer:
     lines: tuple[str, ...]
     loc: Loc | None
 
-    def text(self) -> list[str]:
+    def text(self, paint: Paint = plain) -> list[str]:
         first, *rest = self.lines or ("",)
-        return [f"{self.question}: {'yes' if self.holds else 'no'}; {first}", *rest]
+        answer = "yes" if self.holds else "no"
+        return [f"{self.question}: {paint(answer, answer)}; {first}", *rest]
 
     def json(self) -> dict[str, object]:
         return {"question": self.question, "holds": self.holds, "reasons": list(self.lines)}
@@ -56,7 +58,8 @@ def require(text: str, report: CheckedFile) -> Answer:
     UsageError."""
     kind, _, number = text.partition(":")
     if kind not in ENOUGH or not (number.isascii() and number.isdigit()):
-        help = "parallel:LINE, privatizable:LINE or reduction:LINE"
+        hint = did_you_mean(kind, ENOUGH)
+        help = f"{hint}parallel:LINE, privatizable:LINE or reduction:LINE"
         raise UsageError(f"'{text}' is not a requirement", help=help, subject=text)
     found = at_line(report, int(number), text)
     wrong = [v for v in found if v.parallel not in ENOUGH[kind]]

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from loopxform import __version__, trace
 from loopxform.cache import Store, digest
+from loopxform.cli.colour import wanted
 from loopxform.files import Output, write_all
 
 _LIBRARIES = ("pycparser", "pcpp", "islpy", "jinja2")
@@ -57,12 +58,12 @@ def _plain(output: Any) -> tuple[str, str, str]:
 def _store(args: list[str]) -> Store | None:
     """Where results are kept; None where they are not, as those of a device, or of what comes by
     standard input."""
-    wanted = os.environ.get("LOOPXFORM_CACHE", "")
+    folder = os.environ.get("LOOPXFORM_CACHE", "")
     never = any(a in ("--no-cache", "-") or a.startswith("--device") for a in args)
-    if never or wanted.lower() in ("off", "0"):
+    if never or folder.lower() in ("off", "0"):
         return None
-    if wanted:
-        return Store(Path(wanted))
+    if folder:
+        return Store(Path(folder))
     with contextlib.suppress(RuntimeError):
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         return Store(base / "loopxform" / "results")
@@ -77,7 +78,8 @@ def _key(name: str, args: list[str]) -> str | None:
     except OSError:
         return None
     ours = sorted(x for x in os.environ.items() if x[0].startswith("LOOPXFORM_"))
-    return digest(json.dumps([tool, name, args, here, ours]).encode())
+    coloured = wanted(args, sys.stdout)
+    return digest(json.dumps([tool, name, args, here, ours, coloured]).encode())
 
 
 def _tool() -> list[Any]:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+
 from loopxform.cli import running, tiling
+from loopxform.cli.colour import painter
 from loopxform.cli.options import numbers, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
 from loopxform.errors import about, quoting
 from loopxform.verify.check_run import run
+
+EXAMPLES = (
+    "run mm.c --size M=513,U=129,N=1025",
+    "run mm.c --size M=64,U=64,N=64 --recipe block --Ty 8",
+    "run csr.c --size n=1000,nnz=9000 --input row=0:nnz:sorted --input col=0:n",
+)
+FIRST = (
+    *("--size", "--input", "--repeat", "--device", "--recipe", "--Ty", "--Tx", "--Tk"),
+    *(
+        "--Ry",
+        "--Rx",
+    ),
+)
 
 
 def options() -> Parser:
@@ -17,6 +33,8 @@ def options() -> Parser:
         "Runs the tiled kernel on random inputs and compares every element with your own C, "
         "compiled by cc. With --fp-contract off (the default here) results must be identical; "
         "where the nest calls exp, sin and the like, they may differ as far as OpenCL lets these.",
+        examples=EXAMPLES,
+        first=FIRST,
     )
     running.add_size(p)
     running.add_inputs(p)
@@ -51,17 +69,19 @@ def main(argv: list[str]) -> int:
             repeat=repeat,
         )
     sizes = ", ".join(f"{n}={v}" for n, v in given.items()) or "no sizes"
+    paint = painter(argv, sys.stdout)
     print(headline(tiled))
     print(f"  device        {device}")
     print(f"  inputs        {sizes}, random from seed {seed}")
     if result.nanoseconds is not None:
         print(f"  kernel        {result.nanoseconds / 1e6:.3f} ms")
     for m in result.mismatches:
-        print(f"  DIFFERENT     {m}")
+        print(f"  {paint('DIFFERENT', 'DIFFERENT')}     {m}")
     if not result.ok:
         return 1
     allowed = result.allowed
     how = "identical to" if allowed.exact else f"equal, within the tolerance for {allowed.why}, to"
     arrays = ", ".join(result.arrays)
-    print(f"  verified      {result.elements} elements of {arrays} are {how} your C's")
+    verified = paint("verified", "verified")
+    print(f"  {verified}      {result.elements} elements of {arrays} are {how} your C's")
     return 0

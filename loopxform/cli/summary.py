@@ -9,20 +9,21 @@ from loopxform.cli import transactions_text
 from loopxform.codegen import describe
 from loopxform.codegen.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
+from loopxform.errors import Paint, plain
 from loopxform.ir.visit import declared
 from loopxform.recipes import traffic
 from loopxform.recipes.one_nest import Tiled
 from loopxform.tiled import TiledRoutine
 
 
-def lines(done: TiledRoutine, plan: Plan | None) -> Iterator[str]:
+def lines(done: TiledRoutine, plan: Plan | None, paint: Paint = plain) -> Iterator[str]:
     """The summary, a line each."""
     yield headline(done)
     for v in judge(done.routine.function):
         private = f", private {', '.join(v.private)}" if v.private else ""
         reduction = "".join(f" of {r.var} ({r.op})" for r in v.reductions)
         line = f"line {v.loc.line}" if v.loc else ""
-        yield f"  loop {v.var:<8} {line:<8} {v.parallel}{reduction}{private}"
+        yield f"  loop {v.var:<8} {line:<8} {paint(v.parallel, v.parallel)}{reduction}{private}"
     if plan is not None:
         yield from _launches(plan)
     yield from _traffic(done)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from loopxform.cli import plan_text, tiling, transactions_text
+from loopxform.cli.colour import painter
 from loopxform.cli.makerule import add_build_options, inputs, with_rule
 from loopxform.cli.options import parser, read
 from loopxform.cli.parser import Parser
@@ -17,12 +18,25 @@ from loopxform.files import Output, in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.transforms import Derivation
 
+EXAMPLES = (
+    "tile mm.c -o build                            sizes that fit most devices",
+    "tile mm.c --Ty 16 --Rx 4 --profile h100       some sizes given, the others fitted",
+    "tile mm.c --show-steps --dry-run --quiet      what is done, and why it is legal",
+    "tile mm.c --target openmp -o build            tiled C for the CPU",
+)
+FIRST = (
+    *("--Ty", "--Tx", "--Tk", "--Ry", "--Rx", "--recipe", "--profile", "--target", "-o"),
+    *("--show-steps",),
+)
+
 
 def options() -> Parser:
     p = parser(
         "tile",
         "Writes NAME.cl (the kernel) and NAME_opencl.c/.h (a drop-in for the function: "
         "cc NAME_opencl.c -lOpenCL -lm), each transformation proven legal.",
+        examples=EXAMPLES,
+        first=FIRST,
     )
     tiling.add_options(p)
     o = p.add_argument_group("output")
@@ -63,7 +77,8 @@ def main(argv: list[str]) -> int:
     if args.json == "-":
         print(script, end="")
     if not args.quiet:
-        for line in lines(tiled, made.plan):
+        paint = painter(argv, talk)
+        for line in lines(tiled, made.plan, paint):
             print(line, file=talk)
         for path in written:
             print(f"wrote {path}", file=talk)

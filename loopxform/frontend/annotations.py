@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from loopxform.frontend.openmp import split
+from loopxform.nearest import did_you_mean
 
 PLAIN = ("parallel", "ignore")
 """Verbs without arguments."""
@@ -129,8 +129,7 @@ def _known() -> str:
 
 def nearest(word: str) -> str:
     """The help for a verb that is not known."""
-    close = get_close_matches(word, (*PLAIN, *TAKING, *SCOPS), 1)
-    return f"did you mean '{close[0]}'? {_known()}" if close else _known()
+    return did_you_mean(word, (*PLAIN, *TAKING, *SCOPS)) + _known()
 
 
 # ---------------------------------------------------------------- arguments

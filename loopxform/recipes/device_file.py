@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from loopxform import trace
 from loopxform.errors import UsageError
+from loopxform.nearest import did_you_mean
 from loopxform.recipes.limits import PROFILES, Limits
 
 KEYS = tuple(f.name for f in fields(Limits))
@@ -35,7 +35,8 @@ def device_file(path: str) -> Limits:
         raise _wrong(path, str(e), 'a line says: registers = 128, or like = "h100"') from e
     model = table.pop("like", DEFAULT)
     if model not in PROFILES:
-        raise _wrong(path, f"there is no profile {model!r}", f"like: {', '.join(PROFILES)}")
+        help = f"{did_you_mean(str(model), PROFILES)}like: {', '.join(PROFILES)}"
+        raise _wrong(path, f"there is no profile {model!r}", help)
     found = replace(PROFILES[model], name=Path(path).stem)
     given = {k: _checked(path, k, v, getattr(found, k, None)) for k, v in table.items()}
     return replace(found, **given)
@@ -44,10 +45,8 @@ def device_file(path: str) -> Limits:
 def _checked(path: str, key: str, value: object, now: object) -> Any:
     """The value of a key, as the field has it."""
     if key not in KEYS:
-        close = get_close_matches(key, KEYS, 1)
-        hint = f"did you mean '{close[0]}'? " if close else ""
-        every = f"the keys are: like, {', '.join(KEYS)}"
-        raise _wrong(path, f"there is no key '{key}'", f"{hint}{every}")
+        help = f"{did_you_mean(key, KEYS)}the keys are: like, {', '.join(KEYS)}"
+        raise _wrong(path, f"there is no key '{key}'", help)
     if isinstance(now, bool | str):
         kind = "true or false" if isinstance(now, bool) else "a text"
         if type(value) is not type(now):

@@ -7,9 +7,9 @@ be less than what the chip has: NVIDIA's OpenCL gives a group 48 KiB of local me
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from loopxform.errors import UsageError
+from loopxform.nearest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +146,7 @@ def profile(name: str) -> Limits:
         return device_file(name)
     found = PROFILES.get(name.strip().lower())
     if found is None:
-        close = get_close_matches(name.strip().lower(), PROFILES, 1)
-        hint = f"did you mean '{close[0]}'? " if close else ""
-        raise UsageError(
-            f"there is no device profile '{name}'",
-            help=f"{hint}profiles: {', '.join(PROFILES)}, or a file NAME.toml",
-        )
+        every = f"profiles: {', '.join(PROFILES)}, or a file NAME.toml"
+        help = did_you_mean(name, PROFILES) + every
+        raise UsageError(f"there is no device profile '{name}'", help=help)
     return found

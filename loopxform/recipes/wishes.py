@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 from loopxform.errors import AnnotationError, LoopxformError, UsageError
 from loopxform.ir.annotations import Annotation
@@ -15,6 +14,7 @@ from loopxform.ir.nodes import For, Function
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.ir.written import whole
+from loopxform.nearest import did_you_mean
 from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
 from loopxform.source import Loc
 from loopxform.transforms.asynchronous import MOST_BUFFERS
@@ -163,7 +163,8 @@ def _with_recipe(w: Wish, text: str) -> Wish:
         return replace(w, recipe=None)
     chosen = next((r for r in RECIPES if r == text), None)
     if chosen is None:
-        help = f"the recipes are: {', '.join(('auto', *RECIPES))}"
+        known = ("auto", *RECIPES)
+        help = f"{did_you_mean(text, known)}the recipes are: {', '.join(known)}"
         raise UsageError(f"there is no recipe '{text}'", help=help, subject="recipe")
     return replace(w, recipe=chosen)
 
@@ -235,9 +236,7 @@ _OTHERS: dict[str, Callable[[Wish, str], Wish]] = {
 
 def _nearest(name: str) -> str:
     known = (*NAMES, *_OTHERS, *FLAGS)
-    close = get_close_matches(name, known, 1)
-    every = f"the options are: {', '.join(known)}"
-    return f"did you mean '{close[0]}'? {every}" if close else every
+    return f"{did_you_mean(name, known)}the options are: {', '.join(known)}"
 
 
 def number(option: str, text: str) -> int:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from loopxform.errors import Obstacle, UsageError
 from loopxform.ir.nodes import Function
+from loopxform.nearest import did_you_mean
 
 
 class Step(ABC):
@@ -60,10 +61,10 @@ def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
     """Parses `stripmine i 64`. Raises UsageError with the usage of the verb."""
     words = text.split()
     if not words or words[0] not in kinds:
-        known = ", ".join(sorted(kinds))
-        raise UsageError(
-            f"'{words[0] if words else text}' is not a step", code="LX020", help=f"steps: {known}"
-        )
+        name = words[0] if words else text
+        close = did_you_mean(name, kinds)
+        help = f"{close}loopxform explain lists the steps" if close else _every(kinds)
+        raise UsageError(f"'{name}' is not a step", code="LX020", help=help)
     kind = kinds[words[0]]
     wanted = fields(kind)  # type: ignore[arg-type]  # every subclass is a dataclass
     required = [f for f in wanted if f.default is MISSING]
@@ -72,11 +73,15 @@ def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
     return _build(kind, {f.name: w for f, w in zip(wanted, words[1:])})
 
 
+def _every(kinds: Mapping[str, type[Step]]) -> str:
+    return f"steps: {', '.join(sorted(kinds))}"
+
+
 def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
     """The step that `to_json` wrote. Raises UsageError on anything else."""
     if not isinstance(data, dict) or str(data.get("step")) not in kinds:
-        known = ", ".join(sorted(kinds))
-        raise UsageError(f"not a step: {data!r}", help=f'"step" is one of {known}')
+        help = f'"step" is one of {", ".join(sorted(kinds))}'
+        raise UsageError(f"not a step: {data!r}", help=help)
     kind = kinds[str(data["step"])]
     known_fields = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     extra = set(data) - known_fields - {"step"}

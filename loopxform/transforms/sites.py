@@ -23,6 +23,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import condition
+from loopxform.nearest import did_you_mean
 
 LARGEST_TILE = 1 << 20
 """Products of tile sizes and steps stay far from the range of int."""
@@ -50,14 +51,15 @@ def no_such_loop(fn: Function, ref: str) -> Obstacle:
     """A reference that names no loop, or more than one."""
     found = resolve(fn, ref)
     if not found:
-        known = ", ".join(dict.fromkeys(s.loop.var for s in loops(fn))) or "none"
+        known = tuple(dict.fromkeys(s.loop.var for s in loops(fn)))
+        every = ", ".join(known) or "none"
         opaque = next((s for _, s in walk(fn.body) if isinstance(s, Opaque) and s.loop), None)
         why = f"; that at {opaque.origin.loc} is not modelled: {opaque.reason}" if opaque else ""
         return Obstacle(
             "LX021",
             f"there is no loop over '{ref}'",
             fn.origin.loc,
-            remedy=f"the loops of {fn.name} are: {known}{why}",
+            remedy=f"{did_you_mean(ref, known)}the loops of {fn.name} are: {every}{why}",
         )
     choices = ", ".join(f"{ref.rstrip('*')}#{n + 1}" for n in range(len(found)))
     return Obstacle(

@@ -8,6 +8,7 @@ from math import isfinite, prod
 
 from loopxform.errors import InputError, UsageError
 from loopxform.ir.nodes import Function, Param
+from loopxform.nearest import did_you_mean
 from loopxform.verify import arith
 
 Number = int | float
@@ -22,13 +23,13 @@ def checked_sizes(fn: Function, sizes: Mapping[str, Number]) -> dict[str, Number
     """The numbers, integers as such. Raises UsageError where one is missing, is for nothing, or is
     no value of its parameter's type."""
     scalars = {p.name: p for p in _scalars(fn)}
-    known = ", ".join(scalars) or "none"
+    known = f"the scalars that can be given are: {', '.join(scalars) or 'none'}"
     for name in sizes:
         if name not in scalars:
             raise UsageError(
                 f"'{name}' is not a scalar of {fn.name}",
                 code="LX054",
-                help=f"the scalars that can be given are: {known}",
+                help=did_you_mean(name, scalars) + known,
             )
     missing = [n for n in required_sizes(fn) if n not in sizes]
     if missing:

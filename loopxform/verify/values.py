@@ -12,6 +12,7 @@ import numpy as np
 from loopxform.errors import UsageError
 from loopxform.ir.nodes import Function, Param
 from loopxform.ir.types import Scalar
+from loopxform.nearest import did_you_mean
 from loopxform.verify.ranges import Interval, of_type
 
 FLOATS = Interval(0.5, 1.5)
@@ -57,7 +58,8 @@ def chosen(
             raise UsageError(
                 f"'{name}' is not an array of {fn.name}",
                 code="LX054",
-                help=f"the arrays are: {', '.join(arrays) or 'none'}",
+                help=f"{did_you_mean(name, arrays)}the arrays are: {', '.join(arrays) or 'none'}",
+                subject="--input",
             )
     return {name: _values(arrays[name], w, sizes) for name, w in given.items()}
 

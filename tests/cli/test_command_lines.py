@@ -1,0 +1,113 @@
+"""Command lines as people mistype them: one diagnostic, under the word it is about, with what to
+write instead; nothing is written."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from loopxform.cli import main
+
+Capture = pytest.CaptureFixture[str]
+NEST = """void rows(int n, int m, float a[n][m], float b[n])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      a[i][j] = 2 * b[i];
+}
+"""
+
+WRONG = [
+    # the line, the word under the caret, the message, the help
+    ("tile f.c --Ti 16", "--Ti", "has no option '--Ti'", "lists the options"),
+    ("tile f.c --ty 16", "--ty", "has no option '--ty'", "did you mean '--Ty'?"),
+    ("tile --ty=16 f.c", "--ty=16", "has no option '--ty'", "did you mean '--Ty'?"),
+    ("tile f.c -Ty 16", "-Ty", "has no option '-Ty'", "did you mean '--Ty'?"),
+    ("tile f.c Ty=16", "Ty=16", "one word too many", "did you mean '--Ty 16'?"),
+    ("tile f.c --Ty", "--Ty", "--Ty needs a value", "--Ty N"),
+    ("tile f.c --Ty --Tx 4", "--Ty", "--Ty needs a value", "--Ty N"),
+    ("tile f.c -o", "-o", "-o needs a value", "-o DIR"),
+    ("tile f.c --output out", "--output", "has no option", "-o DIR"),
+    ("tile f.c --verbos", "--verbos", "has no option", "lists the options"),
+    ("tile f.c -O3", "-O3", "has no option", "after --cflags"),
+    ("tile f.c -std=c99", "-std=c99", "has no option", "after --cflags"),
+    ("tile f.c --version", "--version", "has no option", "loopxform --version"),
+    ("tile f.c g.c", "g.c", "one word too many", "takes one FILE.c"),
+    ("tile -- f.c --Ty", "--Ty", "has no option '--Ty'", "--Ty"),
+    ("tile", "tile", "needs a C file", "loopxform tile FILE.c"),
+    ("tile --Ty 16", "tile", "needs a C file", "loopxform tile FILE.c"),
+    ("tile f.c --target openpm", "openpm", "cannot be 'openpm'", "did you mean 'openmp'?"),
+    ("tile f.c --recipe Register", "Register", "cannot be", "did you mean 'register'?"),
+    ("tile f.c --recipe=blok", "blok", "cannot be", "did you mean 'block'?"),
+    ("tile f.c --profile H10", "H10", "no device profile", "did you mean 'h100'?"),
+    ("tile f.c --function row", "row", "no function 'row'", "did you mean 'rows'?"),
+    ("tile f.c --color sometimes", "sometimes", "cannot be", "auto, always, never"),
+    ("tile f.c --report", "--report", "has no option", "lists the options"),
+    ("til f.c", "til", "is not a command", "did you mean 'tile'?"),
+    ("TILE f.c", "TILE", "is not a command", "did you mean 'tile'?"),
+    ("f.c", "f.c", "no command is named", "loopxform tile f.c"),
+    ("help til", "til", "is not a command", "did you mean 'tile'?"),
+    ("check f.c --line abc", "abc", "must be a whole number", "--line 12"),
+    ("check f.c --line 99", "99", "no loop begins on line 99", "loops begin on line 3, 4"),
+    ("check f.c --time-limit -3", "-3", "a number of seconds", "--time-limit 20"),
+    ("check f.c --time-limit nan", "nan", "a number of seconds", "--time-limit 20"),
+    ("check f.c --can", "--can", "--can needs a value", "--can STEP"),
+    ("check f.c --can 'interchnage i j'", "'interchnage i j'", "not a step", "'interchange'?"),
+    ("check f.c --require paralel:3", "paralel:3", "not a requirement", "'parallel'?"),
+    ("check f.c --json", "--json", "has no option", "lists the options"),
+    ("apply f.c --step 'reverse i'", "--step", "has no option", "lists the options"),
+    ("explain interchnage", "interchnage", "neither a step", "did you mean 'interchange'?"),
+    ("explain Split-loop", "Split-loop", "neither a step", "loopxform explain lists"),
+    ("explain stripmine split", "split", "one word too many", "takes one STEP|CODE"),
+    ("devices h100", "h100", "one word too many", "takes no file"),
+    ("offload f.c --recipe naive", "--recipe", "has no option", "lists the options"),
+]
+
+
+@pytest.mark.parametrize(("line", "word", "message", "help"), WRONG, ids=[w[0] for w in WRONG])
+def test_what_is_wrong_and_what_to_write(
+    line: str,
+    word: str,
+    message: str,
+    help: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.c").write_text(NEST)
+    assert main(shlex.split(line)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [p.name for p in tmp_path.iterdir()] == ["f.c"]
+    first, _, quoted, carets, *rest = err.splitlines()
+    assert first.count("error: ") == 1
+    assert message in first
+    start = carets.index("^")
+    assert quoted[start : start + carets.count("^")] == word
+    assert rest[-1].startswith("   = help: ")
+    assert help in rest[-1]
+
+
+def test_help_begins_with_examples_and_the_options_that_matter(capsys: Capture) -> None:
+    for command in ("check", "tile", "offload", "apply", "run", "bench"):
+        assert main(["help", command]) == 0
+        text = capsys.readouterr().out
+        usage, _, after = text.partition("examples:\n")
+        assert usage.startswith(f"usage: loopxform {command} [OPTION ...] FILE.c\n")
+        examples, _, options = after.partition("options that matter most:\n")
+        assert f"  loopxform {command} " in examples
+        first = options.partition("\n\n")[0]
+        assert sum(line.startswith("  -") for line in first.splitlines()) == 10
+        assert main([command, "--help"]) == 0
+        assert capsys.readouterr().out == text
+
+
+def test_help_of_the_program(capsys: Capture) -> None:
+    assert main(["help"]) == 0
+    text = capsys.readouterr().out
+    assert main(["--help"]) == 0
+    assert capsys.readouterr().out == text
+    assert "examples:\n  loopxform check " in text
