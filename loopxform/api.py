@@ -19,6 +19,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from loopxform import compiler
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.annotated import (
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
     """Reads a C file. `include`, `define` and `undefine` list what -I, -D and -U of a C compiler
-    take.
+    take; `cflags` its other options, which decide what it defines (`-std=c99`, `-O0`).
 
     Raises InputError with the place.
     """
@@ -70,9 +71,13 @@ def _file(parsed: Parsed) -> File:
 
 
 def _cpp(
-    include: Sequence[str] = (), define: Sequence[str] = (), undefine: Sequence[str] = ()
+    include: Sequence[str] = (),
+    define: Sequence[str] = (),
+    undefine: Sequence[str] = (),
+    cflags: Sequence[str] = (),
 ) -> CppOptions:
-    return CppOptions(tuple(include), tuple(define), tuple(undefine))
+    flags = compiler.flags(cflags)
+    return CppOptions(tuple(include), tuple(define), tuple(undefine), flags)
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,19 @@ class Store:
                 left -= size
 
 
+def store(name: str) -> Store | None:
+    """The folder of a kind of entries: `LOOPXFORM_CACHE` names what it is in, or is `off`."""
+    wanted = os.environ.get("LOOPXFORM_CACHE", "")
+    if wanted.lower() in ("off", "0"):
+        return None
+    if wanted:
+        return Store(Path(wanted, name))
+    with contextlib.suppress(RuntimeError):
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return Store(base / "loopxform" / name)
+    return None
+
+
 def _result(key: str, paths: Sequence[str], absent: Iterable[str]) -> str | None:
     """The name of the result for what the files hold now; None where one cannot be read."""
     held = list[bytes]()

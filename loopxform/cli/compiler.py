@@ -1,7 +1,8 @@
 """`--cflags OPTION...`: the options of the C compiler, as a build system has them.
 
-What changes the text that the compiler sees is taken (-I, -D, -U, -isystem, -idirafter, -fopenmp);
-what changes it in a way that is not modelled is refused; the rest is passed over.
+What changes the text that the compiler sees is taken (-I, -D, -U, -isystem, -idirafter, and what
+decides the macros of the compiler: -std, -O, -m, -f); what changes it in a way that is not modelled
+is refused; the rest is passed over.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 
+from loopxform import compiler
 from loopxform.errors import InputError, UsageError
 from loopxform.frontend.rawtext import decode, read_bytes
 
@@ -19,8 +21,6 @@ _REFUSED = re.compile(r"-(include|imacros|iquote|iprefix|iwithprefix|Wp,|Xprepro
 _WITH_VALUE = frozenset(
     ["-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-T", "-u", "-arch", "-target", "-isysroot"]
 )
-_OPENMP = "_OPENMP=201511"
-"""What a compiler defines that heeds OpenMP 4.5: its date."""
 
 
 def add_cflags(group: argparse._ArgumentGroup) -> None:
@@ -37,13 +37,13 @@ def add_cflags(group: argparse._ArgumentGroup) -> None:
 
 
 def take_cflags(args: argparse.Namespace) -> None:
-    """Moves what --cflags-file and --cflags say to -I, -D and -U; folders are in the order in which
-    a compiler searches them.
+    """Moves what --cflags-file and --cflags say to -I, -D and -U, and leaves in --cflags what
+    decides the macros of the compiler; folders are in the order in which a compiler searches them.
 
     Raises UsageError for an option that is not modelled, InputError where there is no such file.
     """
     words = [*_lines(args.cflags_file), *args.cflags]
-    args.cflags_file, args.cflags = None, []
+    args.cflags_file, args.cflags = None, list(compiler.flags(words))
     late: dict[str, list[str]] = {"isystem": [], "idirafter": []}
     into = {"I": args.include, "D": args.define, "U": args.undefine, **late}
     for option, value in _options(words):
@@ -76,9 +76,7 @@ def _options(words: Iterable[str]) -> Iterator[tuple[str, str]]:
         if _REFUSED.fullmatch(word):
             message, help = f"'{word}' is not modelled", "name folders with -I, macros with -D"
             raise UsageError(message, help=help, subject=word)
-        if word == "-fopenmp":
-            yield "D", _OPENMP
-        elif m := _TAKEN.fullmatch(word):
+        if m := _TAKEN.fullmatch(word):
             value = m[2] or next(rest, None)
             if value is None:
                 raise UsageError(f"'{word}' needs a value", help=f"{word} VALUE", subject=word)

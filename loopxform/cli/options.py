@@ -101,7 +101,8 @@ _DEFINITION = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=[^\n]*)?", re.ASCII)
 
 
 def _cpp(args: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(getattr(args, name)) for name in ("include", "define", "undefine")}
+    names = ("include", "define", "undefine", "cflags")
+    return {name: tuple(getattr(args, name)) for name in names}
 
 
 def chosen(file: File, args: argparse.Namespace) -> Routine:

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from loopxform import __version__, trace
-from loopxform.cache import Store, digest
+from loopxform import __version__, compiler, trace
+from loopxform.cache import Store, digest, store
 from loopxform.cli.colour import wanted
 from loopxform.files import Output, write_all
 
@@ -26,17 +26,17 @@ _LIBRARIES = ("pycparser", "pcpp", "islpy", "jinja2")
 
 def run(name: str, args: list[str], job: Callable[[], int]) -> int:
     """The exit status of `job`, the command with these arguments, or what it did the last time."""
-    store, key = _store(args), _key(name, args)
-    if store is None or key is None:
+    kept, key = _store(args), _key(name, args)
+    if kept is None or key is None:
         return job()
-    found = store.find(key)
+    found = kept.find(key)
     if found is not None:
         return _again(found)
     with trace.recorded() as seen, _copied() as (out, err):
         status = job()
     if status == 0 and seen.read and seen.lasting:
         written = [([_plain(o) for o in outputs], inputs) for outputs, inputs in seen.written]
-        store.keep(key, seen, [written, "".join(out.text), "".join(err.text)])
+        kept.keep(key, seen, [written, "".join(out.text), "".join(err.text)])
     return status
 
 
@@ -58,16 +58,8 @@ def _plain(output: Any) -> tuple[str, str, str]:
 def _store(args: list[str]) -> Store | None:
     """Where results are kept; None where they are not, as those of a device, or of what comes by
     standard input."""
-    folder = os.environ.get("LOOPXFORM_CACHE", "")
     never = any(a in ("--no-cache", "-") or a.startswith("--device") for a in args)
-    if never or folder.lower() in ("off", "0"):
-        return None
-    if folder:
-        return Store(Path(folder))
-    with contextlib.suppress(RuntimeError):
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        return Store(base / "loopxform" / "results")
-    return None
+    return None if never else store("results")
 
 
 def _key(name: str, args: list[str]) -> str | None:
@@ -79,7 +71,8 @@ def _key(name: str, args: list[str]) -> str | None:
         return None
     ours = sorted(x for x in os.environ.items() if x[0].startswith("LOOPXFORM_"))
     coloured = wanted(args, sys.stdout)
-    return digest(json.dumps([tool, name, args, here, ours, coloured]).encode())
+    tools = [tool, compiler.stamp()]
+    return digest(json.dumps([*tools, name, args, here, ours, coloured]).encode())
 
 
 def _tool() -> list[Any]:

@@ -62,7 +62,8 @@ def limits_on(device: DeviceInfo, args: argparse.Namespace) -> Limits:
 def reference(file: File, args: argparse.Namespace) -> CSource:
     """The C that results are compared with."""
     text = file.parsed.sources.text(file.name) if args.file == "-" else None
-    return CSource(args.file, text, tuple(args.include), tuple(args.define), tuple(args.undefine))
+    o = file.parsed.options
+    return CSource(args.file, text, o.include_dirs, o.defines, o.undefines, cflags=o.flags)
 
 
 def _input(text: str) -> tuple[str, Wanted]:

@@ -1,6 +1,7 @@
 """Macro expansion and conditionals, by pcpp: the only module that imports it.
 
-Headers the user's folders do not hold are not read; what they define is in `prelude`.
+Headers the user's folders do not hold are not read; what they and the compiler define is looked up
+where it is mentioned (`outside`), and what that decides is recorded (`decisions`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pcpp.preprocessor import Preprocessor
 from loopxform import trace
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend import prelude, rawtext
+from loopxform.frontend.decisions import Defined, Event, Expands, Holds, Line
+from loopxform.frontend.outside import COMPUTED, Outside, may_be
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.preprocess import Reader, is_file, missing_include
 from loopxform.source import Loc
@@ -36,16 +39,12 @@ _MARK = re.compile(r'^#line (\d+) "(.*?)"$', re.MULTILINE | re.DOTALL)
 
 def expand(
     file: str, text: str, options: CppOptions, reader: Reader
-) -> tuple[str, tuple[str, ...]]:
-    """The text with macros expanded and `#line N "k"` marks, and the system headers included."""
+) -> tuple[str, tuple[str, ...], tuple[Event, ...]]:
+    """The text with macros expanded and `#line N "k"` marks, the system headers included, and what
+    macros from outside decided."""
     cpp = _Preprocessor(file, options, reader)
     out = io.StringIO()
     try:
-        for d in options.defines:
-            name, equals, value = d.partition("=")
-            cpp.define(f"{name} {value if equals else '1'}")
-        for name in options.undefines:
-            cpp.undef(cpp.tokenize(name))
         cpp.parse(text, file)
         cpp.write(out)
         if any(now in out.getvalue() for now in cpp.now):
@@ -59,10 +58,33 @@ def expand(
     except Exception as e:  # whatever pcpp trips over, the user's file is the cause
         help = "preprocess the file with cc -E, and name the result"
         raise InputError(f"cannot be preprocessed: {e}", loc=cpp.where(), help=help) from e
-    return _MARK.sub(cpp.numbered, out.getvalue()), tuple(cpp.headers)
+    return _MARK.sub(cpp.numbered, out.getvalue()), tuple(cpp.headers), tuple(cpp.events)
 
+
+_NAME = re.compile(r"\W")
+_HAS = re.compile(r"__has_(\w+)\s*\(\s*(?:<[^>\n]*>|\"[^\"\n]*\"|[\w:]+)\s*\)")
+_INCLUDED = re.compile(r"([<\"])([^>\"\n]*)")
 
 _Base: Any = Preprocessor
+
+
+def _definition(given: str) -> str:
+    """`NAME VALUE` of what -D gives."""
+    name, equals, value = given.partition("=")
+    return f"{name} {value if equals else '1'}"
+
+
+class _Macros(dict[str, Any]):
+    """The macros that are defined, those from outside once they are asked for."""
+
+    def __init__(self, cpp: _Preprocessor) -> None:
+        super().__init__()
+        self._cpp = cpp
+
+    def __contains__(self, name: object) -> bool:
+        known = super().__contains__(name) or self._cpp.find(str(name))
+        self._cpp.asked(str(name), known=known)
+        return known
 
 
 class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
@@ -81,11 +103,141 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         self._reader = reader
         self._names = {os.path.abspath(file): file}
         self._absolute = os.path.isabs(file)
-        self.undef(self.tokenize("__PCPP__"))
-        for name, value in prelude.PREDEFINED.items():
-            self.define(f"{name} {value}")
+        del self.macros["__PCPP__"]
+        self.outside = Outside(options)
+        self.events: list[Event] = []
+        self._gone = set(options.undefines)
+        self._used = set[str]()
+        self._tested = ""
+        self._condition: dict[str, bool] | None = None
+        known = dict[str, Any](self.macros)
+        self._own = set(known)
+        self.macros: dict[str, Any] = _Macros(self)
+        self.macros.update(known)
+        given = (d for d in options.defines if _NAME.split(d)[0] not in self._gone)
+        self._given = [self._take(_definition(d)) for d in given]
         for folder in options.include_dirs:
             self.path.append(folder)
+
+    # ------------------------------------------------------------ macros from outside
+
+    def define(self, tokens: Any) -> None:
+        """A definition: the user's, where it is not text."""
+        super().define(tokens)
+        if not isinstance(tokens, str):
+            name = str(tokens[0].value)
+            self._own.add(name)
+            self._gone.discard(name)
+            self._matters(name, "#define " + "".join(str(t.value) for t in tokens))
+
+    def undef(self, tokens: Any) -> None:
+        super().undef(tokens)
+        if not isinstance(tokens, str):
+            name = str(tokens[0].value)
+            self._own.discard(name)
+            self._gone.add(name)
+            self._matters(name, f"#undef {name}")
+
+    def _matters(self, name: str, line: str) -> None:
+        """Tells the headers that are included later, where they may ask."""
+        if may_be(name) or name == "NDEBUG":
+            self.outside.line(line)
+            self.events.append(Line(line))
+
+    def _take(self, definition: str) -> str:
+        super().define(definition)
+        return _NAME.split(definition)[0]
+
+    def find(self, name: str) -> bool:
+        """Whether a macro that no file defines is known outside; then it is defined from now on."""
+        if name in self._gone or name in COMPUTED:
+            return False
+        in_condition = self._condition is not None or name == self._tested
+        if not (in_condition or may_be(name) or name in self.outside.headers):
+            return False
+        definition = self.outside.definition(name)
+        if definition is not None:
+            self._take(definition)
+        return definition is not None
+
+    def asked(self, name: str, *, known: bool) -> None:
+        """Records what a macro decides that no file defines."""
+        if name in self._own or name in COMPUTED:
+            return
+        if self._condition is not None:
+            self._condition[name] = known
+        elif name == self._tested:
+            self._tested = ""
+            known = known or self.outside.is_computed(name)
+            self.events.append(Defined(name, known, self._is_bare(name)))
+        elif known and name not in self._used and not self.outside.by_header(name):
+            self._used.add(name)
+            self._expands(name)
+
+    def _expands(self, name: str) -> None:
+        """Records what a macro stands for; one with parameters only where the user gives it."""
+        m = self.macros.get(name)
+        if m is not None and m.arglist is not None:
+            if name not in self._given:
+                return
+            name = f"{name}({', '.join(f'lx_{n}' for n, _ in enumerate(m.arglist))})"
+        text = "".join(str(t.value) for t in self.expand_macros(self.tokenize(name)))
+        bare = self._is_bare(name)
+        self.events.append(Expands(name, " ".join(text.split()) if m is not None else None, bare))
+
+    def _is_bare(self, *names: str) -> bool:
+        return not self.headers or all(n in self.outside.bare for n in names)
+
+    def on_directive_handle(
+        self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any
+    ) -> bool | None:
+        tests = directive.value in ("ifdef", "ifndef") and toks
+        self._tested = str(toks[0].value) if tests else ""
+        kept: bool | None = super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
+        return kept
+
+    def evalexpr(self, tokens: Any) -> Any:
+        """The value of a condition; what the compiler alone can say is asked of it."""
+        names = dict.fromkeys(str(t.value) for t in tokens if t.type == self.t_ID)
+        names.pop("defined", None)
+        text = " ".join("".join(str(t.value) for t in tokens).split())
+        outer, self._condition = self._condition, {}
+        try:
+            value = super().evalexpr(self._answered(tokens))
+        finally:
+            asked, self._condition = self._condition, outer
+        if self._own.isdisjoint(names) and COMPUTED.isdisjoint(names):
+            if names:
+                bare = self._is_bare(*names)
+                self.events.append(Holds(text, frozenset(names), bool(value[0]), bare))
+        else:
+            for name in asked.keys() - {"defined"}:
+                self._expands(name)
+        return value
+
+    def _answered(self, tokens: list[Any]) -> list[Any]:
+        """The tokens with the compiler's answer for each `__has_include(<x.h>)` and the like."""
+        text = "".join(str(t.value) for t in tokens)
+        if "__has_" not in text:
+            return tokens
+        return list(self.tokenize(_HAS.sub(self._answer, text)))
+
+    def _answer(self, m: re.Match[str]) -> str:
+        call = m.group()
+        name = _INCLUDED.search(call) if m.group(1) == "include" else None
+        if name is not None:
+            own = self.temp_path[:1] if name.group(1) == '"' else []
+            if any(is_file(os.path.join(d, name.group(2))) for d in (*own, *self.path)):
+                return "1"
+        return str(int(self.outside.holds(call)))
+
+    def on_unknown_macro_in_defined_expr(self, tok: Any) -> bool:
+        return self.outside.is_computed(str(tok.value))
+
+    def on_unknown_macro_in_expr(self, ident: str) -> int:
+        return self.include_depth - 1 if ident == "__INCLUDE_LEVEL__" else 0
+
+    # ------------------------------------------------------------ places and diagnostics
 
     def numbered(self, m: re.Match[str]) -> str:
         """A line mark with the number of the file."""
@@ -150,8 +302,9 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             loc = self._place(last.source, last.lineno, f'"{includepath}"')
             raise missing_include(includepath, loc, quoted=True)
         self.headers.append(includepath)
-        for name, value in prelude.macros_of(includepath, ndebug="NDEBUG" in self.macros).items():
-            self.define(f"{name} {value}")
+        self.outside.include(includepath, ndebug=dict.__contains__(self.macros, "NDEBUG"))
+        self._gone -= self.outside.headers.keys()
+        self.events.append(Line(self.outside.lines[-1]))
         raise _REMOVE
 
     def on_directive_unknown(

@@ -62,6 +62,6 @@ _ON_OPENMP = re.compile(r"^[ \t]*#[ \t]*(?:el)?if[^\n]*\b_OPENMP\b", re.MULTILIN
 
 def _openmp_only(raw: str, options: CppOptions) -> tuple[int, ...]:
     said = {re.split(r"\W", d, maxsplit=1)[0] for d in (*options.defines, *options.undefines)}
-    if "_OPENMP" in said or "_OPENMP" not in raw:
+    if "_OPENMP" in said or "-fopenmp" in options.flags or "_OPENMP" not in raw:
         return ()
     return tuple(raw.count("\n", 0, m.start()) + 1 for m in _ON_OPENMP.finditer(raw))

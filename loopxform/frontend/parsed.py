@@ -13,11 +13,13 @@ from loopxform.source import Loc, Sources
 
 @dataclass(frozen=True)
 class CppOptions:
-    """The preprocessor options of a C compiler: -I, -D (`N=64` or `N`) and -U."""
+    """The preprocessor options of a C compiler: -I, -D (`N=64` or `N`) and -U; and those `flags`
+    that decide what it defines itself (`compiler.flags`)."""
 
     include_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

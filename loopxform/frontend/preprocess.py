@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from loopxform import trace
 from loopxform.errors import InputError
 from loopxform.frontend import prelude, rawtext
+from loopxform.frontend.decisions import Event
+from loopxform.frontend.outside import Outside, mentioned
 from loopxform.frontend.parsed import CppOptions
 from loopxform.source import Loc, Sources
 
@@ -33,6 +35,8 @@ class Preprocessed:
     text: str
     files: list[str]
     headers: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
+    """What macros that no file defines decided."""
 
 
 @dataclass
@@ -57,16 +61,17 @@ def preprocess(file: str, text: str, options: CppOptions, reader: Reader) -> Pre
     if not stripped.endswith("\n"):
         stripped += "\n"
     headers = _plain_headers(stripped, options)
+    events: tuple[Event, ...]
     if headers is not None:
-        body = _DIRECTIVE.sub(_keep_pragma, stripped)
+        body, events = _DIRECTIVE.sub(_keep_pragma, stripped), ()
     else:
         # pcpp costs as much to import as all the rest: only where it is needed.
         from loopxform.frontend.macros import expand
 
-        body, headers = expand(file, stripped, options, reader)
+        body, headers, events = expand(file, stripped, options, reader)
     used = frozenset(_IDENTIFIER.findall(body))
     types = prelude.typedefs(headers, used)
-    return Preprocessed(f'#line 1 "0"\n{types}\n#line 1 "1"\n{body}', reader.files, headers)
+    return Preprocessed(f'#line 1 "0"\n{types}\n#line 1 "1"\n{body}', reader.files, headers, events)
 
 
 def _keep_pragma(m: re.Match[str]) -> str:
@@ -85,12 +90,14 @@ def _plain_headers(text: str, options: CppOptions) -> tuple[str, ...] | None:
         elif m.group(1) != "pragma" or m.group(2).startswith("once"):
             return None
     names = {re.match(r"\w*", d).group() for d in options.defines}  # type: ignore[union-attr]
-    names |= prelude.DYNAMIC | prelude.PREDEFINED.keys()
+    names |= prelude.DYNAMIC
     for header in headers:
         names |= {m.partition("(")[0] for m in prelude.macros_of(header, ndebug=False)}
-    if names.isdisjoint(_IDENTIFIER.findall(text)):
-        return tuple(headers)
-    return None
+    outside = Outside(options)
+    if not names.isdisjoint(_IDENTIFIER.findall(text)):
+        return None
+    known = any(outside.definition(n) is not None for n in mentioned(text))
+    return None if known else tuple(headers)
 
 
 def _in_directories(header: str, options: CppOptions) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from loopxform import compiler
 from loopxform.codegen.structs import c_layout, place, pointed, records, roots
 from loopxform.errors import InputError
 from loopxform.ir.nodes import Function, Param, Struct
@@ -33,8 +33,6 @@ precision ends at assignments and casts, as the C standard has it."""
 IN_FLOAT = ("-mno-avx512fp16",) if platform.machine() == "x86_64" else ()
 """For programs with halves, whatever the compiler is told to compile for: see `ir.types.common`."""
 
-COMPILERS = ("cc", "gcc", "clang")
-
 
 @dataclass(frozen=True)
 class CSource:
@@ -47,6 +45,9 @@ class CSource:
     define: tuple[str, ...] = ()
     undefine: tuple[str, ...] = ()
     flags: tuple[str, ...] = field(default=())
+    cflags: tuple[str, ...] = ()
+    """What `compiler.flags` takes of the options of the user's build: the macros are those that the
+    compiler defines then, the arithmetic is that of the C standard."""
 
     @property
     def options(self) -> list[str]:
@@ -54,20 +55,6 @@ class CSource:
         dirs = [f"-I{os.path.abspath(d)}" for d in self.include]
         macros = [f"-D{d}" for d in self.define] + [f"-U{u}" for u in self.undefine]
         return [*dirs, *macros, *self.flags]
-
-
-def compiler() -> list[str]:
-    """The C compiler with its options: `$CC`, else the first of cc, gcc, clang. Raises
-    InputError."""
-    wanted = os.environ.get("CC", "").split()
-    for name in wanted[:1] or COMPILERS:
-        if found := shutil.which(name):
-            return [found, *wanted[1:]]
-    raise InputError(
-        f"no C compiler: {wanted[0] if wanted else ', '.join(COMPILERS)} not found",
-        code="LX051",
-        help="install gcc or clang, or set CC; it is needed to run your C as the reference",
-    )
 
 
 class Library:
@@ -179,8 +166,10 @@ def _compile(source: CSource, functions: Sequence[Function], directory: Path) ->
     sections = ["-ffunction-sections", "-fdata-sections", "-fvisibility=hidden"]
     linker = ["-Wl,--gc-sections"] if os.uname().sysname == "Linux" else ["-Wl,-dead_strip"]
     command = [
-        *compiler(),
+        *compiler.command(),
         *FLAGS,
+        *compiler.language(source.cflags),
+        *_macros(source.cflags),
         *sections,
         *source.options,
         *(IN_FLOAT if any(HALF in all_types(f) for f in functions) else ()),
@@ -199,6 +188,14 @@ def _compile(source: CSource, functions: Sequence[Function], directory: Path) ->
             help="pass the -I and -D options your build uses",
         )
     return str(library)
+
+
+def _macros(cflags: Sequence[str]) -> list[str]:
+    """Options for the macros that our own options would change."""
+    wanted = compiler.macros(cflags) or {}
+    known = compiler.macros((*FLAGS, *compiler.language(cflags))) or {}
+    changed = [f"-D{n}={v.strip()}" for n, v in wanted.items() if known.get(n) != v]
+    return [*changed, *(f"-U{n}" for n in known if n not in wanted)]
 
 
 def _objects(fn: Function, among: Sequence[Param]) -> list[Param | Struct]:

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from loopxform import load
+from loopxform import compiler, load
 from loopxform.bench.cublas import CuBLAS
 from loopxform.bench.libraries import load as load_library
 from loopxform.bench.product import Product, product_of
 from loopxform.errors import DeviceError, InputError
 from loopxform.verify.check_run import Reference
 from loopxform.verify.compare import compare
-from loopxform.verify.cref import CSource, compiler
+from loopxform.verify.cref import CSource
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 PLACE = "0000:18:00.0"
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("cuda")
     source = Path(__file__).with_name("stand_in_cuda.c")
     out = str(where / "libcudart.so")
-    subprocess.run([*compiler(), "-shared", "-fPIC", "-o", out, str(source)], check=True)
+    subprocess.run([*compiler.command(), "-shared", "-fPIC", "-o", out, str(source)], check=True)
     (where / "libcublas.so").symlink_to(out)
     return where
 

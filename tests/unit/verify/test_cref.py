@@ -40,7 +40,7 @@ def test_halves_are_computed_with_in_float_whatever_the_compiler_is_asked(
         mine, a = text.replace("T", c_type), wide.astype(numpy_type)
         run_reference(CSource(text=mine), loads(mine)["f"].function, {"n": a.size, "a": a})
         assert (a == (wide * wide + wide).astype(numpy_type)).all()
-    halves, floats = said.read_text().splitlines()
+    halves, floats = (x for x in said.read_text().splitlines() if " -o " in x)
     assert halves.rfind("-fexcess-precision=standard") > halves.rfind("-fexcess-precision=fast")
     assert ("-mno-avx512fp16" in halves) == (platform.machine() == "x86_64")
     assert "-mno-avx512fp16" not in floats

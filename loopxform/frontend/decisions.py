@@ -1,0 +1,69 @@
+"""What was asked of macros that no file of the user's defines, in the order of the text.
+
+Compiled with other answers, the file may say something else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Defined:
+    """`#ifdef name`."""
+
+    name: str
+    holds: bool
+    bare: bool = True
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset([self.name])
+
+    def __str__(self) -> str:
+        return f"{self.name} {'defined' if self.holds else 'not defined'}"
+
+
+@dataclass(frozen=True)
+class Holds:
+    """`#if condition`, all of whose `names` are such macros."""
+
+    condition: str
+    names: frozenset[str]
+    holds: bool
+    bare: bool = True
+
+    def __str__(self) -> str:
+        return self.condition if self.holds else f"not ({self.condition})"
+
+
+@dataclass(frozen=True)
+class Expands:
+    """`name` stands for `text`; None where it is no macro."""
+
+    name: str
+    text: str | None
+    bare: bool = True
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset([self.name.partition("(")[0]])
+
+    def __str__(self) -> str:
+        if self.text is None:
+            return f"{self.name} not defined"
+        return f"{self.name} = {self.text}" if self.text else f"{self.name} defined"
+
+
+@dataclass(frozen=True)
+class Line:
+    """The includes and definitions from here on are in force: the answers after it are theirs."""
+
+    text: str
+
+
+Decision: TypeAlias = Defined | Holds | Expands
+"""`bare` is an answer that no header has a part in."""
+
+Event: TypeAlias = Decision | Line

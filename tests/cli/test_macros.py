@@ -1,0 +1,142 @@
+"""Macros that compilers predefine, and what they decide: the text is the one the compiler sees."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from loopxform import compiler
+from loopxform.frontend.parsed import CppOptions
+from loopxform.frontend.preprocess import Reader, preprocess
+
+IF = "#if {}\n#define SC 2\n#else\n#define SC 3\n#endif\n"
+
+
+def defined(name: str, header: str = "") -> str:
+    return (f"#include <{header}>\n" if header else "") + IF.format(f"defined({name})")
+
+
+def value(condition: str, header: str = "") -> str:
+    return (f"#include <{header}>\n" if header else "") + IF.format(condition)
+
+
+TABLE: dict[str, str] = {
+    "__GNUC__": "#ifdef __GNUC__\n#define SC 2\n#else\n#define SC 3\n#endif\n",
+    "__GNUC__ version": value("__GNUC__ >= 5"),
+    "__GNUC_MINOR__": "#define SC (__GNUC_MINOR__ + 1)\n",
+    "__GNUC_PREREQ": value("__GNUC_PREREQ(5, 1)", "features.h"),
+    "__clang__": defined("__clang__"),
+    "__x86_64__": defined("__x86_64__"),
+    "__SSE2__": defined("__SSE2__"),
+    "__AVX2__": defined("__AVX2__"),
+    "__FMA__": defined("__FMA__"),
+    "_OPENMP": defined("_OPENMP"),
+    "_OPENMP date": value("_OPENMP >= 201511"),
+    "__STDC_VERSION__": value("__STDC_VERSION__ >= 199901L"),
+    "__STDC_VERSION__ in between": value(
+        "defined __STDC_VERSION__ && __STDC_VERSION__ > 199901L && __STDC_VERSION__ < 201710L"
+    ),
+    "__STRICT_ANSI__": "#ifndef __STRICT_ANSI__\n#define SC 2\n#else\n#define SC 3\n#endif\n",
+    "__GNUC_STDC_INLINE__": defined("__GNUC_STDC_INLINE__"),
+    "__OPTIMIZE__": defined("__OPTIMIZE__"),
+    "__NO_INLINE__": defined("__NO_INLINE__"),
+    "__OPTIMIZE_SIZE__": defined("__OPTIMIZE_SIZE__"),
+    "__FAST_MATH__": defined("__FAST_MATH__"),
+    "__FINITE_MATH_ONLY__": "#define SC (__FINITE_MATH_ONLY__ + 2)\n",
+    "__NO_MATH_ERRNO__": defined("__NO_MATH_ERRNO__"),
+    "__GCC_IEC_559": value("__GCC_IEC_559 > 0"),
+    "__BYTE_ORDER__": value("__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__"),
+    "__CHAR_BIT__": "#define SC __CHAR_BIT__\n",
+    "__SIZEOF_LONG__": value("__SIZEOF_LONG__ == 8"),
+    "__INT_MAX__": value("__INT_MAX__ > 32767"),
+    "__SIZE_TYPE__": "#define SC ((int)sizeof(__SIZE_TYPE__))\n",
+    "__LP64__": defined("__LP64__"),
+    "__PIC__": defined("__PIC__"),
+    "__PIE__": defined("__PIE__"),
+    "unix": defined("unix"),
+    "__linux__": defined("__linux__"),
+    "__ELF__": defined("__ELF__"),
+    "_WIN32": defined("_WIN32"),
+    "__cplusplus": defined("__cplusplus"),
+    "__STDC_HOSTED__": value("__STDC_HOSTED__"),
+    "__STDC_IEC_559__": defined("__STDC_IEC_559__"),
+    "__STDC_NO_VLA__": defined("__STDC_NO_VLA__"),
+    "__has_include": value("defined __has_include && __has_include(<stdio.h>)"),
+    "__has_include of nothing": (
+        "#ifdef __has_include\n#if __has_include(<no_such_header.h>)\n#define SC 4\n#else\n"
+        "#define SC 2\n#endif\n#else\n#define SC 3\n#endif\n"
+    ),
+    "__has_attribute": value("defined __has_attribute && __has_attribute(always_inline)"),
+    "__has_builtin": "#ifdef __has_builtin\n" + value("__has_builtin(__builtin_readcyclecounter)")
+    + "#else\n#define SC 4\n#endif\n",
+    "__COUNTER__": "enum { first = __COUNTER__, second = __COUNTER__ };\n#define SC (second + 2)\n",
+    "#ifdef __COUNTER__": defined("__COUNTER__"),
+    "__LINE__": "enum { line = __LINE__ };\n#define SC line\n",
+    "#if __LINE__": value("__LINE__ > 3"),
+    "__INCLUDE_LEVEL__": value("__INCLUDE_LEVEL__"),
+    "CHAR_BIT": value("CHAR_BIT == 8", "limits.h"),
+    "INT_MAX": value("INT_MAX > 32767", "limits.h"),
+    "PATH_MAX": defined("PATH_MAX", "limits.h"),
+    "RAND_MAX": value("RAND_MAX == 2147483647", "stdlib.h"),
+    "M_PI": "#include <math.h>\n#ifndef M_PI\n#define M_PI 3\n#endif\n"
+    "#define SC ((int)(M_PI * 100))\n",
+    "UINT64_MAX": value("UINT64_MAX > UINT32_MAX", "stdint.h"),
+    "FLT_EVAL_METHOD": value("FLT_EVAL_METHOD == 0", "float.h"),
+    "__GLIBC__": defined("__GLIBC__", "stdlib.h"),
+    "_POSIX_C_SOURCE": defined("_POSIX_C_SOURCE", "stdio.h"),
+    "__USE_GNU": "#define _GNU_SOURCE\n" + defined("__USE_GNU", "stdio.h"),
+    "NDEBUG": defined("NDEBUG", "assert.h"),
+    "isnan": defined("isnan", "math.h"),
+    "a pasted name": "#define MOST(T) __##T##_MAX__\n" + value("MOST(SCHAR) == 127"),
+    "a macro of macros": "#define NEW (__GNUC__ > 4 && MODERN)\n#define MODERN __OPTIMIZE__\n"
+    + value("NEW"),
+    "undefined": "#undef __GNUC__\n" + defined("__GNUC__"),
+    "defined anew": "#undef __OPTIMIZE__\n#define __OPTIMIZE__ 5\n#define SC __OPTIMIZE__\n",
+}  # fmt: skip
+"""What compilers define, and text that says how many times `SC` is."""
+
+STANDARDS = ["c89", "gnu89", "c99", "gnu99", "c11", "c17", "gnu17"]
+MORE = ["-fopenmp", "-march=haswell", "-ffast-math", "-Os", "-fno-pic", "-DNDEBUG -U__SSE2__"]
+BUILDS = [
+    *(f"-std={s} -{o}" for s, o in product(STANDARDS, ("O0", "O2"))),
+    *(f"-O2 {x}" for x in MORE),
+]
+
+
+QUICK = ["-std=c89 -O0", "-std=gnu17 -O2", "-O2 -ffast-math", "-O2 -DNDEBUG -U__SSE2__"]
+
+
+@pytest.mark.parametrize("cc", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    "build", [pytest.param(b, marks=[] if b in QUICK else [pytest.mark.slow]) for b in BUILDS]
+)
+def test_the_text_is_the_compilers(
+    cc: str, build: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of the table is one file: what one row does is in force for the next."""
+    monkeypatch.setenv("CC", cc)
+    words = build.split()
+    options = CppOptions(
+        (),
+        tuple(w[2:] for w in words if w.startswith("-D")),
+        tuple(w[2:] for w in words if w.startswith("-U")),
+        compiler.flags(words),
+    )
+    rows = "".join(f"{text}int lx_row = SC;\n#undef SC\n" for text in TABLE.values())
+    ours = preprocess("rows.c", rows, options, Reader()).text
+    file = tmp_path / "rows.c"
+    file.write_text(rows)
+    command = [cc, *words, "-E", "-P", "rows.c"]
+    theirs = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert dict(zip(TABLE, said(ours), strict=True)) == dict(
+        zip(TABLE, said(theirs.stdout), strict=True)
+    )
+
+
+def said(text: str) -> list[str]:
+    """What the rows say, without blanks."""
+    return ["".join(x.split()) for x in re.findall(r"int lx_row =([^;]*);", text)]
