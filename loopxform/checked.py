@@ -18,7 +18,9 @@ from loopxform.analysis.matrix import Matrix, matrix
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.annotated import Asserted, asserted
 from loopxform.api import File, Routine, load
+from loopxform.budget import Budget, part, shared, within
 from loopxform.errors import InputError
+from loopxform.ir.remembered import forget
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
@@ -30,23 +32,25 @@ def check(
     *,
     function: str | None = None,
     time_limit: float | None = None,
+    memory_limit: float | None = None,
     **options: Sequence[str],
 ) -> CheckedFile:
-    """Judges every loop of a C file, or of one of its functions. A nest that takes longer than
-    `time_limit` seconds is unknown for that reason. `include`, `define` and `undefine` list what
-    -I, -D and -U of a C compiler take.
+    """Judges every loop of a C file, or of one of its functions. `time_limit` is the CPU time for
+    the file, in seconds, and `memory_limit` what the process may have in use, in MiB: what needs
+    more is unknown for that reason. `include`, `define` and `undefine` list what -I, -D and -U of a
+    C compiler take.
 
-    Raises InputError where nothing of the file can be read, or it has no such function.
+    Raises InputError where nothing of the file can be read, or it has no such function, and
+    Exhausted where the limits do not suffice to read it.
     """
-    return checked(load(path, **options), function=function, time_limit=time_limit)
+    with within(Budget.of(time_limit, memory_limit)):
+        return checked(load(path, **options), function=function)
 
 
-def checked(
-    file: File, *, function: str | None = None, time_limit: float | None = None
-) -> CheckedFile:
-    """`check` for a file that is read already. Raises InputError."""
+def checked(file: File, *, function: str | None = None) -> CheckedFile:
+    """`check` for a file that is read already, within the budget in force. Raises InputError."""
     routines = tuple(file) if function is None else (file.routine(function),)
-    functions = tuple(CheckedFunction.of(r, time_limit) for r in routines)
+    functions = shared(routines, CheckedFunction.of)
     problems = file.parsed.problems if function is None else ()
     return CheckedFile(file, functions, problems)
 
@@ -63,10 +67,15 @@ class CheckedFunction:
     asserted: tuple[Asserted, ...] = ()
 
     @classmethod
-    def of(cls, routine: Routine, time_limit: float | None = None) -> CheckedFunction:
-        """Judges a function. A nest that takes longer than `time_limit` seconds is unknown."""
-        verdicts, claims = routine.check(time_limit), routine.audit(time_limit)
-        matrices = matrix(routine.function, time_limit)
+    def of(cls, routine: Routine) -> CheckedFunction:
+        """Judges a function, within the budget in force: half of it is for the verdicts, half of
+        the rest for claims."""
+        with within(part(1 / 2)):
+            verdicts = routine.check()
+        with within(part(1 / 2)):
+            claims = routine.audit()
+        matrices = matrix(routine.function)
+        forget()
         return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts))
 
     @property

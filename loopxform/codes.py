@@ -70,7 +70,7 @@ CODES: dict[str, str] = {
     "touch the same element, at least one of them writing it.",
     "LX102": "A dependence could not be excluded, nor proven.",
     "LX103": "Something in the loop is not modelled, so nothing can be proven about it.",
-    "LX104": "The nest is too hard to analyse in the time given, so nothing is proven about it.",
+    "LX104": "The time or the memory given does not suffice, so nothing is proven.",
     "LX110": "The two loops are not perfectly nested: a statement stands between them.",
     "LX111": "The bounds of the inner loop depend on the outer loop's variable, in a way in which "
     "they cannot be turned around.",

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "loopxform"
-BASE = {"source", "errors", "nearest", "trace"}
+BASE = {"source", "errors", "nearest", "trace", "budget"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "errors": {"source"},
     "nearest": set(),
+    "budget": {"source", "errors"},
     "trace": set(),
     "cache": {"trace"},
     "compiler": {"cache", "errors", "trace"},

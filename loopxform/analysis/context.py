@@ -14,20 +14,18 @@ from loopxform.analysis.scope import gather
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import feasible, solve
 from loopxform.ir.nodes import Expr, Function
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, loops_around
-
-_recent: list[tuple[Function, Path, Dnf]] = []
-_answered: list[tuple[Function, dict[tuple[Path, Expr, bool], bool]]] = []
 
 
 def always(fn: Function, path: Path, cond: Expr) -> bool:
     """Proven: `cond` is true whenever the statement at `path` is reached."""
-    return _excluded(fn, path, cond, holds=False)
+    return _excluded(fn, path, cond, False)
 
 
 def never(fn: Function, path: Path, cond: Expr) -> bool:
     """Proven: `cond` is false whenever the statement at `path` is reached."""
-    return _excluded(fn, path, cond, holds=True)
+    return _excluded(fn, path, cond, True)
 
 
 def counterexample(fn: Function, path: Path, cond: Expr) -> str | None:
@@ -55,37 +53,17 @@ def counterexample(fn: Function, path: Path, cond: Expr) -> str | None:
     return None
 
 
-def _excluded(fn: Function, path: Path, cond: Expr, *, holds: bool) -> bool:
+@remembered(512)
+def _excluded(fn: Function, path: Path, cond: Expr, holds: bool) -> bool:
     """Names of `cond` mean their value on entry to the statement at `path`, so they may be changed
     in it; one that changes in a loop around it takes some value there: a free name stands for it
     only where it is the same in the conditions around, which `context` sees to."""
-    known = _answers_for(fn)
-    key = (path, cond, holds)
-    if key not in known:
-        translator = Translator(names_of(fn).within(gather(()), path))
-        formula = translator.condition(cond, holds=holds)
-        around = _context(fn, path)
-        known[key] = not any(feasible((*where, *when)) for where in around for when in formula)
-    return known[key]
+    translator = Translator(names_of(fn).within(gather(()), path))
+    formula = translator.condition(cond, holds=holds)
+    around = _context(fn, path)
+    return not any(feasible((*where, *when)) for where in around for when in formula)
 
 
-def _answers_for(fn: Function) -> dict[tuple[Path, Expr, bool], bool]:
-    """What was asked of this program already: a step asks the same in its check, its reason and
-    its rewriting."""
-    for known, answers in _answered:
-        if known is fn:
-            return answers
-    made: dict[tuple[Path, Expr, bool], bool] = {}
-    _answered.append((fn, made))
-    del _answered[:-8]
-    return made
-
-
+@remembered(64)
 def _context(fn: Function, path: Path) -> Dnf:
-    for known, at, found in _recent:
-        if known is fn and at == path:
-            return found
-    made = context(fn, path)[0]
-    _recent.append((fn, path, made))
-    del _recent[:-64]
-    return made
+    return context(fn, path)[0]

@@ -16,13 +16,14 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access
-from loopxform.analysis.deadline import limited, time_is_up
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
 from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
+from loopxform.budget import spend
 from loopxform.ir.nodes import Function, If
 from loopxform.ir.printer import expr_text
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
@@ -104,26 +105,17 @@ class Dependence:
 MAX_SYSTEMS = 256
 """Combinations of cases per pair of accesses; beyond it every direction is assumed."""
 
-_recent: list[tuple[Region, tuple[Dependence, ...], bool]] = []
-
 
 def dependences(
     fn: Function, scope: Path | None = None, *, counters: bool = False
 ) -> tuple[Dependence, ...]:
     """All memory-based dependences among the statements below `scope` (default: the function), one
-    row per kind, pair of accesses and direction vector; loops outside the scope stand still. Where
-    time is up (`deadline`), rows that stand for every direction take the place of exact ones.
+    row per kind, pair of accesses and direction vector; loops outside the scope stand still.
     `counters`: also of the variables of inner loops that are read after the scope (`region`)."""
-    where = region(fn, scope, counters=counters)
-    for known, found, early in reversed(_recent):
-        if known is where and (limited() or not early):
-            return found
-    made = dependences_among(where)
-    _recent.append((where, made, time_is_up()))
-    del _recent[:-256]
-    return made
+    return dependences_among(region(fn, scope, counters=counters))
 
 
+@remembered(256)
 def dependences_among(where: Region) -> tuple[Dependence, ...]:
     """The dependences among the instances of a region, which may be some of a larger one."""
     return _Search(where).rows()
@@ -151,6 +143,7 @@ class _Search:
             if not any(a.write for _, a in uses):
                 continue
             for n, a in uses:
+                spend()
                 for m, b in uses:
                     if not (a.write or b.write):
                         continue
@@ -236,7 +229,7 @@ class _Search:
         loops = pair.loops
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
         systems = pair.systems()
-        if len(systems) > MAX_SYSTEMS or time_is_up():
+        if len(systems) > MAX_SYSTEMS:
             return [(row, None) for row in _anything(len(loops), forward=forward)]
         for conj in systems:
             refined = Refinement(conj, pair.steps)

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, conj_names
 from loopxform.analysis.system import Elimination, Point, eliminate, feasible
 
@@ -137,7 +136,7 @@ class Refinement:
     def _patterns(self, system: Conj, members: tuple[str, ...]) -> list[Pattern]:
         """The sign patterns of `members` that `system` allows, merged into `*` from the inside."""
         self.tests += 1
-        if self.tests > self.share or time_is_up():
+        if self.tests > self.share:
             raise _TooMany
         if not members:
             return [()] if feasible(system) else []

@@ -17,22 +17,16 @@ from loopxform.analysis.scope import Facts, Names, gather, inside, scalar_types
 from loopxform.analysis.system import feasible
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Bin, Const, For, Function, If, Opaque, Var
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.ir.visit import names as mentioned
 
-_names: list[tuple[Function, Names]] = []
 
-
+@remembered(8)
 def names_of(fn: Function) -> Names:
     """What the names of a function mean at its top; the last few functions are remembered."""
-    for known, found in _names:
-        if known is fn:
-            return found
     facts = gather(walk(fn.body))
-    made = Names(facts, facts, scalar_types(fn), fn.body, _inputs(fn, facts))
-    _names.append((fn, made))
-    del _names[:-8]
-    return made
+    return Names(facts, facts, scalar_types(fn), fn.body, _inputs(fn, facts))
 
 
 def _inputs(fn: Function, facts: Facts) -> frozenset[str]:

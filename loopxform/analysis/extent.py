@@ -36,6 +36,7 @@ from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import map_body, walk, walk_expr
 from loopxform.source import Loc
 
@@ -77,27 +78,23 @@ def extent(fn: Function, array: str) -> Extent | None:
     return found if isinstance(found, Extent) else None
 
 
-_recent: list[tuple[Function, tuple[str, tuple[str, ...], int | None], Extent | NoExtent]] = []
-"""A step asks the same in its check, its reason and its rewriting."""
-
-
 def explain(
     fn: Function, array: str, *, others: Sequence[str] = (), rank: int | None = None
 ) -> Extent | NoExtent:
     """The extent, or why there is none. With `others`, members of the same structs, and the `rank`
     of these: which of the structs are touched through any of them."""
-    asked = (array, tuple(others), rank)
-    for known, question, answer in _recent:
-        if known is fn and question == asked:
-            return answer
+    return _explained(fn, array, tuple(others), rank)
+
+
+@remembered(16)
+def _explained(
+    fn: Function, array: str, others: tuple[str, ...], rank: int | None
+) -> Extent | NoExtent:
     search = _Search(fn, array, others, rank)
     try:
-        found: Extent | NoExtent = search.result()
+        return search.result()
     except TooHard:
-        found = search.refuse("it is too hard to compute")
-    _recent.append((fn, asked, found))
-    del _recent[:-16]
-    return found
+        return search.refuse("it is too hard to compute")
 
 
 def with_plain_assumptions(fn: Function) -> Function:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from loopxform.analysis.deadline import Deadline, within
 from loopxform.analysis.deps import Dependence, Endpoint, dependences, dependences_among
 from loopxform.analysis.directions import OPEN
 from loopxform.analysis.region import OPAQUE, region
 from loopxform.analysis.scope import below
+from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import Path, enclosing, walk
 
@@ -27,13 +27,15 @@ MOST_LINES = 60
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """The dependences of one nest: rows over the loops of the nest in text order. `unmodelled` has
-    a row from each statement that is not modelled to itself, of the array `*`."""
+    a row from each statement that is not modelled to itself, of the array `*`; a nest that was too
+    hard for the limits has such a row from the loop itself, and `exhausted` says so."""
 
     path: Path
     loops: tuple[str, ...]
     loop_paths: tuple[Path, ...]
     rows: tuple[Dependence, ...]
     unmodelled: tuple[Dependence, ...] = ()
+    exhausted: str = ""
 
     def entry(self, d: Dependence, column: int) -> str:
         """The direction of a row in a column, with the distance where it is known and not 0; blank
@@ -46,15 +48,11 @@ class Matrix:
 
 
 def matrix(fn: Function, seconds: float | None = None) -> tuple[Matrix, ...]:
-    """One matrix per outermost loop, in text order; a nest that takes longer than `seconds` has
-    rows for every direction, none of them proven."""
-    with within(Deadline()):
-        paths = [p for p, s in walk(fn.body) if isinstance(s, For) and _is_outermost(fn, p)]
-    out = []
-    for path in paths:
-        with within(Deadline.after(seconds)):
-            out.append(_matrix(fn, path))
-    return tuple(out)
+    """One matrix per outermost loop, in text order. The nests share `seconds` of CPU time, and what
+    is left of the budget in force; of one that needs more it says so."""
+    paths = [p for p, s in walk(fn.body) if isinstance(s, For) and _is_outermost(fn, p)]
+    with within(Budget.of(seconds)):
+        return shared(paths, lambda path: _matrix(fn, path))
 
 
 def _is_outermost(fn: Function, path: Path) -> bool:
@@ -66,14 +64,26 @@ def _matrix(fn: Function, path: Path) -> Matrix:
     assert isinstance(loop, For)
     inner = [(path, loop.var), *((p, x.var) for p, x in below(loop, path) if isinstance(x, For))]
     unmodelled = tuple(_unmodelled(fn, path, loop))
+    rows, exhausted = tuple[Dependence, ...](), ""
+    try:
+        spend()
+        rows = _modelled_rows(fn, path, all_modelled=not unmodelled)
+    except Exhausted as e:
+        exhausted = f"{e.message}; {e.help}"
+        end = Endpoint(OPAQUE, loop.origin.loc, path)
+        unmodelled = (*unmodelled, _anything(end, [(path, loop)], exhausted))
+    names, paths = tuple(v for _, v in inner), tuple(p for p, _ in inner)
+    return Matrix(path, names, paths, rows, unmodelled, exhausted)
+
+
+def _modelled_rows(fn: Function, path: Path, *, all_modelled: bool) -> tuple[Dependence, ...]:
+    loop = enclosing(fn, path)[-1]
     live = any(s.live_out for _, s in below(loop, path) if isinstance(s, For))
-    if unmodelled:
-        where = region(fn, path, counters=live)
-        modelled = tuple(i for i in where.instances if i.label != OPAQUE)
-        rows = dependences_among(replace(where, instances=modelled))
-    else:
-        rows = dependences(fn, path, counters=live)
-    return Matrix(path, tuple(v for _, v in inner), tuple(p for p, _ in inner), rows, unmodelled)
+    if all_modelled:
+        return dependences(fn, path, counters=live)
+    where = region(fn, path, counters=live)
+    modelled = tuple(i for i in where.instances if i.label != OPAQUE)
+    return dependences_among(replace(where, instances=modelled))
 
 
 def _unmodelled(fn: Function, path: Path, loop: For) -> Iterator[Dependence]:
@@ -83,20 +93,16 @@ def _unmodelled(fn: Function, path: Path, loop: For) -> Iterator[Dependence]:
         end = Endpoint(OPAQUE, s.origin.loc, place)
         parents = enclosing(fn, place)[:-1]
         around = [(place[: n + 1], x) for n, x in enumerate(parents) if isinstance(x, For)]
-        around = [(p, x) for p, x in around if p[: len(path)] == path]
-        n = len(around)
-        yield Dependence(
-            "flow",
-            "*",
-            end,
-            end,
-            tuple(x.var for _, x in around),
-            tuple(p for p, _ in around),
-            OPEN * n,
-            (None,) * n,
-            exact=False,
-            doubt=s.reason,
-        )
+        yield _anything(end, [(p, x) for p, x in around if p[: len(path)] == path], s.reason)
+
+
+def _anything(end: Endpoint, around: Sequence[tuple[Path, For]], doubt: str) -> Dependence:
+    """What stands for every dependence that a statement may have."""
+    names, paths = tuple(x.var for _, x in around), tuple(p for p, _ in around)
+    signs, distance = OPEN * len(around), (None,) * len(around)
+    return Dependence(
+        "flow", "*", end, end, names, paths, signs, distance, exact=False, doubt=doubt
+    )
 
 
 def matrix_text(m: Matrix) -> str:
@@ -113,7 +119,9 @@ def matrix_text(m: Matrix) -> str:
 
 def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
     if not m.rows:
-        if not m.unmodelled:
+        if m.exhausted:
+            yield m.exhausted
+        elif not m.unmodelled:
             yield "no dependences"
         return
     widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]
@@ -126,7 +134,9 @@ def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
 
 
 def _lines(m: Matrix) -> Iterator[str]:
-    for line in sorted({d.source.loc.line for d in m.unmodelled if d.source.loc}):
+    for line in sorted(
+        {d.source.loc.line for d in m.unmodelled if d.source.loc and d.source.path != m.path}
+    ):
         yield f"line {line} is not modelled: it may depend on everything"
 
 

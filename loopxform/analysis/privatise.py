@@ -11,11 +11,9 @@ writes that certainly happen. (Allen and Kennedy, section 5.3; seed 000, step 0:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from loopxform.analysis import liveness, sets
 from loopxform.analysis.accesses import Access
-from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.directions import SAME, pattern_conj, signed
 from loopxform.analysis.linear import Conj, Constraint, conj_names, plus, times
 from loopxform.analysis.pairs import Pair, common_loops, exclusive
@@ -23,6 +21,7 @@ from loopxform.analysis.region import Instance, Region, region, visible
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing, names
 from loopxform.source import Loc
 
@@ -49,50 +48,26 @@ class Privacy:
         return self.private or (self.exposed is None and self.last_value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A function by identity: hashing a whole tree costs more than the answer."""
-
-    fn: Function
-    path: Path
-    name: str
-
-    def __hash__(self) -> int:
-        return hash((id(self.fn), self.path, self.name))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Question) and (
-            self.fn is other.fn and self.path == other.path and self.name == other.name
-        )
-
-
+@remembered(64)
 def privacy(fn: Function, path: Path, name: str) -> Privacy:
     """Everything about `name` as a private variable of the loop at `path`."""
-    found = _privacy(_Question(fn, path, name))
-    if time_is_up():
-        _privacy.cache_clear()
-    return found
-
-
-@lru_cache(maxsize=64)
-def _privacy(q: _Question) -> Privacy:
-    loop = enclosing(q.fn, q.path)[-1]
+    loop = enclosing(fn, path)[-1]
     assert isinstance(loop, For)
-    rank, caller = _kind(q.fn, q.path, q.name)
-    use = liveness.first_use(q.fn, loop.body, q.path, q.name)
+    rank, caller = _kind(fn, path, name)
+    use = liveness.first_use(fn, loop.body, path, name)
     exposed: Loc | bool | None = None
     if rank and caller:
         return Privacy(None, True, None, True, False)
     if rank or use == "read":
-        where = region(q.fn, q.path)
-        unwritten = not rank and q.name not in where.facts.assigned
-        exposed = True if unwritten else _exposed(where, q.name)
-    if q.name in names(loop.hi) | names(loop.step):
+        where = region(fn, path)
+        unwritten = not rank and name not in where.facts.assigned
+        exposed = True if unwritten else _exposed(where, name)
+    if name in names(loop.hi) | names(loop.step):
         exposed = loop.origin.loc or True
     if rank:
-        after = liveness.array_read_elsewhere(q.fn, q.path, q.name)
+        after = liveness.array_read_elsewhere(fn, path, name)
     else:
-        after = liveness.live_after(q.fn, q.path, q.name)
+        after = liveness.live_after(fn, path, name)
     live = after is not False
     last = not rank and use == "written"
     return Privacy(exposed, live, after or None, caller, last)

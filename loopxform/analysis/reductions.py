@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 from loopxform.analysis.apart import apart
 from loopxform.analysis.conversions import order_hidden
-from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.extrema import extremum, located, opposite
 from loopxform.analysis.scope import below, gather
@@ -38,6 +37,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
 from loopxform.source import Loc
 
@@ -70,23 +70,9 @@ class _Update:
     """The name of the extremum whose place this update keeps."""
 
 
-_recent: dict[tuple[int, Path], tuple[Function, tuple[Reduction, ...]]] = {}
-
-
+@remembered(256)
 def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     """The reductions of the loop at `path`, in text order; remembered."""
-    known = _recent.get((id(fn), path))
-    if known and known[0] is fn:
-        return known[1]
-    if len(_recent) > 256:
-        _recent.clear()
-    found = _reductions(fn, path)
-    if not time_is_up():
-        _recent[id(fn), path] = (fn, found)
-    return found
-
-
-def _reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     loop = enclosing(fn, path)[-1]
     assert isinstance(loop, For)
     statements = list(below(loop, path))

@@ -41,6 +41,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
+from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 
@@ -107,20 +108,15 @@ class Region:
         return [] if one else computed
 
 
-_recent: list[tuple[Function, Path, bool, Region]] = []
-
-
 def region(fn: Function, scope: Path | None = None, *, counters: bool = False) -> Region:
     """The region at `scope` (default: the whole function); the last few are remembered. With
     `counters`, a loop also writes its variable where that is read after the region only."""
-    at = scope or ()
-    for known, path, counted, found in _recent:
-        if known is fn and path == at and counted == counters:
-            return found
-    made = _Builder(fn, at, counters=counters).region()
-    _recent.append((fn, at, counters, made))
-    del _recent[:-256]
-    return made
+    return _region(fn, scope or (), counters)
+
+
+@remembered(256)
+def _region(fn: Function, scope: Path, counters: bool) -> Region:
+    return _Builder(fn, scope, counters=counters).region()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
-from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, Dnf, conj_names
+from loopxform.budget import give_up, seconds_left, spend
 
 if TYPE_CHECKING:
     import islpy
@@ -22,31 +22,36 @@ T = TypeVar("T")
 MAX_OPERATIONS = 2_000_000
 """isl's own measure of work per question (about a second); beyond it the answer is unknown."""
 
+OPERATIONS = 1_000_000
+"""Those of a second, at least: a question gets no more than the time that is left."""
+
 
 class TooHard(Exception):
-    """isl exceeded the number of operations a question may cost, or time was up before it."""
+    """isl exceeded the number of operations a question may cost."""
 
 
 @cache
 def context() -> islpy.Context:
     import islpy
 
-    ctx = islpy.DEFAULT_CONTEXT
-    ctx.set_max_operations(MAX_OPERATIONS)
-    return ctx
+    return islpy.DEFAULT_CONTEXT
 
 
 def bounded(question: Callable[[], T]) -> T:
-    """Asks isl within the limit on operations."""
-    if time_is_up():
-        raise TooHard("time is up")
+    """Asks isl within the limit on operations; raises `Exhausted` where it is the time left that
+    is too short for the question."""
+    spend()
     import islpy
 
     ctx = context()
+    left = seconds_left() * OPERATIONS
+    ctx.set_max_operations(int(min(MAX_OPERATIONS, left + 1)))
     ctx.reset_operations()
     try:
         return question()
     except islpy.Error as e:
+        if left < MAX_OPERATIONS:
+            give_up()
         raise TooHard(str(e)) from e
 
 

@@ -16,8 +16,8 @@ from itertools import count
 from math import gcd
 
 from loopxform.analysis import sets
-from loopxform.analysis.deadline import time_is_up
 from loopxform.analysis.linear import Conj, Constraint, Lin, plus, replaced, times
+from loopxform.budget import spend
 
 Key = tuple[tuple[str, int], ...]
 Point = dict[str, int]
@@ -188,7 +188,8 @@ class _System:
 
     def eliminate(self, keep: frozenset[str]) -> None:
         """Removes variables outside `keep` while an exact rule applies."""
-        while not time_is_up():
+        while True:
+            spend()
             self.solve_equalities(keep)
             best = self._cheapest(keep)
             if best is None:

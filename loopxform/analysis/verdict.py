@@ -10,12 +10,11 @@ unknown       a carried dependence could not be excluded, or a statement is not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from loopxform.analysis.assumptions import assumed
-from loopxform.analysis.deadline import Deadline, time_is_up, within
 from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.legality import worst
@@ -23,6 +22,7 @@ from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import visible
 from loopxform.analysis.scope import below
+from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.printer import expr_text
@@ -109,31 +109,63 @@ def judge(
 ) -> tuple[LoopVerdict, ...]:
     """One verdict per loop, in text order, those of unmodelled headers included. A loop of a
     function whose body stands in the place of a call is judged where the function is defined, and
-    here only with `inlined`. A nest that takes longer than `seconds` has loops that are unknown for
-    that reason."""
-    limit = Deadline()
-    out: list[LoopVerdict] = []
+    here only with `inlined`. The nests share `seconds` of CPU time, and what is left of the budget
+    in force; the loops of one that needs more are unknown for that reason."""
+    nests: dict[Path, list[_Site]] = {}
+    for site in _sites(fn, inlined=inlined):
+        nests.setdefault(_nest(fn, site.path), []).append(site)
+    with within(Budget.of(seconds)):
+        judged = shared(tuple(nests.values()), lambda sites: _judged(fn, sites))
+    return tuple(sorted((v for verdicts in judged for v in verdicts), key=lambda v: v.path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A loop to judge, with how many loops are around it."""
+
+    path: Path
+    loop: For | Opaque
+    depth: int
+
+
+def _sites(fn: Function, *, inlined: bool) -> Iterator[_Site]:
     around: list[Path] = []
     for path, s in walk(fn.body):
         while around and path[: len(around[-1])] != around[-1]:
             around.pop()
         if is_inlined(s) and not inlined:
             continue
-        if isinstance(s, For):
-            if _nest(fn, path) == path:
-                limit = Deadline.after(seconds)
-            with within(limit):
-                out.append(_loop(fn, path, s, len(around)))
-        elif isinstance(s, Opaque) and s.loop:
-            reason = Reason(s.code, s.reason, s.origin.loc)
-            found = LoopVerdict(
-                path, s.origin.loc, s.var, len(around), "unknown", reasons=(reason,)
-            )
-            out.append(found)
-        else:
-            continue
-        around.append(path)
-    return tuple(out)
+        if isinstance(s, For) or (isinstance(s, Opaque) and s.loop):
+            yield _Site(path, s, len(around))
+            around.append(path)
+
+
+def _judged(fn: Function, sites: Sequence[_Site]) -> list[LoopVerdict]:
+    """The verdicts on the loops of one nest, or why there are none."""
+    verdicts = []
+    for site in sites:
+        try:
+            spend()
+            verdicts.append(_verdict(fn, site))
+        except Exhausted as e:
+            place = site.loop.origin.loc
+            verdicts.append(_unknown(site, Reason(e.code, f"{e.message}; {e.help}", place)))
+    return verdicts
+
+
+def _verdict(fn: Function, site: _Site) -> LoopVerdict:
+    match site.loop:
+        case For():
+            return _loop(fn, site, site.loop)
+        case Opaque(code=code, reason=reason):
+            return _unknown(site, Reason(code, reason, site.loop.origin.loc))
+        case _:
+            assert_never(site.loop)
+
+
+def _unknown(site: _Site, *reasons: Reason) -> LoopVerdict:
+    s = site.loop
+    return LoopVerdict(site.path, s.origin.loc, s.var, site.depth, "unknown", reasons=reasons)
 
 
 def is_inlined(s: Stmt) -> bool:
@@ -141,29 +173,25 @@ def is_inlined(s: Stmt) -> bool:
     return any(step.startswith("inline ") for step in s.origin.steps)
 
 
-def _loop(fn: Function, path: Path, loop: For, depth: int) -> LoopVerdict:
-    place = loop.origin.loc
+def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
+    path = site.path
     unknown = [s for _, s in below(loop, path) if isinstance(s, Opaque)]
     if unknown:
-        reasons = tuple(Reason(s.code, s.reason, s.origin.loc) for s in unknown)
-        return LoopVerdict(path, place, loop.var, depth, "unknown", reasons=reasons)
+        return _unknown(site, *(Reason(s.code, s.reason, s.origin.loc) for s in unknown))
     carried = [] if loop.parallel else _carried(fn, path)
     found = _Sorted(fn, path, loop, carried)
-    reasons = found.reasons
-    if found.answer == "unknown" and time_is_up():
-        reasons = (Reason("LX104", "time limit: the nest is too hard to analyse in time", place),)
     return LoopVerdict(
         path,
-        place,
+        loop.origin.loc,
         loop.var,
-        depth,
+        site.depth,
         found.answer,
         found.private,
         found.copies,
         found.counters,
         found.reductions,
         assumed(fn, loop),
-        reasons,
+        found.reasons,
     )
 
 
@@ -174,7 +202,7 @@ def _carried(fn: Function, path: Path) -> list[Dependence]:
     nest = _nest(fn, path)
     live = any(s.live_out for s in _inner_loops(fn, nest))
     rows = [d for d in dependences(fn, nest, counters=live) if d.carrier == path]
-    if all(d.exact for d in rows) or time_is_up():
+    if all(d.exact for d in rows):
         return rows
     return [d for d in dependences(fn, path, counters=live) if d.carrier == path]
 

@@ -8,18 +8,22 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from loopxform.budget import Budget, within
 from loopxform.checked import CheckedFile, checked
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
-from loopxform.cli.options import chosen, parser, positive_seconds, read
+from loopxform.cli.options import amount, chosen, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import LoopxformError, UsageError
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.written import whole
 
-LIMIT = 20.0
-"""Seconds that nobody waits for the loops of one nest."""
+SECONDS = 60
+"""CPU time that nobody waits for the verdicts on one file."""
+
+MEBIBYTES = 800
+"""Memory in use beyond which nothing more is started."""
 
 
 EXAMPLES = (
@@ -63,16 +67,23 @@ def options() -> Parser:
     )
     p.add_argument(
         "--time-limit",
-        default=str(LIMIT),
+        default=str(SECONDS),
         metavar="SECONDS",
-        help=f"for a nest, and for an OpenMP claim (default {LIMIT:.0f}); beyond it: unknown",
+        help=f"CPU time for a file (default {SECONDS}); beyond it: unknown",
+    )
+    p.add_argument(
+        "--memory-limit",
+        default=str(MEBIBYTES),
+        metavar="MIB",
+        help=f"memory in use (default {MEBIBYTES}); beyond it: unknown",
     )
     return p
 
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
-    seconds = positive_seconds("--time-limit", args.time_limit)
+    seconds = amount("--time-limit", args.time_limit, "seconds", "20")
+    mebibytes = amount("--memory-limit", args.memory_limit, "MiB", "800")
     files = inputs.c_files(args.files)
     many = len(files) > 1
     asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
@@ -83,16 +94,19 @@ def main(argv: list[str]) -> int:
     answers: list[questions.Answer] = []
     failed: list[LoopxformError] = []
     for path in inputs.progress(files, "judging"):
+        limit = Budget.of(seconds, mebibytes)
         try:
-            file = read(args, path)
-            name = chosen(file, args).name if args.function else None
-            reports.append(checked(file, function=name, time_limit=seconds))
+            with within(limit):
+                file = read(args, path)
+                name = chosen(file, args).name if args.function else None
+                reports.append(checked(file, function=name))
         except LoopxformError as error:
             failed.append(error)
     if args.function and many and reports:
         failed = [e for e in failed if e.code != "LX052"]  # it is in another file
     if not many and not failed:
-        reports[0], answers = _asked(args, reports[0])
+        with within(limit):
+            reports[0], answers = _asked(args, reports[0])
     if reports:
         _show(args, reports, answers, failed, many=many)
     failed += [e for r in reports for e in _problems(r)]

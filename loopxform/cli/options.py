@@ -120,14 +120,14 @@ def positive(option: str, text: str | None) -> int | None:
     return None if text is None else whole(option, text, 1, LARGEST_TILE, "16")
 
 
-def positive_seconds(option: str, text: str) -> float:
-    """A time. Raises UsageError."""
+def amount(option: str, text: str, unit: str, example: str) -> float:
+    """An amount. Raises UsageError."""
     with suppress(ValueError):
-        seconds = float(number(text))
-        if isfinite(seconds) and seconds > 0:
-            return seconds
-    message = f"{option} must be a number of seconds above 0, not '{text}'"
-    raise UsageError(message, code="LX023", help=f"{option} 20", subject=option)
+        value = float(number(text))
+        if isfinite(value) and value > 0:
+            return value
+    message = f"{option} must be a number of {unit} above 0, not '{text}'"
+    raise UsageError(message, code="LX023", help=f"{option} {example}", subject=option)
 
 
 def numbers(option: str, texts: list[str]) -> dict[str, int | float]:

@@ -53,6 +53,7 @@ WRONG = [
     ("check f.c --line 99", "99", "no loop begins on line 99", "loops begin on line 3, 4"),
     ("check f.c --time-limit -3", "-3", "a number of seconds", "--time-limit 20"),
     ("check f.c --time-limit nan", "nan", "a number of seconds", "--time-limit 20"),
+    ("check f.c --memory-limit 0", "0", "a number of MiB", "--memory-limit 800"),
     ("check f.c --can", "--can", "--can needs a value", "--can STEP"),
     ("check f.c --can 'interchnage i j'", "'interchnage i j'", "not a step", "'interchange'?"),
     ("check f.c --require paralel:3", "paralel:3", "not a requirement", "'parallel'?"),

@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import chain
 
 from loopxform.analysis.assumptions import assumed
-from loopxform.analysis.deadline import Deadline, within
 from loopxform.analysis.openmp.claim import Claim, Doubt, Finding
 from loopxform.analysis.openmp.clauses import clauses
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
@@ -21,6 +20,7 @@ from loopxform.analysis.openmp.pointers import pointers
 from loopxform.analysis.openmp.races import races, thread_values
 from loopxform.analysis.openmp.team import team
 from loopxform.analysis.verdict import is_inlined
+from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import Path, at, walk
@@ -39,21 +39,29 @@ def audit(
     unseen: Loc | None = None,
 ) -> tuple[Claim, ...]:
     """A claim for each OpenMP loop, in text order. `fn` is the function as it was read. A loop of a
-    function whose body stands in the place of a call is audited where the function is defined. A
-    claim that takes longer than `seconds` is not proven; nothing is where text that only OpenMP
+    function whose body stands in the place of a call is audited where the function is defined. The
+    claims share `seconds` of CPU time, and what is left of the budget in force; one that needs more
+    is not proven; nothing is where text that only OpenMP
     compilers see was left out (`unseen`)."""
-    found = []
-    for n, d in enumerate(directives):
-        for path in d.paths[:1] if is_loop(d) else ():
-            if not is_inlined(at(fn, path)):
-                with within(Deadline.after(seconds)):
-                    found.append(_claim(fn, tuple(directives), n, path))
+    loops = ((n, d.paths[0]) for n, d in enumerate(directives) if d.paths and is_loop(d))
+    own = [(n, path) for n, path in loops if not is_inlined(at(fn, path))]
+    with within(Budget.of(seconds)):
+        found = shared(own, lambda x: _in_time(fn, tuple(directives), *x))
     return tuple(found if unseen is None else (_unsure(c, unseen) for c in found))
 
 
 def _unsure(c: Claim, unseen: Loc) -> Claim:
     text = "what stands under _OPENMP was not read: check with -D_OPENMP"
     return replace(c, findings=(), doubts=(Doubt("LX316", text, unseen),), assumes=())
+
+
+def _in_time(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) -> Claim:
+    try:
+        spend()
+        return _claim(fn, directives, n, path)
+    except Exhausted as e:
+        d = directives[n]
+        return Claim(path, d.loc, d.text, doubts=(Doubt(e.code, f"{e.message}; {e.help}", d.loc),))
 
 
 def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) -> Claim:

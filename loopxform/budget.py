@@ -1,0 +1,154 @@
+"""CPU time and memory that an answer may take: beyond them there is no answer, and a reason why.
+
+    with within(Budget.of(seconds=2.0)) as budget:
+        rows = dependences(fn, path)    # raises Exhausted after two seconds of CPU time
+    budget.exhausted                    # "time", "memory", or "" while neither was used up
+
+Whoever works for long calls `spend` as it goes. Nothing is answered on a guess because time is up,
+so nothing that was answered has to be forgotten: what raises is kept in no table (`remembered`)
+and on no disk, and asked again with a larger budget it gives what it would have given at once.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, NoReturn, TypeVar
+
+from loopxform.errors import LoopxformError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+MEBIBYTE = 2**20
+
+PAUSE = 0.01
+"""CPU seconds between two looks at the memory: enough for some 10 MiB."""
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process so far."""
+    return time.process_time()
+
+
+def memory_bytes() -> int:
+    """Memory of this process that is in use now; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+class Exhausted(LoopxformError):
+    """The budget is used up; `kind` is what of it."""
+
+    code = "LX104"
+
+    def __init__(self, kind: Literal["time", "memory"]) -> None:
+        super().__init__(
+            f"{kind} limit: too hard to analyse within it", help=f"--{kind}-limit allows more"
+        )
+        self.kind = kind
+
+
+@dataclass
+class Budget:
+    """Until when, on the clock of `cpu_seconds`, and up to how much memory in use."""
+
+    until: float = inf
+    bytes: float = inf
+    exhausted: Literal["", "time", "memory"] = ""
+    _look: float = -inf
+
+    @staticmethod
+    def of(seconds: float | None = None, mebibytes: float | None = None) -> Budget:
+        """So many CPU seconds from now, so much memory; None is no limit."""
+        return Budget(
+            inf if seconds is None else cpu_seconds() + seconds,
+            inf if mebibytes is None else mebibytes * MEBIBYTE,
+        )
+
+    @property
+    def left(self) -> float:
+        """CPU seconds that are left."""
+        return inf if self.until == inf else max(0.0, self.until - cpu_seconds())
+
+    def spend(self) -> None:
+        """Raises Exhausted where the budget is used up."""
+        if not self.exhausted:
+            now = cpu_seconds()
+            if now >= self.until:
+                self.exhausted = "time"
+            elif self.bytes != inf and now >= self._look:
+                self._look = now + PAUSE
+                if memory_bytes() >= self.bytes:
+                    self.exhausted = "memory"
+        if self.exhausted:
+            raise Exhausted(self.exhausted)
+
+
+_current: ContextVar[Budget | None] = ContextVar("budget", default=None)
+
+
+@contextmanager
+def within(budget: Budget) -> Iterator[Budget]:
+    """What is asked inside heeds `budget`, and the one around it."""
+    around = _current.get()
+    if around is not None:
+        budget.until = min(budget.until, around.until)
+        budget.bytes = min(budget.bytes, around.bytes)
+    token = _current.set(budget)
+    try:
+        yield budget
+    finally:
+        _current.reset(token)
+
+
+def spend() -> None:
+    """Raises Exhausted where the budget in force is used up."""
+    budget = _current.get()
+    if budget is not None:
+        budget.spend()
+
+
+def give_up() -> NoReturn:
+    """Says that the time left is too short for what is to be done next. Raises Exhausted."""
+    budget = _current.get()
+    assert budget is not None
+    budget.exhausted = budget.exhausted or "time"
+    raise Exhausted(budget.exhausted)
+
+
+def seconds_left() -> float:
+    """CPU seconds that are left of the budget in force."""
+    budget = _current.get()
+    return inf if budget is None else budget.left
+
+
+def part(share: float) -> Budget:
+    """So much of what is left of the budget in force."""
+    return Budget.of(seconds_left() * share)
+
+
+def shared(items: Sequence[T], judged: Callable[[T], R]) -> tuple[R, ...]:
+    """What is said of each of the items, whatever their order: an equal part of half the time for
+    each, then, for those that it was too little for, an equal part of the rest. `judged` catches
+    `Exhausted` and says so in its answer."""
+    answers: dict[int, R] = {}
+    again = list(range(len(items)))
+    for share in (0.5, 1.0):
+        seconds = seconds_left() * share / max(1, len(again))
+        short = []
+        for n in again:
+            with within(Budget.of(seconds)) as budget:
+                answers[n] = judged(items[n])
+            if budget.exhausted == "time" and seconds < inf:
+                short.append(n)
+        again = short
+    return tuple(answers[n] for n in range(len(items)))
