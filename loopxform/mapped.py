@@ -70,12 +70,13 @@ class MappedRoutine(ABC):
         Raises DeviceError where there is no such device or the kernel does not fit it, TypeError
         where both are given, or no queue.
         """
-        from loopxform.runtime.device import choose, describe, is_queue
+        from loopxform.runtime.device import choose, is_queue
         from loopxform.runtime.kernel import CompiledKernel
+        from loopxform.runtime.queue import queue_of, queue_on
 
         if queue is not None and (device is not None or not is_queue(queue)):
             raise TypeError("compile takes a device, or a pyopencl.CommandQueue as queue")
         with quoting(self.routine.file.parsed.sources):
             plan = emit.kernel(self.derivation, contract=self.contract)
-            chosen = choose(device) if queue is None else describe(queue.device)
-            return CompiledKernel(plan, chosen, queue=queue)
+            own = queue_on(choose(device)) if queue is None else queue_of(queue)
+            return CompiledKernel(plan, own.device, queue=own)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The main job on a fresh machine: tiles corpus/mm.c, shows what was done, and runs the kernel on a
-# CPU through PoCL against the C program compiled by cc. Sets up all it needs in .venv.
+# The main job on a fresh machine: tiles corpus/mm.c, shows what was done, and runs the kernel
+# against the C program compiled by cc: on an OpenCL device where there is one, else compiled as C.
+# Sets up all it needs in .venv.
 set -euo pipefail
-extras=pocl,test
+extras=
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 out=${1:-$root/out}

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs the tests; sets up all it needs in .venv. Options are pytest's: scripts/test.sh -k interchange
-# Tests of the system's OpenCL and of Oclgrind run where these are installed (with CI=1 they must be).
+# Kernels run on the first OpenCL device, or as C where there is none. Tests of OpenCL itself and of
+# Oclgrind run where these are installed (with CI=1 they must be). LOOPXFORM_EXTRAS=pocl,test brings
+# an OpenCL for the CPU.
 set -euo pipefail
-extras=pocl,test
+extras=opencl,test
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 cd "$root"

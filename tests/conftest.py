@@ -20,12 +20,16 @@ def _missing(marker: str) -> str | None:
     if marker == "clblast":
         return _no_library("clblast")
     from loopxform.errors import DeviceError
-    from loopxform.runtime.device import devices
+    from loopxform.runtime.device import choose, devices
 
     try:
-        return None if devices() else "there is no OpenCL device"
+        if marker == "opencl":
+            devices()
+        else:
+            choose()
     except DeviceError as e:
         return e.message
+    return None
 
 
 def _no_library(name: str) -> str | None:
@@ -40,7 +44,7 @@ def _no_library(name: str) -> str | None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for marker in ("device", "oclgrind", "clblast"):
+    for marker in ("device", "opencl", "oclgrind", "clblast"):
         if item.get_closest_marker(marker) and (reason := _missing(marker)):
             if os.environ.get("CI"):
                 pytest.fail(f"CI must run this test: {reason}")

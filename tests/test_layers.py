@@ -27,7 +27,7 @@ LAYERS: dict[str, set[str]] = {
     "transforms": BASE | {"ir", "analysis"},
     "recipes": BASE | {"ir", "analysis", "transforms"},
     "codegen": BASE | {"ir", "analysis", "transforms"},
-    "runtime": BASE | {"ir", "recipes", "codegen"},
+    "runtime": BASE | {"cache", "compiler", "ir", "recipes", "codegen"},
     "verify": BASE | {"compiler", "ir", "analysis", "codegen", "runtime"},
 }
 """What a package may import besides itself. `cli`, `annotated`, `api`, `bench`, `checked`,

@@ -11,6 +11,7 @@ from loopxform.bench.libraries import LIBRARY, declared, load
 from loopxform.bench.measure import Kind
 from loopxform.bench.product import Product
 from loopxform.ir.types import FLOAT
+from loopxform.runtime.queue import Queue
 from loopxform.runtime.resident import Resident, spans
 from loopxform.verify.tolerance import Tolerance
 
@@ -28,7 +29,7 @@ class CLBlast:
     details: Mapping[str, int] = {}
     allowed: Tolerance = LIBRARY
 
-    def __init__(self, product: Product, queue: Any) -> None:
+    def __init__(self, product: Product, queue: Queue) -> None:
         self.product, self.queue = product, queue
         self.real = ctypes.c_float if product.type == FLOAT else ctypes.c_double
         matrix = (c_void_p, c_size_t, c_size_t)
@@ -60,7 +61,7 @@ class CLBlast:
     def _call(self, on_device: Resident, given: Mapping[str, Any]) -> int:
         """The event of one call, which is only enqueued."""
         p, x = self.product, self.product.numbers(given)
-        queue, event = c_void_p(self.queue.int_ptr), c_void_p()
+        queue, event = c_void_p(self.queue.raw.int_ptr), c_void_p()
         a, b, c = (on_device.buffers[o.array].int_ptr for o in (p.a, p.b, p.c))
         kinds = [YES if o.transposed else NO for o in (p.a, p.b)]
         factors = (1.0, a, 0, x.a, b, 0, x.b)

@@ -12,6 +12,7 @@ from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.queue import Queue
 from loopxform.runtime.resident import Resident
 from loopxform.tiled import TiledRoutine
 from loopxform.verify.check_run import allowed_of
@@ -69,7 +70,7 @@ class Kernels:
 
 
 def kernels(
-    label: str, tiled: TiledRoutine, device: DeviceInfo, queue: Any, *, reordered: bool
+    label: str, tiled: TiledRoutine, device: DeviceInfo, queue: Queue, *, reordered: bool
 ) -> Kernels:
     """The kernels of a variant, built; `reordered` says that sums may be in another order. Raises
     EmitError, DeviceError."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from loopxform.api import Routine
 from loopxform.bench.clblast import CLBlast
@@ -17,6 +16,7 @@ from loopxform.errors import UsageError, quoting
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.sizes import Options
 from loopxform.runtime.device import DeviceInfo, place_on_bus
+from loopxform.runtime.queue import Queue
 from loopxform.tiled import TiledRoutine
 
 LIBRARIES = ("cublas", "clblast")
@@ -32,7 +32,7 @@ class Lineup:
     options: Options
     contract: bool
     device: DeviceInfo
-    queue: Any
+    queue: Queue
 
     def base(self) -> TiledRoutine:
         """The naive kernel; where the function becomes several nests, those. Raises UnsupportedC
@@ -81,6 +81,9 @@ class Lineup:
     def _library(self, name: str) -> Contestant:
         product = product_of(self.routine.function)
         if name == "clblast":
+            if self.device.is_c:
+                message = f"clblast runs on OpenCL devices, and this is {self.device}"
+                raise UsageError(message, help="choose one with --device", subject="--against")
             return CLBlast(product, self.queue)
         place = place_on_bus(self.device)
         if place is None:

@@ -23,8 +23,9 @@ from loopxform.cli.parser import Parser
 from loopxform.errors import UsageError, about, quoting
 from loopxform.files import Output, Picture, write_all
 from loopxform.recipes.operations import operations
-from loopxform.runtime.device import DeviceInfo, profiled_queue
+from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.peak import Peak, measured
+from loopxform.runtime.queue import queue_on
 from loopxform.verify.check_run import Reference
 from loopxform.verify.sizes import checked_sizes
 
@@ -162,7 +163,7 @@ def _prepared(args: argparse.Namespace) -> _Setup:
     limits = running.limits_on(device, args)
     file = read(args)
     routine, contract = chosen(file, args), args.fp_contract != "off"
-    queue = profiled_queue(device)
+    queue = queue_on(device)
     lineup = Lineup(routine, tiles, limits, details, contract, device, queue)
     tiled = lineup.base()
     base = lineup.kernels("naive", tiled)

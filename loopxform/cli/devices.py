@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from loopxform.cli.parser import Parser
 from loopxform.errors import DeviceError
 from loopxform.recipes.limits import PROFILES
 
+if TYPE_CHECKING:
+    from loopxform.runtime.device import DeviceInfo
+
 
 def main(argv: list[str]) -> int:
-    p = Parser(prog="loopxform devices", description="Lists OpenCL devices and named profiles.")
-    p.add_argument("--profiles", action="store_true", help="only the profiles; needs no OpenCL")
+    p = Parser(
+        prog="loopxform devices",
+        description="Lists devices that kernels can run on, and named profiles.",
+    )
+    p.add_argument("--profiles", action="store_true", help="only the profiles")
     args = p.parse_args(argv)
-    failure: DeviceError | None = None
     if not args.profiles:
-        from loopxform.runtime.device import devices
-
-        try:
-            for d in devices():
-                print(f"{d.place:<5} {d}")
-                print(
-                    f"      {d.type}, {d.compute_units} units, {d.max_group_size} work-items a "
-                    f"group, {d.local_bytes} bytes local, fp64 {'yes' if d.fp64 else 'no'}"
-                )
-        except DeviceError as e:
-            failure = e
+        _list_devices()
     print("profiles (--profile NAME):")
     for limits in PROFILES.values():
         print(
             f"  {limits.name:<10} {limits.group_size} work-items a group, {limits.local_bytes} "
             f"bytes local, {limits.registers} registers"
         )
-    if failure:
-        raise failure
     return 0
+
+
+def _list_devices() -> None:
+    """Those of OpenCL, with why one cannot be used, then those of the C compiler. Raises
+    DeviceError where there is neither."""
+    from loopxform.runtime.device import C_NAMES, choose, devices
+
+    try:
+        found = devices()
+    except DeviceError as e:
+        found = ()
+        print(f"no OpenCL device: {e.message}")
+    for d in found:
+        _show(d)
+        _show_failure(d)
+    for name in C_NAMES:
+        _show(choose(name))
+
+
+def _show(d: DeviceInfo) -> None:
+    print(f"{d.place:<7} {d}")
+    print(
+        f"        {d.type}, {d.compute_units} units, {d.max_group_size} work-items a group, "
+        f"{d.local_bytes} bytes local, fp64 {'yes' if d.fp64 else 'no'}"
+    )
+
+
+def _show_failure(d: DeviceInfo) -> None:
+    from loopxform.runtime.probe import failure
+
+    error, _ = failure(d)
+    if error is not None:
+        for line in (f"not used: {error.message}", *error.notes[:4]):
+            print(f"        {line}")

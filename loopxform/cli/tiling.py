@@ -6,8 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from loopxform.api import File
+from loopxform.cli import streams
 from loopxform.cli.options import add_contract, chosen, positive
-from loopxform.errors import UsageError, about
+from loopxform.errors import DeviceError, UsageError, about
 from loopxform.recipes import wishes
 from loopxform.recipes.limits import PROFILES, Limits, profile
 from loopxform.recipes.sizes import NAMES, RECIPES, Options
@@ -170,8 +171,14 @@ def limits_for(args: argparse.Namespace, default: str = "generic") -> Limits:
 
 
 def device(args: argparse.Namespace) -> DeviceInfo:
-    """The device of --device, or the first. Raises DeviceError."""
+    """The device of --device, or the first that builds kernels; what does not is named. Raises
+    DeviceError."""
     from loopxform.runtime.device import choose
 
     with about("--device"):
-        return choose(args.device)
+        return choose(args.device, _named)
+
+
+def _named(device: DeviceInfo, error: DeviceError) -> None:
+    notes = "".join(f"\n   = {note}" for note in error.notes[:4])
+    streams.complain(f"loopxform: note: {device} is not used: {error.message}{notes}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loopxform.errors import DeviceError
-from loopxform.runtime.device import DeviceInfo, context, describe, pyopencl
+from loopxform.runtime.device import DeviceInfo, context, pyopencl
 
 NV_VERBOSE = "-cl-nv-verbose"
 ASYNCHRONOUS = "-DLX_ASYNC"
@@ -82,11 +82,6 @@ def build(
     names = tuple(k.function_name for k in program.all_kernels())
     _cache[key] = Built(device, program, names, log)
     return _cache[key]
-
-
-def build_for_queue(queue: Any, source: str, options: tuple[str, ...] = ()) -> Built:
-    """Builds for the device and context of a `pyopencl.CommandQueue`. Raises DeviceError."""
-    return build(describe(queue.device), source, options, ctx=queue.context)
 
 
 def _log_lines(message: str) -> list[str]:

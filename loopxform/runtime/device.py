@@ -1,27 +1,34 @@
-"""OpenCL devices: what there is, what it can do, and which one is meant.
+"""Devices: what there is, what it can do, and which one is meant.
 
-pyopencl is imported inside functions: asking about a profile, or emitting code, needs no OpenCL.
+Those of OpenCL, and the CPU by way of the C compiler (`runtime.c`), which is taken where OpenCL has
+no device that builds kernels. pyopencl is imported inside functions: asking about a profile, or
+emitting code, needs no OpenCL.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 from loopxform.errors import DeviceError
 
 ENVIRONMENT = "LOOPXFORM_DEVICE"
-INSTALL = 'pip install "pyopencl[pocl]" brings an OpenCL that runs on the CPU'
+INSTALL = 'pip install "pyopencl[pocl]" brings an OpenCL for the CPU; --device c needs none'
+C_PLATFORM = "kernels as C"
+C_NAMES = ("c", "c+asan", "c+tsan")
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """One device. Sizes are in bytes; `index` counts the devices of all platforms, `place` is
-    `PLATFORM:DEVICE`. `vector_widths` are the preferred ones by type (`float`: 4); `warp` is how
-    many work-items run in lockstep (1 where unknown). `handle` is the `pyopencl.Device`."""
+    """One device. Sizes are in bytes; `index` counts the OpenCL devices of all platforms, `place`
+    is `PLATFORM:DEVICE`, or a name of C_NAMES. `vector_widths` are the preferred ones by type
+    (`float`: 4); `warp` is how many work-items run in lockstep (1 where unknown). `handle` is the
+    `pyopencl.Device`, or the `runtime.c.program.Mode`."""
 
     index: int
     place: str
@@ -46,6 +53,11 @@ class DeviceInfo:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.platform})"
+
+    @property
+    def is_c(self) -> bool:
+        """Whether kernels are compiled by the C compiler."""
+        return self.platform == C_PLATFORM
 
     @property
     def is_nvidia(self) -> bool:
@@ -83,14 +95,18 @@ def devices() -> tuple[DeviceInfo, ...]:
     return tuple(found)
 
 
-def choose(spec: str | None = None) -> DeviceInfo:
-    """The device `spec` means: an index (`1`), `PLATFORM:DEVICE` (`0:0`), or part of the name of a
-    device or platform, whatever the case. None stands for the environment variable
-    LOOPXFORM_DEVICE, else the first GPU, else the first device. Raises DeviceError."""
-    every = devices()
+def choose(spec: str | None = None, skipped: Skipped | None = None) -> DeviceInfo:
+    """The device `spec` means: an index (`1`), `PLATFORM:DEVICE` (`0:0`), part of the name of a
+    device or platform, whatever the case, or a name of C_NAMES. None stands for the environment
+    variable LOOPXFORM_DEVICE, else the first GPU, else the first device that builds kernels, else
+    `c`; `skipped` is told the others, with the compiler's words, the first time that they are
+    tried. Raises DeviceError."""
     spec = (spec if spec is not None else os.environ.get(ENVIRONMENT, "")).strip()
     if not spec:
-        return next((d for d in every if d.type == "gpu"), every[0])
+        return _first_usable(skipped or _warn)
+    if spec in C_NAMES:
+        return _c_device(spec)
+    every = devices()
     if spec.isdigit():
         chosen = [d for d in every if d.index == int(spec)]
     elif spec.replace(":", "", 1).isdigit():
@@ -99,11 +115,49 @@ def choose(spec: str | None = None) -> DeviceInfo:
         chosen = [d for d in every if spec.lower() in f"{d.name}\n{d.platform}".lower()]
     if not chosen:
         raise DeviceError(
-            f"no OpenCL device matches '{spec}'",
+            f"no device matches '{spec}'",
             notes=[f"{d.index}  {d.place}  {d}" for d in every],
-            help=f"give an index, PLATFORM:DEVICE or part of a name (or set {ENVIRONMENT})",
+            help="give an index, PLATFORM:DEVICE, part of a name, or one of "
+            f"{', '.join(C_NAMES)} (or set {ENVIRONMENT})",
         )
     return chosen[0]
+
+
+Skipped: TypeAlias = Callable[[DeviceInfo, DeviceError], None]
+"""Told of a device that does not build kernels, and why."""
+
+
+def _warn(device: DeviceInfo, error: DeviceError) -> None:
+    text = "; ".join([f"{device} is not used: {error.message}", *error.notes[:1]])
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+def _first_usable(skipped: Skipped) -> DeviceInfo:
+    try:
+        every = devices()
+    except DeviceError as e:
+        return _c_device("c", without=e)
+    from loopxform.runtime.probe import failure
+
+    for device in sorted(every, key=lambda d: d.type != "gpu"):
+        error, is_new = failure(device)
+        if error is None:
+            return device
+        if is_new:
+            skipped(device, error)
+    return _c_device("c")
+
+
+def _c_device(name: str, without: DeviceError | None = None) -> DeviceInfo:
+    """Raises DeviceError where there is no C compiler: that there is no OpenCL, too."""
+    from loopxform.runtime.c.device import c_device
+
+    try:
+        return c_device(name)
+    except DeviceError as e:
+        if without is None:
+            raise
+        raise DeviceError(without.message, notes=[*without.notes, e.message], help=INSTALL) from e
 
 
 def context(device: DeviceInfo) -> Any:

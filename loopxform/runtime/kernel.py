@@ -35,6 +35,7 @@ from loopxform.runtime.launch import (
     launch_all,
     launch_told,
 )
+from loopxform.runtime.queue import Queue
 from loopxform.runtime.schedule import Ask, DataAhead, launched, not_known
 from loopxform.runtime.structs import with_numbers
 
@@ -56,7 +57,7 @@ class CompiledKernel:
     DeviceError where the device fails.
     """
 
-    def __init__(self, plan: Plan, device: DeviceInfo, *, queue: Any = None) -> None:
+    def __init__(self, plan: Plan, device: DeviceInfo, *, queue: Queue | None = None) -> None:
         self.plan = plan
         self.device = device
         _fits(plan, device)
@@ -77,7 +78,7 @@ class CompiledKernel:
         return None if self.taken is None else self.taken.span
 
     @property
-    def queue(self) -> Any:
+    def queue(self) -> Queue:
         return self._launchers[0].queue
 
     def __call__(self, *args: Any, **named: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import Lock
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from loopxform.errors import ArgumentError, DeviceError
+from loopxform.errors import ArgumentError
 from loopxform.runtime.arguments import number
-from loopxform.runtime.arrays import Memory, memory_of, settle
-from loopxform.runtime.build import build, build_for_queue, options_for
-from loopxform.runtime.busy import keep_busy
-from loopxform.runtime.device import DeviceInfo, profiled_queue, pyopencl
+from loopxform.runtime.arrays import Memory, memory_of
+from loopxform.runtime.build import options_for
+from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.queue import Queue, queue_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Moved:
 class Launcher:
     """One kernel, ready to run.
 
-    Works on a device with a queue of its own, or in the user's `queue`, whose device arrays then
-    fit. Raises DeviceError where the source does not build or has no such kernel.
+    Works on a device with a queue of its own, or in `queue`, whose device arrays then fit. Raises
+    DeviceError where the source does not build or has no such kernel.
     """
 
     def __init__(
@@ -84,29 +84,19 @@ class Launcher:
         params: Sequence[KernelParam],
         options: tuple[str, ...] | None = None,
         *,
-        queue: Any = None,
+        queue: Queue | None = None,
     ) -> None:
-        cl = pyopencl()
         self.device = device
         self.params = tuple(params)
+        self.queue = queue or queue_on(device)
         flags = options_for(device) if options is None else options
-        if queue is None:
-            built = build(device, source, flags)
-            queue = profiled_queue(device)
-        else:
-            built = build_for_queue(queue, source, flags)
-        if kernel not in built.kernels:
-            raise DeviceError(f"the source has no kernel {kernel}", notes=list(built.kernels))
-        self.queue = queue
-        self.built = built
-        self.kernel = cl.Kernel(built.program, kernel)
+        self.kernel = self.queue.kernel(source, kernel, flags)
         self.one_at_a_time = Lock()
         """A kernel object holds the arguments of one launch."""
 
     def group_limit(self) -> int:
         """The largest group this kernel can run with on its device, in work-items."""
-        info = pyopencl().kernel_work_group_info.WORK_GROUP_SIZE
-        return int(self.kernel.get_work_group_info(info, self.queue.device))
+        return self.queue.group_limit(self.kernel)
 
     def launch(
         self, args: Sequence[Any], global_size: Sequence[int], local_size: Sequence[int] | None
@@ -116,7 +106,7 @@ class Launcher:
         return None if taken is None else taken.span
 
     def bind(self, args: Sequence[Any], copies: Copies) -> list[Any]:
-        """What OpenCL is given for each parameter. Raises ArgumentError."""
+        """What the device is given for each parameter. Raises ArgumentError."""
         given = [p for p in self.params if not isinstance(p, LocalParam)]
         if len(args) != len(given):
             raise ArgumentError(f"the kernel takes {len(given)} arguments, {len(args)} are given")
@@ -129,15 +119,14 @@ class Launcher:
     def enqueue(self, global_size: Sequence[int], local_size: Sequence[int] | None) -> Any:
         """The event of a launch with the arguments that the kernel object has."""
         sizes = tuple(global_size), None if local_size is None else tuple(local_size)
-        return pyopencl().enqueue_nd_range_kernel(self.queue, self.kernel, *sizes)
+        return self.queue.enqueue(self.kernel, *sizes)
 
     def _bind(self, p: KernelParam, value: Any, copies: Copies) -> Any:
-        cl = pyopencl()
         match p:
             case ScalarParam(name, dtype):
                 return np.dtype(dtype).type(number(name, dtype, value))
             case LocalParam(_, nbytes):
-                return cl.LocalMemory(nbytes)
+                return self.queue.local(nbytes)
             case BufferParam() if isinstance(value, Room):
                 return copies.room(value)
             case BufferParam() if isinstance(value, Moved):
@@ -146,10 +135,7 @@ class Launcher:
                 memory = memory_of(name, value, dtype, read=read, written=written, queue=self.queue)
                 if isinstance(value, np.ndarray):
                     return copies.buffer(p, value, memory)
-                settle(value, self.queue)
-                if memory.shape is not None and not memory.elements:
-                    return cl.Buffer(self.queue.context, cl.mem_flags.READ_WRITE, 1)
-                return getattr(value, "base_data", value)
+                return self.queue.buffer(value, memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +166,20 @@ class Spare:
     memory than to run a small kernel. Those of other sizes than the last ones are let go."""
 
     def __init__(self) -> None:
-        self._free: list[Any] = []
+        self._free: list[tuple[int, Any]] = []
         self._lock = Lock()
 
     def take(self, nbytes: int) -> Any:
         """A buffer of so many bytes; None where there is none."""
         with self._lock:
-            found = next((b for b in self._free if b.size == nbytes), None)
-            if found is not None:
-                self._free.remove(found)
-            return found
+            for kept in self._free:
+                if kept[0] == nbytes:
+                    self._free.remove(kept)
+                    return kept[1]
+        return None
 
-    def give(self, buffers: Sequence[Any]) -> None:
-        """Buffers whose launches are done."""
+    def give(self, buffers: Sequence[tuple[int, Any]]) -> None:
+        """Buffers, with their bytes, whose launches are done."""
         if buffers:
             with self._lock:
                 self._free = list(buffers)
@@ -220,7 +207,7 @@ def launch_again(launches: Sequence[Launch], times: int, spare: Spare) -> list[i
     with _device_errors(launcher):
         bound = [(x, x.launcher.bind(x.args, copies)) for x in launches if 0 not in x.global_size]
         parts = [bound] if _are_several(launches) else [[b] for b in bound]
-        keep_busy(launcher.queue)
+        launcher.queue.keep_busy()
         for _ in range(times):
             every.append([])
             for part in parts:
@@ -230,12 +217,11 @@ def launch_again(launches: Sequence[Launch], times: int, spare: Spare) -> list[i
         return _apart(launcher.queue, every)
 
 
-def _apart(queue: Any, every: Sequence[Sequence[Any]]) -> list[int]:
+def _apart(queue: Queue, every: Sequence[Sequence[Any]]) -> list[int]:
     """The times of calls that follow one another, by the events of their kernels."""
-    profiled = queue.properties & pyopencl().command_queue_properties.PROFILING_ENABLE
-    if not profiled or not every or not every[0]:
+    if not queue.profiled or not every or not every[0]:
         return [0] * len(every)
-    ends = [every[0][0].profile.start, *(call[-1].profile.end for call in every)]
+    ends = [queue.times(every[0][0])[0], *(queue.times(call[-1])[1] for call in every)]
     return [b - a for a, b in pairwise(ends)]
 
 
@@ -250,13 +236,8 @@ def launch_told(
         return _run(copies, ([(x, x.launcher.bind(x.args, copies))] for x in found))
 
 
-@contextmanager
-def _device_errors(launcher: Launcher) -> Iterator[None]:
-    cl = pyopencl()
-    try:
-        yield
-    except cl.Error as e:
-        raise DeviceError(f"the kernel does not run on {launcher.device}: {e}") from e
+def _device_errors(launcher: Launcher) -> AbstractContextManager[None]:
+    return launcher.queue.errors(f"the kernel does not run on {launcher.device}")
 
 
 Bound: TypeAlias = tuple[Launch, list[Any]]
@@ -275,31 +256,29 @@ def _run(copies: Copies, parts: Iterable[Sequence[Bound]]) -> Taken | None:
         _enqueue(copies.queue, part, events)
     if not events:
         return Taken(0, 0, 0)
-    events[-1].wait()
+    copies.queue.wait(events[-1])
     copies.back()
     return _taken(copies.queue, events)
 
 
-def _enqueue(queue: Any, part: Sequence[Bound], events: list[Any], *, first: bool = True) -> None:
+def _enqueue(queue: Queue, part: Sequence[Bound], events: list[Any], *, first: bool = True) -> None:
     """Enqueues launches behind those of `events`, and behind others where they are not the `first`
     of all; their events are added."""
-    cl = pyopencl()
-    in_order = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
     with ExitStack() as held:
         for launcher in sorted((x.launcher for x, _ in part), key=id):
             held.enter_context(launcher.one_at_a_time)
         for x, arguments in part:
-            x.launcher.kernel.set_args(*arguments)
+            queue.bind(x.launcher.kernel, arguments)
         for x, _ in part:
-            if not in_order and (events or not first):
-                cl.enqueue_barrier(queue)
+            if not queue.in_order and (events or not first):
+                queue.barrier()
             events.append(x.launcher.enqueue(x.global_size, x.local_size))
 
 
-def _taken(queue: Any, events: Sequence[Any]) -> Taken | None:
-    if not queue.properties & pyopencl().command_queue_properties.PROFILING_ENABLE:
+def _taken(queue: Queue, events: Sequence[Any]) -> Taken | None:
+    if not queue.profiled:
         return None
-    times = [(e.profile.start, e.profile.end) for e in events]
+    times = [queue.times(e) for e in events]
     busy = sum(end - start for start, end in times)
     return Taken(busy, times[-1][1] - times[0][0], len(times))
 
@@ -307,11 +286,11 @@ def _taken(queue: Any, events: Sequence[Any]) -> Taken | None:
 class Copies:
     """Buffers that stand for the numpy arrays, and for the rooms, of some launches."""
 
-    def __init__(self, queue: Any, spare: Spare | None = None) -> None:
+    def __init__(self, queue: Queue, spare: Spare | None = None) -> None:
         self.queue = queue
         self.spare = spare
         self.made: list[tuple[BufferParam, np.ndarray[Any, Any], Memory, Any]] = []
-        self.rooms: dict[Room, Any] = {}
+        self.rooms: dict[Room, tuple[int, Any]] = {}
         self.parts: dict[Moved, Any] = {}
 
     def buffer(self, p: BufferParam, array: np.ndarray[Any, Any], memory: Memory) -> Any:
@@ -324,68 +303,54 @@ class Copies:
                 continue
             if (place.start, place.end) == (memory.start, memory.end):
                 if p.read and not other.read:
-                    pyopencl().enqueue_copy(self.queue, known, array)
+                    self.queue.write(known, array)
                 made = known
                 break
             if p.written or other.written:
                 raise ArgumentError(f"{p.name} partly overlaps {other.name}")
         else:
-            made = self._new(p, array)
+            made = self.queue.allocate(array.nbytes)
+            if p.read:
+                self.queue.write(made, array)
         self.made.append((p, array, memory, made))
         return made
 
     def room(self, room: Room) -> Any:
         """The buffer of a room; nothing in it is set."""
         if room not in self.rooms:
-            cl = pyopencl()
-            flags, nbytes = cl.mem_flags.READ_WRITE, max(1, room.nbytes)
-            found = None if self.spare is None else self.spare.take(nbytes)
-            if found is None:
-                found = cl.Buffer(self.queue.context, flags, nbytes)
-            self.rooms[room] = found
-        return self.rooms[room]
+            nbytes = max(1, room.nbytes)
+            kept = None if self.spare is None else self.spare.take(nbytes)
+            self.rooms[room] = nbytes, self.queue.allocate(nbytes) if kept is None else kept
+        return self.rooms[room][1]
 
     def moved(self, value: Moved) -> Any:
         """The buffer of an array, with the part that it gets."""
         if value not in self.parts:
-            cl, size = pyopencl(), value.array.itemsize
-            made = cl.Buffer(
-                self.queue.context, cl.mem_flags.READ_WRITE, max(1, value.elements * size)
-            )
+            size = value.array.itemsize
+            made = self.queue.allocate(value.elements * size)
             begin, end = value.into
             if begin < end:
-                given = value.array.reshape(-1)[begin:end]
-                cl.enqueue_copy(self.queue, made, given, dst_offset=begin * size)
+                self.queue.write(made, value.array.reshape(-1)[begin:end], begin * size)
             self.parts[value] = made
         return self.parts[value]
 
     def number(self, room: Room) -> int:
         """The int that a room holds once all kernels launched so far are done."""
         found = np.zeros(1, np.int32)
-        pyopencl().enqueue_barrier(self.queue)
-        pyopencl().enqueue_copy(self.queue, found, self.room(room))
+        self.queue.barrier()
+        self.queue.read(found, self.room(room))
         return int(found[0])
-
-    def _new(self, p: BufferParam, array: np.ndarray[Any, Any]) -> Any:
-        cl = pyopencl()
-        flags = cl.mem_flags.READ_WRITE
-        if p.read and array.nbytes:
-            flags |= cl.mem_flags.COPY_HOST_PTR
-            return cl.Buffer(self.queue.context, flags, hostbuf=array)
-        return cl.Buffer(self.queue.context, flags, max(1, array.nbytes))
 
     def back(self) -> None:
         """Copies what the kernels wrote into the arrays; rooms are free again."""
         written = {id(buffer): (array, buffer) for p, array, _, buffer in self.made if p.written}
         for array, buffer in written.values():
-            if array.nbytes:
-                pyopencl().enqueue_copy(self.queue, array, buffer)
+            self.queue.read(array, buffer)
         for value, made in self.parts.items():
             begin, end = value.back
             if begin < end:
                 taken = value.array.reshape(-1)[begin:end]
-                offset = begin * value.array.itemsize
-                pyopencl().enqueue_copy(self.queue, taken, made, src_offset=offset)
+                self.queue.read(taken, made, begin * value.array.itemsize)
         self.queue.finish()
         if self.spare is not None:
             self.spare.give(list(self.rooms.values()))

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from loopxform.runtime.build import build
-from loopxform.runtime.device import DeviceInfo, profiled_queue, pyopencl
-from loopxform.runtime.resident import device_errors
+from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.queue import Queue, queue_on
 
 LARGE = 1 << 29
 GROUP, CHAINS, LAUNCHES = 256, 8, 5
@@ -23,11 +22,13 @@ LINE = 16 * GROUP
 ENOUGH = 5_000_000
 """Nanoseconds of a launch that is long enough to be measured."""
 
-SOURCE = """
+COPY = """
 __kernel void copy(__global const float4 *a, __global float4 *b)
 {
   b[get_global_id(0)] = a[get_global_id(0)];
 }
+"""
+FLOATS = """
 #define CHAINS(T, NAME, ANY)                                            \\
   __kernel void NAME(int steps, __global T *out)                        \\
   {                                                                     \\
@@ -55,6 +56,28 @@ CHAINS(double16, double_16, any)
 WIDTHS = (1, 16)
 
 
+def _c_chains(type: str, width: int) -> str:
+    """As `CHAINS`, in vectors that the C compiler makes."""
+    each = f"for (int c = 0; c < {CHAINS}; c++)\n for (int l = 0; l < {width}; l++)\n"
+    return f"""
+__kernel void {type}_{width}(int steps, __global {type} *out)
+{{
+  {type} s[{CHAINS}][{width}];
+  {each} s[c][l] = ({type})(get_global_id(0) + c + l);
+  for (int k = 0; k < steps; k++)
+    {each} s[c][l] = s[c][l] * ({type})0.5f + ({type})0.5f;
+  {each} if (s[c][l] == ({type})0.25f)
+    out[0] = s[c][l];
+}}
+"""
+
+
+def _source(device: DeviceInfo) -> str:
+    if device.is_c:
+        return COPY + "".join(_c_chains(t, w) for t in ("float", "double") for w in WIDTHS)
+    return COPY + FLOATS + (DOUBLES if device.fp64 else "")
+
+
 @dataclass(frozen=True)
 class Peak:
     """`bandwidth` in GB/s; GFLOP/s by type, where the device has it (`float`, `double`)."""
@@ -69,35 +92,37 @@ class Peak:
 
 def measured(device: DeviceInfo, nbytes: int = LARGE) -> Peak:
     """Copies at most so many bytes. Raises DeviceError."""
-    program = build(device, SOURCE + (DOUBLES if device.fp64 else "")).program
-    queue = profiled_queue(device)
-    cl = pyopencl()
+    source, queue = _source(device), queue_on(device)
     size = min(nbytes, device.max_alloc // 4, device.global_bytes // 8) // LINE * LINE
     types = ("float", "double") if device.fp64 else ("float",)
-    with device_errors(queue):
-        flags = cl.mem_flags.READ_WRITE
-        a, b, out = (cl.Buffer(queue.context, flags, n) for n in (size, size, 16 * 8))
+
+    def kernel(name: str) -> Any:
+        return queue.kernel(source, name, ())
+
+    copy = kernel("copy")
+    with queue.errors(f"{device.name} does not do it"):
+        a, b, out = (queue.allocate(n) for n in (size, size, 16 * 8))
+        zeros = np.zeros(size, np.uint8)
         for x in (a, b):
-            cl.enqueue_fill_buffer(queue, x, np.float32(0), 0, size)
-        bandwidth = 2 * size / _best(queue, cl.Kernel(program, "copy"), size // 16, a, b)
-        rates = {
-            t: max(w * _rate(queue, cl.Kernel(program, f"{t}_{w}"), out) for w in WIDTHS)
-            for t in types
-        }
+            queue.write(x, zeros)
+        bandwidth = 2 * size / _best(queue, copy, size // 16, a, b)
+        rates = {t: max(w * _rate(queue, kernel(f"{t}_{w}"), out) for w in WIDTHS) for t in types}
     return Peak(bandwidth, rates)
 
 
-def _rate(queue: Any, kernel: Any, out: Any) -> float:
+def _rate(queue: Queue, kernel: Any, out: Any) -> float:
     """Multiply-adds in a nanosecond, times two, of chains that are long enough."""
-    items = GROUP * GROUPS_PER_UNIT * int(queue.device.max_compute_units)
+    items = GROUP * GROUPS_PER_UNIT * queue.device.compute_units
     steps = 64
     while (taken := _best(queue, kernel, items, np.int32(steps), out)) < ENOUGH:
         steps *= 4
     return 2 * CHAINS * steps * items / taken
 
 
-def _best(queue: Any, kernel: Any, items: int, *args: Any) -> float:
+def _best(queue: Queue, kernel: Any, items: int, *args: Any) -> float:
     """Nanoseconds of the quickest launch."""
-    events = [kernel(queue, (items,), (GROUP,), *args) for _ in range(LAUNCHES)]
+    queue.bind(kernel, args)
+    events = [queue.enqueue(kernel, (items,), (GROUP,)) for _ in range(LAUNCHES)]
     queue.finish()
-    return float(max(1, min(e.profile.end - e.profile.start for e in events)))
+    times = map(queue.times, events)
+    return float(max(1, min(end - start for start, end in times)))

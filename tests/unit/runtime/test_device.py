@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,20 +14,21 @@ import pytest
 from loopxform.errors import ArgumentError, DeviceError, UsageError
 from loopxform.recipes.limits import PROFILES, profile
 from loopxform.runtime import device as device_module
+from loopxform.runtime import probe
 from loopxform.runtime.build import ASYNCHRONOUS, ROUNDED, build, options_for
+from loopxform.runtime.c.device import c_device
 from loopxform.runtime.device import (
     DeviceInfo,
     choose,
-    context,
     devices,
     place_on_bus,
-    profiled_queue,
-    pyopencl,
 )
 from loopxform.runtime.launch import BufferParam, Launcher, LocalParam, ScalarParam
+from loopxform.runtime.opencl_queue import OpenCLQueue
 from loopxform.runtime.peak import measured
 from loopxform.runtime.profiles import limits_of
-from loopxform.runtime.resident import Resident, device_errors
+from loopxform.runtime.queue import queue_on
+from loopxform.runtime.resident import Resident
 
 AXPY = """\
 __kernel void axpy(int n, float a, __global const float *x, __global float *y) {
@@ -47,19 +49,24 @@ def here() -> DeviceInfo:
     return choose()
 
 
-@pytest.mark.device
-def test_devices_are_found_by_index_place_and_name(here: DeviceInfo) -> None:
+@pytest.fixture
+def opencl() -> DeviceInfo:
+    return devices()[0]
+
+
+@pytest.mark.opencl
+def test_devices_are_found_by_index_place_and_name(opencl: DeviceInfo) -> None:
     for d in devices():
         assert choose(str(d.index)) == choose(d.place) == d
         assert choose(d.name.upper()).name == d.name
-    assert here.compute_units >= 1
-    assert here.vector_widths["float"] >= 1
+    assert opencl.compute_units >= 1
+    assert opencl.vector_widths["float"] >= 1
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOPXFORM_DEVICE", "no such device")
-    with pytest.raises(DeviceError, match="no OpenCL device matches 'no such device'") as e:
+    with pytest.raises(DeviceError, match="no device matches 'no such device'") as e:
         choose()
     assert any(note.startswith("0  0:0  ") for note in e.value.notes)
     assert e.value.status == 2
@@ -70,30 +77,64 @@ def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
         choose("99")
 
 
-def test_a_machine_without_opencl_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def without_opencl(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("LOOPXFORM_DEVICE", raising=False)
     monkeypatch.setitem(sys.modules, "pyopencl", None)
     device_module.devices.cache_clear()
+    yield
+    device_module.devices.cache_clear()
+
+
+@pytest.mark.usefixtures("without_opencl")
+def test_a_machine_without_opencl_runs_kernels_as_c() -> None:
+    assert choose().place == "c"
+    assert choose("c+tsan").place == "c+tsan"
+    with pytest.raises(DeviceError, match="pyopencl cannot be imported"):
+        choose("0")
+
+
+@pytest.mark.usefixtures("without_opencl")
+def test_a_machine_with_nothing_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    c_device.cache_clear()
     try:
         with pytest.raises(DeviceError, match="pyopencl cannot be imported") as e:
             choose()
+        assert "no-such-compiler not found" in e.value.render()
+        assert 'pip install "pyopencl[pocl]"' in e.value.render()
+        with pytest.raises(DeviceError, match="no-such-compiler not found"):
+            choose("c")
     finally:
-        device_module.devices.cache_clear()
-    assert 'pip install "pyopencl[pocl]"' in e.value.render()
+        c_device.cache_clear()
 
 
-@pytest.mark.device
+@pytest.mark.opencl
+def test_a_device_that_does_not_build_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOOPXFORM_DEVICE", raising=False)
+    monkeypatch.setattr(probe, "SOURCE", "__kernel void lx_probe(__global int *a) { a[0] = hm; }")
+    clear = (probe._failure.cache_clear, probe._asked.clear)
+    for forget in clear:
+        forget()
+    told = list[str]()
+    try:
+        for _ in range(2):
+            assert choose(skipped=lambda d, e: told.append(f"{d} {e.notes}")).place == "c"
+    finally:
+        for forget in clear:
+            forget()
+    assert len(told) == len(devices())
+    assert all("hm" in x for x in told)
+
+
+@pytest.mark.opencl
 def test_a_machine_without_a_platform() -> None:
-    code = (
-        "from loopxform.runtime.device import choose\n"
-        "from loopxform.errors import DeviceError\n"
-        "try: choose()\n"
-        "except DeviceError as e: print(e.message, e.help)\n"
-    )
+    code = "from loopxform.runtime.device import choose; print(choose().place)"
     env = {"OCL_ICD_VENDORS": "/nowhere", "OCL_ICD_FILENAMES": "", "PATH": "/usr/bin"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )
-    assert "pip install" in done.stdout
+    assert done.stdout == "c\n"
 
 
 def test_importing_the_runtime_does_not_import_pyopencl() -> None:
@@ -142,15 +183,15 @@ def test_one_array_given_twice_is_one_buffer(here: DeviceInfo) -> None:
         launcher.launch([4, 2.0, x[:4], x[2:6]], [8], [8])
 
 
-@pytest.mark.device
-def test_device_arrays_stay_where_they_are(here: DeviceInfo) -> None:
+@pytest.mark.opencl
+def test_device_arrays_stay_wopencl_they_are(opencl: DeviceInfo) -> None:
     import pyopencl as cl
     import pyopencl.array as cla
 
-    queue = cl.CommandQueue(cl.Context([here.handle]))
+    queue = cl.CommandQueue(cl.Context([opencl.handle]))
     x = cla.to_device(queue, np.arange(4, dtype=np.float32))
     y = cla.zeros(queue, 4, np.float32)
-    launcher = Launcher(here, AXPY, "axpy", PARAMS, queue=queue)
+    launcher = Launcher(opencl, AXPY, "axpy", PARAMS, queue=OpenCLQueue(queue))
     assert launcher.launch([4, 3.0, x, y], [4], [4]) is None  # this queue does not profile
     launcher.launch([4, 3.0, x.base_data, y], [4], [4])
     assert y.get().tolist() == [0, 6, 12, 18]
@@ -195,21 +236,21 @@ __kernel void f(__global uchar *b, __global short *s, __global ulong *l, uchar f
     assert wide.tolist() == [2**64 - 1] * 4
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 @pytest.mark.parametrize(
     ("platform", "major", "copies"),
     [("NVIDIA CUDA", 9, True), ("NVIDIA CUDA", 7, False), ("NVIDIA CUDA", None, False)],
 )
 def test_asynchronous_copies_are_for_devices_that_make_them(
-    here: DeviceInfo, platform: str, major: int | None, copies: bool
+    opencl: DeviceInfo, platform: str, major: int | None, copies: bool
 ) -> None:
     """NVIDIA's, from compute capability 8.0 on."""
     handle = (
         SimpleNamespace() if major is None else SimpleNamespace(compute_capability_major_nv=major)
     )
-    device = replace(here, platform=platform, handle=handle)
+    device = replace(opencl, platform=platform, handle=handle)
     assert (ASYNCHRONOUS in options_for(device)) == copies
-    assert ASYNCHRONOUS not in options_for(here)
+    assert ASYNCHRONOUS not in options_for(opencl)
 
 
 @pytest.mark.device
@@ -236,12 +277,12 @@ __kernel void f(__global const float *x, __global const float *y, __global float
         assert np.array_equal(q64[::2], x64 / y64)
 
 
-@pytest.mark.device
-def test_builds_are_kept_and_failures_quote_the_compiler(here: DeviceInfo) -> None:
-    assert build(here, AXPY) is build(here, AXPY)
-    assert build(here, AXPY).kernels == ("axpy",)
+@pytest.mark.opencl
+def test_builds_are_kept_and_failures_quote_the_compiler(opencl: DeviceInfo) -> None:
+    assert build(opencl, AXPY) is build(opencl, AXPY)
+    assert build(opencl, AXPY).kernels == ("axpy",)
     with pytest.raises(DeviceError, match="does not build") as e:
-        build(here, "__kernel void f(__global int *a) { a[0] = nothing; }")
+        build(opencl, "__kernel void f(__global int *a) { a[0] = nothing; }")
     assert "nothing" in "\n".join(e.value.notes)
 
 
@@ -285,5 +326,7 @@ def test_arrays_that_stay_get_their_first_values_again(here: DeviceInfo) -> None
 
 @pytest.mark.device
 def test_an_array_without_room_on_the_device_is_an_error_of_ours(here: DeviceInfo) -> None:
-    with pytest.raises(DeviceError, match="does not do it"), device_errors(profiled_queue(here)):
-        pyopencl().Buffer(context(here), pyopencl().mem_flags.READ_WRITE, 0)
+    Launcher(here, AXPY, "axpy", PARAMS)
+    queue = queue_on(here)
+    with pytest.raises(DeviceError, match="does not do it"), queue.errors("it does not do it"):
+        queue.allocate(1 << 60)

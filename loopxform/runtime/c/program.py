@@ -1,0 +1,152 @@
+"""Kernels compiled by the C compiler: a shared library, or a process that a sanitizer watches.
+
+What is compiled is kept on disk (`LOOPXFORM_CACHE`) by the text, the compiler and the options.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from loopxform import compiler
+from loopxform.cache import digest, store
+from loopxform.errors import DeviceError
+from loopxform.runtime.c.translate import CKernel, translated
+
+HERE = Path(__file__).parent
+LANGUAGE = ("-std=c11", "-w", "-fsigned-char", "-fno-strict-aliasing", "-ffp-contract=off")
+"""Arithmetic as C has it: what may be contracted need not be."""
+
+HEADERS = ("opencl.h", "groups.h")
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How kernels are compiled: plain, or with a sanitizer. `groups` are options for groups.c,
+    which is compiled without it."""
+
+    name: str
+    flags: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    finds: str = ""
+
+    @property
+    def sanitizer(self) -> bool:
+        return bool(self.finds)
+
+
+PLAIN = Mode("c", ("-O3", "-fPIC"))
+ASAN = Mode(
+    "c+asan",
+    ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,bounds"),
+    ("-DLX_ASAN",),
+    "accesses out of bounds",
+)
+TSAN = Mode("c+tsan", ("-O1", "-g", "-fsanitize=thread"), ("-DLX_TSAN",), "races")
+MODES = {m.name: m for m in (PLAIN, ASAN, TSAN)}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A library or, with a sanitizer, a program, and the kernels in it."""
+
+    path: Path
+    kernels: tuple[CKernel, ...]
+    mode: Mode
+
+    def number(self, kernel: str) -> int:
+        """The place of a kernel in the table. Raises DeviceError."""
+        names = [k.name for k in self.kernels]
+        if kernel not in names:
+            raise DeviceError(f"the source has no kernel {kernel}", notes=names)
+        return names.index(kernel)
+
+
+@cache
+def program(source: str, mode: Mode, options: tuple[str, ...] = ()) -> Program:
+    """The program for a text of kernels; of `options` those that define macros count. Raises
+    DeviceError with the compiler's words, InputError where there is no compiler."""
+    c = translated(source)
+    macros = [o for o in options if o.startswith(("-D", "-U"))]
+    flags = (*LANGUAGE, *mode.flags, *macros, f"-I{HERE}")
+    parts = [HERE / "groups.c", *([HERE / "server.c"] if mode.sanitizer else [])]
+    objects = [_object(part, (*mode.groups, "-O2", "-fPIC")) for part in parts]
+    headers = [(HERE / h).read_text() for h in HEADERS]
+    linked = () if mode.sanitizer else ("-shared", "-fvisibility=hidden")
+    key = _key(c.text, *headers, *flags, *linked, *(o.name for o in objects))
+    words = [*flags, *linked, "-x", "c", "-", "-x", "none", *map(str, objects), "-lm", "-lpthread"]
+    return Program(_built(key, words, c.text), c.kernels, mode)
+
+
+def _object(part: Path, flags: Sequence[str]) -> Path:
+    """A part of the runtime, compiled."""
+    texts = [part.read_text(), *((HERE / h).read_text() for h in HEADERS)]
+    words = ["-std=c11", *flags, f"-I{HERE}", "-c", "-x", "c", "-"]
+    return _built(_key(*texts, *flags), words, texts[0], ".o")
+
+
+def _key(*parts: str) -> str:
+    return digest(repr(compiler.stamp()).encode(), *(p.encode() for p in parts))
+
+
+def _built(key: str, words: Sequence[str], text: str, suffix: str = "") -> Path:
+    """The file that the compiler makes of a text, or made of it before."""
+    folder = _folder()
+    path = folder / f"{key}{suffix}"
+    if path.exists():
+        with suppress(OSError):
+            os.utime(path)
+        return path
+    temporary = folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}{suffix}"
+    command = [*compiler.command(), *words, "-o", str(temporary)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        temporary.unlink(missing_ok=True)
+        raise DeviceError(
+            f"the kernel does not build with {command[0]}", code="LX059", notes=_log(done.stderr)
+        )
+    temporary.replace(path)
+    return path
+
+
+def _log(text: str) -> list[str]:
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    first = next((n for n, line in enumerate(lines) if "error" in line.lower()), 0)
+    return lines[first : first + 20]
+
+
+@cache
+def _folder() -> Path:
+    """Where compiled files lie: with what else is kept, or for this process alone."""
+    kept = store("kernels")
+    if kept is not None:
+        with suppress(OSError):
+            kept.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _trim(kept.folder)
+            return kept.folder
+    import atexit
+
+    folder = tempfile.mkdtemp(prefix="loopxform-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+MOST = 256 * 2**20
+"""Bytes of compiled files; those not used for longest go."""
+
+
+def _trim(folder: Path) -> None:
+    files = sorted((p.stat().st_mtime, p.stat().st_size, p) for p in folder.iterdir())
+    left = sum(size for _, size, _ in files)
+    for _, size, path in files:
+        if left <= MOST:
+            return
+        path.unlink(missing_ok=True)
+        left -= size

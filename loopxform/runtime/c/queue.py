@@ -1,0 +1,179 @@
+"""A queue of the C compiler's device: every call is done when it returns."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import prod
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from loopxform.errors import ArgumentError, DeviceError
+from loopxform.runtime.arrays import Memory
+from loopxform.runtime.c.machine import Address, Argument, Here, Local, Machine, Watched
+from loopxform.runtime.c.program import Mode, Program, program
+from loopxform.runtime.device import DeviceInfo
+
+GROUP = 64
+"""Work-items of a group where the caller does not say."""
+
+
+class Buffer:
+    """Memory of a queue; free once nobody has it."""
+
+    def __init__(self, machine: Machine, nbytes: int) -> None:
+        self.machine, self.nbytes = machine, nbytes
+        self.address = machine.allocate(nbytes)
+        weakref.finalize(self, _free, machine, self.address)
+
+
+def _free(machine: Machine, address: int) -> None:
+    if not (isinstance(machine, Watched) and machine.ended):
+        machine.free(address)
+
+
+class Kernel:
+    """A kernel of a program, and the arguments that it has."""
+
+    def __init__(self, of: Program, name: str) -> None:
+        self.program, self.name = of, name
+        self.number = of.number(name)
+        self.about = of.kernels[self.number]
+        self.arguments: tuple[Argument, ...] = ()
+
+
+class CQueue:
+    """Kernels in this process. A sanitizer watches a process of its own, for one program: a queue
+    that got a kernel runs those of the same source alone."""
+
+    profiled = True
+    in_order = True
+    takes = ""
+    raw = None
+
+    def __init__(self, device: DeviceInfo) -> None:
+        self.device = device
+        self.mode: Mode = device.handle
+        self._machine: Machine | None = None if self.mode.sanitizer else Here(device.compute_units)
+        self._program: Program | None = None
+
+    @contextmanager
+    def errors(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except DeviceError as e:
+            if e.notes or e.help:
+                raise
+            raise DeviceError(f"{what}: {e.message}") from e
+
+    # ------------------------------------------------------------ kernels
+
+    def kernel(self, source: str, name: str, options: tuple[str, ...]) -> Kernel:
+        built = program(source, self.mode, options)
+        if self.mode.sanitizer and self._program not in (None, built):
+            raise DeviceError(f"{self.device} runs the kernels of one source in a queue")
+        self._program = built
+        return Kernel(built, name)
+
+    def group_limit(self, kernel: Kernel) -> int:  # noqa: ARG002
+        return self.device.max_group_size
+
+    def local(self, nbytes: int) -> Local:
+        return Local(nbytes)
+
+    def bind(self, kernel: Kernel, arguments: Sequence[Any]) -> None:
+        if len(arguments) != len(kernel.about.params):
+            raise DeviceError(f"{kernel.name} takes {len(kernel.about.params)} arguments")
+        kernel.arguments = tuple(
+            Address(a.address) if isinstance(a, Buffer) else a for a in arguments
+        )
+
+    def enqueue(
+        self, kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
+    ) -> tuple[int, int]:
+        local = local_size or _divisors(global_size)
+        if any(g % s for g, s in zip(global_size, local, strict=True)):
+            raise DeviceError(f"groups of {local} do not divide {global_size} work-items")
+        if prod(local) > self.device.max_group_size:
+            raise DeviceError(f"a group has {prod(local)} work-items")
+        groups = [g // s for g, s in zip(global_size, local, strict=True)]
+        taken = self.machine.launch(kernel.program, kernel.number, groups, local, kernel.arguments)
+        end = perf_counter_ns()
+        return end - taken, end
+
+    def barrier(self) -> None:
+        """Nothing is waiting."""
+
+    def wait(self, event: tuple[int, int]) -> None:
+        """It is done."""
+
+    def times(self, event: tuple[int, int]) -> tuple[int, int]:
+        return event
+
+    def finish(self) -> None:
+        """Nothing is waiting."""
+
+    def keep_busy(self) -> None:
+        """Launches are calls: there is nothing to hide."""
+
+    # ------------------------------------------------------------ memory
+
+    @property
+    def machine(self) -> Machine:
+        """Where memory lies and kernels run. Raises DeviceError before a sanitizer has one."""
+        if self._machine is None:
+            if self._program is None:
+                raise DeviceError(f"{self.device} has no kernel yet, so no memory either")
+            self._machine = Watched(self._program)
+        return self._machine
+
+    def allocate(self, nbytes: int) -> Buffer:
+        return Buffer(self.machine, max(1, nbytes))
+
+    def size(self, buffer: Buffer) -> int:
+        return buffer.nbytes
+
+    def write(self, buffer: Buffer, array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        if array.nbytes:
+            self.machine.write(buffer.address + offset, array)
+
+    def read(self, array: np.ndarray[Any, Any], buffer: Buffer, offset: int = 0) -> None:
+        if array.nbytes:
+            self.machine.read(array, buffer.address + offset)
+
+    def copy(self, to: Buffer, source: Buffer, nbytes: int) -> None:
+        if nbytes:
+            self.machine.copy(to.address, source.address, nbytes)
+
+    def memory(
+        self,
+        name: str,
+        value: Any,
+        dtype: np.dtype[Any],
+        *,
+        read: bool,  # noqa: ARG002
+        written: bool,  # noqa: ARG002
+    ) -> Memory | None:
+        if type(value).__module__.startswith("pyopencl"):
+            raise ArgumentError(
+                f"{name} is on an OpenCL device, and the kernel runs as C",
+                help="compile with queue=..., the queue of your arrays, or pass numpy arrays",
+            )
+        if not isinstance(value, Buffer):
+            return None
+        if value.machine is not self.machine:
+            raise ArgumentError(f"{name} is in the memory of another queue")
+        start, end = value.address, value.address + value.nbytes
+        return Memory(value.nbytes // dtype.itemsize, None, self, start, end)
+
+    def buffer(self, value: Buffer, memory: Memory) -> Buffer:  # noqa: ARG002
+        return value
+
+
+def _divisors(global_size: Sequence[int]) -> tuple[int, ...]:
+    """Groups that divide the work-items, in rows."""
+    first = next((n for n in range(GROUP, 0, -1) if global_size[0] % n == 0), 1)
+    return (first, *(1 for _ in global_size[1:]))

@@ -1,0 +1,275 @@
+"""Kernels compiled by the C compiler: the words of OpenCL C, and what sanitizers find."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from loopxform.errors import ArgumentError, DeviceError
+from loopxform.runtime.c.program import HERE, LANGUAGE, MODES, program
+from loopxform.runtime.c.translate import translated
+from loopxform.runtime.device import choose
+from loopxform.runtime.launch import BufferParam, Launcher, LocalParam, ScalarParam
+
+TEXTS = (
+    (
+        "  __local float A[8][9 + 1];",
+        "  float (*const A)[9 + 1] = lx_local(sizeof(float[8][9 + 1]));",
+    ),
+    (
+        "__local uchar b[N] __attribute__((aligned(16)));",
+        "uchar *const b = lx_local(sizeof(uchar[N]));",
+    ),
+    (
+        "  const float4 v = *(__local const float4 *)&A[k];",
+        "  const float4 v = *(__local const float4 *)&A[k];",
+    ),
+    ("v = (float4)(a, f(b), c, d);", "v = LX_MAKE(float4, a, f(b), c, d);"),
+    ("v = convert_int4(w);", "v = LX_CONVERT(int, 4, w);"),
+    ("x = (float)(a); /* __local int c[2]; */", "x = (float)(a);  "),
+)
+
+
+@pytest.mark.parametrize(("written", "wanted"), TEXTS)
+def test_words_that_no_macro_can_stand_for(written: str, wanted: str) -> None:
+    _, _, body = translated(written).text.partition('"kernel.cl"\n')
+    assert body.startswith(wanted + "\n")
+
+
+def test_lines_keep_their_numbers_and_kernels_their_parameters() -> None:
+    text = (
+        "/* a\n   comment */\n__kernel __attribute__((reqd_work_group_size(4, 1, 1)))\n"
+        "void f(const int n,\n  __global const float *restrict a, __local int *t)\n{\n"
+        "  barrier(CLK_LOCAL_MEM_FENCE);\n}\n__kernel void g(void) { }\n"
+    )
+    c = translated(text)
+    assert [(k.name, k.params, k.barriers) for k in c.kernels] == [
+        ("f", ("const int", "*", "*"), True),
+        ("g", (), False),
+    ]
+    body = c.text.partition('"kernel.cl"\n')[2].splitlines()
+    assert "barrier" in body[6]
+    assert "barrier" in text.splitlines()[6]
+
+
+def test_the_runtime_compiles_without_warnings(tmp_path: Path) -> None:
+    for part in ("groups.c", "server.c"):
+        for flags in ([], ["-DLX_ASAN"], ["-DLX_TSAN"]):
+            words = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", *flags, "-c", part]
+            subprocess.run([*words, "-o", str(tmp_path / "o")], cwd=HERE, check=True)
+
+
+# ---------------------------------------------------------------- results
+
+
+def run(source: str, *args: Any, items: tuple[int, ...], group: tuple[int, ...], on: str) -> None:
+    """Launches the kernel f. A number is a parameter as an array is, by its numpy type."""
+    params = [
+        ScalarParam(f"p{n}", a.dtype.name)
+        if isinstance(a, np.generic)
+        else a
+        if isinstance(a, LocalParam)
+        else BufferParam(f"p{n}", a.dtype.name)
+        for n, a in enumerate(args)
+    ]
+    values = [a for a in args if not isinstance(a, LocalParam)]
+    Launcher(choose(on), source, "f", params).launch(values, items, group)
+
+
+def test_work_items_know_where_they_are_in_three_dimensions() -> None:
+    source = """__kernel void f(__global int *out)
+{
+  const size_t at = (get_global_id(2) * get_global_size(1) + get_global_id(1))
+                    * get_global_size(0) + get_global_id(0);
+  out[at] = (int)(get_local_id(0) + 10 * get_local_id(1) + 100 * get_local_id(2)
+                  + 1000 * get_group_id(0) + 10000 * get_group_id(1) + 100000 * get_group_id(2)
+                  + 1000000 * get_work_dim() + 10000000 * get_num_groups(1));
+}"""
+    out = np.zeros((6, 4, 6), np.int32)
+    run(source, out, items=(6, 4, 6), group=(3, 2, 2), on="c")
+    z, y, x = np.indices(out.shape)
+    wanted = x % 3 + 10 * (y % 2) + 100 * (z % 2) + 1000 * (x // 3) + 10000 * (y // 2)
+    assert (out == wanted + 100000 * (z // 2) + 3000000 + 20000000).all()
+
+
+def test_numbers_of_16_bits_are_those_of_numpy() -> None:
+    """All halves, and floats around every half and between two."""
+    source = """__kernel void f(__global const ushort *h, __global float *x,
+                               __global const float *y, __global ushort *g)
+{
+  const size_t i = get_global_id(0);
+  x[i] = vload_half(0, (const __private half *)&h[i]);
+  for (int n = 0; n < 4; n++)
+    vstore_half_rte(y[4*i + n], 0, (__private half *)&g[4*i + n]);
+}"""
+    h = np.arange(65536, dtype=np.uint16)
+    values = h.view(np.float16).astype(np.float32)
+    x, g = np.zeros(65536, np.float32), np.zeros((65536, 4), np.uint16)
+    with np.errstate(all="ignore"):
+        between = (values + np.roll(values, -1)) / 2
+        y = np.stack([values, between, np.nextafter(between, np.float32(np.inf)), -between], 1)
+        wanted = y.astype(np.float16)
+    run(source, h, x, y.astype(np.float32), g, items=(65536,), group=(64,), on="c")
+    assert np.array_equal(x, values, equal_nan=True)
+    assert np.array_equal(g.view(np.float16), wanted, equal_nan=True)
+    finite = ~np.isnan(wanted)
+    assert np.array_equal(g[finite], wanted.view(np.uint16)[finite])
+
+
+WORDS = (
+    (
+        "min(max(x, 3), 7) + min(y, x)",
+        lambda x, y: np.minimum(np.maximum(x, 3), 7) + np.minimum(y, x),
+    ),
+    ("(int)abs(y)", lambda _, y: np.abs(y)),
+    ("(long)abs((long)y * 4294967296L) / 4294967296L", lambda _, y: np.abs(y)),
+    ("isnan(0.0f / (float)(x - x)) + isinf(1.0f / (float)(x - x))", lambda x, _: 2 + 0 * x),
+    ("1 - 2 * signbit((float)y)", lambda _, y: np.where(y < 0, -1, 1)),
+    ("(int)(sqrt((float)x) * 4096.0f)", lambda x, _: (np.sqrt(x.astype("f4")) * 4096).astype("i4")),
+    ("(int)(fmin((double)x, (double)y) * 2.0)", lambda x, y: 2 * np.minimum(x, y)),
+    (
+        "as_int(convert_float_rtz(0.1 * (double)x)) - as_int((float)(0.1 * (double)x)) <= 0",
+        lambda x, _: 1 + 0 * x,
+    ),
+    ("((int4)(x, y, 3, 4)).s1 + convert_int2((float2)(x, y)).s0", lambda x, y: x + y),
+    ("vload4(0, a + i / 4 * 4).s2", lambda x, _: x // 4 * 4 + 2),
+)
+
+
+@pytest.mark.parametrize(("text", "wanted"), WORDS)
+def test_words_of_opencl(text: str, wanted: Any) -> None:
+    source = f"""__kernel void f(__global const int *a, __global const int *b, __global int *c)
+{{
+  const int i = (int)get_global_id(0);
+  const int x = a[i], y = b[i];
+  c[i] = (int)({text});
+}}"""
+    x = np.arange(64, dtype=np.int32)
+    y = (x - 20) * 3
+    c = np.zeros(64, np.int32)
+    run(source, x, y, c, items=(64,), group=(16,), on="c")
+    assert np.array_equal(c, wanted(x, y)), text
+
+
+def test_vectors_are_stored_and_atomics_lose_nothing() -> None:
+    source = """__kernel void f(__global float *a, __global int *n, __local int *t)
+{
+  const int i = (int)get_local_id(0);
+  vstore4((float4)(i, i, i, 1), get_global_id(0), a);
+  t[i] = i;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  atomic_add(&n[0], t[(i + 1) % 8]);
+  atomic_max(&n[1], (int)get_global_id(0));
+  atomic_min(&n[2], -(int)get_global_id(0));
+  if (atomic_cmpxchg(&n[3], 0, 1) == 0)
+    atomic_inc(&n[4]);
+}"""
+    a, n = np.zeros(4 * 800, np.float32), np.zeros(5, np.int32)
+    run(source, a, n, LocalParam("t", 32), items=(800,), group=(8,), on="c")
+    assert n.tolist() == [2800, 799, -799, 1, 1]
+    assert np.array_equal(a.reshape(-1, 4)[:, 0], np.arange(800) % 8)
+    assert (a.reshape(-1, 4)[:, 3] == 1).all()
+
+
+def test_names_of_c_are_free_in_kernels() -> None:
+    """What headers of C define must not be in the way."""
+    source = """__constant float rand[2] = {2, 3};
+__kernel void f(__global int *free, const int I)
+{
+  const int linux = (int)get_global_id(0), complex = I, stdin = 1;
+  free[linux] = linux * complex + (int)rand[stdin];
+}"""
+    out = np.zeros(4, np.int32)
+    run(source, out, np.int32(5), items=(4,), group=(2,), on="c")
+    assert out.tolist() == [3, 8, 13, 18]
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+def test_a_kernel_that_does_not_compile_is_told_by_its_own_line() -> None:
+    with pytest.raises(DeviceError, match="does not build") as e:
+        program("__kernel void f(__global int *a)\n{\n  a[0] = nothing;\n}\n", MODES["c"])
+    assert any("kernel.cl:3" in n and "nothing" in n for n in e.value.notes)
+    assert e.value.code == "LX059"
+
+
+def test_a_barrier_that_not_all_reach() -> None:
+    source = """__kernel void f(__global int *a)
+{
+  if (get_local_id(0) < 2)
+    barrier(CLK_LOCAL_MEM_FENCE);
+  a[get_global_id(0)] = 1;
+}"""
+    with pytest.raises(DeviceError, match="barrier of line 4 is not reached by all"):
+        run(source, np.zeros(8, np.int32), items=(8,), group=(4,), on="c")
+
+
+TILE = """__kernel void f(__global const int *a, __global int *b)
+{{
+  __local int t[16];
+  int r[4];
+  const int i = (int)get_local_id(0), at = (int)get_global_id(0);
+  t[i] = a[at];
+  {barrier}
+  for (int n = 0; n < 4; n++)
+    r[n] = t[{read}] + n;
+  {global_write};
+  b[at] = r[{own}];
+}}"""
+RIGHT = {
+    "barrier": "barrier(CLK_LOCAL_MEM_FENCE);",
+    "read": "15 - i",
+    "global_write": "(void)0",
+    "own": "at % 4",
+}
+PLANTED = (
+    ("c+tsan", {"barrier": ""}, "data race", 9),
+    ("c+tsan", {"global_write": "b[0] = at"}, "data race", 10),
+    ("c+tsan", {"global_write": "b[(at + 16) % 48] = at"}, "data race", 10),
+    ("c+tsan", {"global_write": "if (i == 3) t[2] = 1"}, "data race", 10),
+    ("c+asan", {"read": "16 - i"}, "heap-buffer-overflow", 9),
+    ("c+asan", {"read": "15 - i - (at == 47)"}, "heap-buffer-overflow", 9),
+    ("c+asan", {"global_write": "b[at + 1] = 1"}, "heap-buffer-overflow", 10),
+    ("c+asan", {"own": "at % 5"}, "out of bounds", 11),
+)
+
+
+def tiled(on: str, **changes: str) -> np.ndarray[Any, Any]:
+    a, b = np.arange(48, dtype=np.int32), np.zeros(48, np.int32)
+    run(TILE.format(**{**RIGHT, **changes}), a, b, items=(48,), group=(16,), on=on)
+    return b
+
+
+@pytest.mark.parametrize("on", MODES)
+def test_sanitizers_find_nothing_where_there_is_nothing(on: str) -> None:
+    at = np.arange(48)
+    assert np.array_equal(tiled(on), at // 16 * 16 + 15 - at % 16 + at % 4)
+
+
+@pytest.mark.parametrize(("on", "changes", "what", "line"), PLANTED)
+def test_sanitizers_find_what_is_planted(
+    on: str, changes: dict[str, str], what: str, line: int
+) -> None:
+    with pytest.raises(DeviceError, match=what) as e:
+        tiled(on, **changes)
+    assert any(f"kernel.cl:{line}" in n for n in e.value.notes), e.value.notes
+
+
+def test_arrays_of_another_queue_are_refused() -> None:
+    source = "__kernel void f(__global int *a) { a[get_global_id(0)] = 1; }"
+    first, second = (
+        Launcher(choose("c"), source, "f", [BufferParam("a", "int32")]) for _ in range(2)
+    )
+    buffer = first.queue.allocate(16)
+    first.launch([buffer], (4,), None)
+    with pytest.raises(ArgumentError, match="memory of another queue"):
+        second.launch([buffer], (4,), None)
+
+
+def test_the_language_has_no_contraction() -> None:
+    assert "-ffp-contract=off" in LANGUAGE
