@@ -3,6 +3,7 @@ there the absence fails the test, so that nothing is hidden."""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from dataclasses import dataclass
@@ -49,6 +50,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if os.environ.get("CI"):
                 pytest.fail(f"CI must run this test: {reason}")
             pytest.skip(reason)
+
+
+def pytest_collection_finish() -> None:
+    """What is collected stays: the collector of garbage need not look at it over and over."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
 
 
 os.environ["LOOPXFORM_CACHE"] = "off"  # tests see what the code does now

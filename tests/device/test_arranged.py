@@ -87,7 +87,14 @@ def sizes_of(name: str) -> list[dict[str, int]]:
     return [s for s in every if name != "pointers" or s["U"]]
 
 
-@pytest.mark.parametrize("name", TEXTS)
+ALWAYS = ("plain", "pointers", "unsigned", "numbers")
+"""Each takes seconds to tile."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in ALWAYS else pytest.mark.slow) for n in TEXTS],
+)
 def test_tiles_are_copied_ahead_from_copies(name: str) -> None:
     steps = [r.step for r in derivation(name).records]
     assert any(isinstance(s, Arrange) for s in steps)
@@ -175,7 +182,11 @@ ASKED = (
 )
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize(
+    "asked",
+    [pytest.param(a, marks=() if n % 4 == 0 else pytest.mark.slow) for n, a in enumerate(ASKED)],
+    ids=str,
+)
 def test_what_the_user_asks_for_is_all_that_is_done(asked: dict[str, object]) -> None:
     assert not arranged(mm(), **asked)
 

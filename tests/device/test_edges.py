@@ -15,7 +15,7 @@ from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import Comparison, arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
 
@@ -76,14 +76,17 @@ def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, 
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("recipe", ["naive", "block", "register"])
+@pytest.mark.parametrize(
+    ("recipe", "tiles"),
+    [("naive", TILES[0]), ("block", TILES[0]), *(("register", t) for t in TILES)],
+)
 @pytest.mark.parametrize("case", CASES)
-def test_runs_like_the_c_program(case: str, recipe: Recipe, tmp_path: Path) -> None:
-    for tiles in TILES:
-        plan, source = _plan(case, recipe, tiles, tmp_path)
-        for sizes in SIZES:
-            found = run(plan, source, choose(), sizes, 7, exact=True)
-            assert found.ok, (tiles, sizes, found.mismatches)
+def test_runs_like_the_c_program(case: str, recipe: Recipe, tiles: Tiles, tmp_path: Path) -> None:
+    plan, source = _plan(case, recipe, tiles, tmp_path)
+    both = Comparison(plan, source, choose(), exact=True)
+    for sizes in SIZES:
+        found = both.run(sizes, 7)
+        assert found.ok, (sizes, found.mismatches)
 
 
 @pytest.mark.oclgrind

@@ -41,6 +41,13 @@ TILES = (Tiles(4, 4, 4, 2, 2), Tiles(3, 5, 7, 2, 3), Tiles(4, 4, 2, 1, 2))
 SIZES: tuple[Sizes, ...] = ((1, 1, 1), (33, 17, 70), (64, 32, 48), (0, 3, 4), (3, 0, 4), (3, 4, 0))
 
 
+VARIANTS: list[tuple[Recipe, Tiles]] = [
+    *(("register", tiles) for tiles in (*TILES[1:], Tiles(16, 16, 16, 8, 4))),
+    *(("block", tiles) for tiles in (TILES[1], Tiles(16, 16, 16, 1, 1))),
+    ("naive", TILES[1]),
+]
+
+
 @pytest.mark.device
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bit_identical_to_the_c_program(name: str) -> None:
@@ -50,8 +57,7 @@ def test_bit_identical_to_the_c_program(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize("recipe", ["register", "block", "naive"])
-@pytest.mark.parametrize("tiles", [*TILES[1:], Tiles(16, 16, 16, 8, 4)], ids=str)
+@pytest.mark.parametrize(("recipe", "tiles"), VARIANTS, ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bit_identical_in_every_variant(name: str, tiles: Tiles, recipe: Recipe) -> None:
     for size in SIZES:

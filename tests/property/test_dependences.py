@@ -236,7 +236,7 @@ CHECKS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_nests(seed: int) -> None:
     for name, fn in programs(seed, 75):
         for check in CHECKS:
@@ -244,7 +244,7 @@ def test_random_nests(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 112))
+@pytest.mark.parametrize("seed", range(100, 106))
 def test_many_random_nests(seed: int) -> None:
     for name, fn in programs(seed, 250):
         for check in CHECKS:

@@ -277,7 +277,7 @@ def test_accepted_padding_changes_nothing_where_products_are_fused(tmp_path: Pat
     assert compared > 1000
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_accepted_padding_changes_nothing(seed: int) -> None:
     counts = sweep(seed * 100_000, 250)
     assert counts["accepted"] > 50
@@ -334,19 +334,19 @@ def assert_padded(counts: Counter[str], programs: int) -> None:
     assert counts["compared"] >= programs, counts
 
 
-@pytest.mark.parametrize("seed", range(1))
+@pytest.mark.parametrize("seed", [0])
 def test_padded_tilings_compute_the_same(seed: int) -> None:
     assert_padded(tilings(seed * 100_000, 60), 60)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_many_padded_tilings_compute_the_same(seed: int) -> None:
     assert_padded(tilings(seed * 100_000, 600), 600)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_much_accepted_padding_changes_nothing(seed: int) -> None:
     counts = sweep(seed * 100_000, 8000)
     assert min(counts["accepted"], counts["refused"]) >= 2000, counts

@@ -153,13 +153,13 @@ def _read_after(m: Machine, path: Path, name: str) -> bool:
     return not inside or len(path) > 1 or (after is not None and not after.write)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_random_claims(seed: int) -> None:
     _check_all(seed, 60)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(300, 304))
+@pytest.mark.parametrize("seed", range(300, 302))
 def test_many_random_claims(seed: int) -> None:
     _check_all(seed, 300)
 

@@ -85,9 +85,10 @@ def nest(writer: NestWriter) -> str:
     return "\n".join(writer.lines) + "\n"
 
 
-def after(fn: Function, m: int, n: int, order: int | None = None) -> dict[str, Any]:
+def after(fn: Function, whole: Program, m: int, n: int, order: int | None = None) -> dict[str, Any]:
+    """Arguments of `fn` after a run of it, or of what it became."""
     args = nest_arguments(fn, m, n)
-    Program(whole_loops(fn)).run(args, order_seed=order)
+    whole.run(args, order_seed=order)
     return args
 
 
@@ -100,13 +101,15 @@ def check(seed: int) -> Plan | None:
     since how much of an array it touches is not known."""
     text = program(seed)
     fn = lowered(text)
-    done = offload(fn, {}).function
+    offloaded = offload(fn, {})
+    done = offloaded.function
+    before, now = Program(whole_loops(fn)), Program(whole_loops(done))
     for m, n in SIZES:
-        expected = after(fn, m, n)
+        expected = after(fn, before, m, n)
         for order in (None, 1):
-            assert same(expected, after(done, m, n, order)), (seed, text, listing(done), m, n)
+            assert same(expected, after(fn, now, m, n, order)), (seed, text, listing(done), m, n)
     try:
-        return emit.kernel(offload(fn, {}).derivation, contract=False)
+        return emit.kernel(offloaded.derivation, contract=False)
     except EmitError as e:
         if "how much of" not in e.message:
             raise
@@ -118,14 +121,15 @@ def check_on_device(seed: int) -> bool:
     if plan is None:
         return False
     fn = plan.start
+    whole, compiled = Program(whole_loops(fn)), CompiledKernel(plan, choose())
     for m, n in SIZES:
         found = nest_arguments(fn, m, n)
-        CompiledKernel(plan, choose())(**found)
-        assert same(after(fn, m, n), found), (seed, program(seed), plan.source, m, n)
+        compiled(**found)
+        assert same(after(fn, whole, m, n), found), (seed, program(seed), plan.source, m, n)
     return True
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_mapped_program_means_the_same(seed: int) -> None:
     check(seed)
 
@@ -136,6 +140,6 @@ def test_kernels_compute_the_same() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1120))
+@pytest.mark.parametrize("seed", range(1000, 1060))
 def test_many_programs(seed: int) -> None:
     check_on_device(seed)

@@ -118,6 +118,6 @@ def test_random_reductions() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("seed", range(100, 103))
 def test_many_random_reductions(seed: int) -> None:
     print(sweep(seed, 60))

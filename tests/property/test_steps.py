@@ -435,19 +435,19 @@ def assert_tiled(counts: Counter[str], programs: int) -> None:
     assert min(counts[f"{v}: {v}"] for v in RECIPES) >= programs // 3, counts
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_steps(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00059")
     assert_reached(sweep_nests(seed, 60), 60)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_neighbours(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00079")
     assert_reached(sweep_neighbours(seed, 80), 80)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_imperfect_nests(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00039")
     counts = sweep_imperfect(seed, 40)
@@ -455,44 +455,44 @@ def test_random_imperfect_nests(seed: int) -> None:
     assert counts["refused sink"] >= 10
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_tilings(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00014")
     assert_tiled(sweep_tilings(seed, 15), 15)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
     print(f"seeds {seed}00000 to {seed}00019")
     assert_reached(sweep_detours(seed, 20), 20)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("seed", range(100, 103))
 def test_many_random_steps(seed: int) -> None:
     assert_reached(sweep_nests(seed, 500), 500)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_many_random_neighbours(seed: int) -> None:
     assert_reached(sweep_neighbours(seed, 800), 800)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_many_random_imperfect_nests(seed: int) -> None:
     assert_reached(sweep_imperfect(seed, 400), 400)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_many_random_tilings(seed: int) -> None:
     assert_tiled(sweep_tilings(seed, 150), 150)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_many_steps_off_the_path_of_the_recipe(seed: int) -> None:
     assert_reached(sweep_detours(seed, 250), 250)
 

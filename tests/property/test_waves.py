@@ -140,31 +140,31 @@ def test_random_columns() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_random_columns(seed: int) -> None:
     sweep_columns(seed, 1000)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_fronts(seed: int) -> None:
     counts = sweep_fronts(seed, 25)
     assert counts["found"] >= 3
     assert counts["parallel"] >= counts["found"]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_random_bounds(seed: int) -> None:
     counts = sweep_steps(seed, 20)
     assert min(counts["skew"], counts["interchange"], counts["refused LX101"]) >= 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_many_random_fronts(seed: int) -> None:
     sweep_fronts(seed, 150)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 102))
 def test_many_random_bounds(seed: int) -> None:
     sweep_steps(seed, 150)

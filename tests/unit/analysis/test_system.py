@@ -45,7 +45,7 @@ def test_solve_agrees_with_isl() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 12))
+@pytest.mark.parametrize("seed", range(2, 7))
 def test_solve_agrees_with_isl_at_length(seed: int) -> None:
     agree(seed, 2000)
 
