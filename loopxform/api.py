@@ -14,6 +14,7 @@ the user's file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -29,7 +30,7 @@ from loopxform.annotated import (
     tiled_first,
     with_given,
 )
-from loopxform.errors import InputError, quoting
+from loopxform.errors import InputError, contained, quoting
 from loopxform.files import safe_name
 from loopxform.frontend import CppOptions, Parsed, parse_file
 from loopxform.ir.annotations import Annotation
@@ -203,6 +204,12 @@ class Routine:
         from loopxform.runtime.structs import dtype_of
 
         return dtype_of(self.function, name)
+
+    @contextmanager
+    def contained(self) -> Iterator[None]:
+        """Errors raised inside quote the file; see `errors.contained`."""
+        with quoting(self.file.parsed.sources), contained(self.name, self.function.origin.loc):
+            yield
 
     @property
     def annotations(self) -> tuple[Annotation, ...]:

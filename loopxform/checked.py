@@ -19,7 +19,7 @@ from loopxform.analysis.verdict import LoopVerdict
 from loopxform.annotated import Asserted, asserted
 from loopxform.api import File, Routine, load
 from loopxform.budget import Budget, part, shared, within
-from loopxform.errors import InputError
+from loopxform.errors import LoopxformError
 from loopxform.ir.remembered import forget
 from loopxform.source import Loc
 
@@ -50,9 +50,20 @@ def check(
 def checked(file: File, *, function: str | None = None) -> CheckedFile:
     """`check` for a file that is read already, within the budget in force. Raises InputError."""
     routines = tuple(file) if function is None else (file.routine(function),)
-    functions = shared(routines, CheckedFunction.of)
-    problems = file.parsed.problems if function is None else ()
-    return CheckedFile(file, functions, problems)
+    judged = shared(routines, _judged)
+    functions = tuple(f for f in judged if isinstance(f, CheckedFunction))
+    broken = tuple(f for f in judged if isinstance(f, LoopxformError))
+    unread = file.parsed.problems if function is None else ()
+    return CheckedFile(file, functions, (*unread, *broken))
+
+
+def _judged(routine: Routine) -> CheckedFunction | LoopxformError:
+    """What is true of a function, or why that cannot be told."""
+    try:
+        with routine.contained():
+            return CheckedFunction.of(routine)
+    except LoopxformError as e:
+        return e
 
 
 @dataclass(frozen=True)
@@ -110,11 +121,11 @@ class CheckedFunction:
 
 @dataclass(frozen=True)
 class CheckedFile:
-    """A file: its functions, and the `problems` of those that could not be read."""
+    """A file: its functions, and the `problems` of those that could not be read or judged."""
 
     file: File
     functions: tuple[CheckedFunction, ...]
-    problems: tuple[InputError, ...] = ()
+    problems: tuple[LoopxformError, ...] = ()
 
     @property
     def name(self) -> str:
@@ -158,4 +169,11 @@ class CheckedFile:
             "schema_version": 1,
             "file": self.name,
             "functions": [f.json() for f in self.functions],
+            **({"problems": list(map(_problem, self.problems))} if self.problems else {}),
         }
+
+
+def _problem(e: LoopxformError) -> dict[str, object]:
+    """What keeps a function from being judged."""
+    place = {"file": e.loc.file, "line": e.loc.line, "column": e.loc.column} if e.loc else {}
+    return {**place, "code": e.code, "message": e.message}

@@ -64,6 +64,8 @@ CODES: dict[str, str] = {
     "product without factors, of matrices of one type, by loops that count from 0.",
     "LX069": "What a comparison needs is not there: a library, matplotlib, or a program that "
     "prints its milliseconds.",
+    "LX099": "A mistake of loopxform's own, met in one function; the rest of the file is judged. "
+    "LOOPXFORM_TRACEBACK=1 in the environment shows where: please report it with the file.",
     # legality
     "LX100": "A step that may not be applied.",
     "LX101": "A dependence stands in the way. It is proven: the witness names two iterations that "

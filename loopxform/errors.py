@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -213,6 +214,38 @@ class MismatchError(LoopxformError):
 
     status = 1
     code = "LX200"
+
+
+class InternalError(LoopxformError):
+    """A mistake of ours that one function met; its cause is what was raised."""
+
+    status = 101
+    code = "LX099"
+
+
+@contextmanager
+def contained(name: str, loc: Loc | None) -> Iterator[None]:
+    """What goes wrong inside is a problem of one function alone. Raises InternalError for what
+    nobody foresaw, UnsupportedC where the function is nested too deeply."""
+    try:
+        yield
+    except (LoopxformError, MemoryError, OSError):
+        raise
+    except RecursionError as e:
+        help = "split its longest expressions, or its deepest blocks"
+        raise UnsupportedC(f"'{name}' is nested too deeply", loc=loc, help=help) from e
+    except Exception as e:
+        import traceback  # loads what only this needs
+
+        said = " ".join(f"{type(e).__name__}: {e}".split()).rstrip(": ")
+        shown = os.environ.get("LOOPXFORM_TRACEBACK")
+        raise InternalError(
+            f"internal error in '{name}': {said[:LONGEST]}",
+            loc=loc,
+            notes="".join(traceback.format_exception(e)).rstrip().split("\n") if shown else (),
+            help="please report it with the file and the traceback, which LOOPXFORM_TRACEBACK=1 "
+            "in the environment shows",
+        ) from e
 
 
 class MalformedIR(Exception):

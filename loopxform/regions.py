@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Generic, TypeVar
 
-from loopxform.errors import InputError, LoopxformError, UnsupportedC
+from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region
 from loopxform.ir.nodes import Decl, For, Opaque
 from loopxform.ir.visit import walk
@@ -40,10 +40,23 @@ def find(
     for name in names:
         owner = original.definitions.get(name)
         if owner is not None:
-            _Finder(original, owner, work, found).search(functions.get(name))
+            mine = _found(original, owner, work, functions.get(name))
+            found.made += mine.made
+            found.left += mine.left
         elif (part := functions.get(name)) is None or _has_loops(part):
             found.left.append((name, _unreadable(name, part)))
     found.made.sort(key=lambda x: x[0].start)
+    return found
+
+
+def _found(original: Original, owner: Definition, work: Work[T], part: Part | None) -> Found[T]:
+    """The regions of one function; none of one that we fail at."""
+    found: Found[T] = Found()
+    try:
+        with contained(owner.name, original.place(owner)):
+            _Finder(original, owner, work, found).search(part)
+    except LoopxformError as e:
+        return Found(left=[(owner.name, e)])
     return found
 
 
@@ -124,8 +137,11 @@ class _Finder(Generic[T]):
             self.found.left.append((self.owner.name, why))
 
 
-def _modelled(part: Part | InputError) -> Part | LoopxformError:
-    """A function all of which is modelled, and whose arrays are memory of others."""
+def _modelled(part: Part | LoopxformError) -> Part | LoopxformError:
+    """A function all of which is modelled, and whose arrays are memory of others, or why it is
+    none."""
+    if isinstance(part, InternalError):
+        raise part.__cause__ or part  # `_found` says in which function of the user's
     for _, s in walk(whole_loops(part.function).body) if isinstance(part, Part) else ():
         if isinstance(s, Opaque):
             return UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)

@@ -15,7 +15,14 @@ from loopxform import __version__
 from loopxform.annotated import considered, require_asserted, require_read, require_wanted, wishes
 from loopxform.codegen import emit, render
 from loopxform.codegen.splice import Insert, Text
-from loopxform.errors import AnnotationError, EmitError, LoopxformError, UnsupportedC, quoting
+from loopxform.errors import (
+    AnnotationError,
+    EmitError,
+    InternalError,
+    LoopxformError,
+    UnsupportedC,
+    quoting,
+)
 from loopxform.files import in_folder, write_all
 from loopxform.frontend.outline import Definition, Original, Part, Region
 from loopxform.frontend.rawtext import place, read_bytes
@@ -73,6 +80,11 @@ class OffloadedFile:
         outputs = in_folder(fspath(directory), self.files)
         return write_all(outputs, self.file.parsed.dependencies)
 
+    @property
+    def broken(self) -> tuple[InternalError, ...]:
+        """What went wrong by our own fault; those functions are left as they are."""
+        return tuple(e for _, e in self.left if isinstance(e, InternalError))
+
     @cached_property
     def text(self) -> Text:
         """The user's text."""
@@ -122,8 +134,10 @@ def offload_file(
             require_asserted(routine)
             if any(a.whole and a.verb == "ignore" for a in routine.annotations):
                 require_wanted(routine)
-        found = find(original, functions, asked, work)
-        made = OffloadedFile(file, original, tuple(x for _, x in found.made), tuple(found.left))
+        broken = file.parsed.broken
+        found = find(original, functions, [n for n in asked if n not in broken], work)
+        left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
+        made = OffloadedFile(file, original, tuple(x for _, x in found.made), left)
         made = _proven(made)
         for routine in (r for r in file if r.name in asked):
             _require_tiled(routine, made)

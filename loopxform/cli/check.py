@@ -15,9 +15,10 @@ from loopxform.cli.colour import painter
 from loopxform.cli.options import amount, chosen, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.place import put_on_command_line
-from loopxform.errors import LoopxformError, UsageError
+from loopxform.errors import InternalError, LoopxformError, UsageError, contained
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.written import whole
+from loopxform.source import Loc
 
 SECONDS = 60
 """CPU time that nobody waits for the verdicts on one file."""
@@ -96,7 +97,7 @@ def main(argv: list[str]) -> int:
     for path in inputs.progress(files, "judging"):
         limit = Budget.of(seconds, mebibytes)
         try:
-            with within(limit):
+            with within(limit), contained(path, Loc(path, 1, 1)):
                 file = read(args, path)
                 name = chosen(file, args).name if args.function else None
                 reports.append(checked(file, function=name))
@@ -110,6 +111,7 @@ def main(argv: list[str]) -> int:
     if reports:
         _show(args, reports, answers, failed, many=many)
     failed += [e for r in reports for e in _problems(r)]
+    failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
     for e in failed[:-1]:
         if e.loc is None:
             put_on_command_line(e, ["check", *argv])
@@ -174,8 +176,12 @@ def _json(
 
 
 def _problems(report: CheckedFile) -> Iterator[LoopxformError]:
-    """What could not be read of a file: one diagnostic, with a note for each of the others."""
-    if report.problems:
-        first, *others = report.problems
+    """What could not be read of a file: one diagnostic, with a note for each of the others; and
+    each mistake of ours."""
+    broken = [e for e in report.problems if isinstance(e, InternalError)]
+    refused = [e for e in report.problems if e not in broken]
+    yield from broken
+    if refused:
+        first, *others = refused
         first.notes += tuple(f"also: {e.loc}: {e.message}" for e in others)
         yield first

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 from loopxform.api import File
-from loopxform.cli import offload_text, tiling
+from loopxform.cli import offload_text, streams, tiling
+from loopxform.cli.colour import painter
 from loopxform.cli.makerule import add_build_options, inputs, with_rule
 from loopxform.cli.options import add_contract, parser, read
 from loopxform.cli.parser import Parser
@@ -78,7 +81,7 @@ def main(argv: list[str]) -> int:
             print(line)
         for path in written:
             print(f"wrote {path}")
-    return 0
+    return streams.told(done.broken, file.parsed.sources, painter(argv, sys.stderr))
 
 
 def _known(file: File, name: str) -> str:
@@ -99,7 +102,8 @@ def _require_all(done: OffloadedFile, names: list[str]) -> None:
         if name not in offloaded:
             raise next((e for n, e in done.left if n == name), _no_loops(done.file, name))
     if not done.regions:
-        raise next((e for _, e in done.left), _no_loops(done.file, ""))
+        whys = [*done.broken, *(e for _, e in done.left)]
+        raise next(iter(whys), _no_loops(done.file, ""))
 
 
 def _no_loops(file: File, name: str) -> LoopxformError:

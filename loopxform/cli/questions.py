@@ -11,7 +11,7 @@ from loopxform.cli.check_text import words
 from loopxform.errors import Paint, TransformError, UsageError, plain
 from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
-from loopxform.transforms import step
+from loopxform.transforms import Step, step
 from loopxform.transforms.derivation import with_tiles
 
 
@@ -42,6 +42,11 @@ def can(routine: Routine, text: str) -> Answer:
     except UsageError as e:
         e.subject = text
         raise
+    with routine.contained():
+        return _answer(made, routine)
+
+
+def _answer(made: Step, routine: Routine) -> Answer:
     fn = with_tiles(routine.function, {})
     obstacles = made.check(fn)
     if not obstacles:

@@ -7,15 +7,17 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from loopxform.api import File
 from loopxform.cli import plan_text, tiling, transactions_text
 from loopxform.cli.colour import painter
 from loopxform.cli.makerule import add_build_options, inputs, with_rule
-from loopxform.cli.options import parser, read
+from loopxform.cli.options import chosen, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.script import saved
 from loopxform.cli.summary import lines
 from loopxform.files import Output, in_folder, write_all
 from loopxform.ir.printer import listing
+from loopxform.recipes.limits import Limits
 from loopxform.transforms import Derivation
 
 EXAMPLES = (
@@ -62,6 +64,12 @@ def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
     limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
     file = read(args)
+    with chosen(file, args).contained():
+        return _tile(args, file, limits)
+
+
+def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
+    """Tiles the function, writes the files, prints what was asked for."""
     tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
     script = saved(tiled.derivation, contract=tiled.contract)
@@ -77,7 +85,7 @@ def main(argv: list[str]) -> int:
     if args.json == "-":
         print(script, end="")
     if not args.quiet:
-        paint = painter(argv, talk)
+        paint = painter(["--color", args.color], talk)
         for line in lines(tiled, made.plan, paint):
             print(line, file=talk)
         for path in written:

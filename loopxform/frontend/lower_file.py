@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
-from loopxform.errors import InputError, UnsupportedC
+from loopxform.errors import LoopxformError, UnsupportedC, contained
 from loopxform.frontend.annotated import misplaced, unread
 from loopxform.frontend.calls import obstacles
 from loopxform.frontend.constants import constant, positions
 from loopxform.frontend.ctype import Array, Func, ctype, enum_key, enumeration, named
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
-from loopxform.frontend.desugar.callee import callees
+from loopxform.frontend.desugar.callee import Callee, callee, enumerators
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.externs import hoisted
 from loopxform.frontend.desugar.inline import FileNames, inline
@@ -40,7 +40,7 @@ from loopxform.ir.nodes import Const, Expr, Function
 @dataclass
 class Lowered:
     functions: list[Function] = field(default_factory=list)
-    failed: list[tuple[str, InputError]] = field(default_factory=list)
+    failed: list[tuple[str, LoopxformError]] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)
     file_directives: list[Directive] = field(default_factory=list)
@@ -61,7 +61,7 @@ def lower_file(
     of others. Raises InputError for an annotation that says nothing meaningful."""
     out = Lowered()
     scope = FileScope(obstacles(ast), plain_layout=plain_layout)
-    _plainer(ast)
+    broken = _plainer(ast, places)
     for node in ast.ext:
         match node:
             case c_ast.Pragma():
@@ -81,19 +81,20 @@ def lower_file(
             case c_ast.FuncDef():
                 _enumerators(node.decl.type, scope, places)
                 _declare(node.decl, scope, places)
-                if places.file(node.decl.coord) == 1:
-                    _function(node, scope, places, out, part=node.decl.name in parts)
-                made = routine(node, scope, places)
-                if made is not None:
-                    scope.routines[made.name] = made
+                if node.decl.name in broken:
+                    _left(node, broken[node.decl.name], places, out)
+                else:
+                    _lowered(node, scope, places, out, part=node.decl.name in parts)
                 out.pragmas = []
     misplaced(out.pragmas, places)
     return out
 
 
-def _plainer(ast: c_ast.FileAST) -> None:
-    """Control flow as if and for, calls as what they do, wherever that says the same."""
-    ast.ext = [x for n in ast.ext for x in (*_in_front(n), n)]
+def _plainer(ast: c_ast.FileAST, places: Places) -> dict[str, LoopxformError]:
+    """Control flow as if and for, calls as what they do, wherever that says the same. Returns what
+    went wrong, by the names of functions."""
+    broken: dict[str, LoopxformError] = {}
+    ast.ext = [x for n in ast.ext for x in (*_in_front(n, places, broken), n)]
     names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
     declared = [n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name]
     arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
@@ -102,27 +103,62 @@ def _plainer(ast: c_ast.FileAST) -> None:
     fresh = {id(n): Fresh() for n in functions}
     defined = frozenset(n.decl.name for n in functions)
     for node in functions:
-        prototyped(node)
         # Where a function is nested too deeply, lowering says so.
-        with suppress(RecursionError):
+        with _apart(node, places, broken), suppress(RecursionError):
+            prototyped(node)
             without_builtins(node, defined)
             with_arrays(node, pointers, fresh[id(node)])
             without_steps(node)
             structure(node, names, fresh[id(node)])
-    known = callees(ast)
+    numbers, known = enumerators(ast), dict[str, Callee]()
+    for node in functions:
+        with _apart(node, places, broken):
+            found = callee(node, defined, numbers)
+            if found is not None and found.name not in broken:
+                known[found.name] = found
     file = FileNames(defined, arrays)
     for node in functions:
-        with suppress(RecursionError):
+        with _apart(node, places, broken), suppress(RecursionError):
             inline(node, known, file, fresh[id(node)])
             without_moves(node, arrays, fresh[id(node)])
+    return broken
 
 
-def _in_front(node: c_ast.Node) -> list[c_ast.Node]:
+@contextmanager
+def _apart(
+    node: c_ast.FuncDef, places: Places, broken: dict[str, LoopxformError]
+) -> Iterator[None]:
+    """What goes wrong inside is recorded as a problem of the function."""
+    name = node.decl.name
+    try:
+        with contained(name, places.loc(node.decl.coord, name)):
+            yield
+    except LoopxformError as e:
+        broken.setdefault(name, e)
+
+
+def _lowered(
+    node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered, *, part: bool
+) -> None:
+    """The function, if it is of the user's file, and what it is to those that call it."""
+    broken: dict[str, LoopxformError] = {}
+    with _apart(node, places, broken):
+        if places.file(node.decl.coord) == 1:
+            _function(node, scope, places, out, part=part)
+        made = routine(node, scope, places)
+        if made is not None:
+            scope.routines[made.name] = made
+    for error in broken.values():
+        _left(node, error, places, out)
+
+
+def _in_front(
+    node: c_ast.Node, places: Places, broken: dict[str, LoopxformError]
+) -> list[c_ast.Node]:
     """What a function declares of the file."""
-    if not isinstance(node, c_ast.FuncDef):
-        return []
-    with suppress(RecursionError):
-        return hoisted(node)
+    if isinstance(node, c_ast.FuncDef):
+        with _apart(node, places, broken), suppress(RecursionError):
+            return hoisted(node)
     return []
 
 
@@ -130,26 +166,25 @@ def _function(
     node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered, *, part: bool
 ) -> None:
     name = node.decl.name
-    pragmas = [*out.pragmas, *(n for n in every(node.body) if isinstance(n, c_ast.Pragma))]
     try:
         done = lower_function(node, scope, places, out.pragmas, part=part)
-    except RecursionError:
-        loc = places.loc(node.decl.coord, name)
-        help = "split its longest expressions, or its deepest blocks"
-        error = UnsupportedC(f"'{name}' is nested too deeply", loc=loc, help=help)
-        out.failed.append((name, error))
-        out.annotations[name] = unread(pragmas, places)
     except NotModelled as why:
         loc = places.node(why.node)
         reason = f"{name}: {why.reason}"
         error = UnsupportedC(reason, loc=loc, code=why.code, help=why.help or None)
-        out.failed.append((name, error))
-        out.annotations[name] = unread(pragmas, places)
+        _left(node, error, places, out)
     else:
         out.functions.append(done.function)
         out.notes.extend(done.notes)
         out.directives[name] = (*out.file_directives, *done.directives)
         out.annotations[name] = done.annotations
+
+
+def _left(node: c_ast.FuncDef, error: LoopxformError, places: Places, out: Lowered) -> None:
+    """A function that is not read, and why."""
+    pragmas = [*out.pragmas, *(n for n in every(node.body) if isinstance(n, c_ast.Pragma))]
+    out.failed.append((node.decl.name, error))
+    out.annotations[node.decl.name] = unread(pragmas, places)
 
 
 def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:

@@ -41,7 +41,7 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
     for e in problems:
         e.sources = reader.sources
     if problems and not lowered.functions:
-        raise problems[0]
+        raise max(problems, key=lambda e: e.status)
     return Parsed(
         Unit(path, tuple(lowered.functions)),
         reader.sources,

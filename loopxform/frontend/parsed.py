@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from loopxform.errors import InputError
+from loopxform.errors import InternalError, LoopxformError
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Unit
@@ -50,11 +50,16 @@ class Parsed:
     unit: Unit
     sources: Sources
     dependencies: tuple[str, ...]
-    problems: tuple[InputError, ...] = ()
-    failed: dict[str, InputError] = field(default_factory=dict)
+    problems: tuple[LoopxformError, ...] = ()
+    failed: dict[str, LoopxformError] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)
     openmp_only: tuple[int, ...] = ()
     annotations: dict[str, tuple[Annotation, ...]] = field(default_factory=dict)
     options: CppOptions = CppOptions()
     text: str | None = None
+
+    @property
+    def broken(self) -> dict[str, InternalError]:
+        """The functions that could not be read by our own fault."""
+        return {n: e for n, e in self.failed.items() if isinstance(e, InternalError)}

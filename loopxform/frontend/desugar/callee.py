@@ -45,17 +45,18 @@ class Callee:
         return not any(map(steps, every(self.value))) and not self.sets
 
 
-def callees(ast: c_ast.FileAST) -> dict[str, Callee]:
-    """The functions of a file that may be inlined, by name. Those that say more as a call than as
-    the loops in them stay calls."""
-    found: dict[str, Callee] = {}
-    defined = frozenset(n.decl.name for n in ast.ext if isinstance(n, c_ast.FuncDef))
+def enumerators(ast: c_ast.FileAST) -> frozenset[str]:
+    """The constants that a file declares outside of functions."""
     others = (x for n in ast.ext if not isinstance(n, c_ast.FuncDef) for x in every(n))
-    numbers = frozenset(x.name for x in others if isinstance(x, c_ast.Enumerator))
-    for node in ast.ext:
-        callee = _callee(node) if isinstance(node, c_ast.FuncDef) else None
-        if callee is not None and not _is_better_called(node, callee, defined, numbers):
-            found[callee.name] = callee
+    return frozenset(x.name for x in others if isinstance(x, c_ast.Enumerator))
+
+
+def callee(node: c_ast.FuncDef, defined: frozenset[str], numbers: frozenset[str]) -> Callee | None:
+    """The function, where it may be inlined; one that says more as a call than as the loops in it
+    stays a call. `defined` are the functions of the file, `numbers` its enumerators."""
+    found = _callee(node)
+    if found is None or _is_better_called(node, found, defined, numbers):
+        return None
     return found
 
 

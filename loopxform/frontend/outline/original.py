@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pycparser import c_ast
 
-from loopxform.errors import InputError, UnsupportedC
+from loopxform.errors import InputError, LoopxformError, UnsupportedC
 from loopxform.frontend import gnu
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.lower_file import lower_file
@@ -28,6 +28,7 @@ from loopxform.frontend.syntax import parse
 from loopxform.frontend.tree import clone, every
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import Function
+from loopxform.source import Loc
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,13 @@ class Original:
             found[name] = Definition(name, node, begin, piece.end, body)
         return found
 
-    def lower(self, regions: Sequence[Region]) -> dict[str, Part | InputError]:
+    def place(self, owner: Definition) -> Loc | None:
+        """Where the name of a function stands in its definition."""
+        return self._places.loc(owner.node.decl.coord, owner.name)
+
+    def lower(self, regions: Sequence[Region]) -> dict[str, Part | LoopxformError]:
         """Each region as a function, or why it is none; by the names of the regions."""
-        made: dict[str, Part | InputError] = {}
+        made: dict[str, Part | LoopxformError] = {}
         owned: dict[int, list[c_ast.Node]] = {}
         for r in regions:
             try:
