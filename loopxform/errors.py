@@ -150,6 +150,10 @@ class UsageError(LoopxformError):
     code = "LX020"
 
 
+class IgnoredOption(UsageError):
+    """An option that would be without effect: its name is wrong there, not its value."""
+
+
 class LimitError(LoopxformError):
     """Parameters that exceed a limit of the device; notes show the formula with numbers."""
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopxform import __version__
+from loopxform.analysis.verdict import judge
 from loopxform.annotated import considered, require_asserted, require_read, require_wanted, wishes
 from loopxform.codegen import emit, render
 from loopxform.codegen.splice import Insert, Text
@@ -115,7 +116,7 @@ def offload_file(
         fn, home = part.function, _with(file, part)
         done = offload_routine(Routine(home, fn), sizes, room, contract=contract, options=options)
         if not names and all(p.tiled is None for p in done.parts):
-            raise _unspread(fn, done)
+            raise _unspread(region.owner.name, fn, done)
         entry = emit.entry(
             done.derivation,
             origin=file.name,
@@ -181,14 +182,17 @@ def _defined(file: File) -> list[str]:
     return list(dict.fromkeys([*(f.name for f in meant), *file.parsed.failed]))
 
 
-def _unspread(fn: Function, done: OffloadedRoutine) -> LoopxformError:
+def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformError:
     part = next((p for p in done.parts if p.loops), done.parts[0])
-    return UnsupportedC(
+    error = UnsupportedC(
         f"no loop can run in parallel: {part.why}" if part.why else "no loop can run in parallel",
         loc=part.loc or fn.origin.loc,
         code="LX062",
-        help=f"name the function to have it on one work-item all the same: --function {fn.name}",
+        help=f"name the function to have it on one work-item all the same: --function {owner}",
     )
+    if all(v.parallel in ("no", "reduction") for v in judge(fn)):
+        error.status = 1
+    return error
 
 
 # ---------------------------------------------------------------- the text

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from loopxform import __version__
-from loopxform.api import Routine
+from loopxform.api import File, Routine
 from loopxform.bench import external, plot, sizes, variants
 from loopxform.bench.external import Command
 from loopxform.bench.lineup import LIBRARIES, Lineup
@@ -27,7 +26,6 @@ from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.peak import Peak, measured
 from loopxform.runtime.queue import queue_on
 from loopxform.verify.check_run import Reference
-from loopxform.verify.sizes import checked_sizes
 
 EXAMPLES = (
     "bench mm.c --size M=1024,U=1024,N=1024",
@@ -116,8 +114,11 @@ def main(argv: list[str]) -> int:
     wanted = variants.every(args.variants, args.vary)
     programs = external.commands(args.command, asked)
     _require_pictures(args)
-    setup = _prepared(args)
-    _require_numbers(args, setup, asked)
+    file = read(args)
+    option = "--sizes" if args.sizes else "--size"
+    running.require_numbers(option, chosen(file, args), asked)
+    setup = _prepared(args, file)
+    _require_operations(args, setup)
     entries = [*setup.lineup.variants(wanted), *setup.lineup.libraries(args.against), *programs]
     peak = measured(setup.device) if args.roofline else None
     # With `--json -` standard output is the report alone.
@@ -153,7 +154,7 @@ class _Setup:
         return self.routine.file.parsed.dependencies
 
 
-def _prepared(args: argparse.Namespace) -> _Setup:
+def _prepared(args: argparse.Namespace, file: File) -> _Setup:
     """Raises LoopxformError."""
     repeat = running.launches("--repeat", args.repeat, 1)
     warmup = running.launches("--warmup", args.warmup, 0)
@@ -161,7 +162,6 @@ def _prepared(args: argparse.Namespace) -> _Setup:
     tiles, details = tiling.given_sizes(args), tiling.details(args)
     device = tiling.device(args)
     limits = running.limits_on(device, args)
-    file = read(args)
     routine, contract = chosen(file, args), args.fp_contract != "off"
     queue = queue_on(device)
     lineup = Lineup(routine, tiles, limits, details, contract, device, queue)
@@ -173,11 +173,8 @@ def _prepared(args: argparse.Namespace) -> _Setup:
     return _Setup(routine, device, lineup, bench)
 
 
-def _require_numbers(args: argparse.Namespace, setup: _Setup, asked: Sequence[sizes.Sizes]) -> None:
+def _require_operations(args: argparse.Namespace, setup: _Setup) -> None:
     """Fails before anything is timed. Raises UsageError."""
-    with about("--sizes" if args.sizes else "--size"):
-        for now in asked:
-            checked_sizes(setup.routine.function, now)
     found = operations(setup.bench.plan.start)
     if args.roofline and (found is None or not found.terms):
         message = f"{setup.routine.name} has no floating-point operations to draw a roofline of"

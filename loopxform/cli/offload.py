@@ -11,7 +11,7 @@ from loopxform.cli.makerule import add_build_options, inputs, with_rule
 from loopxform.cli.options import add_contract, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.tile import steps
-from loopxform.errors import InputError, LoopxformError, about
+from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.recipes.sizes import Options
 from loopxform.source import Loc
@@ -70,7 +70,8 @@ def main(argv: list[str]) -> int:
         )
         contract = args.fp_contract != "off"
         done = offload_file(file, names, sizes, limits, contract=contract, options=more)
-        _require_all(done, names)
+        with quoting(file.parsed.sources):
+            _require_all(done, names)
     outputs = in_folder(args.output, {} if args.dry_run else done.files)
     written = write_all(with_rule(args, file, outputs), inputs(args, file))
     if args.show_steps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from loopxform.errors import LoopxformError
+from loopxform.errors import IgnoredOption, LoopxformError
 from loopxform.source import Loc, Sources
 
 COMMAND_LINE = "<command line>"
@@ -14,7 +14,8 @@ COMMAND_LINE = "<command line>"
 def put_on_command_line(error: LoopxformError, argv: Sequence[str]) -> None:
     """Gives an error that has no place in a file one in `loopxform argv...`: under its subject,
     else under the name of the command."""
-    put_at_word(error, argv, *_find(argv, error.subject))
+    by_name = isinstance(error, IgnoredOption)
+    put_at_word(error, argv, *_find(argv, error.subject, by_name=by_name))
 
 
 def put_at_word(error: LoopxformError, argv: Sequence[str], n: int, skip: int = 0) -> None:
@@ -27,10 +28,12 @@ def put_at_word(error: LoopxformError, argv: Sequence[str], n: int, skip: int = 
     error.sources.add(COMMAND_LINE, " ".join(["loopxform", *words]))
 
 
-def _find(argv: Sequence[str], subject: str | None) -> tuple[int, int]:
-    """The argument that the subject means, and how much of it comes before: the value of an option
-    (`-o DIR`, `--Ty=0`, `-DX`), or a word."""
+def _find(argv: Sequence[str], subject: str | None, *, by_name: bool) -> tuple[int, int]:
+    """The argument that the subject means, and how much of it comes before: an option where that
+    is what is wrong (`by_name`), else its value (`-o DIR`, `--Ty=0`, `-DX`); a word."""
     for n, word in enumerate(argv if subject else ()):
+        if by_name and word.partition("=")[0] == subject:
+            return n, 0
         if word == subject:
             valued = _is_option(word) and n + 1 < len(argv) and not _is_option(argv[n + 1])
             return (n + 1, 0) if valued else (n, 0)

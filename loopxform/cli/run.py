@@ -6,7 +6,7 @@ import sys
 
 from loopxform.cli import running, tiling
 from loopxform.cli.colour import painter
-from loopxform.cli.options import numbers, parser, read
+from loopxform.cli.options import chosen, numbers, parser, read
 from loopxform.cli.parser import Parser
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
@@ -48,9 +48,11 @@ def main(argv: list[str]) -> int:
     given = numbers("--size", args.size)
     inputs, seed = running.inputs(args), running.seed(args)
     repeat = running.launches("--repeat", args.repeat, 1)
+    tiling.require_taken(args)
+    file = read(args)
+    running.require_numbers("--size", chosen(file, args), [given])
     device = tiling.device(args)
     limits = running.limits_on(device, args)
-    file = read(args)
     exact = args.fp_contract != "on"
     tiled = tiling.tiled(file, args, limits, contract=not exact)
     source = running.reference(file, args)
@@ -70,7 +72,7 @@ def main(argv: list[str]) -> int:
         )
     sizes = ", ".join(f"{n}={v}" for n, v in given.items()) or "no sizes"
     paint = painter(argv, sys.stdout)
-    print(headline(tiled))
+    print(headline(tiled, tiling.unused(tiled, args)))
     print(f"  device        {device}")
     print(f"  inputs        {sizes}, random from seed {seed}")
     if result.nanoseconds is not None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 
-from loopxform.api import File
+from loopxform.api import File, Routine
 from loopxform.errors import UsageError, about
 from loopxform.ir.written import whole
 from loopxform.recipes.limits import Limits, profile
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.profiles import limits_of
 from loopxform.verify.cref import CSource
+from loopxform.verify.sizes import checked_sizes
 from loopxform.verify.values import FORM, Wanted, wanted
 
 SEED = 20200608
@@ -51,6 +53,15 @@ def inputs(args: argparse.Namespace) -> dict[str, Wanted]:
     """The values that arrays are to have. Raises UsageError."""
     with about("--input"):
         return dict(_input(text) for text in args.input)
+
+
+def require_numbers(
+    option: str, routine: Routine, given: Sequence[Mapping[str, int | float]]
+) -> None:
+    """Fails before anything is compiled. Raises UsageError."""
+    with about(option):
+        for sizes in given:
+            checked_sizes(routine.function, sizes)
 
 
 def limits_on(device: DeviceInfo, args: argparse.Namespace) -> Limits:

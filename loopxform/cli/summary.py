@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loopxform.analysis.verdict import judge
 from loopxform.cli import transactions_text
@@ -16,9 +16,11 @@ from loopxform.recipes.one_nest import Tiled
 from loopxform.tiled import TiledRoutine
 
 
-def lines(done: TiledRoutine, plan: Plan | None, paint: Paint = plain) -> Iterator[str]:
+def lines(
+    done: TiledRoutine, plan: Plan | None, unused: Sequence[str] = (), paint: Paint = plain
+) -> Iterator[str]:
     """The summary, a line each."""
-    yield headline(done)
+    yield headline(done, unused)
     for v in judge(done.routine.function):
         private = f", private {', '.join(v.private)}" if v.private else ""
         reduction = "".join(f" of {r.var} ({r.op})" for r in v.reductions)
@@ -41,9 +43,14 @@ KINDS = {
 }
 
 
-def headline(done: TiledRoutine) -> str:
+def headline(done: TiledRoutine, unused: Sequence[str] = ()) -> str:
     """The function, its recipe and tile sizes, and why the recipe is not another; where it became
-    several nests, a line for each."""
+    several nests, a line for each; sizes that were given in vain."""
+    vain = "".join(f"\n  note: no use for --{name}" for name in unused)
+    return _headline(done) + vain
+
+
+def _headline(done: TiledRoutine) -> str:
     parts = (done.tiled, *done.tiled.rest)
     if not done.tiled.rest:
         return f"{done.routine.name}: {_recipe(done.tiled)}"

@@ -62,6 +62,7 @@ def options() -> Parser:
 
 def main(argv: list[str]) -> int:
     args = options().parse_args(argv)
+    tiling.require_taken(args, args.target)
     limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
     file = read(args)
     with chosen(file, args).contained():
@@ -86,7 +87,7 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
         print(script, end="")
     if not args.quiet:
         paint = painter(["--color", args.color], talk)
-        for line in lines(tiled, made.plan, paint):
+        for line in lines(tiled, made.plan, tiling.unused(tiled, args), paint):
             print(line, file=talk)
         for path in written:
             print(f"wrote {path}", file=talk)

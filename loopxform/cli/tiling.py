@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from loopxform.api import File
 from loopxform.cli import streams
 from loopxform.cli.options import add_contract, chosen, positive
-from loopxform.errors import DeviceError, UsageError, about
-from loopxform.recipes import wishes
+from loopxform.errors import DeviceError, IgnoredOption, UsageError, about
+from loopxform.recipes import taken, wishes
 from loopxform.recipes.limits import PROFILES, Limits, profile
-from loopxform.recipes.sizes import NAMES, RECIPES, Options
+from loopxform.recipes.sizes import NAMES, RECIPES, Options, Recipe
 from loopxform.tiled import TiledRoutine, tile_routine
 
 if TYPE_CHECKING:
@@ -104,9 +104,35 @@ def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: boo
     """Tiles the function that the command line asks for. Raises LoopxformError."""
     sizes, routine = given_sizes(args), chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
-        recipe = None if args.recipe == "auto" else args.recipe
         options = details(args)
-        return tile_routine(routine, sizes, recipe, limits, contract=contract, options=options)
+        done = tile_routine(
+            routine, sizes, recipe(args), limits, contract=contract, options=options
+        )
+    if recipe(args) is not None:
+        for name in unused(done, args):
+            message = f"the recipe {args.recipe} has no use for --{name} in this nest"
+            help = f"leave out --{name}: its sizes here are {', '.join(done.sizes)}"
+            raise IgnoredOption(message, help=help, subject=f"--{name}")
+    return done
+
+
+def unused(done: TiledRoutine, args: argparse.Namespace) -> list[str]:
+    """The sizes that were given, and that no nest has."""
+    used = {name for part in (done.tiled, *done.tiled.rest) for name in part.sizes}
+    return [name for name, size in given_sizes(args).items() if name not in used and size > 1]
+
+
+def recipe(args: argparse.Namespace) -> Recipe | None:
+    """The recipe that is asked for; None: any that fits."""
+    return None if args.recipe == "auto" else args.recipe
+
+
+def require_taken(args: argparse.Namespace, target: taken.Target = "opencl") -> None:
+    """Raises IgnoredOption for an option that the recipe or the target has no use for."""
+    options = (*NAMES, *taken.TAKEN["register"], "Tz")
+    given = {n: getattr(args, n.replace("-", "_"), None) for n in dict.fromkeys(options)}
+    names = (f"--{name}" for name, value in given.items() if value not in (None, False, []))
+    taken.require_taken(names, recipe(args), target)
 
 
 def asked(args: argparse.Namespace, name: str) -> bool | None:

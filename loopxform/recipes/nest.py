@@ -176,7 +176,7 @@ def prepare_at(derivation: Derivation, path: Path, *, every: bool = False) -> Ne
             break
         wanted.append(loop.var)
     if not wanted:
-        raise _not_parallel(derivation.function, verdicts[chain[0].var])
+        raise _not_parallel(derivation.function, [verdicts[loop.var] for loop in chain])
     wanted = wanted if every else _worth_spreading(chain, wanted)
     needed = frozenset(name for v in wanted for name in verdicts[v].shared)
     derivation = _private_storage(derivation, path, wanted, needed)
@@ -323,9 +323,11 @@ def _not_judged(loop: For) -> UnsupportedC:
     )
 
 
-def _not_parallel(fn: Function, verdict: LoopVerdict) -> UnsupportedC:
+def _not_parallel(fn: Function, verdicts: list[LoopVerdict]) -> UnsupportedC:
+    """The reason of the outermost loop; an answer where the others are refuted as well."""
+    verdict = verdicts[0]
     notes = [f"{r.code}: {r.message}" for r in verdict.reasons]
-    return UnsupportedC(
+    error = UnsupportedC(
         f"no loop of the nest in '{fn.name}' can run in parallel ({verdict.var}: "
         f"{verdict.parallel})",
         loc=verdict.loc,
@@ -333,3 +335,6 @@ def _not_parallel(fn: Function, verdict: LoopVerdict) -> UnsupportedC:
         notes=notes,
         help=f"loopxform check --function {fn.name} shows the dependence matrix",
     )
+    if all(v.parallel in ("no", "reduction") for v in verdicts):
+        error.status = 1
+    return error

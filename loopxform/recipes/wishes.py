@@ -16,6 +16,7 @@ from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.ir.written import whole
 from loopxform.nearest import did_you_mean
 from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
+from loopxform.recipes.taken import require_taken
 from loopxform.source import Loc
 from loopxform.transforms.asynchronous import MOST_BUFFERS
 from loopxform.transforms.sites import LARGEST_TILE
@@ -29,6 +30,7 @@ SIZES = {
     "Rx": "elements per work-item along the inner tiled loop",
     "Tz": "work-items along a third tiled loop (stencils)",
 }
+RECIPE_NAMES = ("recipe", "variant")
 RECIPE = "what is tiled: found from what is used again (auto), or one of the named ways"
 CHUNKS = (
     "split the reduction into chunks of Tk*N terms that run at the same time (N is 256 "
@@ -142,6 +144,7 @@ def wish(options: Mapping[str, str]) -> Wish:
     out = Wish()
     for name, text in options.items():
         out = _with(out, name, text)
+    require_taken((name for name in options if name not in RECIPE_NAMES), out.recipe)
     return out
 
 

@@ -33,10 +33,11 @@ def checked_sizes(fn: Function, sizes: Mapping[str, Number]) -> dict[str, Number
             )
     missing = [n for n in required_sizes(fn) if n not in sizes]
     if missing:
+        some = dict.fromkeys(missing, 64)
         raise UsageError(
             f"the run needs a number for {', '.join(missing)}",
             code="LX054",
-            help="--size " + ",".join(f"{n}=64" for n in missing),
+            help="--size " + ",".join(f"{n}={v}" for n, v in {**sizes, **some}.items()),
         )
     tests = {p.name: 1 for p in fn.objects if p.tests}
     return {**{n: _value(scalars[n], v) for n, v in sizes.items()}, **tests}

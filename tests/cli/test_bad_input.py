@@ -113,10 +113,6 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "seed-negative": (MM, ["run", "--size", "M=3,U=4,N=5", "--seed", "-1"]),
     "repeat-zero": (MM, ["run", "--size", "M=3,U=4,N=5", "--repeat", "0"]),
     "size-negative": (MM, ["run", "--size", "M=3,U=4,N=-5"]),
-    "not-parallel": (
-        "void f(int n, float a[n])\n{\n  for (int i = 1; i < n; i++)\n    a[i] = a[i - 1];\n}\n",
-        ["tile"],
-    ),
     "two-nests": (
         "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++)\n    a[i] = 0;\n"
         "  for (int i = 0; i < n; i++)\n    a[i] += 1;\n}\n",

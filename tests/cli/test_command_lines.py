@@ -11,6 +11,7 @@ import pytest
 from loopxform.cli import main
 
 Capture = pytest.CaptureFixture[str]
+PRODUCT = Path(__file__).parents[2] / "corpus" / "mm.c"
 NEST = """void rows(int n, int m, float a[n][m], float b[n])
 {
   for (int i = 0; i < n; i++)
@@ -45,6 +46,24 @@ WRONG = [
     ("tile f.c --function row", "row", "no function 'row'", "did you mean 'rows'?"),
     ("tile f.c --color sometimes", "sometimes", "cannot be", "auto, always, never"),
     ("tile f.c --report", "--report", "has no option", "lists the options"),
+    ("tile f.c --recipe naive --Ry 4", "--Ry", "recipe naive has no use for", "leave out --Ry"),
+    ("tile f.c --Ry=4 --recipe=naive", "--Ry=4", "recipe naive has no use for", "one-sided"),
+    ("run f.c --recipe naive --stages 2", "--stages", "has no use for --stages", "register"),
+    (
+        "tile f.c --recipe 1-d --serpentine 2",
+        "--serpentine",
+        "has no use for",
+        "takes it: register",
+    ),
+    ("tile f.c --target openmp --stages 3", "--stages", "C for the CPU has no use", "leave out"),
+    ("tile f.c --target openmp --no-preload", "--no-preload", "no use for", "leave out"),
+    ("run f.c", "run", "needs a number for n, m", "--size n=64,m=64"),
+    ("run f.c --size n=3", "n=3", "needs a number for m", "--size n=3,m=64"),
+    ("bench f.c --sizes n=3,4", "n=3,4", "needs a number for m", "--size n=3,m=64"),
+    ("run f.c --size n=3,M=4", "n=3,M=4", "'M' is not a scalar", "did you mean 'm'?"),
+    ("run f.c --n 3 --m 4", "--n", "has no option '--n'", "--size n=3"),
+    ("run f.c --size n=3 m=4", "m=4", "one word too many", "--size M=512,N=512"),
+    ("run f.c --size 512", "512", "is not NAME=NUMBER", "--size M=513,U=129"),
     ("til f.c", "til", "is not a command", "did you mean 'tile'?"),
     ("TILE f.c", "TILE", "is not a command", "did you mean 'tile'?"),
     ("f.c", "f.c", "no command is named", "loopxform tile f.c"),
@@ -90,6 +109,65 @@ def test_what_is_wrong_and_what_to_write(
     assert quoted[start : start + carets.count("^")] == word
     assert rest[-1].startswith("   = help: ")
     assert help in rest[-1]
+
+
+RECURRENCE = """void scan(int n, float *a)
+{
+  for (int i = 1; i < n; i++)
+    a[i] += a[i - 1];
+}
+"""
+UNKNOWN = RECURRENCE.replace("a[i - 1]", "a[(int)a[i]]")
+
+
+@pytest.mark.parametrize(
+    ("line", "proven", "unknown"),
+    [
+        ("tile f.c", 1, 2),
+        ("tile f.c --target openmp --recipe naive", 1, 2),
+        ("offload f.c", 1, 2),
+        ("apply f.c --do 'parallelise i'", 1, 1),
+        ("check f.c --can 'parallelise i'", 1, 1),
+        ("check f.c --require parallel:3", 1, 1),
+        ("check f.c", 0, 0),
+    ],
+)
+def test_what_is_proven_to_be_illegal_is_no_bad_input(
+    line: str,
+    proven: int,
+    unknown: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for text, status in ((RECURRENCE, proven), (UNKNOWN, unknown)):
+        Path("f.c").write_text(text)
+        assert main(shlex.split(line)) == status
+        assert [p.name for p in tmp_path.iterdir()] == ["f.c"]
+        assert ("i=2 (n=3)" in "".join(capsys.readouterr())) == (text is RECURRENCE)
+
+
+@pytest.mark.parametrize("command", ["run", "bench"])
+def test_a_device_is_not_told_of_a_recurrence(
+    command: str, tmp_path: Path, capsys: Capture
+) -> None:
+    pytest.importorskip("pyopencl")
+    (tmp_path / "f.c").write_text(RECURRENCE)
+    assert main([command, str(tmp_path / "f.c"), "--size", "n=5"]) == 1
+    assert "(i: no) [LX062]" in capsys.readouterr().err
+
+
+def test_sizes_that_the_chosen_recipe_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Where the recipe is asked for they are refused, else the summary says so."""
+    monkeypatch.chdir(tmp_path)
+    Path("f.c").write_text(NEST)
+    assert main(["tile", "f.c", "--dry-run", "--Tz", "4"]) == 0
+    assert "\n  note: no use for --Tz\n" in capsys.readouterr().out
+    assert main(["tile", str(PRODUCT), "--dry-run", "--recipe", "stencil", "--Tz", "4"]) == 2
+    assert "no use for --Tz in this nest" in capsys.readouterr().err
 
 
 def test_help_begins_with_examples_and_the_options_that_matter(capsys: Capture) -> None:

@@ -1,0 +1,62 @@
+"""Which recipe and which target take which option: what they would leave without effect is refused.
+
+The names are those of the command line and of annotations; `docs/tiling.md` says what each does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
+
+from loopxform.errors import IgnoredOption
+from loopxform.recipes.sizes import RECIPES, Recipe
+
+Target: TypeAlias = Literal["opencl", "openmp"]
+
+ANY = frozenset(["Rk", "reassociate", "manifest", "specialise", "fp-contract"])
+"""What is done to the program around the tiles."""
+
+TILED = frozenset(
+    [
+        *("Tx", "Tk", "pad", "no-pad", "edge-versions", "vector", "index", "stages"),
+        *("async-copies", "pack", "group-order"),
+    ]
+)
+"""What can be asked of tiles in local memory."""
+
+TAKEN: Mapping[Recipe, frozenset[str]] = {
+    "register": ANY
+    | TILED
+    | {"Ty", "Ry", "Rx", "preload", "no-preload", "serpentine", "cyclic", "item-layout"},
+    "block": ANY | TILED | {"Ty", "item-layout"},
+    "one-sided": ANY | TILED | {"Ry"},
+    "1-d": ANY | TILED | {"Rx", "preload", "no-preload", "cyclic"},
+    "stencil": ANY | TILED | {"Tz", "Ty", "Ry", "cyclic", "item-layout"},
+    "reduce": ANY | {"Tx", "Tk"},
+    "naive": ANY | {"Ty", "Tx", "Tk"},
+}
+"""By recipe. Where a reduction is done in chunks, they have Tk*Rk terms, whatever the recipe."""
+
+ON_DEVICE = frozenset(
+    [
+        *("vector", "index", "stages", "async-copies", "preload", "no-preload", "serpentine"),
+        *("cyclic", "pack", "item-layout", "fp-contract"),
+    ]
+)
+"""What only a device has a use for: in C, the compiler does what is to be done there."""
+
+
+def require_taken(names: Iterable[str], recipe: Recipe | None, target: Target = "opencl") -> None:
+    """Raises IgnoredOption for the first of the options, as they are written (`Ry`, `--Ry`), that
+    the recipe (None: any that fits) or the target does not take."""
+    for written in names:
+        name = written.lstrip("-")
+        if target == "openmp" and name in ON_DEVICE:
+            message = f"tiled C for the CPU has no use for {written}"
+            help = f"leave out {written}, which is about kernels on a device"
+            raise IgnoredOption(message, help=help, subject=written)
+        if recipe is not None and name not in TAKEN[recipe]:
+            takers = ", ".join(r for r in RECIPES if name in TAKEN[r])
+            message = f"the recipe {recipe} has no use for {written}"
+            help = f"leave out {written}, or choose a recipe that takes it: {takers}"
+            raise IgnoredOption(message, help=help, subject=written)
