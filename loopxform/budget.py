@@ -64,6 +64,8 @@ class Budget:
     until: float = inf
     bytes: float = inf
     exhausted: Literal["", "time", "memory"] = ""
+    short: bool = False
+    """Whether something inside was given up for want of time."""
     _look: float = -inf
 
     @staticmethod
@@ -84,7 +86,7 @@ class Budget:
         if not self.exhausted:
             now = cpu_seconds()
             if now >= self.until:
-                self.exhausted = "time"
+                self.exhausted, self.short = "time", True
             elif self.bytes != inf and now >= self._look:
                 self._look = now + PAUSE
                 if memory_bytes() >= self.bytes:
@@ -99,6 +101,17 @@ _current: ContextVar[Budget | None] = ContextVar("budget", default=None)
 @contextmanager
 def within(budget: Budget) -> Iterator[Budget]:
     """What is asked inside heeds `budget`, and the one around it."""
+    around = _current.get()
+    try:
+        with _in_force(budget):
+            yield budget
+    finally:
+        if around is not None:
+            around.short |= budget.short
+
+
+@contextmanager
+def _in_force(budget: Budget) -> Iterator[Budget]:
     around = _current.get()
     if around is not None:
         budget.until = min(budget.until, around.until)
@@ -121,7 +134,7 @@ def give_up() -> NoReturn:
     """Says that the time left is too short for what is to be done next. Raises Exhausted."""
     budget = _current.get()
     assert budget is not None
-    budget.exhausted = budget.exhausted or "time"
+    budget.exhausted, budget.short = budget.exhausted or "time", True
     raise Exhausted(budget.exhausted)
 
 
@@ -140,15 +153,17 @@ def shared(items: Sequence[T], judged: Callable[[T], R]) -> tuple[R, ...]:
     """What is said of each of the items, whatever their order: an equal part of half the time for
     each, then, for those that it was too little for, an equal part of the rest. `judged` catches
     `Exhausted` and says so in its answer."""
-    answers: dict[int, R] = {}
+    around, answers = _current.get(), dict[int, R]()
     again = list(range(len(items)))
-    for share in (0.5, 1.0):
+    for share in (0.5, 1.0) if len(items) > 1 else (1.0,):
         seconds = seconds_left() * share / max(1, len(again))
         short = []
         for n in again:
-            with within(Budget.of(seconds)) as budget:
+            with _in_force(Budget.of(seconds)) as budget:
                 answers[n] = judged(items[n])
-            if budget.exhausted == "time" and seconds < inf:
+            if budget.short:
                 short.append(n)
         again = short
+    if around is not None:
+        around.short |= bool(again)
     return tuple(answers[n] for n in range(len(items)))

@@ -110,12 +110,15 @@ class CheckedFunction:
     def json(self) -> dict[str, object]:
         audited = {c.path: {"openmp": c.json()} for c in self.claims}
         said = {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
+        notes = [m.note for m in self.matrices if m.note]
+        noted = {"notes": notes} if notes else {}
         return {
             "name": self.name,
             "line": self.loc.line if self.loc else 0,
             "loops": [v.json() | audited.get(v.path, {}) for v in self.loops],
             "dependences": [d.json() for m in self.matrices for d in (*m.rows, *m.unmodelled)],
             **said,
+            **noted,
         }
 
 

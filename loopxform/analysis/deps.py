@@ -118,10 +118,34 @@ def dependences(
 @remembered(256)
 def dependences_among(where: Region) -> tuple[Dependence, ...]:
     """The dependences among the instances of a region, which may be some of a larger one."""
-    return _Search(where).rows()
+    return _search(where).rows()
+
+
+@remembered(256)
+def carried_rows(where: Region) -> tuple[Dependence, ...]:
+    """The dependences between iterations of loops, as far as they differ: of the pairs of accesses
+    that meet the same elements in the same iterations, the first stands for all."""
+    return _search(where).carried()
+
+
+def pairs(where: Region) -> int:
+    """How many pairs of accesses `dependences_among` looks at."""
+    by_storage = _search(where).by_storage.values()
+    return sum(len(uses) ** 2 for uses in by_storage if any(a.write for _, a in uses))
 
 
 Key: TypeAlias = tuple[object, ...]
+Use: TypeAlias = tuple[int, Access]
+
+
+def _where(x: Instance) -> Key:
+    """The iterations of a statement, as they are compared."""
+    return id(x.domain), tuple(loop.path for loop in x.loops)
+
+
+@remembered(16)
+def _search(where: Region) -> _Search:
+    return _Search(where)
 
 
 class _Search:
@@ -131,15 +155,35 @@ class _Search:
         self.region = where
         self.known: dict[Key, list[tuple[Row, Witness | None]]] = {}
         self.reductions: dict[Path, tuple[Reduction, ...]] = {}
-
-    def rows(self) -> tuple[Dependence, ...]:
-        by_storage: dict[tuple[str, Path | None], list[tuple[int, Access]]] = {}
-        for n, instance in enumerate(self.region.instances):
+        self.by_storage: dict[tuple[str, Path | None], list[Use]] = {}
+        for n, instance in enumerate(where.instances):
             for access in instance.accesses:
                 key = (access.storage.name, access.storage.decl)
-                by_storage.setdefault(key, []).append((n, access))
+                self.by_storage.setdefault(key, []).append((n, access))
+
+    def rows(self) -> tuple[Dependence, ...]:
+        return self._among(self.by_storage.values())
+
+    def carried(self) -> tuple[Dependence, ...]:
+        rows = self._among(map(self._first, self.by_storage.values()))
+        return tuple(d for d in rows if d.level is not None)
+
+    def _first(self, uses: Sequence[Use]) -> list[Use]:
+        """The first of the accesses that depend alike."""
+        first: dict[Key, Use] = {}
+        for use in uses:
+            first.setdefault(self._alike(*use), use)
+        return list(first.values())
+
+    def _alike(self, n: int, a: Access) -> Key:
+        """What two accesses have in common where they depend alike on those of other iterations."""
+        instance = self.region.instances[n]
+        return (*_where(instance), a.storage.loops, a.meaning, a.write, instance.exact, a.exact)
+
+    def _among(self, storages: Iterable[Sequence[Use]]) -> tuple[Dependence, ...]:
+        """The dependences among the accesses of each of some storages."""
         out: dict[Dependence, Dependence] = {}
-        for uses in by_storage.values():
+        for uses in storages:
             if not any(a.write for _, a in uses):
                 continue
             for n, a in uses:
@@ -217,9 +261,7 @@ class _Search:
         source, sink = self.region.instances[n], self.region.instances[m]
         forward = n < m and not exclusive(source.path, sink.path)
         key: Key = (
-            *(id(x.domain) for x in (source, sink)),
-            *(tuple(loop.path for loop in x.loops) for x in (source, sink)),
-            a.storage.loops, a.meaning, b.meaning, forward,
+            *_where(source), *_where(sink), a.storage.loops, a.meaning, b.meaning, forward,
         )  # fmt: skip
         if key not in self.known:
             self.known[key] = self._solve(Pair(source, a, sink, b, loops), forward=forward)

@@ -12,30 +12,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from loopxform.analysis.deps import Dependence, Endpoint, dependences, dependences_among
+from loopxform.analysis.deps import Dependence, Endpoint, carried_rows, dependences_among, pairs
 from loopxform.analysis.directions import OPEN
-from loopxform.analysis.region import OPAQUE, region
+from loopxform.analysis.region import OPAQUE, Region, region
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import Path, enclosing, walk
 
+MOST_PAIRS = 100_000
+"""Pairs of accesses of one nest that each have rows of their own: a second or two, some 100 MiB."""
+
 MOST_LINES = 60
 """Rows of one nest that are printed for people; `--format json` has them all."""
+
+ABRIDGED = (
+    "{} pairs of accesses: of those alike one is shown, and of rows within one iteration none"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
     """The dependences of one nest: rows over the loops of the nest in text order. `unmodelled` has
     a row from each statement that is not modelled to itself, of the array `*`; a nest that was too
-    hard for the limits has such a row from the loop itself, and `exhausted` says so."""
+    hard for the limits has such a row from the loop itself. `note` says so, or that there are too
+    many pairs of accesses for rows of each."""
 
     path: Path
     loops: tuple[str, ...]
     loop_paths: tuple[Path, ...]
     rows: tuple[Dependence, ...]
     unmodelled: tuple[Dependence, ...] = ()
-    exhausted: str = ""
+    note: str = ""
 
     def entry(self, d: Dependence, column: int) -> str:
         """The direction of a row in a column, with the distance where it is known and not 0; blank
@@ -64,26 +72,29 @@ def _matrix(fn: Function, path: Path) -> Matrix:
     assert isinstance(loop, For)
     inner = [(path, loop.var), *((p, x.var) for p, x in below(loop, path) if isinstance(x, For))]
     unmodelled = tuple(_unmodelled(fn, path, loop))
-    rows, exhausted = tuple[Dependence, ...](), ""
+    rows, note = tuple[Dependence, ...](), ""
     try:
         spend()
-        rows = _modelled_rows(fn, path, all_modelled=not unmodelled)
+        where = _modelled(fn, path, loop)
+        many = pairs(where)
+        if many > MOST_PAIRS:
+            rows, note = carried_rows(where), ABRIDGED.format(many)
+        else:
+            rows = dependences_among(where)
     except Exhausted as e:
-        exhausted = f"{e.message}; {e.help}"
+        note = f"{e.message}; {e.help}"
         end = Endpoint(OPAQUE, loop.origin.loc, path)
-        unmodelled = (*unmodelled, _anything(end, [(path, loop)], exhausted))
+        unmodelled = (*unmodelled, _anything(end, [(path, loop)], note))
     names, paths = tuple(v for _, v in inner), tuple(p for p, _ in inner)
-    return Matrix(path, names, paths, rows, unmodelled, exhausted)
+    return Matrix(path, names, paths, rows, unmodelled, note)
 
 
-def _modelled_rows(fn: Function, path: Path, *, all_modelled: bool) -> tuple[Dependence, ...]:
-    loop = enclosing(fn, path)[-1]
+def _modelled(fn: Function, path: Path, loop: For) -> Region:
+    """The statements of a nest that are modelled."""
     live = any(s.live_out for _, s in below(loop, path) if isinstance(s, For))
-    if all_modelled:
-        return dependences(fn, path, counters=live)
     where = region(fn, path, counters=live)
     modelled = tuple(i for i in where.instances if i.label != OPAQUE)
-    return dependences_among(replace(where, instances=modelled))
+    return where if modelled == where.instances else replace(where, instances=modelled)
 
 
 def _unmodelled(fn: Function, path: Path, loop: For) -> Iterator[Dependence]:
@@ -119,9 +130,7 @@ def matrix_text(m: Matrix) -> str:
 
 def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
     if not m.rows:
-        if m.exhausted:
-            yield m.exhausted
-        elif not m.unmodelled:
+        if not m.unmodelled:
             yield "no dependences"
         return
     widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]
@@ -134,6 +143,8 @@ def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
 
 
 def _lines(m: Matrix) -> Iterator[str]:
+    if m.note:
+        yield m.note
     for line in sorted(
         {d.source.loc.line for d in m.unmodelled if d.source.loc and d.source.path != m.path}
     ):

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from loopxform.analysis.assumptions import assumed
-from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.deps import Dependence, carried_rows
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
-from loopxform.analysis.region import visible
+from loopxform.analysis.region import region, visible
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.affine import value_of
@@ -201,10 +201,11 @@ def _carried(fn: Function, path: Path) -> list[Dependence]:
     value is."""
     nest = _nest(fn, path)
     live = any(s.live_out for s in _inner_loops(fn, nest))
-    rows = [d for d in dependences(fn, nest, counters=live) if d.carrier == path]
+    rows = [d for d in carried_rows(region(fn, nest, counters=live)) if d.carrier == path]
     if all(d.exact for d in rows):
         return rows
-    return [d for d in dependences(fn, path, counters=live) if d.carrier == path]
+    own = region(fn, path, counters=live)
+    return [d for d in carried_rows(own) if d.carrier == path]
 
 
 def _inner_loops(fn: Function, path: Path) -> Iterator[For]:

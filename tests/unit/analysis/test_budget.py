@@ -172,6 +172,40 @@ def test_parts_of_a_budget_do_not_depend_on_the_order() -> None:
         assert answers == {2: "known", 3: "known", 60: "known", 500: "unknown"}
 
 
+@pytest.mark.usefixtures("ticking")
+def test_what_is_short_of_time_inside_gets_more() -> None:
+    """The part of a part is too little for the item, the whole is not."""
+
+    def worked(seconds: int) -> str:
+        with within(budget.part(1 / 2)):
+            (answer,) = shared([seconds], attempt)
+        return answer
+
+    def attempt(seconds: int) -> str:
+        try:
+            for _ in range(seconds):
+                spend()
+        except Exhausted:
+            return "unknown"
+        return "known"
+
+    with within(Budget.of(400)):
+        assert shared([1, 1, 1, 90], worked) == ("known",) * 4
+
+
+def test_many_statements_have_a_row_for_each_kind_of_pair() -> None:
+    """200 statements, 40,000 pairs a kind: verdicts with a witness, and a matrix that says what it
+    leaves out, in a second."""
+    body = [s(f"a[i + {k % 5}] = a[i - {k % 4}]") for k in range(200)]
+    f = fn("n, a[]", loop("i", 4, "n", *body))
+    began = time.process_time()
+    (v,), (m,) = judge(f), matrix(f)
+    assert time.process_time() - began < 2
+    assert (v.parallel, v.reasons[0].witness) == ("no", "i=4 and i=5 (n=6)")
+    assert m.note.startswith("160000 pairs of accesses:")
+    assert 0 < len(m.rows) < 100
+
+
 TANGLED = "".join(
     f"if (i % {k % 5 + 2} == {k % 2}) a[i / {k % 3 + 2} + {k}] = a[i * 3 % {k + 3}];\n"
     for k in range(12)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from nests import decl, e, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
 
-from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.deps import Dependence, carried_rows, dependences
+from loopxform.analysis.region import region
 from loopxform.ir.nodes import Copy, Function, Slice
 from loopxform.ir.visit import replace_at
 
@@ -195,6 +196,22 @@ def test_a_loop_variable_read_after_its_loop_is_data() -> None:
         loop("i", 0, "n", loop("j", 0, "m", s("a[j] = 1")), s("a[i] = j", "S1")),
     )
     assert ("flow", "j", "=") in rows(f)
+
+
+def test_accesses_that_are_alike_depend_alike() -> None:
+    """One pair of each kind tells what all pairs tell of the dependences between iterations."""
+    body = [s(f"a[i + {k % 3}] = a[2*j - {k % 2}] + t", "S") for k in range(6)]
+    odd = when("a[i] > 0", s("a[j] += 1"), s("t = a[i + 1]"))
+    many = fn("n, a[], t", loop("i", 0, "n", *body, loop("j", 1, "i", *body, odd), s("t = i")))
+    for f in (many, mm(), mm_c89(), skew()):
+        where = region(f)
+        every = {_facts(d) for d in dependences(f) if d.level is not None}
+        assert {_facts(d) for d in carried_rows(where)} == every
+    assert len(carried_rows(region(many))) < len(dependences(many)) / 3
+
+
+def _facts(d: Dependence) -> tuple[object, ...]:
+    return d.kind, d.array, d.declared, d.loop_paths, d.vector, d.exact
 
 
 def test_the_same_program_is_analysed_once() -> None:
