@@ -20,11 +20,13 @@ They are loaded on first use, so that `import loopxform` costs next to nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # that of typing takes longer to load than all the rest here
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from loopxform.api import File, Routine, load, loads
     from loopxform.checked import CheckedFile, CheckedFunction, check
     from loopxform.errors import ArgumentError, LoopxformError

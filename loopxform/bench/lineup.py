@@ -19,8 +19,6 @@ from loopxform.runtime.device import DeviceInfo, place_on_bus
 from loopxform.runtime.queue import Queue
 from loopxform.tiled import TiledRoutine
 
-LIBRARIES = ("cublas", "clblast")
-
 
 @dataclass(frozen=True)
 class Lineup:

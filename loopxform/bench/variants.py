@@ -14,7 +14,6 @@ from loopxform.recipes.sizes import NAMES, RECIPES, Options, Recipe
 from loopxform.recipes.wishes import Wish, wish
 from loopxform.tiled import TiledRoutine, tile_routine
 
-DEFAULT = ("naive", "block", "register")
 SWITCHES = (
     *("Rk", "vector", "index", "stages", "serpentine", "cyclic", "pack"),
     *("group-order", "item-layout"),

@@ -9,8 +9,7 @@ from functools import partial
 
 from loopxform import __version__
 from loopxform.api import File
-from loopxform.cli.options import add_contract, chosen, parser, read
-from loopxform.cli.parser import Parser
+from loopxform.cli.options import chosen, read
 from loopxform.cli.script import Script, Text, is_size, read_script, saved
 from loopxform.errors import TransformError, UsageError, quoting
 from loopxform.files import in_folder, write_all
@@ -18,46 +17,8 @@ from loopxform.ir.printer import listing
 from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
 from loopxform.transforms.sites import LARGEST_TILE
 
-EPILOG = "steps:\n" + "\n".join(f"  {kind.usage}" for kind in STEPS.values())
 
-
-EXAMPLES = (
-    "apply mm.c --do 'stripmine i 64' --do 'interchange i j'",
-    "apply mm.c --do 'parallelise i' --emit c -o build",
-    "apply mm.c --script steps.json --emit opencl -o build     as tile --json saved them",
-)
-FIRST = (
-    *("--do", "--script", "--tile", "--emit", "-o", "--show-steps", "--function", "-I", "-D"),
-    *("--fp-contract",),
-)
-
-
-def options() -> Parser:
-    about = "Applies steps in order; an illegal one is refused, nothing is written."
-    p = parser("apply", about, examples=EXAMPLES, first=FIRST)
-    p.formatter_class = argparse.RawDescriptionHelpFormatter
-    p.epilog = EPILOG
-    s = p.add_argument_group("steps")
-    s.add_argument(
-        "--do", dest="steps", action="append", default=[], metavar="STEP", help="a step, as below"
-    )
-    s.add_argument("--script", metavar="FILE.json", help="steps as `tile --json` saves them")
-    s.add_argument("--tile", action="append", default=[], metavar="NAME=N", help="a named size")
-    o = p.add_argument_group("output")
-    o.add_argument(
-        "--emit",
-        choices=("listing", "c", "opencl", "json"),
-        default="listing",
-        help="what to write: the listing, C with OpenMP, kernel and host code, or the steps",
-    )
-    add_contract(o, "(on, or what the script says)")
-    o.add_argument("-o", dest="output", metavar="DIR", help="write files there (default: print)")
-    o.add_argument("--show-steps", action="store_true", help="print the listing after every step")
-    return p
-
-
-def main(argv: list[str]) -> int:
-    args = options().parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     file = read(args)
     script = read_script(args.script) if args.script else Script()
     contract = script.contract is not False

@@ -11,14 +11,13 @@ from loopxform import __version__
 from loopxform.api import File, Routine
 from loopxform.bench import external, plot, sizes, variants
 from loopxform.bench.external import Command
-from loopxform.bench.lineup import LIBRARIES, Lineup
+from loopxform.bench.lineup import Lineup
 from loopxform.bench.measure import Bench, Contestant, Row, text
 from loopxform.bench.report import Measured, as_json
 from loopxform.cli import running, tiling
 from loopxform.cli.bench_text import head, lines
 from loopxform.cli.inputs import progress
-from loopxform.cli.options import add_contract, chosen, numbers, parser, read
-from loopxform.cli.parser import Parser
+from loopxform.cli.options import chosen, numbers, read
 from loopxform.errors import UsageError, about, quoting
 from loopxform.files import Output, Picture, write_all
 from loopxform.recipes.operations import operations
@@ -27,89 +26,8 @@ from loopxform.runtime.peak import Peak, measured
 from loopxform.runtime.queue import queue_on
 from loopxform.verify.check_run import Reference
 
-EXAMPLES = (
-    "bench mm.c --size M=1024,U=1024,N=1024",
-    "bench mm.c --sizes M=U=N=512,1024 --vary Tk=8,16 --plot bars.svg",
-    "bench mm.c --size M=N=U=2048 --against clblast --command './mine {M} {N} {U}'",
-)
-FIRST = (
-    *("--size", "--sizes", "--variants", "--vary", "--against", "--command", "--repeat"),
-    *(
-        "--device",
-        "--plot",
-        "--json",
-    ),
-)
 
-
-def options() -> Parser:
-    p = parser(
-        "bench",
-        "Times variants of the kernel on a device in one run, by OpenCL events, on arrays that "
-        "stay there. Before that every result is compared with your own C, compiled by cc.",
-        examples=EXAMPLES,
-        first=FIRST,
-    )
-    _add_what(p)
-    _add_how(p)
-    t = tiling.add_sizes(p)
-    tiling.add_details(t)
-    add_contract(t, "(on; off is bit-exact)")
-    tiling.add_device(p)
-    return p
-
-
-def _add_what(p: argparse.ArgumentParser) -> None:
-    g = p.add_argument_group("what is timed")
-    running.add_size(g)
-    g.add_argument(
-        "--sizes",
-        action="append",
-        default=[],
-        metavar="SIZES",
-        help="several sets of them: M=512,1024; M=N=512,1024 (the same number); a file, a set a "
-        "line; seed000: the 16 sets of the thesis. Given several times, they multiply",
-    )
-    default = ",".join(variants.DEFAULT)
-    g.add_argument(
-        "--variants",
-        "--recipes",
-        default=default,
-        metavar="NAMES",
-        help=f"recipes ({default}); the first is what speed-ups are against",
-    )
-    g.add_argument(
-        "--vary",
-        action="append",
-        default=[],
-        metavar="Tk=8,16,32",
-        help="a variant for each of these values (of sizes, Rk, vector, index, stages, "
-        "serpentine, cyclic, pack, group-order or item-layout). Given several times, they multiply",
-    )
-    help = "a library, where the nest is a matrix product"
-    g.add_argument("--against", action="append", default=[], choices=LIBRARIES, help=help)
-    g.add_argument(
-        "--command",
-        action="append",
-        default=[],
-        metavar="'PROG {M} {N}'",
-        help="a program that times itself: the last line of its output is its milliseconds",
-    )
-
-
-def _add_how(p: argparse.ArgumentParser) -> None:
-    g = p.add_argument_group("how")
-    g.add_argument("--repeat", default="10", metavar="N", help="timed launches (10)")
-    g.add_argument("--warmup", default="2", metavar="N", help="launches before these (2)")
-    running.add_inputs(g)
-    g.add_argument("--json", metavar="FILE", help="save what was measured; - prints it")
-    g.add_argument("--plot", metavar="FILE", help="save a chart of bars, .png or .svg")
-    help = "measure what the device can do at most, and save the roofline, .png or .svg"
-    g.add_argument("--roofline", metavar="FILE", help=help)
-
-
-def main(argv: list[str]) -> int:
-    args = options().parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     asked = sizes.every(numbers("--size", args.size), args.sizes)
     wanted = variants.every(args.variants, args.vary)
     programs = external.commands(args.command, asked)

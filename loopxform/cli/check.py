@@ -12,77 +12,15 @@ from loopxform.budget import Budget, within
 from loopxform.checked import CheckedFile, checked
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
-from loopxform.cli.options import amount, chosen, parser, read
-from loopxform.cli.parser import Parser
+from loopxform.cli.options import amount, chosen, read
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import InternalError, LoopxformError, UsageError, contained
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.written import whole
 from loopxform.source import Loc
 
-SECONDS = 60
-"""CPU time that nobody waits for the verdicts on one file."""
 
-MEBIBYTES = 800
-"""Memory in use beyond which nothing more is started."""
-
-
-EXAMPLES = (
-    "check mm.c                             every loop, and the dependences between iterations",
-    "check mm.c --can 'interchange i j'     is a step legal?",
-    "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
-    "check src --format sarif > found.sarif all .c files of a folder, for code scanning",
-)
-FIRST = (
-    *("--can", "--require", "--format", "--function", "--line", "--time-limit", "-I", "-D"),
-    *(
-        "--cflags",
-        "--color",
-    ),
-)
-
-
-def options() -> Parser:
-    p = parser(
-        "check",
-        "Judges every loop: yes, reduction, privatizable, no, or unknown.",
-        many=True,
-        examples=EXAMPLES,
-        first=FIRST,
-    )
-    p.add_argument("--format", choices=("text", "json", "sarif"), default="text")
-    p.add_argument("--line", metavar="N", help="only the loops that begin on this line")
-    p.add_argument(
-        "--can",
-        action="append",
-        default=[],
-        metavar="STEP",
-        help="whether a step is legal: 'interchange i j' (exit status 1 where it is not)",
-    )
-    p.add_argument(
-        "--require",
-        action="append",
-        default=[],
-        metavar="VERDICT:LINE",
-        help="exit status 1 unless the loop is parallel:LINE, privatizable:LINE or reduction:LINE",
-    )
-    p.add_argument(
-        "--time-limit",
-        default=str(SECONDS),
-        metavar="SECONDS",
-        help=f"CPU time for a file (default {SECONDS}); beyond it: unknown",
-    )
-    p.add_argument(
-        "--memory-limit",
-        default=str(MEBIBYTES),
-        metavar="MIB",
-        help=f"memory in use (default {MEBIBYTES}); beyond it: unknown",
-    )
-    return p
-
-
-def main(argv: list[str]) -> int:
-    args = options().parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     seconds = amount("--time-limit", args.time_limit, "seconds", "20")
     mebibytes = amount("--memory-limit", args.memory_limit, "MiB", "800")
     files = inputs.c_files(args.files)
@@ -114,8 +52,8 @@ def main(argv: list[str]) -> int:
     failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
     for e in failed[:-1]:
         if e.loc is None:
-            put_on_command_line(e, ["check", *argv])
-        streams.complain(e.render(paint=painter(argv, sys.stderr)))
+            put_on_command_line(e, args.words)
+        streams.complain(e.render(paint=painter(args.words, sys.stderr)))
     if failed:
         raise failed[-1]
     refuted = any(c.proven is False for r in reports for c in r.claims)

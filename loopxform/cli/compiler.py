@@ -23,19 +23,6 @@ _WITH_VALUE = frozenset(
 )
 
 
-def add_cflags(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--cflags",
-        nargs=argparse.REMAINDER,
-        default=[],
-        metavar="OPTION",
-        help="the compiler's options, to the end of the line: those that change the text are taken",
-    )
-    group.add_argument(
-        "--cflags-file", metavar="FILE", help="the compiler's options, one on each line"
-    )
-
-
 def take_cflags(args: argparse.Namespace) -> None:
     """Moves what --cflags-file and --cflags say to -I, -D and -U, and leaves in --cflags what
     decides the macros of the compiler; folders are in the order in which a compiler searches them.

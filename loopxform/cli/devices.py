@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING
 
-from loopxform.cli.parser import Parser
 from loopxform.errors import DeviceError
 from loopxform.recipes.limits import PROFILES
 
@@ -12,13 +12,7 @@ if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
 
 
-def main(argv: list[str]) -> int:
-    p = Parser(
-        prog="loopxform devices",
-        description="Lists devices that kernels can run on, and named profiles.",
-    )
-    p.add_argument("--profiles", action="store_true", help="only the profiles")
-    args = p.parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     if not args.profiles:
         _list_devices()
     print("profiles (--profile NAME):")

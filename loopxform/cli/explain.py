@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import sys
 
-from loopxform.cli.parser import Parser
 from loopxform.codes import CODES
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
 from loopxform.transforms import STEPS
 
 
-def main(argv: list[str]) -> int:
-    p = Parser(prog="loopxform explain", description="Explains a step or a diagnostic code.")
-    p.add_argument("step", nargs="?", metavar="STEP|CODE", help="without it: all steps")
-    args = p.parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     if args.step is None:
         for kind in STEPS.values():
             print(f"  {kind.usage}")

@@ -10,42 +10,6 @@ from loopxform.api import File
 from loopxform.files import Output, depfile, escaped
 
 
-def add_build_options(group: argparse._ArgumentGroup) -> None:
-    """-MD, -MF, -MT and -MQ, as cc has them (-MF alone is enough; -MP is there unless --no-phony),
-    and --no-cache."""
-    group.add_argument(
-        "--no-phony",
-        action="store_true",
-        help="no rules for the headers: other readers than make do not need them",
-    )
-    group.add_argument(
-        "--no-cache",
-        action="store_true",
-        help="do the work, whether or not it was done before (docs/building.md)",
-    )
-    group.add_argument(
-        "-MD", dest="rule", action="store_true", help="write NAME.d, the rule for make"
-    )
-    group.add_argument(
-        "-MF", dest="rule_file", metavar="FILE", help="where to write the rule (NAME.d in DIR)"
-    )
-    group.add_argument(
-        "-MT",
-        dest="rule_targets",
-        action="append",
-        metavar="TARGET",
-        help="the target of the rule, as it is (the files that are written)",
-    )
-    group.add_argument(
-        "-MQ",
-        dest="rule_targets",
-        action="append",
-        type=escaped,
-        metavar="TARGET",
-        help="the same, with what make reads in its own way escaped",
-    )
-
-
 def inputs(args: argparse.Namespace, file: File) -> tuple[str, ...]:
     """The files that the output depends on."""
     profile = args.profile or ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from loopxform.api import File
-from loopxform.cli import offload_text, streams, tiling
+from loopxform.cli import failures, offload_text, tiling
 from loopxform.cli.colour import painter
-from loopxform.cli.makerule import add_build_options, inputs, with_rule
-from loopxform.cli.options import add_contract, parser, read
-from loopxform.cli.parser import Parser
+from loopxform.cli.makerule import inputs, with_rule
+from loopxform.cli.options import read
 from loopxform.cli.tile import steps
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
@@ -17,49 +17,8 @@ from loopxform.recipes.sizes import Options
 from loopxform.source import Loc
 from loopxform.spliced import OffloadedFile, offload_file
 
-EXAMPLES = (
-    "offload solver.c -o build                     every loop of the file that can run in parallel",
-    "offload solver.c --function step --report     one function; each kernel and each transfer",
-    "offload solver.c --profile h100 --dry-run     for a device; nothing is written",
-)
-FIRST = (
-    *("--function", "--report", "-o", "--profile", "--device", "--reassociate", "--Ty", "--Tx"),
-    *(
-        "--show-steps",
-        "--dry-run",
-    ),
-)
 
-
-def options() -> Parser:
-    p = parser(
-        "offload",
-        "Writes NAME_opencl.c (the file as it is, with launches in front of the loops that they "
-        "stand for: cc NAME_opencl.c -lOpenCL -lm), NAME_opencl.h, and NAME.cl (the kernels). "
-        "Loops that cannot run in parallel run on the host, with kernels inside, or on one "
-        "work-item; arrays are copied once for all kernels of a function. Each transformation is "
-        "proven legal.",
-        several=True,
-        examples=EXAMPLES,
-        first=FIRST,
-    )
-    g = tiling.add_sizes(p)
-    tiling.add_edges(g)
-    tiling.add_reassociate(g)
-    add_contract(g, "(on)")
-    tiling.add_device(p)
-    o = p.add_argument_group("output")
-    o.add_argument("-o", dest="output", metavar="DIR", default=".", help="where to write (.)")
-    o.add_argument("--report", action="store_true", help="print every kernel and every transfer")
-    o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
-    o.add_argument("--dry-run", action="store_true", help="write no files")
-    add_build_options(o)
-    o.add_argument("-q", "--quiet", action="store_true", help="no summary")
-    return p
-
-
-def main(argv: list[str]) -> int:
-    args = options().parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     limits = tiling.limits_for(args)
     file = read(args)
     sizes = tiling.given_sizes(args)
@@ -82,7 +41,7 @@ def main(argv: list[str]) -> int:
             print(line)
         for path in written:
             print(f"wrote {path}")
-    return streams.told(done.broken, file.parsed.sources, painter(argv, sys.stderr))
+    return failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
 
 
 def _known(file: File, name: str) -> str:

@@ -1,62 +1,19 @@
-"""What several commands share: the C file and its preprocessor options, and numbers."""
+"""What several commands read from the command line: the C file, and numbers."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from math import isfinite
 
 from loopxform.api import File, Routine, load, loads
-from loopxform.cli.compiler import add_cflags, take_cflags
-from loopxform.cli.parser import Parser
+from loopxform.cli.compiler import take_cflags
 from loopxform.errors import InputError, UsageError, about
 from loopxform.frontend.rawtext import decode
 from loopxform.ir.written import number, whole
 from loopxform.transforms.sites import LARGEST_TILE
-
-
-def parser(
-    name: str,
-    about: str,
-    *,
-    examples: Sequence[str],
-    first: Sequence[str],
-    many: bool = False,
-    several: bool = False,
-) -> Parser:
-    """The parser of a command that reads one C file, or `many`, and is about one function of it,
-    or `several`. Help begins with the `examples` and the options `first`."""
-    p = Parser(prog=f"loopxform {name}", description=about, allow_abbrev=False)
-    p.examples, p.first = examples, first
-    if many:
-        help = "C files, folders with C files below, or - for standard input"
-        p.add_argument("files", nargs="+", metavar="FILE.c", help=help)
-    else:
-        p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
-    if several:
-        help = "a function to use (all of the file); may be given several times"
-        p.add_argument("--function", metavar="NAME", action="append", default=[], help=help)
-    else:
-        help = "the function to use, where there are several"
-        p.add_argument("--function", metavar="NAME", help=help)
-    c = p.add_argument_group("preprocessor")
-    for option, into, metavar, help in (
-        ("-I", "include", "DIR", "a folder with headers"),
-        ("-D", "define", "NAME[=VALUE]", "a macro, or one with a value"),
-        ("-U", "undefine", "NAME", "a macro that is not to be defined"),
-    ):
-        c.add_argument(option, dest=into, action="append", default=[], metavar=metavar, help=help)
-    add_cflags(c)
-    return p
-
-
-def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
-    """`--fp-contract`; None where it is not given."""
-    words = f"let the device fuse a*b + c {default}"
-    group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
 
 
 def read(args: argparse.Namespace, path: str | None = None) -> File:

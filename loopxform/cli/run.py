@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from loopxform.cli import running, tiling
 from loopxform.cli.colour import painter
-from loopxform.cli.options import chosen, numbers, parser, read
-from loopxform.cli.parser import Parser
+from loopxform.cli.options import chosen, numbers, read
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
 from loopxform.errors import about, quoting
 from loopxform.verify.check_run import run
 
-EXAMPLES = (
-    "run mm.c --size M=513,U=129,N=1025",
-    "run mm.c --size M=64,U=64,N=64 --recipe block --Ty 8",
-    "run csr.c --size n=1000,nnz=9000 --input row=0:nnz:sorted --input col=0:n",
-)
-FIRST = (
-    *("--size", "--input", "--repeat", "--device", "--recipe", "--Ty", "--Tx", "--Tk"),
-    *(
-        "--Ry",
-        "--Rx",
-    ),
-)
 
-
-def options() -> Parser:
-    p = parser(
-        "run",
-        "Runs the tiled kernel on random inputs and compares every element with your own C, "
-        "compiled by cc. With --fp-contract off (the default here) results must be identical; "
-        "where the nest calls exp, sin and the like, they may differ as far as OpenCL lets these.",
-        examples=EXAMPLES,
-        first=FIRST,
-    )
-    running.add_size(p)
-    running.add_inputs(p)
-    p.add_argument("--repeat", default="1", metavar="N", help="launches; median time (1)")
-    tiling.add_options(p)
-    return p
-
-
-def main(argv: list[str]) -> int:
-    args = options().parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     given = numbers("--size", args.size)
     inputs, seed = running.inputs(args), running.seed(args)
     repeat = running.launches("--repeat", args.repeat, 1)
@@ -71,7 +41,7 @@ def main(argv: list[str]) -> int:
             repeat=repeat,
         )
     sizes = ", ".join(f"{n}={v}" for n, v in given.items()) or "no sizes"
-    paint = painter(argv, sys.stdout)
+    paint = painter(args.words, sys.stdout)
     print(headline(tiled, tiling.unused(tiled, args)))
     print(f"  device        {device}")
     print(f"  inputs        {sizes}, random from seed {seed}")

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 
 from loopxform.api import File, Routine
+from loopxform.cli.arguments.running import SEED
 from loopxform.errors import UsageError, about
 from loopxform.ir.written import whole
 from loopxform.recipes.limits import Limits, profile
@@ -15,28 +16,8 @@ from loopxform.verify.cref import CSource
 from loopxform.verify.sizes import checked_sizes
 from loopxform.verify.values import FORM, Wanted, wanted
 
-SEED = 20200608
 LARGEST_SEED = (1 << 64) - 1
 MOST_LAUNCHES = 1_000_000
-
-
-def add_size(p: argparse._ActionsContainer) -> None:
-    """`--size`."""
-    p.add_argument(
-        "--size", action="append", default=[], metavar="M=513,U=129", help="numbers for scalars"
-    )
-
-
-def add_inputs(p: argparse._ActionsContainer) -> None:
-    """`--seed` and `--input`."""
-    p.add_argument("--seed", default=str(SEED), metavar="N", help=f"of the inputs ({SEED})")
-    p.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="NAME=LOW:HIGH",
-        help="values of an array, HIGH exclusive; 0:nnz:sorted for row pointers",
-    )
 
 
 def seed(args: argparse.Namespace) -> int:

@@ -6,11 +6,11 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from collections.abc import Iterator
 
-from loopxform.errors import InternalError, Paint
-from loopxform.source import Sources
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 MODES = {"stdin": (os.O_WRONLY, "r"), "stdout": (os.O_RDONLY, "w"), "stderr": (os.O_RDONLY, "w")}
 """How /dev/null stands in for a stream that is closed: its use fails, and no file that is opened
@@ -84,13 +84,6 @@ def discard(stream: TextIO) -> None:
         os.dup2(null, stream.fileno())
         os.close(null)
         stream.flush()
-
-
-def told(broken: Sequence[InternalError], sources: Sources, paint: Paint) -> int:
-    """The exit status after what functions met by our own fault, which is printed."""
-    for e in broken:
-        complain(e.render(sources, paint))
-    return InternalError.status if broken else 0
 
 
 def complain(text: str) -> None:

@@ -10,9 +10,8 @@ from pathlib import Path
 from loopxform.api import File
 from loopxform.cli import plan_text, tiling, transactions_text
 from loopxform.cli.colour import painter
-from loopxform.cli.makerule import add_build_options, inputs, with_rule
-from loopxform.cli.options import chosen, parser, read
-from loopxform.cli.parser import Parser
+from loopxform.cli.makerule import inputs, with_rule
+from loopxform.cli.options import chosen, read
 from loopxform.cli.script import saved
 from loopxform.cli.summary import lines
 from loopxform.files import Output, in_folder, write_all
@@ -20,48 +19,8 @@ from loopxform.ir.printer import listing
 from loopxform.recipes.limits import Limits
 from loopxform.transforms import Derivation
 
-EXAMPLES = (
-    "tile mm.c -o build                            sizes that fit most devices",
-    "tile mm.c --Ty 16 --Rx 4 --profile h100       some sizes given, the others fitted",
-    "tile mm.c --show-steps --dry-run --quiet      what is done, and why it is legal",
-    "tile mm.c --target openmp -o build            tiled C for the CPU",
-)
-FIRST = (
-    *("--Ty", "--Tx", "--Tk", "--Ry", "--Rx", "--recipe", "--profile", "--target", "-o"),
-    *("--show-steps",),
-)
 
-
-def options() -> Parser:
-    p = parser(
-        "tile",
-        "Writes NAME.cl (the kernel) and NAME_opencl.c/.h (a drop-in for the function: "
-        "cc NAME_opencl.c -lOpenCL -lm), each transformation proven legal.",
-        examples=EXAMPLES,
-        first=FIRST,
-    )
-    tiling.add_options(p)
-    o = p.add_argument_group("output")
-    o.add_argument("-o", dest="output", metavar="DIR", default=".", help="where to write (.)")
-    o.add_argument(
-        "--target",
-        choices=("opencl", "openmp"),
-        default="opencl",
-        help="an OpenCL kernel with host code, or tiled C for the CPU",
-    )
-    o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
-    o.add_argument("--show-plan", action="store_true", help="print what is used again, and why")
-    o.add_argument("--dry-run", action="store_true", help="write no files")
-    o.add_argument(
-        "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
-    )
-    add_build_options(o)
-    o.add_argument("-q", "--quiet", action="store_true", help="no summary")
-    return p
-
-
-def main(argv: list[str]) -> int:
-    args = options().parse_args(argv)
+def main(args: argparse.Namespace) -> int:
     tiling.require_taken(args, args.target)
     limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
     file = read(args)
@@ -86,7 +45,7 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
     if args.json == "-":
         print(script, end="")
     if not args.quiet:
-        paint = painter(["--color", args.color], talk)
+        paint = painter(args.words, talk)
         for line in lines(tiled, made.plan, tiling.unused(tiled, args), paint):
             print(line, file=talk)
         for path in written:

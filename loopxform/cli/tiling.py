@@ -7,97 +7,15 @@ from typing import TYPE_CHECKING
 
 from loopxform.api import File
 from loopxform.cli import streams
-from loopxform.cli.options import add_contract, chosen, positive
+from loopxform.cli.options import chosen, positive
 from loopxform.errors import DeviceError, IgnoredOption, UsageError, about
 from loopxform.recipes import taken, wishes
-from loopxform.recipes.limits import PROFILES, Limits, profile
-from loopxform.recipes.sizes import NAMES, RECIPES, Options, Recipe
+from loopxform.recipes.limits import Limits, profile
+from loopxform.recipes.sizes import NAMES, Options, Recipe
 from loopxform.tiled import TiledRoutine, tile_routine
 
 if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
-
-
-def add_options(p: argparse.ArgumentParser) -> None:
-    g = add_sizes(p)
-    g.add_argument(
-        "--recipe",
-        choices=("auto", *RECIPES),
-        default="auto",
-        help=wishes.RECIPE,
-    )
-    g.add_argument(
-        "--variant",
-        dest="recipe",
-        choices=("auto", *RECIPES),
-        default=argparse.SUPPRESS,
-        help=argparse.SUPPRESS,
-    )
-    add_details(g)
-    add_contract(g, "(tile: on; run: off, which is bit-exact)")
-    add_device(p)
-
-
-def add_details(g: argparse._ArgumentGroup) -> None:
-    """What else may be asked of tiling, whatever the recipe."""
-    add_edges(g)
-    g.add_argument("--Rk", metavar="N", help=wishes.CHUNKS)
-    add_reassociate(g)
-    g.add_argument(
-        "--manifest",
-        action="append",
-        default=[],
-        metavar="A:1,0",
-        help=wishes.LAYOUT,
-    )
-    g.add_argument("--vector", metavar="N", help=wishes.VECTOR)
-    g.add_argument("--index", choices=("32", "64"), help=wishes.INDEX)
-    g.add_argument("--specialise", action="append", default=[], metavar="M=N", help=wishes.FIXED)
-    g.add_argument("--stages", metavar="N", help=wishes.STAGES)
-    add_flags(g, "async-copies")
-    add_flags(g, "preload", "no-preload")
-    g.add_argument("--serpentine", metavar="ROWS", help=wishes.SERPENTINE)
-    g.add_argument("--cyclic", metavar="N", help=wishes.CYCLIC)
-    g.add_argument("--pack", metavar="N", help=wishes.PACK)
-    g.add_argument("--group-order", metavar="N", help=wishes.BANDS)
-    g.add_argument("--item-layout", metavar="RxC", help=wishes.LANES)
-
-
-def add_sizes(p: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """The tile sizes; returns their group."""
-    g = p.add_argument_group("tiling", "defaults fit the device; see docs/tiling.md")
-    for name, what in wishes.SIZES.items():
-        g.add_argument(f"--{name}", metavar="N", help=what)
-    return g
-
-
-def add_edges(g: argparse._ArgumentGroup) -> None:
-    """What else than bounds checks there may be in partial tiles."""
-    add_flags(g, "pad", "no-pad", "edge-versions")
-
-
-def add_flags(g: argparse._ArgumentGroup, *names: str) -> None:
-    """Options without a value."""
-    for name in names:
-        g.add_argument(f"--{name}", action="store_true", help=wishes.FLAGS[name])
-
-
-def add_reassociate(g: argparse._ArgumentGroup) -> None:
-    """That results may round differently."""
-    add_flags(g, "reassociate")
-
-
-def add_device(p: argparse.ArgumentParser) -> None:
-    """The device, or the profile, to fit."""
-    d = p.add_argument_group("device")
-    d.add_argument(
-        "--device", metavar="SPEC", help="a device of `loopxform devices` to fit and use"
-    )
-    d.add_argument(
-        "--profile",
-        metavar="NAME",
-        help=f"a device to fit, by name or by a file NAME.toml: {', '.join(PROFILES)}",
-    )
 
 
 def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: bool) -> TiledRoutine:

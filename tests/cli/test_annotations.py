@@ -11,7 +11,7 @@ from conftest import Golden
 
 import loopxform as lx
 from loopxform.cli import main
-from loopxform.cli.tile import options
+from loopxform.cli.arguments.tile import options
 from loopxform.recipes.wishes import wish
 
 Capture = pytest.CaptureFixture[str]

@@ -25,6 +25,7 @@ sys.stderr.write(json.dumps(sorted(sys.modules)))
 """
 
 PARSER = {"pycparser", "loopxform.frontend"}
+COMMAND = {"jinja2", "islpy", "loopxform.ir", "loopxform.transforms", "loopxform.api", *PARSER}
 HEAVY = {
     "matplotlib",
     "numpy",
@@ -37,8 +38,15 @@ HEAVY = {
     "multiprocessing",
 }
 COMMANDS: dict[str, tuple[list[str], set[str]]] = {
-    "version": (["--version"], {"argparse", "jinja2", "islpy", "loopxform.ir", *PARSER}),
-    "help": (["--help"], {"argparse", "jinja2", "islpy", "loopxform.ir", *PARSER}),
+    "version": (["--version"], {"argparse", "dataclasses", "typing"}),
+    "help": (["--help"], {"argparse", "dataclasses", "typing"}),
+    "check-help": (["check", "--help"], COMMAND),
+    "tile-help": (["tile", "--help"], COMMAND),
+    "offload-help": (["offload", "--help"], COMMAND),
+    "run-help": (["run", "--help"], COMMAND),
+    "bench-help": (["bench", "-h"], COMMAND),
+    "devices-help": (["devices", "--help"], COMMAND),
+    "explain-help": (["explain", "--help"], COMMAND),
     "explain": (["explain", "LX101"], {"jinja2", "islpy", *PARSER}),
     "devices": (["devices", "--profiles"], {"jinja2", "islpy", "loopxform.analysis", *PARSER}),
     "check": (["check", MM], {"jinja2", "islpy", "loopxform.codegen", "loopxform.recipes"}),

@@ -1,0 +1,20 @@
+"""The options of every command, a module each.
+
+They load no more than the words of the help need: a command is loaded when its options are read.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+
+from loopxform.cli.parser import Parser
+
+
+def understood(name: str, words: list[str]) -> argparse.Namespace:
+    """What the command line says after the name of a command; `words` are all of it.
+
+    Raises UsageError, SystemExit where help was printed.
+    """
+    options: Parser = import_module(f"loopxform.cli.arguments.{name}").options()
+    return options.parse_args(words, argparse.Namespace(words=[name, *words]))

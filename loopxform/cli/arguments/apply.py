@@ -1,0 +1,46 @@
+"""Options of `loopxform apply`."""
+
+from __future__ import annotations
+
+import argparse
+
+from loopxform.cli.arguments.common import add_contract, parser
+from loopxform.cli.parser import Parser
+from loopxform.transforms import STEPS
+
+EPILOG = "steps:\n" + "\n".join(f"  {kind.usage}" for kind in STEPS.values())
+
+EXAMPLES = (
+    "apply mm.c --do 'stripmine i 64' --do 'interchange i j'",
+    "apply mm.c --do 'parallelise i' --emit c -o build",
+    "apply mm.c --script steps.json --emit opencl -o build     as tile --json saved them",
+)
+
+FIRST = (
+    *("--do", "--script", "--tile", "--emit", "-o", "--show-steps", "--function", "-I", "-D"),
+    *("--fp-contract",),
+)
+
+
+def options() -> Parser:
+    about = "Applies steps in order; an illegal one is refused, nothing is written."
+    p = parser("apply", about, examples=EXAMPLES, first=FIRST)
+    p.formatter_class = argparse.RawDescriptionHelpFormatter
+    p.epilog = EPILOG
+    s = p.add_argument_group("steps")
+    s.add_argument(
+        "--do", dest="steps", action="append", default=[], metavar="STEP", help="a step, as below"
+    )
+    s.add_argument("--script", metavar="FILE.json", help="steps as `tile --json` saves them")
+    s.add_argument("--tile", action="append", default=[], metavar="NAME=N", help="a named size")
+    o = p.add_argument_group("output")
+    o.add_argument(
+        "--emit",
+        choices=("listing", "c", "opencl", "json"),
+        default="listing",
+        help="what to write: the listing, C with OpenMP, kernel and host code, or the steps",
+    )
+    add_contract(o, "(on, or what the script says)")
+    o.add_argument("-o", dest="output", metavar="DIR", help="write files there (default: print)")
+    o.add_argument("--show-steps", action="store_true", help="print the listing after every step")
+    return p

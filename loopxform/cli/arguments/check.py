@@ -1,0 +1,63 @@
+"""Options of `loopxform check`."""
+
+from __future__ import annotations
+
+from loopxform.cli.arguments.common import parser
+from loopxform.cli.parser import Parser
+
+SECONDS = 60
+"""CPU time that nobody waits for the verdicts on one file."""
+
+MEBIBYTES = 800
+"""Memory in use beyond which nothing more is started."""
+
+EXAMPLES = (
+    "check mm.c                             every loop, and the dependences between iterations",
+    "check mm.c --can 'interchange i j'     is a step legal?",
+    "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
+    "check src --format sarif > found.sarif all .c files of a folder, for code scanning",
+)
+
+FIRST = (
+    *("--can", "--require", "--format", "--function", "--line", "--time-limit", "-I", "-D"),
+    *("--cflags", "--color"),
+)
+
+
+def options() -> Parser:
+    p = parser(
+        "check",
+        "Judges every loop: yes, reduction, privatizable, no, or unknown.",
+        many=True,
+        examples=EXAMPLES,
+        first=FIRST,
+    )
+    p.add_argument("--format", choices=("text", "json", "sarif"), default="text")
+    p.add_argument("--line", metavar="N", help="only the loops that begin on this line")
+    p.add_argument(
+        "--can",
+        action="append",
+        default=[],
+        metavar="STEP",
+        help="whether a step is legal: 'interchange i j' (exit status 1 where it is not)",
+    )
+    p.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="VERDICT:LINE",
+        help="exit status 1 unless the loop is parallel:LINE, privatizable:LINE or reduction:LINE",
+    )
+    p.add_argument(
+        "--time-limit",
+        default=str(SECONDS),
+        metavar="SECONDS",
+        help=f"CPU time for a file (default {SECONDS}); beyond it: unknown",
+    )
+    p.add_argument(
+        "--memory-limit",
+        default=str(MEBIBYTES),
+        metavar="MIB",
+        help=f"memory in use (default {MEBIBYTES}); beyond it: unknown",
+    )
+    return p

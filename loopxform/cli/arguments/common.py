@@ -1,0 +1,99 @@
+"""What several commands share: the C file, its preprocessor, what build systems ask for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from loopxform.cli.parser import Parser
+from loopxform.files import escaped
+
+
+def parser(
+    name: str,
+    about: str,
+    *,
+    examples: Sequence[str],
+    first: Sequence[str],
+    many: bool = False,
+    several: bool = False,
+) -> Parser:
+    """The parser of a command that reads one C file, or `many`, and is about one function of it,
+    or `several`. Help begins with the `examples` and the options `first`."""
+    p = Parser(prog=f"loopxform {name}", description=about, allow_abbrev=False)
+    p.examples, p.first = examples, first
+    if many:
+        help = "C files, folders with C files below, or - for standard input"
+        p.add_argument("files", nargs="+", metavar="FILE.c", help=help)
+    else:
+        p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
+    if several:
+        help = "a function to use (all of the file); may be given several times"
+        p.add_argument("--function", metavar="NAME", action="append", default=[], help=help)
+    else:
+        help = "the function to use, where there are several"
+        p.add_argument("--function", metavar="NAME", help=help)
+    c = p.add_argument_group("preprocessor")
+    for option, into, metavar, help in (
+        ("-I", "include", "DIR", "a folder with headers"),
+        ("-D", "define", "NAME[=VALUE]", "a macro, or one with a value"),
+        ("-U", "undefine", "NAME", "a macro that is not to be defined"),
+    ):
+        c.add_argument(option, dest=into, action="append", default=[], metavar=metavar, help=help)
+    add_cflags(c)
+    return p
+
+
+def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
+    """`--fp-contract`; None where it is not given."""
+    words = f"let the device fuse a*b + c {default}"
+    group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
+
+
+def add_cflags(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--cflags",
+        nargs=argparse.REMAINDER,
+        default=[],
+        metavar="OPTION",
+        help="the compiler's options, to the end of the line: those that change the text are taken",
+    )
+    group.add_argument(
+        "--cflags-file", metavar="FILE", help="the compiler's options, one on each line"
+    )
+
+
+def add_build_options(group: argparse._ArgumentGroup) -> None:
+    """-MD, -MF, -MT and -MQ, as cc has them (-MF alone is enough; -MP is there unless --no-phony),
+    and --no-cache."""
+    group.add_argument(
+        "--no-phony",
+        action="store_true",
+        help="no rules for the headers: other readers than make do not need them",
+    )
+    group.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="do the work, whether or not it was done before (docs/building.md)",
+    )
+    group.add_argument(
+        "-MD", dest="rule", action="store_true", help="write NAME.d, the rule for make"
+    )
+    group.add_argument(
+        "-MF", dest="rule_file", metavar="FILE", help="where to write the rule (NAME.d in DIR)"
+    )
+    group.add_argument(
+        "-MT",
+        dest="rule_targets",
+        action="append",
+        metavar="TARGET",
+        help="the target of the rule, as it is (the files that are written)",
+    )
+    group.add_argument(
+        "-MQ",
+        dest="rule_targets",
+        action="append",
+        type=escaped,
+        metavar="TARGET",
+        help="the same, with what make reads in its own way escaped",
+    )

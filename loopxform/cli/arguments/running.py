@@ -1,0 +1,26 @@
+"""What `run` and `bench` share: sizes and inputs."""
+
+from __future__ import annotations
+
+import argparse
+
+SEED = 20200608
+
+
+def add_size(p: argparse._ActionsContainer) -> None:
+    """`--size`."""
+    p.add_argument(
+        "--size", action="append", default=[], metavar="M=513,U=129", help="numbers for scalars"
+    )
+
+
+def add_inputs(p: argparse._ActionsContainer) -> None:
+    """`--seed` and `--input`."""
+    p.add_argument("--seed", default=str(SEED), metavar="N", help=f"of the inputs ({SEED})")
+    p.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=LOW:HIGH",
+        help="values of an array, HIGH exclusive; 0:nnz:sorted for row pointers",
+    )
