@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from loopxform.analysis.openmp import Claim
 
 
+MOST_ROWS = 250
+"""Of a list in JSON; a key beside it counts those that are left out."""
+
+
 def check(
     path: str | PathLike[str],
     *,
@@ -108,15 +112,19 @@ class CheckedFunction:
         return next((c for c in self.claims if c.path == loop.path), None)
 
     def json(self) -> dict[str, object]:
-        audited = {c.path: {"openmp": c.json()} for c in self.claims}
+        audited = {c.path: {"openmp": _capped(c.json(), "findings", "doubts")} for c in self.claims}
+        rows = [d for m in self.matrices for d in (*m.rows, *m.unmodelled)]
+        if len(rows) > MOST_ROWS:  # those stay that keep iterations in order
+            rows.sort(key=lambda d: d.level is None)
         said = {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
         notes = [m.note for m in self.matrices if m.note]
         noted = {"notes": notes} if notes else {}
         return {
             "name": self.name,
             "line": self.loc.line if self.loc else 0,
-            "loops": [v.json() | audited.get(v.path, {}) for v in self.loops],
-            "dependences": [d.json() for m in self.matrices for d in (*m.rows, *m.unmodelled)],
+            "loops": [_capped(v.json(), "reasons") | audited.get(v.path, {}) for v in self.loops],
+            "dependences": [d.json() for d in rows[:MOST_ROWS]],
+            **_left_out("dependences", rows),
             **said,
             **noted,
         }
@@ -174,6 +182,21 @@ class CheckedFile:
             "functions": [f.json() for f in self.functions],
             **({"problems": list(map(_problem, self.problems))} if self.problems else {}),
         }
+
+
+def _capped(data: dict[str, object], *names: str) -> dict[str, object]:
+    """`data` with at most MOST_ROWS in the lists of these names."""
+    out = dict(data)
+    for name in names:
+        rows = data[name]
+        assert isinstance(rows, list)
+        out |= {name: rows[:MOST_ROWS], **_left_out(name, rows)}
+    return out
+
+
+def _left_out(name: str, rows: Sequence[object]) -> dict[str, int]:
+    """How many rows a capped list lacks, where it lacks some."""
+    return {f"{name}_left_out": len(rows) - MOST_ROWS} if len(rows) > MOST_ROWS else {}
 
 
 def _problem(e: LoopxformError) -> dict[str, object]:

@@ -93,7 +93,9 @@ def _show(
         print("\n".join(line for a in answers for line in a.text(paint)))
     else:
         for r in reports:
-            for f in r.functions:
+            if not r.loops:
+                print(check_text.without_loops(r))
+            for f in r.functions if r.loops else ():
                 print("\n".join(check_text.function(f, r.name if many else None, paint)))
         if any(m.rows for r in reports for f in r.functions for m in f.matrices):
             print(check_text.LEGEND)

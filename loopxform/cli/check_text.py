@@ -46,6 +46,15 @@ def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) 
     return [*out, ""]
 
 
+def without_loops(report: CheckedFile) -> str:
+    """One line on a file in which nothing is judged."""
+    if not (report.file.parsed.sources.text(report.name) or "").strip():
+        return f"{report.name}: the file is empty"
+    if not report.functions:
+        return f"{report.name}: no functions are defined"
+    return f"{report.name}: no loops in {_count(len(report.functions), 'function')}"
+
+
 def words(v: LoopVerdict, paint: Paint = plain) -> str:
     """A verdict with what it takes: `privatizable (private t)`."""
     answer = paint(v.parallel, v.parallel)

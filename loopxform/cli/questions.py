@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict
@@ -17,12 +18,13 @@ from loopxform.transforms.derivation import with_tiles
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether something holds; `lines` say why, or what stands in the way. `loc` is the place that
-    the question is about."""
+    """Whether something holds; `lines` say why, or what stands in the way, to a person, and
+    `reasons` to a tool. `loc` is the place that the question is about."""
 
     question: str
     holds: bool
     lines: tuple[str, ...]
+    reasons: tuple[str, ...]
     loc: Loc | None
 
     def text(self, paint: Paint = plain) -> list[str]:
@@ -31,7 +33,7 @@ class Answer:
         return [f"{self.question}: {paint(answer, answer)}; {first}", *rest]
 
     def json(self) -> dict[str, object]:
-        return {"question": self.question, "holds": self.holds, "reasons": list(self.lines)}
+        return {"question": self.question, "holds": self.holds, "reasons": list(self.reasons)}
 
 
 def can(routine: Routine, text: str) -> Answer:
@@ -50,12 +52,22 @@ def _answer(made: Step, routine: Routine) -> Answer:
     fn = with_tiles(routine.function, {})
     obstacles = made.check(fn)
     if not obstacles:
-        return Answer(str(made), True, (made.reason(fn),), fn.origin.loc)
-    why = TransformError(str(made), obstacles)
-    if why.status == 2:
-        raise why
-    lines = why.render(routine.file.parsed.sources).split("\n")
-    return Answer(str(made), False, tuple(lines), why.loc or fn.origin.loc)
+        why = (made.reason(fn),)
+        return Answer(str(made), True, why, why, fn.origin.loc)
+    error = TransformError(str(made), obstacles)
+    if error.status == 2:
+        raise error
+    lines = error.render(routine.file.parsed.sources).split("\n")
+    return Answer(str(made), False, tuple(lines), tuple(_said(error)), error.loc or fn.origin.loc)
+
+
+def _said(error: TransformError) -> Iterator[str]:
+    """What an error says, without the source line."""
+    place = f"{error.loc}: " if error.loc else ""
+    yield f"{place}{error.message} [{error.code}]"
+    yield from error.notes
+    if error.help:
+        yield f"help: {error.help}"
 
 
 def require(text: str, report: CheckedFile) -> Answer:
@@ -70,7 +82,7 @@ def require(text: str, report: CheckedFile) -> Answer:
     wrong = [v for v in found if v.parallel not in ENOUGH[kind]]
     lines = [f"the verdict on the loop over '{v.var}' is {words(v)}" for v in wrong or found]
     lines += [r.message for v in wrong for r in v.reasons]
-    return Answer(text, not wrong, tuple(lines), (wrong or found)[0].loc)
+    return Answer(text, not wrong, tuple(lines), tuple(lines), (wrong or found)[0].loc)
 
 
 def at_line(report: CheckedFile, line: int, subject: str) -> tuple[LoopVerdict, ...]:

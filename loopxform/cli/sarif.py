@@ -148,7 +148,7 @@ class _Run:
         return self.result(error.code, "fail", text, place, function=f.name, related=related)
 
     def answer(self, a: Answer) -> Json:
-        text = " ".join(a.text())
+        text = f"{a.question}: {'yes' if a.holds else 'no'}; {'; '.join(a.reasons)}"
         return self.result("question", "pass" if a.holds else "fail", text, a.loc)
 
     def result(

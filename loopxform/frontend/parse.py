@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from loopxform.errors import InputError
-from loopxform.frontend import gnu
+from loopxform.errors import InputError, LoopxformError
+from loopxform.frontend import gnu, languages
 from loopxform.frontend.annotated import require_balance
 from loopxform.frontend.lower_file import lower_file
 from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.places import Places
 from loopxform.frontend.preprocess import Reader, load, preprocess
-from loopxform.frontend.rawtext import decode
+from loopxform.frontend.rawtext import bare, decode
 from loopxform.frontend.syntax import parse
 from loopxform.ir.nodes import Unit
 
@@ -24,10 +25,27 @@ def parse_file(path: str, options: CppOptions | None = None, *, text: str | None
     """
     reader = Reader()
     try:
-        return _parse(path, options or CppOptions(), text, reader)
+        parsed = _parse(path, options or CppOptions(), text, reader)
     except InputError as e:
         e.sources = reader.sources
-        raise
+        raise _named(e) or e from e
+    return replace(parsed, problems=_once(parsed.problems))
+
+
+def _named(e: LoopxformError) -> InputError | None:
+    """The error where the file that it is in holds another language."""
+    if e.status != InputError.status:
+        return None
+    text = e.sources.text(e.loc.file) if e.sources and e.loc else None
+    return languages.named(e, bare(text or ""))
+
+
+def _once(problems: tuple[LoopxformError, ...]) -> tuple[LoopxformError, ...]:
+    """The problems; that the file holds another language is one."""
+    foreign = next((x for x in map(_named, problems) if x), None)
+    if foreign is None:
+        return problems
+    return (foreign, *(e for e in problems if e.status != foreign.status))
 
 
 def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> Parsed:

@@ -16,6 +16,7 @@ from loopxform.frontend import prelude, rawtext
 from loopxform.frontend.decisions import Event
 from loopxform.frontend.outside import Outside, mentioned
 from loopxform.frontend.parsed import CppOptions
+from loopxform.nearest import nearest
 from loopxform.source import Loc, Sources
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w*)[ \t]*(.*)$", re.MULTILINE)
@@ -117,12 +118,23 @@ def load(path: str) -> str:
     try:
         return rawtext.read(path)
     except FileNotFoundError as e:
-        raise InputError(f"no such file: {path}", help="name a C file, or - to read stdin") from e
+        help = f"{_neighbour(path)}name a C file, or - to read stdin"
+        raise InputError(f"no such file: {path}", help=help) from e
     except IsADirectoryError as e:
-        raise InputError(f"{path} is a directory", help="name a C file") from e
+        raise InputError(f"{path} is a directory", help="name a C file in it") from e
     except (OSError, ValueError) as e:
         reason = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
         raise InputError(f"cannot read {path}: {reason}", help="name a C file") from e
+
+
+def _neighbour(path: str) -> str:
+    """Which file of the folder may be meant."""
+    folder, name = os.path.split(path)
+    try:
+        close = nearest(name, os.listdir(folder or "."))
+    except OSError:
+        return ""
+    return f"did you mean '{os.path.join(folder, close)}'? " if close else ""
 
 
 def missing_include(name: str, loc: Loc, *, quoted: bool) -> InputError:

@@ -9,6 +9,7 @@ import re
 
 from loopxform import trace
 from loopxform.errors import InputError
+from loopxform.frontend import languages
 from loopxform.source import Loc
 
 # Characters that Python takes for line ends and C does not.
@@ -32,7 +33,8 @@ def decode(data: bytes, file: str) -> str:
     """The text of a file; one `\\n` per line."""
     if b"\0" in data:
         help = "name a C file, in UTF-8 or another encoding that extends ASCII"
-        raise InputError(f"{file} is not a text file", loc=Loc(file, 1, 1), help=help)
+        message = f"{file} is {languages.binary(data)}, not C"
+        raise InputError(message, loc=Loc(file, 1, 1), help=help)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -56,6 +58,11 @@ def read_bytes(path: str) -> bytes:
 def blank(text: str) -> str:
     """Blanks of the same extent."""
     return _NOT_NEWLINE.sub(" ", text)
+
+
+def bare(text: str) -> str:
+    """`text` with blanks for comments and literals, whatever else it holds."""
+    return _COMMENT_OR_LITERAL.sub(lambda m: blank(m.group()), text)
 
 
 def strip_comments(text: str, file: str) -> str:

@@ -61,7 +61,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a directory"):
         parse_file(str(tmp_path))
     (tmp_path / "binary.c").write_bytes(bytes(range(256)))
-    with pytest.raises(InputError, match="is not a text file"):
+    with pytest.raises(InputError, match="is binary, not C"):
         parse_file(str(tmp_path / "binary.c"))
 
 
