@@ -182,6 +182,8 @@ CODES: dict[str, str] = {
     "it touches.",
     "LX316": "Text of the function depends on _OPENMP, which a compiler defines that heeds the "
     "pragmas: check with -D_OPENMP, so that it is read, or -U_OPENMP where it does not matter.",
+    "LX317": "There is no data race, but critical sections or atomics run in any order, and the "
+    "result may depend on which iteration comes first.",
     # annotations of the source
     "LX400": "A loop is annotated `parallel` or `check`, and its verdict is another.",
     "LX401": "An annotation asks for a tiling that cannot be had.",

@@ -152,11 +152,13 @@ def _assertion(a: Asserted, v: LoopVerdict, paint: Paint) -> str:
 
 
 def _answer(claim: Claim, paint: Paint) -> str:
-    if claim.proven:
-        condition = f", if {', '.join(claim.assumes)}" if claim.assumes else ""
-        return paint("proven", "proven") + condition
-    answer = "not proven" if claim.proven is None else "wrong"
-    return paint(answer, answer)
+    if claim.proven is False:
+        return paint("wrong", "wrong")
+    known = "proven" if claim.proven else "race-free" if claim.race_free else ""
+    if not known:
+        return paint("not proven", "not proven")
+    condition = f", if {', '.join(claim.assumes)}" if claim.assumes else ""
+    return paint(known, known) + condition
 
 
 def _line(loc: Loc | None, message: str) -> str:

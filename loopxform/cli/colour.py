@@ -26,6 +26,7 @@ ROLES = {
     "no": RED,
     "unknown": YELLOW,
     "proven": GREEN,
+    "race-free": CYAN,
     "holds": GREEN,
     "wrong": RED,
     "does not hold": RED,

@@ -8,6 +8,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.calls import unknown_call
 from loopxform.frontend.ctype import CType, Func, Lookup, ctype
+from loopxform.frontend.filescope import Sees
 from loopxform.frontend.literals import literal, special
 from loopxform.frontend.members import is_pointer_member
 from loopxform.frontend.places import Places
@@ -36,7 +37,9 @@ class Expressions:
         typedef: Lookup,
         own: Mapping[str, str],
         routines: Mapping[str, Routine] | None = None,
+        sees: Sees = lambda _: None,
     ) -> None:
+        self.sees = sees
         self.routines = routines or {}
         self.table = table
         self.places = places
@@ -235,6 +238,10 @@ class Expressions:
             return Call(name, values, own.returns, origin=self.places.origin(node))
         if name in self.own or not functions.is_known(name):
             raise self._unknown(name, node)
+        state = self.sees(name.removeprefix(functions.GENERIC))
+        if state is not None:
+            reason = f"'{name}' may set '{state}', which is looked at"
+            raise NotModelled("LX012", reason, f"look at the argument instead of {state}", node)
         given = [self._operand(a) for a in args]
         if functions.is_generic(name) and any(is_half(e, self.types) for e in given):
             reason = f"which function '{name}' is for a _Float16 is left to the compiler"

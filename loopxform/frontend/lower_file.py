@@ -25,6 +25,7 @@ from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.directives import directive_of
 from loopxform.frontend.filescope import FileScope
+from loopxform.frontend.hidden import Hidden
 from loopxform.frontend.lower_function import lower_function
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
@@ -60,7 +61,7 @@ def lower_file(
     that nothing in the text changes the layout of types; `parts` are functions made of statements
     of others. Raises InputError for an annotation that says nothing meaningful."""
     out = Lowered()
-    scope = FileScope(obstacles(ast), plain_layout=plain_layout)
+    scope = FileScope(obstacles(ast), Hidden(ast), plain_layout=plain_layout)
     broken = _plainer(ast, places)
     for node in ast.ext:
         match node:

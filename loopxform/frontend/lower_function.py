@@ -109,7 +109,10 @@ class _Lowering:
         as_numbers(self.table, node.body)
         find_given(self.table)
         self.table.name_symbols()
-        self.x = Expressions(self.table, places, self.resolver.typedef, scope.own, scope.routines)
+        sees = scope.sees(node.decl.name)
+        self.x = Expressions(
+            self.table, places, self.resolver.typedef, scope.own, scope.routines, sees
+        )
         self.facts = Facts(self.x.types, stable(self.table))
         known = {s.name: s for s in self.table.symbols if _used_global(s)}
         known |= {s.name: s for s in self.params}

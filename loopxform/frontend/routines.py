@@ -40,7 +40,8 @@ class _Routine:
         resolver.visit(node.body)
         self.table = resolver.table
         self.table.name_symbols()
-        self.x = Expressions(self.table, places, resolver.typedef, scope.own, scope.routines)
+        sees = scope.sees(node.decl.name)
+        self.x = Expressions(self.table, places, resolver.typedef, scope.own, scope.routines, sees)
         self.typedef = resolver.typedef
         if len(given) < len(args.params if args else ()) and not _takes_nothing(args):
             raise self._other(node)

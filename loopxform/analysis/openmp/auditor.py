@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import chain
 
 from loopxform.analysis.assumptions import assumed
-from loopxform.analysis.openmp.claim import Claim, Doubt, Finding
+from loopxform.analysis.openmp.claim import RACES, Claim, Doubt, Finding
 from loopxform.analysis.openmp.clauses import clauses
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
 from loopxform.analysis.openmp.linear import closed_form
 from loopxform.analysis.openmp.outside import outside
 from loopxform.analysis.openmp.pointers import pointers
-from loopxform.analysis.openmp.races import races, thread_values
+from loopxform.analysis.openmp.races import any_order, races, thread_values
 from loopxform.analysis.openmp.team import team
 from loopxform.analysis.verdict import is_inlined
 from loopxform.budget import Budget, Exhausted, shared, spend, within
@@ -90,9 +90,6 @@ def _may_wait(c: Construct) -> bool:
     return any(isinstance(s, Opaque) and not s.is_library_call for s in inside)
 
 
-RACES = frozenset(["LX300", "LX301", "LX309"])
-
-
 def _weighed(x: Finding | Doubt, pointers: frozenset[str], *, waits: bool) -> Finding | Doubt:
     """A finding that is none for certain becomes a doubt: each thread may have set a pointer of the
     function to memory of its own, and a race may be kept from happening."""
@@ -115,6 +112,7 @@ def _iterations(c: Construct) -> Iterator[Finding | Doubt]:
     for x in races(c):
         if isinstance(x, Finding) or not opaque:
             yield x
+    yield from any_order(c)
     yield from thread_values(c)
     yield from _moved_pointers(c)
     found = outside(c.fn, c.path)
@@ -146,6 +144,8 @@ def _unmodelled(c: Construct) -> Iterator[Doubt]:
         if not (is_loop(d) or d.words[:1] in (("critical",), ("atomic",), ("ordered",))):
             text = f"'{' '.join(d.words)}' in the loop is not modelled"
             yield Doubt("LX314", text, d.loc)
+        elif d.words == ("atomic",) and d.clause("compare") is not None:
+            yield Doubt("LX314", "'atomic compare' in the loop is not modelled", d.loc)
     yield from _surroundings(c)
 
 

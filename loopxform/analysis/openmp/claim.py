@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from loopxform.ir.visit import Path
 from loopxform.source import Loc
 
+RACES = frozenset(["LX300", "LX301", "LX309"])
+"""The codes of findings that are data races."""
+ORDER = "LX317"
+"""The code of a doubt about the order alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -60,13 +65,22 @@ class Claim:
             return False
         return None if self.doubts else True
 
+    @property
+    def race_free(self) -> bool | None:
+        """Whether no two iterations touch a variable at the same time, one writing; its value may
+        depend on which comes first all the same. None: not known."""
+        if any(f.code in RACES for f in self.findings):
+            return False
+        return (not self.findings and all(d.code == ORDER for d in self.doubts)) or None
+
     def json(self) -> dict[str, object]:
         """The extra key of a loop in `check --format json`."""
         return {
             "claim": self.text,
             "line": self.loc.line if self.loc else 0,
             "proven": self.proven,
+            "race_free": self.race_free,
             "findings": [f.json() for f in self.findings],
             "doubts": [d.json() for d in self.doubts],
-            "assumes": list(self.assumes) if self.proven else [],
+            "assumes": list(self.assumes) if self.proven or self.race_free else [],
         }

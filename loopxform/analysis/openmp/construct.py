@@ -25,7 +25,7 @@ PRIVATE = ("private", "firstprivate", "lastprivate", "linear", "reduction")
 
 def is_loop(d: Directive) -> bool:
     """Whether a directive distributes the iterations of a loop, in a way that is modelled."""
-    return d.has(*LOOP_WORDS) and not d.has("declare", "taskloop", "sections", "loop")
+    return d.has(*LOOP_WORDS) and not d.has("declare", "taskloop", "sections", "loop", "ordered")
 
 
 def is_simd(d: Directive) -> bool:

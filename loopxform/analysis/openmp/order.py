@@ -4,24 +4,55 @@ critical   both statements in critical sections of one name, and of one team: te
                wait for each other (OpenMP 5.2, 15.2)
 atomic     both statements atomic, and the dependence is of the object that they update
 ordered    both statements in the ordered region of a loop that is `ordered`
+
+Only the last are in the order of the iterations. The others run in any order, and the result is
+that of the loop in order where they commute.
 """
 
 from __future__ import annotations
 
 from loopxform.analysis.deps import Dependence
-from loopxform.analysis.openmp.construct import Construct, target_name
+from loopxform.analysis.openmp.construct import Construct, target_name, touched_by
+from loopxform.analysis.reductions import updates
 from loopxform.ir.directives import Directive
-from loopxform.ir.nodes import Assign, Expr, Load, Var
-from loopxform.ir.visit import Path, at, walk_expr
+from loopxform.ir.nodes import Assign, Const, Expr, Load, Stmt, Var
+from loopxform.ir.visit import Path, at, names, walk_expr
 
 
-def is_ordered(c: Construct, d: Dependence) -> bool:
-    """Whether the two ends of a dependence cannot meet, nor run in another order where that
-    matters to the memory model."""
+def is_in_order(c: Construct, d: Dependence) -> bool:
+    """Whether the two ends of a dependence run in the order of their iterations."""
     ends = (d.source.path, d.sink.path)
-    if _one_lock(c, ends) or all(_is_atomic(c, p, d.array) for p in ends):
+    if c.is_simd_only:
+        return all(any(x.has("simd") for x in _governing(c, p, "ordered")) for p in ends)
+    clause = c.directive.clause("ordered")
+    if clause is None or clause.text not in ("", "1") or len(c.nest) > 1:
+        return False
+    return all(_governing(c, p, "ordered") for p in ends)
+
+
+def is_exclusive(c: Construct, d: Dependence) -> bool:
+    """Whether the two ends of a dependence never meet, though they run in any order."""
+    ends = (d.source.path, d.sink.path)
+    return _one_lock(c, ends) or all(_is_atomic(c, p, d.array) for p in ends)
+
+
+def commutes(c: Construct, name: str) -> bool:
+    """Whether what the loop does with an object comes to the same in any order: it updates it with
+    one operator, or sets it to one number, and does nothing else with it."""
+    known = updates(c.fn, c.path, name)
+    if known is not None and len(known.ops) == 1 and not known.rounds:
         return True
-    return _in_ordered_region(c, ends)
+    found = [s for _, s in c.statements if name in touched_by(s)[0]]
+    values = {s.value if _is_set(s, name) else None for s in found if isinstance(s, Assign)}
+    return all(_is_set(s, name) for s in found) and len(values) == 1
+
+
+def _is_set(s: Stmt, name: str) -> bool:
+    """Whether a statement does no more than set the object to a number."""
+    if not isinstance(s, Assign) or s.op or not isinstance(s.value, Const):
+        return False
+    index = s.target.index if isinstance(s.target, Load) else ()
+    return target_name(s) == name and not any(name in names(e) for e in index)
 
 
 def waits_by_hand(c: Construct) -> bool:
@@ -43,13 +74,6 @@ def _lock(d: Directive) -> str:
     return named.text if named else ""
 
 
-def _in_ordered_region(c: Construct, ends: tuple[Path, ...]) -> bool:
-    clause = c.directive.clause("ordered")
-    if clause is None or clause.text not in ("", "1") or len(c.nest) > 1:
-        return False
-    return all(_governing(c, p, "ordered") for p in ends)
-
-
 def _governing(c: Construct, path: Path, word: str) -> tuple[Directive, ...]:
     return tuple(d for d in c.inside if d.words[:1] == (word,) and d.governs(path))
 
@@ -60,14 +84,14 @@ def _is_atomic(c: Construct, path: Path, name: str) -> bool:
     s = at(c.fn, path)
     if not found or not isinstance(s, Assign):
         return False
-    if found[0].clause("read") is not None:
-        return target_name(s) != name and _name(s.value) == name
-    if found[0].clause("capture") is not None or found[0].clause("compare") is not None:
-        return False
-    others = (x for x in walk_expr(s.value) if _name(x) == name and x != s.target)
+    if found[0].clause("compare") is not None:
+        return True
+    reads = target_name(s) != name and _name(s.value) == name
+    if found[0].clause("read") is not None or (found[0].clause("capture") is not None and reads):
+        return reads
     index = s.target.index if isinstance(s.target, Load) else ()
-    inside = (x for e in index for x in walk_expr(e) if _name(x) == name)
-    return target_name(s) == name and not any(True for _ in (*others, *inside))
+    parts = (x for e in (s.value, *index) for x in walk_expr(e) if _name(x) == name)
+    return target_name(s) == name and list(parts) in ([], [] if s.op else [s.target])
 
 
 def _name(e: Expr) -> str | None:

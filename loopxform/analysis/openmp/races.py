@@ -14,10 +14,15 @@ from typing import assert_never
 
 from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.legality import worst
-from loopxform.analysis.openmp.claim import Doubt, Finding
+from loopxform.analysis.openmp.claim import ORDER, Doubt, Finding
 from loopxform.analysis.openmp.construct import Construct, is_loop, is_simd
 from loopxform.analysis.openmp.cures import cure, needed_after
-from loopxform.analysis.openmp.order import is_ordered, waits_by_hand
+from loopxform.analysis.openmp.order import (
+    commutes,
+    is_exclusive,
+    is_in_order,
+    waits_by_hand,
+)
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import updates
 from loopxform.analysis.region import visible
@@ -28,8 +33,7 @@ from loopxform.source import Loc
 
 def races(c: Construct) -> Iterator[Finding | Doubt]:
     """One result per variable that iterations may race on."""
-    rows = [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths]
-    found = [d for d in rows if _is_shared(c, d) and not _far_apart(c, d) and not is_ordered(c, d)]
+    found = [d for d in _shared_rows(c) if not is_exclusive(c, d)]
     found.sort(key=lambda d: _steps(d) is None)
     told = set()
     for d in worst(found):
@@ -39,6 +43,24 @@ def races(c: Construct) -> Iterator[Finding | Doubt]:
         if d.array not in told:
             told.add(d.array)
             yield _counter(c, d)
+
+
+def any_order(c: Construct) -> Iterator[Doubt]:
+    """One result per variable on which iterations do not race, but whose value may depend on which
+    of them comes first."""
+    rows = _shared_rows(c)
+    told = {d.array for d in rows if not is_exclusive(c, d)}
+    for d in rows:
+        if d.array not in told and not commutes(c, d.array):
+            told.add(d.array)
+            text = f"'{d.array}' may depend on which iteration comes first: {_ends(d, may=True)}"
+            yield Doubt(ORDER, text, d.sink.loc)
+
+
+def _shared_rows(c: Construct) -> list[Dependence]:
+    """Dependences between iterations that may run at the same time, in no order."""
+    rows = [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths]
+    return [d for d in rows if _is_shared(c, d) and not _far_apart(c, d) and not is_in_order(c, d)]
 
 
 def thread_values(c: Construct) -> Iterator[Doubt]:

@@ -1,0 +1,69 @@
+"""State of the C library that pure functions leave behind: `errno` and `signgam`.
+
+    y = log(x); if (errno) ...      log is not pure where somebody looks at errno
+    y = lgamma(x); s = signgam;     nor is lgamma where somebody looks at signgam
+
+Who looks is known within the file: the function itself, what it calls, and what calls it. A caller
+counts for errno only where the file sets errno, because the library never clears it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycparser import c_ast
+
+from loopxform.frontend.tree import every
+from loopxform.ir.functions import CLASSES, INTEGER, base_name
+
+_ERRNO = frozenset(["errno", "__errno_location", "__error", "_errno"])
+_SIGNGAM = frozenset(["signgam"])
+_SILENT_TEXT = "cbrt ceil copysign fabs floor fmax fmin nearbyint rint round trunc"
+_SILENT = CLASSES | frozenset(_SILENT_TEXT.split()) | INTEGER.keys()
+"""Functions that set neither."""
+
+
+class Hidden:
+    """What the functions of a file see of that state."""
+
+    def __init__(self, ast: c_ast.FileAST) -> None:
+        nodes = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+        self._named = {name: _names(n.body) for name, n in nodes.items()}
+        calls = {name: found & nodes.keys() for name, found in self._named.items()}
+        self._inside = {name: _closure(name, calls) for name in nodes}
+        any_errno = any(found & _ERRNO for found in self._named.values())
+        self._clears = any_errno and any(_sets_errno(n.body) for n in nodes.values())
+
+    def seen(self, function: str, call: str) -> str | None:
+        """The state that a call of a math function may change, and that somebody looks at who runs
+        before or after `function`; None where there is none."""
+        name = base_name(call) or call
+        if name == "lgamma" and self._looks(function, _SIGNGAM, callers=True):
+            return "signgam"
+        if name in _SILENT:
+            return None
+        return "errno" if self._looks(function, _ERRNO, callers=self._clears) else None
+
+    def _looks(self, function: str, state: frozenset[str], *, callers: bool) -> bool:
+        around = {f for f, inside in self._inside.items() if callers and function in inside}
+        near = self._inside.get(function, frozenset()).union(*(self._inside[f] for f in around))
+        return any(self._named[f] & state for f in near)
+
+
+def _names(node: c_ast.Node) -> frozenset[str]:
+    return frozenset(n.name for n in every(node) if isinstance(n, c_ast.ID))
+
+
+def _closure(name: str, calls: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """A function and those that it calls, through others too."""
+    found, waiting = {name}, [name]
+    while waiting:
+        fresh = calls[waiting.pop()] - found
+        found |= fresh
+        waiting += fresh
+    return frozenset(found)
+
+
+def _sets_errno(node: c_ast.Node) -> bool:
+    targets = (n.lvalue for n in every(node) if isinstance(n, c_ast.Assignment))
+    return any(_names(t) & _ERRNO for t in targets)

@@ -1,0 +1,63 @@
+"""Critical sections and atomics: no race, and the result of the loop in order only where the
+updates commute."""
+
+from __future__ import annotations
+
+import pytest
+
+import loopxform as lx
+
+LOOP = "for (int i = 0; i < n; i++)"
+
+COMMUTE = [
+    "#pragma omp atomic\ns += a[i];",
+    "#pragma omp critical\n{ s -= a[i]; s += 3; }",
+    "#pragma omp critical\nif (a[i] > s) s = a[i];",
+    "if (a[i] > 3) {\n#pragma omp atomic write\ns = 1;\n}",
+    "#pragma omp atomic\nb[a[i]] += 2;",
+    "#pragma omp atomic\ns = a[i] ^ s;",
+]
+
+IN_ANY_ORDER = [
+    # The last one wins, and updates may be lost between a read and a write.
+    "#pragma omp atomic write\ns = a[i];",
+    "int v;\n#pragma omp atomic read\nv = s;\n#pragma omp atomic write\ns = v + a[i];",
+    "int v;\n#pragma omp critical\nv = s;\n#pragma omp critical\ns = v + a[i];",
+    # Two operators, a condition on the value, a value that is seen.
+    "#pragma omp atomic\ns += a[i];\n#pragma omp atomic\ns *= 2;",
+    "#pragma omp critical\n{ s += a[i]; if (s > 9) s = 9; }",
+    "#pragma omp critical\n{ b[i] = s; s += a[i]; }",
+    "int v;\n#pragma omp atomic capture\n{ v = s; s += 1; }\nb[i] = v;",
+    "#pragma omp critical\nif (a[i] > s) { s = a[i]; k = i; }",
+    "#pragma omp critical\ns = 0.5 * i + s;",
+]
+
+
+@pytest.mark.parametrize("body", COMMUTE)
+def test_what_commutes_is_proven(body: str) -> None:
+    assert _claim(body) == (True, True, set())
+
+
+@pytest.mark.parametrize("body", IN_ANY_ORDER)
+def test_what_does_not_is_race_free(body: str) -> None:
+    assert _claim(body) == (None, True, {"LX317"})
+
+
+def test_atomics_of_the_object_and_no_other() -> None:
+    assert _claim("#pragma omp atomic\ns += s;") == (False, False, {"LX300"})
+    assert _claim("b[i] = s;\n#pragma omp atomic\ns += 1;") == (False, False, {"LX300"})
+    compared = "#pragma omp atomic compare\nif (s < a[i]) { s = a[i]; }"
+    assert _claim(compared) == (None, None, {"LX310", "LX314"})
+
+
+def test_the_ordered_region_of_a_simd_loop() -> None:
+    body = "#pragma omp ordered simd\n{ s = 2 * s + a[i]; b[i] = s; }"
+    assert _claim(body, "simd") == (True, True, set())
+    assert _claim(body.replace(" simd", ""), "parallel for") == (False, False, {"LX300"})
+
+
+def _claim(body: str, words: str = "parallel for") -> tuple[bool | None, bool | None, set[str]]:
+    """Whether it is proven, whether it is race-free, and the codes of what is said."""
+    text = f"int s = 0, k = 0;\n#pragma omp {words}\n{LOOP} {{\n{body}\n}}\nb[0] = s + k;"
+    (c,) = lx.loads(f"void f(int n, int *restrict a, int *restrict b) {{\n{text}\n}}")["f"].audit()
+    return c.proven, c.race_free, {x.code for x in (*c.findings, *c.doubts)}
