@@ -111,12 +111,25 @@ class CheckedFunction:
         """What is true of the OpenMP pragma over a loop; None where it has none."""
         return next((c for c in self.claims if c.path == loop.path), None)
 
+    def only(self, line: int) -> CheckedFunction:
+        """What was found about the loops that begin on a line."""
+        loops = tuple(v for v in self.loops if v.line == line)
+        paths = {v.path for v in loops}
+        return replace(self, loops=loops, claims=tuple(c for c in self.claims if c.path in paths))
+
+    @property
+    def others(self) -> tuple[Claim, ...]:
+        """The OpenMP pragmas that are not about one of its loops."""
+        paths = {v.path for v in self.loops}
+        return tuple(c for c in self.claims if c.path not in paths)
+
     def json(self) -> dict[str, object]:
         audited = {c.path: {"openmp": _capped(c.json(), "findings", "doubts")} for c in self.claims}
         rows = [d for m in self.matrices for d in (*m.rows, *m.unmodelled)]
         if len(rows) > MOST_ROWS:  # those stay that keep iterations in order
             rows.sort(key=lambda d: d.level is None)
         said = {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
+        said |= {"openmp": [c.json() for c in self.others]} if self.others else {}
         notes = [m.note for m in self.matrices if m.note]
         noted = {"notes": notes} if notes else {}
         return {
@@ -171,7 +184,7 @@ class CheckedFile:
 
     def only(self, line: int) -> CheckedFile:
         """What was found about the loops that begin on a line, and the functions they are in."""
-        found = [replace(f, loops=tuple(v for v in f.loops if v.line == line)) for f in self]
+        found = [f.only(line) for f in self]
         return replace(self, functions=tuple(f for f in found if f.loops))
 
     def json(self) -> dict[str, object]:

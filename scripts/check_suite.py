@@ -1,6 +1,7 @@
 """Judges every C file of a folder and says what each took, as a whole process.
 
 python scripts/check_suite.py FOLDER [-I DIR]... [-D NAME]... [--limit SECONDS] [--skip DIR]...
+    [--not-over VARIABLE]...
 
 Per file: loops, how many have each verdict, and CPU and wall seconds of `loopxform check`; then the
 reasons of what is unknown, and the median, worst and total time. Exit status 1 where a file failed.
@@ -44,7 +45,7 @@ class Result:
         return f"{self.name:<34}{self.loops:>6}{numbers}{self.cpu:>8.2f}{self.wall:>8.2f}"
 
 
-def check(file: Path, name: str, options: list[str], limit: float) -> Result:
+def check(file: Path, name: str, options: list[str], limit: float, left_out: list[str]) -> Result:
     """One run of the command line; its CPU time is that of the children that ended meanwhile."""
     command = [sys.executable, "-m", "loopxform", "check", "--format", "json", str(file), *options]
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -64,13 +65,15 @@ def check(file: Path, name: str, options: list[str], limit: float) -> Result:
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     result = Result(name, cpu, time.perf_counter() - began, failure=failure)
     if output and not failure.startswith("more than"):
-        _count(result, json.loads(output))
+        _count(result, json.loads(output), left_out)
     return result
 
 
-def _count(result: Result, report: dict[str, Any]) -> None:
+def _count(result: Result, report: dict[str, Any], left_out: list[str]) -> None:
     for fn in report["functions"]:
         for loop in fn["loops"]:
+            if loop["var"] in left_out:
+                continue
             result.counts[loop["parallel"]] += 1
             if loop["parallel"] == "unknown":
                 reasons = "; ".join(sorted({r["message"] for r in loop["reasons"]})) or "no reason"
@@ -85,6 +88,8 @@ def arguments() -> argparse.Namespace:
     p.add_argument("-D", dest="define", action="append", default=[], metavar="NAME")
     p.add_argument("--skip", action="append", default=[], metavar="DIR", help="folder to leave out")
     p.add_argument("--limit", type=float, default=60.0, metavar="SECONDS", help="per file")
+    p.add_argument("--not-over", action="append", default=[], metavar="VARIABLE",
+                   help="leave out loops over it, which only repeat a kernel")  # fmt: skip
     return p.parse_args()
 
 
@@ -104,7 +109,9 @@ def main() -> int:
     print(f"{'file':<34}{'loops':>6}{heads}{'cpu s':>8}{'wall s':>8}")
     results = []
     for f in files:
-        results.append(check(f, str(f.relative_to(folder))[-33:], options, args.limit))
+        results.append(
+            check(f, str(f.relative_to(folder))[-33:], options, args.limit, args.not_over)
+        )
         print(results[-1].line(), flush=True)
     _summary(results)
     return 1 if any(r.failure for r in results) else 0

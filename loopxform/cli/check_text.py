@@ -36,6 +36,7 @@ def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) 
         claim = f.claim(v)
         out += [f"        {line}" for line in _claim(claim, paint)] if claim else []
         out += [f"        {_assertion(a, v, paint)}" for a in f.asserted if v in a.loops]
+    out += [f"    {line}" for c in f.others for line in _claim(c, paint)]
     out += [f"{a.annotation.loc}: {a.annotation.text}: {a.why}" for a in f.asserted if not a.loops]
     lines = {v.path: v.line for v in f.loops}
     for m in f.matrices:

@@ -138,6 +138,8 @@ def parts_of(
     if clause.name in ("lastprivate", "firstprivate", "private") and ":" in text:
         head, _, tail = text.partition(":")
         return head.strip(), _names(tail), None
+    if clause.name == "map":
+        return "", _names(split(text, ":")[-1]), None
     if clause.name in _WITH_LIST:
         return "", _names(text), None
     if clause.name == "schedule":

@@ -14,7 +14,9 @@ from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.openmp.claim import RACES, Claim, Doubt, Finding
 from loopxform.analysis.openmp.clauses import clauses
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
+from loopxform.analysis.openmp.initial import initial
 from loopxform.analysis.openmp.linear import closed_form
+from loopxform.analysis.openmp.others import others
 from loopxform.analysis.openmp.outside import outside
 from loopxform.analysis.openmp.pointers import pointers
 from loopxform.analysis.openmp.races import any_order, races, thread_values
@@ -38,15 +40,16 @@ def audit(
     seconds: float | None = None,
     unseen: Loc | None = None,
 ) -> tuple[Claim, ...]:
-    """A claim for each OpenMP loop, in text order. `fn` is the function as it was read. A loop of a
-    function whose body stands in the place of a call is audited where the function is defined. The
-    claims share `seconds` of CPU time, and what is left of the budget in force; one that needs more
-    is not proven; nothing is where text that only OpenMP
-    compilers see was left out (`unseen`)."""
+    """A claim for each OpenMP loop, in text order, then one for each directive that none of them
+    accounts for. `fn` is the function as it was read. A loop of a function whose body stands in the
+    place of a call is audited where the function is defined. The claims share `seconds` of CPU
+    time, and what is left of the budget in force; one that needs more is not proven; nothing is
+    where text that only OpenMP compilers see was left out (`unseen`)."""
     loops = ((n, d.paths[0]) for n, d in enumerate(directives) if d.paths and is_loop(d))
     own = [(n, path) for n, path in loops if not is_inlined(at(fn, path))]
     with within(Budget.of(seconds)):
         found = shared(own, lambda x: _in_time(fn, tuple(directives), *x))
+    found = (*found, *others(fn, directives, [c.path for c in found]))
     return tuple(found if unseen is None else (_unsure(c, unseen) for c in found))
 
 
@@ -73,13 +76,15 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
     c = construct(fn, directives, n, path)
     if c.is_sequential:
         return Claim(path, d.loc, d.text)
-    parts = (_unmodelled(c), clauses(c), pointers(c), _iterations(c), team(c, directives))
+    start = initial(c, directives)
+    parts = (_unmodelled(c), clauses(c), pointers(c), start, _iterations(c), team(c, directives))
     loose = frozenset(p.name for p in fn.globals if p.local or p.name in c.threadprivate)
     waits = _may_wait(c)
     told = tuple(dict.fromkeys(_weighed(x, loose, waits=waits) for x in chain(*parts)))
     findings = tuple(x for x in told if isinstance(x, Finding))
     doubts = tuple(x for x in told if isinstance(x, Doubt))
-    return Claim(path, d.loc, d.text, findings, doubts, assumed(fn, loop))
+    alike = (f"all threads call {fn.name} with the same arguments",) if c.is_orphan else ()
+    return Claim(path, d.loc, d.text, findings, doubts, (*assumed(fn, loop), *alike))
 
 
 def _may_wait(c: Construct) -> bool:

@@ -49,7 +49,8 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A loop under an OpenMP pragma. `path` is that of the loop, `text` the pragma after `omp`."""
+    """A loop under an OpenMP pragma. `path` is that of the loop, `text` the pragma after `omp`. A
+    pragma that is not about a loop has the empty path."""
 
     path: Path
     loc: Loc | None

@@ -20,7 +20,7 @@ from loopxform.analysis.openmp.cures import needed_after
 from loopxform.analysis.openmp.linear import advance
 from loopxform.analysis.openmp.values import surely_read_after, surely_read_first
 from loopxform.analysis.privatise import privacy
-from loopxform.analysis.reductions import updates
+from loopxform.analysis.reductions import OPERATORS, updates
 from loopxform.analysis.region import region, visible
 from loopxform.analysis.system import feasible
 from loopxform.ir.nodes import For
@@ -30,10 +30,14 @@ from loopxform.source import Loc
 Told = Iterator[Finding | Doubt]
 
 
+_OPERATORS = OPERATORS | frozenset(["-", "min", "max"])
+
+
 def clauses(c: Construct) -> Told:
     """What is wrong, or not proven, about the clauses of the construct."""
     yield from _collapse(c)
     yield from _counters_after(c)
+    yield from _on_device(c)
     for clause in c.directive.clauses:
         for name in clause.variables:
             if not _occurs(c, name):
@@ -45,6 +49,9 @@ def clauses(c: Construct) -> Told:
                     yield from _firstprivate(c, name)
                 case "lastprivate":
                     yield from _lastprivate(c, name)
+                case "reduction" if clause.text.startswith("inscan"):
+                    text = f"what a scan makes of '{name}' is not modelled"
+                    yield Doubt("LX314", text, c.directive.loc)
                 case "reduction":
                     yield from _reduction(c, name, clause.modifier)
                 case "linear":
@@ -151,10 +158,30 @@ def _counters_after(c: Construct) -> Told:
             yield Finding("LX303", text, place.origin.loc, name, cure=f"lastprivate({name})")
 
 
+def _on_device(c: Construct) -> Told:
+    """A target construct has copies of its own of scalars that no clause maps."""
+    targets = [d for d in (c.directive, *c.around) if d.words[:1] == ("target",)]
+    kept = frozenset(v for d in targets for v in d.variables("map"))
+    kept |= c.directive.variables("reduction") if c.directive in targets else frozenset()
+    if not targets or any(d.clause("defaultmap") is not None for d in targets):
+        return
+    outside = visible(c.fn, c.path)
+    for name in sorted(writes(c.loop.body) & outside.keys() - kept - c.private):
+        decl = outside[name].decl
+        inside = decl is not None and any(d.governs(decl) for d in targets)
+        if not (outside[name].rank or inside) and needed_after(c, name):
+            text = f"the value of '{name}' stays on the device: no clause maps it"
+            yield Doubt("LX312", text, c.directive.loc)
+
+
 # ---------------------------------------------------------------- reductions, linear, collapse
 
 
 def _reduction(c: Construct, name: str, operator: str) -> Told:
+    if operator not in _OPERATORS:
+        text = f"the reduction '{operator}' is declared by the program, and not modelled"
+        yield Doubt("LX314", text, c.directive.loc)
+        return
     known = updates(c.fn, c.path, name)
     wanted = "+" if operator == "-" else operator
     place = c.loop.origin.loc

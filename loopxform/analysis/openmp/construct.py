@@ -78,7 +78,8 @@ class Construct:
         if not self.directive.has("parallel") or self.directive.has("simd", "teams"):
             return False
         condition, threads = self.directive.clause("if"), self.directive.clause("num_threads")
-        return (condition is not None and condition.number == 0) or (
+        whole = condition is not None and ":" not in condition.text.replace("parallel:", "")
+        return (whole and condition is not None and condition.number == 0) or (
             threads is not None and threads.number == 1
         )
 
@@ -156,9 +157,15 @@ def construct(fn: Function, directives: Sequence[Directive], n: int, path: Path)
     inside = tuple(
         e for e in directives[n + 1 :] if any(_within(p, path) and p != path for p in e.paths)
     )
-    alone = tuple(e for e in _followers(directives[n + 1 :], path) if not e.paths)
+    alone = tuple(standing_in(directives[n + 1 :], path))
     threadprivate = frozenset(v for e in directives for v in e.variables("threadprivate"))
     return Construct(fn, d, path, around, inside, alone, threadprivate)
+
+
+def standing_in(later: Sequence[Directive], path: Path) -> Iterator[Directive]:
+    """Of the directives behind that of the loop at `path`, those that stand alone in its body, for
+    all we know."""
+    return (e for e in _followers(later, path) if not e.paths)
 
 
 def _followers(directives: Sequence[Directive], path: Path) -> Iterator[Directive]:

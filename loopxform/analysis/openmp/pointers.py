@@ -1,6 +1,7 @@
 """Pointers in the clauses of a loop: a copy of a pointer leaves shared what it points to.
 
 private(p)             p points nowhere until an iteration sets it
+linear(p)              p advances in each iteration, where it does
 threadprivate(p)       each thread's p may point to other memory
 reduction(+: h[0:n])   the elements of the section are copied, and no others
 """
@@ -25,6 +26,7 @@ Told = Iterator[Finding | Doubt]
 def pointers(c: Construct) -> Told:
     """What is wrong, or not proven, about pointers that threads have copies of."""
     yield from _unset(c)
+    yield from _advancing(c)
     yield from _of_threads(c)
     for section in _sections(c):
         if any(_leaves(i, a, section) is not False for i, a in _uses(c, section.array)):
@@ -44,6 +46,13 @@ def _unset(c: Construct) -> Told:
                 yield Doubt("LX311", text, c.directive.loc)
             else:
                 yield Finding("LX302", text, sure.loc, name, cure=f"firstprivate({name})")
+
+
+def _advancing(c: Construct) -> Told:
+    for name in sorted(c.directive.pointers("linear")):
+        if any(True for _ in _uses(c, name)):
+            text = f"the pointer '{name}' is linear, and could not be seen to advance by a constant"
+            yield Doubt("LX311", text, c.directive.loc)
 
 
 def _of_threads(c: Construct) -> Told:
