@@ -13,5 +13,5 @@ ruff format --check .
 mypy
 case " $* " in
   *" -m "*) exec pytest -n auto "$@" ;;
-  *) exec pytest -n auto -m "not slow" "$@" ;;
+  *) exec pytest -n auto --dist loadfile -m "not slow" "$@" ;;
 esac

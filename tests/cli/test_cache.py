@@ -508,7 +508,7 @@ def test_many_at_once() -> None:
 def test_the_same_input_gives_the_same_output(program: str) -> None:
     """Whatever the order of Python's sets: else a result of the cache would be one of several."""
     found = set[tuple[str, ...]]()
-    for seed in ("1", "2", "3"):
+    for seed in ("1", "2"):
         file = str(ROOT / "corpus" / program)
         done = subprocess.run(
             [sys.executable, "-m", "loopxform", "offload", file, "-o", "out", "--report", "-MD"],

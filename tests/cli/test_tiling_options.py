@@ -13,6 +13,8 @@ Capture = pytest.CaptureFixture[str]
 CORPUS = Path(__file__).parents[2] / "corpus"
 MM, ROWS = str(CORPUS / "mm.c"), str(CORPUS / "nests" / "row_sum.c")
 SHIFT = str(CORPUS / "nests" / "best_shift.c")
+FEW = ("--Ty", "4", "--Tx", "4", "--Tk", "8", "--Ry", "2", "--Rx", "4")
+"""Sizes of tiles whose kernels compile quickly."""
 SUMS = """\
 void sums(int n, int m, const int a[restrict n][m], int s[restrict n])
 {
@@ -45,8 +47,11 @@ def test_the_plan_says_what_fits_a_device(profile: str, golden: Golden, capsys: 
 
 @pytest.mark.parametrize(
     "option",
-    [(), ("--pack", "0"), ("--specialise", "M=64,N=64,U=64")],
-    ids=["versions", "no-copies", "numbers"],
+    [
+        pytest.param((), id="versions"),
+        pytest.param(("--pack", "0"), id="no-copies", marks=pytest.mark.slow),
+        pytest.param(("--specialise", "M=64,N=64,U=64"), id="numbers"),
+    ],
 )
 def test_the_plan_says_what_the_host_chooses(
     option: tuple[str, ...], golden: Golden, capsys: Capture
@@ -77,15 +82,27 @@ def test_transactions_of_a_group_for_each_result(tmp_path: Path, capsys: Capture
 @pytest.mark.parametrize(
     "options",
     [
-        [MM, "--manifest", "A:1,0", "--size", "M=37,U=21,N=40"],
-        [MM, "--manifest", "A:1,0", "--manifest", "B:1,0", "--size", "M=7,U=1,N=40"],
-        [MM, "--pad", "--size", "M=37,U=21,N=40"],
-        [MM, "--pad", "--edge-versions", "--size", "M=130,U=21,N=140"],
-        [MM, "--vector", "4", "--index", "32", "--size", "M=37,U=24,N=40"],
-        [MM, "--stages", "2", "--preload", "--size", "M=37,U=21,N=40"],
-        [MM, "--stages", "3", "--async-copies", "--size", "M=37,U=21,N=40"],
-        [MM, "--stages", "2", "--no-pad", "--no-preload", "--Ty", "4", "--size", "M=37,U=21,N=40"],
-        [MM, "--profile", "h100", "--item-layout", "4x8", "--size", "M=37,U=21,N=40"],
+        [MM, *FEW, "--manifest", "A:1,0", "--size", "M=37,U=21,N=40"],
+        [MM, *FEW, "--manifest", "A:1,0", "--manifest", "B:1,0", "--size", "M=7,U=1,N=40"],
+        [MM, *FEW, "--pad", "--size", "M=37,U=21,N=40"],
+        [MM, *FEW, "--pad", "--edge-versions", "--size", "M=19,U=21,N=50"],
+        [MM, *FEW, "--vector", "4", "--index", "32", "--size", "M=37,U=24,N=40"],
+        [MM, *FEW, "--stages", "2", "--preload", "--size", "M=37,U=21,N=40"],
+        [MM, *FEW, "--stages", "3", "--async-copies", "--size", "M=37,U=21,N=40"],
+        [MM, "--stages", "2", "--no-pad", "--no-preload", *FEW, "--size", "M=37,U=21,N=40"],
+        [
+            MM,
+            "--profile",
+            "h100",
+            "--Ty",
+            "4",
+            "--Tx",
+            "8",
+            "--item-layout",
+            "4x8",
+            "--size",
+            "M=37,U=21,N=40",
+        ],
         [ROWS, "--manifest", "A:1,0", "--size", "M=70,N=55"],
         [SHIFT, "--profile", "generic", "--size", "n=70,shifts=5,len=33"],
         [SHIFT, "--profile", "generic", "--manifest", "none", "--size", "n=70,shifts=5,len=33"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -33,7 +33,7 @@ from loopxform.runtime.oclgrind import (
 from loopxform.runtime.oclgrind_report import OclgrindReport
 from loopxform.runtime.schedule import Ask, launched, not_known
 from loopxform.runtime.structs import with_numbers
-from loopxform.verify.check_run import RunResult, arguments, run
+from loopxform.verify.check_run import Comparison, RunResult, arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
 
@@ -127,6 +127,16 @@ def assert_agrees(
     assert result.ok, (plan.source, result.mismatches[0])
     assert result.elements
     return result
+
+
+def assert_runs_agree(
+    plan: Plan, source: CSource, every: Iterable[Mapping[str, int | float]], seed: int
+) -> None:
+    """For all sizes: fails unless every array is the user's, to the last bit."""
+    both = Comparison(plan, source, choose(), exact=True)
+    for sizes in every:
+        found = both.run(sizes, seed)
+        assert found.ok, (dict(sizes), found.mismatches)
 
 
 def simulate(p: Plan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:

@@ -7,15 +7,14 @@ import copy
 from pathlib import Path
 
 import pytest
-from harness import arrays_after, simulate
+from harness import arrays_after, assert_runs_agree, simulate
 from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.recipes.sizes import Recipe, Tiles
-from loopxform.runtime.device import choose
-from loopxform.verify.check_run import Comparison, arguments
+from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
 
@@ -83,10 +82,7 @@ def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, 
 @pytest.mark.parametrize("case", CASES)
 def test_runs_like_the_c_program(case: str, recipe: Recipe, tiles: Tiles, tmp_path: Path) -> None:
     plan, source = _plan(case, recipe, tiles, tmp_path)
-    both = Comparison(plan, source, choose(), exact=True)
-    for sizes in SIZES:
-        found = both.run(sizes, 7)
-        assert found.ok, (sizes, found.mismatches)
+    assert_runs_agree(plan, source, SIZES, 7)
 
 
 @pytest.mark.oclgrind

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 from c_project import assert_same, caller_of, project_of, require_opencl, run_app
-from harness import CORPUS, arrays_after, simulate
+from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 
 import loopxform as lx
 from loopxform.cli import main
 from loopxform.codegen import emit
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
-from loopxform.runtime.device import choose
 from loopxform.transforms import Derivation
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
 from loopxform.verify.interp import Program
@@ -64,9 +63,8 @@ def test_bit_identical_to_the_c_program(case: str, items: int, tmp_path: Path) -
     file.write_text(TEXTS[case])
     plan = emit.kernel(derived(case, items), contract=False)
     assert len(plan.kernels) == 1 + CHUNKED[case]
-    for n in (0, 1, 20, 21, 22, 501):
-        found = run(plan, CSource(str(file)), choose(), sizes_of(case, n), n, exact=True)
-        assert found.ok, (n, found.mismatches)
+    every = (sizes_of(case, n) for n in (0, 1, 20, 21, 22, 501))
+    assert_runs_agree(plan, CSource(str(file)), every, 3)
 
 
 @pytest.mark.oclgrind

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness import arrays_after, simulate
+from harness import arrays_after, assert_runs_agree, simulate
 from imperfect_nests import CASES
 
 from loopxform.api import loads
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
 
@@ -41,10 +40,7 @@ def test_kernels(case: str) -> None:
 def test_bit_identical_to_the_c_program(case: str, tmp_path: Path) -> None:
     file = tmp_path / "f.c"
     file.write_text(CASES[case].text)
-    made = plan(case, SMALL)
-    for given in sizes(case):
-        found = run(made, CSource(str(file)), choose(), given, 3, exact=True)
-        assert found.ok, (given, found.mismatches)
+    assert_runs_agree(plan(case, SMALL), CSource(str(file)), sizes(case), 3)
 
 
 @pytest.mark.oclgrind

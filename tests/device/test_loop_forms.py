@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from harness import assert_runs_agree
 from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
 from loopxform.recipes.sizes import Recipe, Tiles
-from loopxform.runtime.device import choose
-from loopxform.verify.check_run import run
 from loopxform.verify.cref import CSource
 
 SIZES = (
@@ -71,6 +70,4 @@ def test_runs_like_the_c_program(form: str, recipe: Recipe, tmp_path: Path) -> N
     file.write_text(PRODUCT.format(**(UP | FORMS[form])))
     fn = load(str(file))["f"].function
     plan = emit.kernel(tile(fn, Tiles(4, 4, 4, 2, 2), recipe).derivation, contract=False)
-    for sizes in SIZES:
-        found = run(plan, CSource(str(file)), choose(), sizes, 7, exact=True)
-        assert found.ok, (sizes, found.mismatches)
+    assert_runs_agree(plan, CSource(str(file)), SIZES, 7)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from c_project import assert_same, caller_of, project_of, require_opencl, run_app
 from deriving import start
-from harness import arrays_after, simulate
+from harness import arrays_after, assert_runs_agree, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
@@ -16,7 +16,7 @@ from loopxform.recipes.mapped_copy import mapped_copy
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.transforms import Derivation, step
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
 from loopxform.verify.interp import Program
@@ -145,9 +145,7 @@ def test_bit_identical_to_the_c_program(case: str, tile: int, tmp_path: Path) ->
     file = tmp_path / "f.c"
     file.write_text(CASES[case].text)
     plan = emit.kernel(derived(case, tile), contract=False)
-    for sizes in SIZES:
-        found = run(plan, CSource(str(file)), choose(), sizes_of(*sizes), 5, exact=True)
-        assert found.ok, (sizes, found.mismatches)
+    assert_runs_agree(plan, CSource(str(file)), (sizes_of(*sizes) for sizes in SIZES), 5)
 
 
 def automatic(case: str) -> Derivation:
@@ -162,9 +160,7 @@ def test_copies_that_nobody_asked_for_change_no_bit(case: str, tmp_path: Path) -
     file = tmp_path / "f.c"
     file.write_text(AUTOMATIC[case])
     plan = emit.kernel(automatic(case), contract=False)
-    for sizes in SIZES:
-        found = run(plan, CSource(str(file)), choose(), sizes_of(*sizes), 5, exact=True)
-        assert found.ok, (sizes, found.mismatches)
+    assert_runs_agree(plan, CSource(str(file)), (sizes_of(*sizes) for sizes in SIZES), 5)
 
 
 @pytest.mark.device

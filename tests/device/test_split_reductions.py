@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 from c_project import assert_same, caller_of, project_of, require_opencl, run_app
-from harness import CORPUS, arrays_after, simulate
+from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 
 from loopxform.api import loads
 from loopxform.codegen import emit
 from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
-from loopxform.runtime.device import choose
 from loopxform.transforms import Derivation
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
 from loopxform.verify.interp import Program
@@ -77,9 +76,7 @@ def test_bit_identical_to_the_c_program(case: str, tmp_path: Path) -> None:
     for chunk in (1, 3, 32):
         plan = emit.kernel(derived(case, chunk), contract=False)
         assert len(plan.kernels) == 2
-        for sizes in SIZES:
-            found = run(plan, CSource(str(file)), choose(), sizes_of(*sizes), 5, exact=True)
-            assert found.ok, (chunk, sizes, found.mismatches)
+        assert_runs_agree(plan, CSource(str(file)), (sizes_of(*sizes) for sizes in SIZES), 5)
 
 
 @pytest.mark.oclgrind

@@ -44,6 +44,13 @@ NESTS: dict[str, Mapping[str, int | float]] = {
 }
 
 
+WITH_ITS_OWN = (
+    *("mm", "mm_at", "batched", "mm_int_div", "nests/filter_7x7", "nests/triangular_product"),
+    "nests/complex_product",
+)
+"""Nests that also run with the sizes of the profile."""
+
+
 def text_of(name: str, **sizes: int) -> str:
     (routine,) = lx.load(CORPUS / f"{name}.c")
     (text,) = routine.tile(limits="cpu", **sizes).openmp.files.values()
@@ -148,8 +155,11 @@ def test_caches_serve_stencils() -> None:
 # ---------------------------------------------------------------- what it computes
 
 
-@pytest.mark.parametrize("sizes", [SMALL, {}], ids=["small", "default"])
-@pytest.mark.parametrize("name", NESTS)
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [*((name, SMALL) for name in NESTS), *((name, {}) for name in WITH_ITS_OWN)],
+    ids=str,
+)
 def test_bit_identical_to_the_c_program(name: str, sizes: dict[str, int]) -> None:
     (routine,) = lx.load(CORPUS / f"{name}.c")
     fn = routine.function
