@@ -87,6 +87,11 @@ SMALL: dict[str, Numbers] = {
     "shortest_paths": {"n": 4},
     "two_products": {"n": 9, "m": 10, "k": 5, "l": 6, "alpha": 1.5, "beta": 0.7},
 }
+HOSTS = (
+    *("alignment", "branches", "c89_filter", "converging", "histories", "jacobi_time"),
+    *("power_iteration", "set_parameters", "shared_temporary", "two_products"),
+)
+"""Programs whose hosts differ in what they do: loops, conditions, flags, copies, temporaries."""
 CASES = [(name, sizes) for name, every in SIZES.items() for sizes in every]
 
 
@@ -112,7 +117,9 @@ def test_bit_identical_to_the_c_program(name: str, sizes: Numbers) -> None:
     assert found.elements
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in HOSTS else pytest.mark.slow) for n in SIZES]
+)
 def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -> None:
     """Silent although verbose: the device did it all."""
     require_opencl()
