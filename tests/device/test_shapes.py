@@ -99,8 +99,7 @@ def _outer(loop: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize("pack", [0, 8])
-@pytest.mark.parametrize("name", ["mm", "gemm", "mm_at"])
+@pytest.mark.parametrize(("name", "pack"), [("mm", 0), ("mm", 8), ("gemm", 0), ("mm_at", 8)])
 def test_all_shapes_compute_what_the_c_does(name: str, pack: int) -> None:
     compiled = CompiledKernel(plan(name, pack), choose())
     for size in (*OF_EACH, *UNEVEN):
