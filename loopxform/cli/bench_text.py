@@ -17,7 +17,8 @@ def head(name: str, device: DeviceInfo, bench: Bench, peak: Peak | None) -> Iter
     """What is timed where, and how."""
     yield f"{name} on {device}"
     yield f"  inputs        random from seed {bench.seed}"
-    yield f"  launches      {bench.repeat} timed after {bench.warmup}, by OpenCL events"
+    clock = "the clock" if device.is_c else "OpenCL events"
+    yield f"  launches      {bench.repeat} timed after {bench.warmup}, by {clock}"
     if peak:
         rates = ", ".join(f"{rate:.1f} GFLOP/s in {type}" for type, rate in peak.gflops.items())
         yield f"  roof          {peak.bandwidth:.1f} GB/s, {rates}"

@@ -6,6 +6,7 @@ What is compiled is kept on disk (`LOOPXFORM_CACHE`) by the text, the compiler a
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -109,16 +110,21 @@ def _built(key: str, words: Sequence[str], text: str, suffix: str = "") -> Path:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         temporary.unlink(missing_ok=True)
-        raise DeviceError(
-            f"the kernel does not build with {command[0]}", code="LX059", notes=_log(done.stderr)
-        )
+        message, notes = f"the kernel does not build with {command[0]}", _log(done.stderr)
+        missing = any(_NO_SANITIZER.search(n) for n in notes)
+        raise DeviceError(message, code="LX059", notes=notes, help=INSTALL if missing else None)
     temporary.replace(path)
     return path
 
 
+INSTALL = "the compiler's sanitizers are not installed (Debian: libclang-rt-dev for clang); CC=gcc"
+_NO_SANITIZER = re.compile(r"cannot find \S*(clang_rt|asan|tsan|ubsan)")
+_WRONG = re.compile(r"error|cannot find", re.IGNORECASE)
+
+
 def _log(text: str) -> list[str]:
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    first = next((n for n, line in enumerate(lines) if "error" in line.lower()), 0)
+    first = next((n for n, line in enumerate(lines) if _WRONG.search(line)), 0)
     return lines[first : first + 20]
 
 
