@@ -13,6 +13,7 @@ from loopxform.frontend import listed, openmp
 from loopxform.frontend.governed import by_origin, outermost
 from loopxform.frontend.places import Places
 from loopxform.frontend.symbols import Symbol, Table
+from loopxform.frontend.tree import every
 from loopxform.ir.directives import Clause, Directive
 from loopxform.ir.nodes import Stmt
 from loopxform.ir.visit import Path
@@ -124,7 +125,14 @@ class Directives:
             paths=paths,
             after=after[-1] if after and not paths else None,
             later=self._later(seen.governed),
+            named=self._named(seen.governed),
         )
+
+    def _named(self, node: c_ast.Node | None) -> frozenset[str] | None:
+        if node is None:
+            return None
+        found = (self.table.of(n) for n in every(node) if isinstance(n, c_ast.ID))
+        return frozenset(s.ir for s in found if s is not None)
 
     def _with_unset(self, c: Clause, seen: _Seen) -> Clause:
         if seen.governed is None or c.name not in ("private", "lastprivate"):

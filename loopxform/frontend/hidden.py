@@ -9,7 +9,8 @@ counts for errno only where the file sets errno, because the library never clear
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 
 from pycparser import c_ast
 
@@ -24,10 +25,20 @@ _SILENT = CLASSES | frozenset(_SILENT_TEXT.split()) | INTEGER.keys()
 
 
 class Hidden:
-    """What the functions of a file see of that state."""
+    """What the functions of a file see of that state. `parts` are functions made of statements of
+    the one that stands before them, or of all of them under its name."""
 
-    def __init__(self, ast: c_ast.FileAST) -> None:
-        nodes = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+    def __init__(self, ast: c_ast.FileAST, parts: Collection[str] = ()) -> None:
+        nodes: dict[str, c_ast.FuncDef] = {}
+        self._owner: dict[str, str] = {}
+        functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
+        counts = Counter(n.decl.name for n in functions)
+        for n in functions:
+            name = n.decl.name
+            if name in parts and counts[name] == 1 and nodes:
+                self._owner[name] = next(reversed(nodes))
+            else:
+                nodes.setdefault(name, n)
         self._named = {name: _names(n.body) for name, n in nodes.items()}
         calls = {name: found & nodes.keys() for name, found in self._named.items()}
         self._inside = {name: _closure(name, calls) for name in nodes}
@@ -37,7 +48,7 @@ class Hidden:
     def seen(self, function: str, call: str) -> str | None:
         """The state that a call of a math function may change, and that somebody looks at who runs
         before or after `function`; None where there is none."""
-        name = base_name(call) or call
+        name, function = base_name(call) or call, self._owner.get(function, function)
         if name == "lgamma" and self._looks(function, _SIGNGAM, callers=True):
             return "signgam"
         if name in _SILENT:

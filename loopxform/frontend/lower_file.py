@@ -61,7 +61,7 @@ def lower_file(
     that nothing in the text changes the layout of types; `parts` are functions made of statements
     of others. Raises InputError for an annotation that says nothing meaningful."""
     out = Lowered()
-    scope = FileScope(obstacles(ast), Hidden(ast), plain_layout=plain_layout)
+    scope = FileScope(obstacles(ast), Hidden(ast, parts), plain_layout=plain_layout)
     broken = _plainer(ast, places)
     for node in ast.ext:
         match node:

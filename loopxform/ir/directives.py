@@ -50,7 +50,9 @@ class Directive:
     """One `#pragma omp`. `words` name the construct (`parallel for`); `paths` are the statements it
     governs, outermost ones, none for a directive that stands alone. Such a one stands `after` a
     statement of its block, None where it is the first. `later` are the variables whose value is
-    used after the loop it governs, or elsewhere in a loop around it, as far as the text shows."""
+    used after the loop it governs, or elsewhere in a loop around it, as far as the text shows.
+    `named` are those that the text of what it governs names, None where it is not known: a local
+    pointer is another name for its array."""
 
     words: tuple[str, ...]
     clauses: tuple[Clause, ...] = ()
@@ -59,6 +61,7 @@ class Directive:
     paths: tuple[Path, ...] = ()
     after: Path | None = None
     later: frozenset[str] = frozenset()
+    named: frozenset[str] | None = None
 
     def has(self, *words: str) -> bool:
         """Whether the construct is made of any of these words."""

@@ -16,6 +16,7 @@ from loopxform.analysis.openmp.clauses import clauses
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
 from loopxform.analysis.openmp.initial import initial
 from loopxform.analysis.openmp.linear import closed_form
+from loopxform.analysis.openmp.order import runs_twice
 from loopxform.analysis.openmp.others import others
 from loopxform.analysis.openmp.outside import outside
 from loopxform.analysis.openmp.pointers import pointers
@@ -151,6 +152,10 @@ def _unmodelled(c: Construct) -> Iterator[Doubt]:
             yield Doubt("LX314", text, d.loc)
         elif d.words == ("atomic",) and d.clause("compare") is not None:
             yield Doubt("LX314", "'atomic compare' in the loop is not modelled", d.loc)
+    twice = runs_twice(c)
+    if twice is not None:
+        text = "an iteration may run more than one ordered region, which is not modelled"
+        yield Doubt("LX314", text, twice.loc)
     yield from _surroundings(c)
 
 

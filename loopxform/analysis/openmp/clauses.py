@@ -40,6 +40,8 @@ def clauses(c: Construct) -> Told:
     yield from _on_device(c)
     for clause in c.directive.clauses:
         for name in clause.variables:
+            if clause.name == "lastprivate":
+                yield from _untouched(c, name)
             if not _occurs(c, name):
                 continue
             match clause.name:
@@ -137,6 +139,14 @@ def _lastprivate(c: Construct, name: str) -> Told:
     if known.exposed is None and not known.last_value:
         text = f"the last iteration may not write '{name}', which is lastprivate"
         yield Doubt("LX311", text, c.loop.origin.loc)
+
+
+def _untouched(c: Construct, name: str) -> Told:
+    """What a copy that the loop does not write leaves in the variable."""
+    kept = writes((c.loop,)) | c.directive.variables("firstprivate")
+    if name not in kept and needed_after(c, name):
+        text = f"'{name}' is lastprivate, and the loop does not write it: its value is lost"
+        yield Doubt("LX312", text, c.directive.loc)
 
 
 def _counters_after(c: Construct) -> Told:

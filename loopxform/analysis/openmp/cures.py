@@ -33,6 +33,9 @@ def cure(c: Construct, name: str) -> str | None:
     known = privacy(c.fn, c.path, name)
     if known.exposed is not None or (known.caller and not scalar):
         return None
+    named = c.directive.named
+    if named is not None and name.partition(".")[0] not in named:
+        return None
     if "." in name:
         return None if needed_after(c, name) else f"firstprivate({name.partition('.')[0]})"
     return f"lastprivate({name})" if needed_after(c, name) else f"private({name})"

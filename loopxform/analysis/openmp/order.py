@@ -15,7 +15,7 @@ from loopxform.analysis.deps import Dependence
 from loopxform.analysis.openmp.construct import Construct, target_name, touched_by
 from loopxform.analysis.reductions import updates
 from loopxform.ir.directives import Directive
-from loopxform.ir.nodes import Assign, Const, Expr, Load, Stmt, Var
+from loopxform.ir.nodes import Assign, Const, Expr, For, Load, Stmt, Var
 from loopxform.ir.visit import Path, at, names, walk_expr
 
 
@@ -24,8 +24,7 @@ def is_in_order(c: Construct, d: Dependence) -> bool:
     ends = (d.source.path, d.sink.path)
     if c.is_simd_only:
         return all(any(x.has("simd") for x in _governing(c, p, "ordered")) for p in ends)
-    clause = c.directive.clause("ordered")
-    if clause is None or clause.text not in ("", "1") or len(c.nest) > 1:
+    if c.directive.clause("ordered") is None:
         return False
     return all(_governing(c, p, "ordered") for p in ends)
 
@@ -53,6 +52,20 @@ def _is_set(s: Stmt, name: str) -> bool:
         return False
     index = s.target.index if isinstance(s.target, Load) else ()
     return target_name(s) == name and not any(name in names(e) for e in index)
+
+
+def runs_twice(c: Construct) -> Directive | None:
+    """An ordered region of which an iteration may run several, or after another: it may run one."""
+    if c.is_simd_only:
+        return None
+    found = [d for d in c.inside if d.words[:1] == ("ordered",)]
+    repeated = (d for d in found for p in d.paths if _is_in_a_loop(c, p))
+    return next(repeated, found[1] if len(found) > 1 else None)
+
+
+def _is_in_a_loop(c: Construct, path: Path) -> bool:
+    inner = c.nest_paths[-1]
+    return any(isinstance(at(c.fn, path[:n]), For) for n in range(len(inner) + 1, len(path)))
 
 
 def waits_by_hand(c: Construct) -> bool:

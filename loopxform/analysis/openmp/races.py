@@ -69,7 +69,9 @@ def thread_values(c: Construct) -> Iterator[Doubt]:
     names = {d.array for d in rows if c.of_the_thread(d.array, d.declared)} - c.private
     for name in sorted(names):
         plain = privacy(c.fn, c.path, name).exposed is None and not needed_after(c, name)
-        if not plain and updates(c.fn, c.path, name) is None:
+        copied = c.region is not None and name in c.region.variables("private", "firstprivate")
+        lost = copied and needed_after(c, name)
+        if not plain and (lost or updates(c.fn, c.path, name) is None):
             text = f"each thread has its own '{name}', so its value depends on who runs what"
             yield Doubt("LX311", text, c.loop.origin.loc)
 

@@ -78,6 +78,33 @@ def test_the_cure_of_a_member_is_its_struct() -> None:
     assert [f.cure for f in c.findings] == ["firstprivate(s)"]
 
 
+def test_no_clause_cures_a_race_through_another_name() -> None:
+    text = f"double w[9], *q = w;\n#pragma omp parallel for\n{LOOP} {{ q[0] = i; a[i] = q[0]; }}"
+    (c,) = claims(text, "double *restrict a")
+    assert [(f.code, f.variable, f.cure) for f in c.findings] == [("LX300", "w", None)]
+    (c,) = claims(text.replace(", *q = w", "").replace("q[0]", "w[0]"), "double *restrict a")
+    assert [(f.code, f.variable, f.cure) for f in c.findings] == [("LX300", "w", "private(w)")]
+
+
+def test_a_last_value_that_nothing_writes() -> None:
+    text = f"double s = 5;\n#pragma omp parallel for CLAUSE\n{LOOP} a[i] = i;\na[0] = s;"
+    (c,) = claims(text.replace("CLAUSE", "lastprivate(s)"), "double *a")
+    assert answer(c) == (None, ["LX312"])
+    (c,) = claims(text.replace("CLAUSE", "firstprivate(s) lastprivate(s)"), "double *a")
+    assert answer(c) == (True, [])
+
+
+def test_a_sum_of_the_thread_is_lost_after_the_region() -> None:
+    text = (
+        "double s = 0;\n#pragma omp parallel CLAUSE\n{\n#pragma omp for\n"
+        f"{LOOP} s += a[i];\n}}\na[0] = s;"
+    )
+    (c,) = claims(text.replace("CLAUSE", "firstprivate(s)"), "double *a")
+    assert answer(c) == (None, ["LX311"])
+    (c,) = claims(text.replace("CLAUSE", "reduction(+:s)"), "double *a")
+    assert answer(c) == (True, [])
+
+
 def test_counters_of_ordered_loops_are_private() -> None:
     (c,) = claims(
         "int i, j;\n#pragma omp parallel for ordered(2)\nfor (i = 1; i < n; i++)\n"

@@ -56,6 +56,17 @@ def test_the_ordered_region_of_a_simd_loop() -> None:
     assert _claim(body.replace(" simd", ""), "parallel for") == (False, False, {"LX300"})
 
 
+def test_one_ordered_region_in_each_iteration() -> None:
+    nest = (
+        "#pragma omp parallel for ordered CLAUSE\nfor (int i = 0; i < n; i++)\n"
+        "for (int j = 0; j < n; j++) {\n#pragma omp ordered\na[j] = 2 * a[j] + i;\n}"
+    )
+    for clause, proven in (("collapse(2)", True), ("", None)):
+        text = nest.replace("CLAUSE", clause)
+        (c,) = lx.loads(f"void f(int n, int *a) {{\n{text}\n}}")["f"].audit()
+        assert c.proven is proven
+
+
 def _claim(body: str, words: str = "parallel for") -> tuple[bool | None, bool | None, set[str]]:
     """Whether it is proven, whether it is race-free, and the codes of what is said."""
     text = f"int s = 0, k = 0;\n#pragma omp {words}\n{LOOP} {{\n{body}\n}}\nb[0] = s + k;"

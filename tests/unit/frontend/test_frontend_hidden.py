@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import loopxform as lx
+from loopxform.cli import main
 
 HEAD = "#include <math.h>\n#include <errno.h>\nextern int signgam;\n"
 LOOP = "for (int i = 0; i < n; i++)"
@@ -50,3 +53,17 @@ def test_a_function_of_numbers_leaves_it_too() -> None:
         f"int f(int n, double *a) {{ errno = 0; {LOOP} a[i] = y(a[i]); return errno; }}\n"
     )
     assert [v.parallel for v in file["f"].check()] == ["unknown"]
+
+
+def test_a_loop_that_is_taken_out_of_its_function(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        f"{HEAD}int f(int n, double *a) {{ errno = 0; {LOOP} a[i] = log(a[i]); return errno; }}\n"
+        f"void g(int n, double *a) {{ {LOOP} a[i] = log(a[i]); }}\n"
+    )
+    (tmp_path / "f.c").write_text(text)
+    assert main(["offload", str(tmp_path / "f.c"), "-o", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "f: left as it is: line 4: 'log' may set 'errno', which is looked at" in out
+    assert "g: 1 kernel" in out
