@@ -12,8 +12,18 @@ File             file["mm"] is one of its functions, a Routine
 Routine          check, matrix, apply steps, tile, offload
 TiledRoutine     what tile made: the kernel, write, compile
 OffloadedRoutine what offload made: its parts, the kernels, write, compile
-LoopxformError   every deliberate refusal; its render() quotes the C
-ArgumentError    a call of a compiled kernel that does not fit the C prototype
+LoopxformError   every deliberate refusal; its render() quotes the C. Its kinds:
+InputError       the C file cannot be used; UnsupportedC: correct C that is not modelled
+ArgumentError    an argument of a call that is not allowed, or does not fit the C prototype
+UsageError       words that mean nothing: of a step, a device; IgnoredOption: one without effect
+TransformError   a step that would change what the program computes; its obstacles say why
+AnnotationError  an annotation of the source that does not hold
+LimitError       sizes that exceed a limit of the device
+EmitError        a program that cannot be written for a target
+DeviceError      no device, or a build or a launch that failed
+Exhausted        limits of time or memory that were too small to read a file
+MismatchError    results that differ from those of the C
+InternalError    a mistake of ours
 
 They are loaded on first use, so that `import loopxform` costs next to nothing.
 """
@@ -28,34 +38,73 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopxform.api import File, Routine, load, loads
+    from loopxform.budget import Exhausted
     from loopxform.checked import CheckedFile, CheckedFunction, check
-    from loopxform.errors import ArgumentError, LoopxformError
+    from loopxform.errors import (
+        AnnotationError,
+        ArgumentError,
+        DeviceError,
+        EmitError,
+        IgnoredOption,
+        InputError,
+        InternalError,
+        LimitError,
+        LoopxformError,
+        MismatchError,
+        TransformError,
+        UnsupportedC,
+        UsageError,
+    )
     from loopxform.offloaded import OffloadedRoutine
     from loopxform.tiled import TiledRoutine
 
 _HOMES = {
+    "AnnotationError": "errors",
     "ArgumentError": "errors",
     "CheckedFile": "checked",
     "CheckedFunction": "checked",
+    "DeviceError": "errors",
+    "EmitError": "errors",
+    "Exhausted": "budget",
     "File": "api",
+    "IgnoredOption": "errors",
+    "InputError": "errors",
+    "InternalError": "errors",
+    "LimitError": "errors",
     "LoopxformError": "errors",
+    "MismatchError": "errors",
     "OffloadedRoutine": "offloaded",
     "Routine": "api",
     "TiledRoutine": "tiled",
+    "TransformError": "errors",
+    "UnsupportedC": "errors",
+    "UsageError": "errors",
     "check": "checked",
     "load": "api",
     "loads": "api",
 }
 
 __all__ = [
+    "AnnotationError",
     "ArgumentError",
     "CheckedFile",
     "CheckedFunction",
+    "DeviceError",
+    "EmitError",
+    "Exhausted",
     "File",
+    "IgnoredOption",
+    "InputError",
+    "InternalError",
+    "LimitError",
     "LoopxformError",
+    "MismatchError",
     "OffloadedRoutine",
     "Routine",
     "TiledRoutine",
+    "TransformError",
+    "UnsupportedC",
+    "UsageError",
     "__version__",
     "check",
     "load",

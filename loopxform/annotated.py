@@ -35,6 +35,9 @@ class Asserted:
     wrong: tuple[LoopVerdict, ...]
     why: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Asserted {self.annotation.loc}: {'holds' if self.holds else 'does not hold'}>"
+
     @property
     def holds(self) -> bool:
         return bool(self.loops) and not self.wrong

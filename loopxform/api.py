@@ -13,7 +13,7 @@ the user's file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
@@ -30,6 +30,7 @@ from loopxform.annotated import (
     tiled_first,
     with_given,
 )
+from loopxform.arguments import APPLYING, CHECKING, READING, require, require_known
 from loopxform.errors import InputError, contained, quoting
 from loopxform.files import safe_name
 from loopxform.frontend import CppOptions, Parsed, parse_file
@@ -71,14 +72,12 @@ def _file(parsed: Parsed) -> File:
     return File(parsed)
 
 
-def _cpp(
-    include: Sequence[str] = (),
-    define: Sequence[str] = (),
-    undefine: Sequence[str] = (),
-    cflags: Sequence[str] = (),
-) -> CppOptions:
-    flags = compiler.flags(cflags)
-    return CppOptions(tuple(include), tuple(define), tuple(undefine), flags)
+def _cpp(**options: Sequence[str]) -> CppOptions:
+    """Raises ArgumentError."""
+    require_known(options, tuple(READING))
+    require(READING, **options)
+    include, define, undefine, cflags = (tuple(options.get(name, ())) for name in READING)
+    return CppOptions(tuple(map(fspath, include)), define, undefine, compiler.flags(cflags))
 
 
 @dataclass(frozen=True)
@@ -102,6 +101,19 @@ class File:
     def __iter__(self) -> Iterator[Routine]:
         return (Routine(self, fn) for fn in self.parsed.unit.functions)
 
+    def __len__(self) -> int:
+        return len(self.parsed.unit.functions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the file has a function of that name."""
+        return any(fn.name == name for fn in self.parsed.unit.functions)
+
+    def __repr__(self) -> str:
+        return f"<File {self.name}: {listed(fn.name for fn in self.parsed.unit.functions)}>"
+
     def offload(
         self,
         *functions: str,
@@ -116,12 +128,16 @@ class File:
         user's text, with launches in front of the loops that they stand for. The options are those
         of `Routine.offload`.
 
-        Raises EmitError where a macro of the file stands in the way, LimitError; TypeError for an
-        unknown size.
+        Raises EmitError where a macro of the file stands in the way, LimitError, and
+        ArgumentError for a value that is not allowed.
         """
         from loopxform.recipes.sizes import Options
         from loopxform.spliced import offload_file  # loads what only this needs
+        from loopxform.tile_arguments import OFFLOADING, require_sizes
 
+        flags = {"contract": contract, "edge_versions": edge_versions, "reassociate": reassociate}
+        require(OFFLOADING, limits=limits, pad=pad, **flags)
+        require_sizes(sizes, OFFLOADING)
         options = Options(pad=pad, versions=edge_versions, reassociate=reassociate)
         return offload_file(self, functions, sizes, limits, contract=contract, options=options)
 
@@ -129,6 +145,25 @@ class File:
         """The function of that name, or the only one with a loop nest. Raises InputError."""
         with quoting(self.parsed.sources):
             return Routine(self, _choose(self.parsed, name))
+
+
+def _step(given: Step | str) -> Step:
+    """Raises ArgumentError, UsageError."""
+    if isinstance(given, Step):
+        return given
+    require(APPLYING, step=given)
+    return step(given)
+
+
+MOST_NAMES = 6
+"""Names that are shown of many."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first of the names, and how many there are besides."""
+    every = tuple(names)
+    more = f" and {len(every) - MOST_NAMES} more" if len(every) > MOST_NAMES else ""
+    return ", ".join(every[:MOST_NAMES]) + more or "no functions"
 
 
 def _order(array: str, dimensions: Sequence[int]) -> tuple[str, str]:
@@ -193,6 +228,9 @@ class Routine:
     def name(self) -> str:
         return self.function.name
 
+    def __repr__(self) -> str:
+        return f"<Routine {self.name} of {self.file.name}>"
+
     @property
     def listing(self) -> str:
         """The function as the seed prints programs."""
@@ -219,11 +257,13 @@ class Routine:
     def check(self, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
         """A verdict for every loop, in text order. The loops of a nest that takes longer than
         `seconds` are unknown for that reason."""
+        require(CHECKING, seconds=seconds)
         return with_given(self, judge(self.function, seconds))
 
     def audit(self, seconds: float | None = None) -> tuple[Claim, ...]:
         """What is true of every OpenMP loop, in text order. A claim that takes longer than
         `seconds` is not proven."""
+        require(CHECKING, seconds=seconds)
         directives = self.file.parsed.directives.get(self.name, ())
         if not directives:
             return ()
@@ -254,9 +294,10 @@ class Routine:
 
         Raises TransformError where one is illegal, UsageError where one says nothing meaningful.
         """
+        require(APPLYING, tiles=tiles)
         with quoting(self.file.parsed.sources):
             start = Derivation(with_tiles(self.function, tiles or {}))
-            return start.run(tuple(step(s) if isinstance(s, str) else s for s in steps))
+            return start.run(tuple(map(_step, steps)))
 
     def tile(
         self,
@@ -293,11 +334,16 @@ class Routine:
         command line. `layouts` are arrays to be read from a copy with its dimensions in that order,
         {} for none; without it the copies are made that pay, where no recipe is named.
 
-        Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
+        Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
+        allowed.
         """
         from loopxform.recipes.sizes import Options
+        from loopxform.tile_arguments import TILING, require_sizes
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
+        given = {name: value for name, value in locals().items() if name in TILING}
+        require(TILING, **given)
+        require_sizes(sizes, TILING)
         orders = None if layouts is None else tuple(_order(*x) for x in layouts.items())
         narrow = None if index is None else index == 32
         edges = Options(pad, edge_versions, orders, Rk, reassociate)
@@ -322,10 +368,15 @@ class Routine:
         that cannot run in parallel run on the host, with kernels inside, or on one work-item.
         Arrays are copied once for all kernels. The options are those of `tile`.
 
-        Raises UnsupportedC, TransformError, LimitError; TypeError for an unknown size.
+        Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
+        allowed.
         """
         from loopxform.offloaded import offload_routine  # loads what only this needs
         from loopxform.recipes.sizes import Options
+        from loopxform.tile_arguments import OFFLOADING, require_sizes
 
+        flags = {"contract": contract, "edge_versions": edge_versions, "reassociate": reassociate}
+        require(OFFLOADING, limits=limits, pad=pad, **flags)
+        require_sizes(sizes, OFFLOADING)
         options = Options(pad=pad, versions=edge_versions, reassociate=reassociate)
         return offload_routine(self, sizes, limits, contract=contract, options=options)

@@ -8,6 +8,7 @@ report["mm"].dependences[0].direction                # ('=', '=')
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -18,6 +19,7 @@ from loopxform.analysis.matrix import Matrix, matrix
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.annotated import Asserted, asserted
 from loopxform.api import File, Routine, load
+from loopxform.arguments import CHECKING, READING, require, require_known
 from loopxform.budget import Budget, part, shared, within
 from loopxform.errors import LoopxformError
 from loopxform.ir.remembered import forget
@@ -44,9 +46,11 @@ def check(
     more is unknown for that reason. `include`, `define` and `undefine` list what -I, -D and -U of a
     C compiler take.
 
-    Raises InputError where nothing of the file can be read, or it has no such function, and
-    Exhausted where the limits do not suffice to read it.
+    Raises InputError where nothing of the file can be read, or it has no such function, Exhausted
+    where the limits do not suffice to read it, and ArgumentError.
     """
+    require_known(options, ("function", "time_limit", "memory_limit", *READING))
+    require(CHECKING, function=function, time_limit=time_limit, memory_limit=memory_limit)
     with within(Budget.of(time_limit, memory_limit)):
         return checked(load(path, **options), function=function)
 
@@ -96,6 +100,9 @@ class CheckedFunction:
     @property
     def name(self) -> str:
         return self.routine.name
+
+    def __repr__(self) -> str:
+        return f"<CheckedFunction {self.name} of {self.routine.file.name}: {_counted(self.loops)}>"
 
     @property
     def loc(self) -> Loc | None:
@@ -178,6 +185,19 @@ class CheckedFile:
     def __iter__(self) -> Iterator[CheckedFunction]:
         return iter(self.functions)
 
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the file has a function of that name that was judged."""
+        return any(f.name == name for f in self.functions)
+
+    def __repr__(self) -> str:
+        return f"<CheckedFile {self.name}: {_counted(self.loops)}>"
+
     def at_line(self, line: int) -> tuple[LoopVerdict, ...]:
         """The loops whose `for` stands on a line of the file."""
         return tuple(v for v in self.loops if v.line == line)
@@ -216,3 +236,10 @@ def _problem(e: LoopxformError) -> dict[str, object]:
     """What keeps a function from being judged."""
     place = {"file": e.loc.file, "line": e.loc.line, "column": e.loc.column} if e.loc else {}
     return {**place, "code": e.code, "message": e.message}
+
+
+def _counted(loops: Sequence[LoopVerdict]) -> str:
+    """`3 loops: 2 yes, 1 reduction`."""
+    counts = Counter(v.parallel for v in loops)
+    said = ", ".join(f"{count} {answer}" for answer, count in counts.items())
+    return f"{len(loops)} loops" + (f": {said}" if said else "")

@@ -65,6 +65,12 @@ class LoopxformError(Exception):
         self.width = width
         self.sources: Sources | None = None
 
+    def __str__(self) -> str:
+        """The place, the reason, the notes and the remedy, without the source line."""
+        place = f"{self.loc}: " if self.loc else ""
+        out = [f"{place}{self.message} [{self.code}]", *(f"   = {note}" for note in self.notes)]
+        return "\n".join([*out, f"   = help: {self.help}"] if self.help else out)
+
     def render(self, sources: Sources | None = None, paint: Paint = plain) -> str:
         """The diagnostic as text: place, message, source line with caret, notes, help.
 
@@ -173,8 +179,8 @@ class DeviceError(LoopxformError):
 
 
 class ArgumentError(LoopxformError, TypeError):
-    """An argument of a call from Python that does not fit the C prototype: missing, of another
-    type, out of range, of another shape, or overlapping another."""
+    """An argument of a call from Python that is not one of those allowed, or does not fit the C
+    prototype: missing, of another type, out of range, of another shape, or overlapping another."""
 
     code = "LX058"
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from loopxform import __version__
 from loopxform.api import Routine
+from loopxform.arguments import COMPILING, require
 from loopxform.codegen import emit
-from loopxform.errors import quoting
+from loopxform.errors import ArgumentError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.recipes.limits import Limits
@@ -67,15 +68,16 @@ class MappedRoutine(ABC):
         devices` lists them; with a `pyopencl.CommandQueue` the kernel runs there, which is what
         device arrays need.
 
-        Raises DeviceError where there is no such device or the kernel does not fit it, TypeError
-        where both are given, or no queue.
+        Raises DeviceError where there is no such device or the kernel does not fit it, and
+        ArgumentError where both are given, or no queue.
         """
         from loopxform.runtime.device import choose, is_queue
         from loopxform.runtime.kernel import CompiledKernel
         from loopxform.runtime.queue import queue_of, queue_on
 
         if queue is not None and (device is not None or not is_queue(queue)):
-            raise TypeError("compile takes a device, or a pyopencl.CommandQueue as queue")
+            raise ArgumentError("compile takes a device, or a pyopencl.CommandQueue as queue")
+        require(COMPILING, device=device)
         with quoting(self.routine.file.parsed.sources):
             plan = emit.kernel(self.derivation, contract=self.contract)
             own = queue_on(choose(device)) if queue is None else queue_of(queue)

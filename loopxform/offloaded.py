@@ -13,7 +13,6 @@ from loopxform.recipes.limits import Limits, profile
 from loopxform.recipes.parts import Part
 from loopxform.recipes.program import Offloaded, offload
 from loopxform.recipes.sizes import PLAIN, Options
-from loopxform.tiled import require_sizes
 from loopxform.transforms import Derivation
 
 
@@ -26,7 +25,6 @@ def offload_routine(
     options: Options = PLAIN,
 ) -> OffloadedRoutine:
     """See `Routine.offload`."""
-    require_sizes(sizes)
     room = profile(limits) if isinstance(limits, str) else limits
     with quoting(routine.file.parsed.sources):
         require_wanted(routine)
@@ -40,6 +38,9 @@ class OffloadedRoutine(MappedRoutine):
     """A whole function for OpenCL: the derivation, the kernels, the files, the callable."""
 
     offloaded: Offloaded
+
+    def __repr__(self) -> str:
+        return f"<OffloadedRoutine {self.routine.name}: {len(self.parts)} parts>"
 
     @property
     def derivation(self) -> Derivation:

@@ -49,6 +49,9 @@ class OffloadedRegion:
     entry: emit.Entry
     macros: tuple[tuple[str, str], ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<OffloadedRegion of {self.region.owner.name}>"
+
 
 @dataclass(frozen=True)
 class OffloadedFile:
@@ -59,6 +62,9 @@ class OffloadedFile:
     original: Original
     regions: tuple[OffloadedRegion, ...]
     left: tuple[tuple[str, LoopxformError], ...]
+
+    def __repr__(self) -> str:
+        return f"<OffloadedFile {self.file.name}: {len(self.regions)} parts on the device>"
 
     @cached_property
     def files(self) -> dict[str, str]:

@@ -9,15 +9,14 @@ from functools import cached_property
 from loopxform.annotated import require_asserted, require_wanted, wish
 from loopxform.api import Routine
 from loopxform.codegen import emit
-from loopxform.errors import LimitError, TransformError, UnsupportedC, UsageError, quoting
+from loopxform.errors import LimitError, TransformError, UnsupportedC, quoting
 from loopxform.mapped import MappedRoutine
 from loopxform.recipes.limits import Limits, profile
 from loopxform.recipes.one_nest import Tiled
-from loopxform.recipes.sizes import NAMES, PLAIN, Options, Recipe
+from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.tile import tile
 from loopxform.recipes.wishes import Wish
 from loopxform.transforms import Derivation
-from loopxform.transforms.sites import LARGEST_TILE
 
 
 def tile_routine(
@@ -30,7 +29,6 @@ def tile_routine(
     options: Options = PLAIN,
 ) -> TiledRoutine:
     """See `Routine.tile`."""
-    require_sizes(sizes)
     room = profile(limits) if isinstance(limits, str) else limits
     with quoting(routine.file.parsed.sources):
         require_wanted(routine)
@@ -45,21 +43,15 @@ def tile_routine(
     return TiledRoutine(routine, room, contract, tiled)
 
 
-def require_sizes(sizes: Mapping[str, int]) -> None:
-    """Raises TypeError for what is no tile size, UsageError for one that cannot be."""
-    for name, size in sizes.items():
-        if name not in NAMES:
-            raise TypeError(f"'{name}' is not a tile size: {', '.join(NAMES)}")
-        if type(size) is not int or not 0 < size <= LARGEST_TILE:
-            message = f"{name} must be a whole number from 1 to {LARGEST_TILE}, not {size!r}"
-            raise UsageError(message, code="LX023")
-
-
 @dataclass(frozen=True)
 class TiledRoutine(MappedRoutine):
     """A function tiled for OpenCL: the derivation, the kernel, the files, the callable."""
 
     tiled: Tiled
+
+    def __repr__(self) -> str:
+        sizes = "".join(f" {name}={size}" for name, size in self.sizes.items())
+        return f"<TiledRoutine {self.routine.name}: {self.tiled.recipe}{sizes}>"
 
     @property
     def sizes(self) -> dict[str, int]:

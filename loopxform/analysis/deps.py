@@ -70,6 +70,9 @@ class Dependence:
     tight: bool = True
     doubt: str | None = field(default=None, compare=False)
 
+    def __repr__(self) -> str:
+        return f"<Dependence {self.kind} {self.source}->{self.sink} on {self.array} {self.vector}>"
+
     @property
     def level(self) -> int | None:
         return next((n for n, d in enumerate(self.direction) if d != "="), None)

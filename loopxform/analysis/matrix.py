@@ -45,6 +45,9 @@ class Matrix:
     unmodelled: tuple[Dependence, ...] = ()
     note: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Matrix over {', '.join(self.loops)}: {len(self.rows)} rows>"
+
     def entry(self, d: Dependence, column: int) -> str:
         """The direction of a row in a column, with the distance where it is known and not 0; blank
         where the loop is not around both statements."""

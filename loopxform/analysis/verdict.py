@@ -64,6 +64,9 @@ class LoopVerdict:
     assumes: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<LoopVerdict {self.loc or self.path}: {self.var} {self.parallel}>"
+
     @property
     def line(self) -> int:
         """The line of the `for` in the user's file; 0 where it has none."""

@@ -39,6 +39,9 @@ class Part:
     why: str
     tiled: Tiled | None = None
 
+    def __repr__(self) -> str:
+        return f"<Part {self.loc or self.loop}: {self.kind}>"
+
 
 @dataclass
 class Program:

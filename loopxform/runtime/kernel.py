@@ -72,6 +72,9 @@ class CompiledKernel:
         self._spare = Spare()
         self.taken: Taken | None = None
 
+    def __repr__(self) -> str:
+        return f"<CompiledKernel {self.plan.written.name} on {self.device}>"
+
     @property
     def nanoseconds(self) -> int | None:
         """Device time from the start of the first kernel to the end of the last."""

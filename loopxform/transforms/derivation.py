@@ -25,6 +25,9 @@ class Record:
     result: Function
     stage: str
 
+    def __repr__(self) -> str:
+        return f"<Record {self.step}>"
+
 
 @dataclass(frozen=True)
 class Derivation:
@@ -33,6 +36,9 @@ class Derivation:
     start: Function
     records: tuple[Record, ...] = ()
     stage: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Derivation of {self.start.name}: {len(self.records)} steps>"
 
     @property
     def function(self) -> Function:

@@ -105,9 +105,30 @@ def test_pcpp_is_loaded_where_macros_are(tmp_path: Path) -> None:
 
 
 PUBLIC = [
-    "ArgumentError", "CheckedFile", "CheckedFunction", "File", "LoopxformError",
-    "OffloadedRoutine", "Routine", "TiledRoutine", "check", "load", "loads",
-]  # fmt: skip
+    "AnnotationError",
+    "ArgumentError",
+    "CheckedFile",
+    "CheckedFunction",
+    "DeviceError",
+    "EmitError",
+    "Exhausted",
+    "File",
+    "IgnoredOption",
+    "InputError",
+    "InternalError",
+    "LimitError",
+    "LoopxformError",
+    "MismatchError",
+    "OffloadedRoutine",
+    "Routine",
+    "TiledRoutine",
+    "TransformError",
+    "UnsupportedC",
+    "UsageError",
+    "check",
+    "load",
+    "loads",
+]
 
 
 def in_python(code: str) -> str:

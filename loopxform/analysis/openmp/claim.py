@@ -59,6 +59,10 @@ class Claim:
     doubts: tuple[Doubt, ...] = ()
     assumes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        answers = {True: "proven", False: "refuted", None: "not proven"}
+        return f"<Claim {self.loc or self.path}: {answers[self.proven]}>"
+
     @property
     def proven(self) -> bool | None:
         """True: it runs in parallel as it would in order. False: it does not. None: not known."""
