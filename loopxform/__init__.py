@@ -13,9 +13,11 @@ Routine          check, matrix, apply steps, tile, offload
 TiledRoutine     what tile made: the kernel, write, compile
 OffloadedRoutine what offload made: its parts, the kernels, write, compile
 LoopxformError   every deliberate refusal; its render() quotes the C. Its kinds:
-InputError       the C file cannot be used; UnsupportedC: correct C that is not modelled
+InputError       the C file cannot be used as it is
+UnsupportedC     correct C that is not modelled
 ArgumentError    an argument of a call that is not allowed, or does not fit the C prototype
-UsageError       words that mean nothing: of a step, a device; IgnoredOption: one without effect
+UsageError       words that mean nothing: a step, a device
+IgnoredOption    an option that would be without effect
 TransformError   a step that would change what the program computes; its obstacles say why
 AnnotationError  an annotation of the source that does not hold
 LimitError       sizes that exceed a limit of the device
