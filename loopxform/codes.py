@@ -32,6 +32,7 @@ CODES: dict[str, str] = {
     "named tile size, or a product.",
     "LX024": "A new name that is taken, or is not a name in C.",
     "LX025": "A parameter of a step that it does not know.",
+    "LX026": "A step, or an option, names an array or a size that the function does not have.",
     "LX030": "The tile needs more than the device has: work-items in a group, local memory, or "
     "registers. The formula is shown with its numbers.",
     "LX040": "The program is legal but cannot be written for the target asked for.",

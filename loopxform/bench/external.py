@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,10 +47,13 @@ class Command:
 
 
 def commands(texts: Sequence[str], sizes: Sequence[Sizes]) -> list[Command]:
-    """The programs; those of one name are numbered. Raises UsageError."""
+    """The programs; those of one name are numbered. Raises UsageError, InputError."""
     out: list[Command] = []
     for text in texts:
         words = _words(text, sizes)
+        if "{" not in words[0] and shutil.which(words[0]) is None:
+            reason = f"there is no program '{words[0]}'"
+            raise InputError(reason, code="LX069", help=PROTOCOL, subject=text)
         name = Path(words[0]).name
         same = sum(c.label.partition("#")[0] == name for c in out)
         out.append(Command(f"{name}#{same + 1}" if same else name, words))

@@ -29,6 +29,9 @@ COMMANDS = {
     "devices": "list the OpenCL devices and the named profiles",
 }
 
+TAKEN_ELSEWHERE = ("--color", "-I", "-D", "-U", "-o", "--function")
+"""Options of commands, which stand behind these."""
+
 OVERVIEW = "\n".join(
     [
         "usage: loopxform COMMAND [OPTION ...] FILE.c",
@@ -108,7 +111,12 @@ def _no_command(args: list[str]) -> UsageError:
     every = f"commands: {', '.join(COMMANDS)}"
     if word.endswith(".c") or os.path.exists(word):
         return UsageError("no command is named", help=f"loopxform tile {word}, or another; {every}")
-    return UsageError(f"'{word}' is not a command", help=did_you_mean(word, COMMANDS) + every)
+    if word in TAKEN_ELSEWHERE:
+        return UsageError("no command is named", help=f"loopxform COMMAND {word} ...; {every}")
+    if args[0] == "help" and word.isalnum():
+        every += f"; loopxform explain {word}, if that is a step or a code"
+    known = (*COMMANDS, "help", "--help", "--version", "--cmakedir")
+    return UsageError(f"'{word}' is not a command", help=did_you_mean(word, known) + every)
 
 
 def _cmake_folder() -> str:

@@ -34,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     _require_pictures(args)
     file = read(args)
     option = "--sizes" if args.sizes else "--size"
-    running.require_numbers(option, chosen(file, args), asked)
+    running.require_numbers(option, chosen(file, args), asked, running.inputs(args))
     setup = _prepared(args, file)
     _require_operations(args, setup)
     entries = [*setup.lineup.variants(wanted), *setup.lineup.libraries(args.against), *programs]

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loopxform.api import File
+from loopxform.errors import IgnoredOption
 from loopxform.files import Output, depfile, escaped
+
+
+def require_rule(args: argparse.Namespace) -> None:
+    """Raises IgnoredOption for an option about a rule where none is asked for."""
+    if (args.rule_targets or args.no_phony) and not (args.rule or args.rule_file):
+        about = next(w for w in args.words if w in ("-MT", "-MQ", "--no-phony"))
+        message = f"{about} is about a rule for make, and there is to be none"
+        raise IgnoredOption(message, help="add -MD or -MF FILE", subject=about)
 
 
 def inputs(args: argparse.Namespace, file: File) -> tuple[str, ...]:

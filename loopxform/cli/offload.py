@@ -8,7 +8,7 @@ import sys
 from loopxform.api import File
 from loopxform.cli import failures, offload_text, tiling
 from loopxform.cli.colour import painter
-from loopxform.cli.makerule import inputs, with_rule
+from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import read
 from loopxform.cli.tile import steps
 from loopxform.errors import InputError, LoopxformError, about, quoting
@@ -19,6 +19,7 @@ from loopxform.spliced import OffloadedFile, offload_file
 
 
 def main(args: argparse.Namespace) -> int:
+    require_rule(args)
     limits = tiling.limits_for(args)
     file = read(args)
     sizes = tiling.given_sizes(args)
@@ -50,7 +51,7 @@ def _known(file: File, name: str) -> str:
         return file.routine(name).name
     except InputError as e:
         if e.code == "LX052":  # the place is the name on the command line, not the file
-            e.loc, e.subject = None, "--function"
+            e.loc, e.subject = None, name
         raise
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from loopxform.cli.colour import WHEN
 from loopxform.cli.place import put_at_word
-from loopxform.cli.words import is_option, short, without
+from loopxform.cli.words import is_option, short, torn, without
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
 
@@ -33,9 +33,7 @@ class Parser(argparse.ArgumentParser):
         self, args: Sequence[str], namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
         """Raises UsageError."""
-        words = list(args)
-        self._require_words(words)
-        return super().parse_args(words, namespace)
+        return super().parse_args(self._in_order(list(args)), namespace)
 
     def error(self, message: str) -> NoReturn:
         about = re.match(r"argument ([^\s:/]+)", message)
@@ -50,9 +48,10 @@ class Parser(argparse.ArgumentParser):
 
     # ---------------------------------------------------------------- words
 
-    def _require_words(self, words: list[str]) -> None:
-        """Raises UsageError for an option that there is not, for one without its value, and where
-        there are too few or too many other words."""
+    def _in_order(self, words: list[str]) -> list[str]:
+        """The words with those that are no options first. Raises UsageError for an option that
+        there is not, one without its value or with a value too many, and where there are too few or
+        too many other words."""
         plain = []
         left = iter(enumerate(words))
         for n, word in left:
@@ -62,16 +61,24 @@ class Parser(argparse.ArgumentParser):
             elif action is None and is_option(word):
                 raise self._at(n, words, without(self, words, n))
             elif action is None:
+                if torn(words, n):
+                    raise self._at(n, words, without(self, words, n))
                 plain.append(n)
             elif action.nargs == argparse.REMAINDER:
                 break
             elif "--help" in action.option_strings:
-                return
+                return words
+            elif action.nargs == 0 and word.startswith("--") and "=" in word:
+                raise self._at(n, words, _valued(word))
             elif action.nargs != 0 and word in action.option_strings:
                 value = next(left, None)
                 if value is None or is_option(value[1]):
                     raise self._at(n, words, _valueless(word, action))
         self._require_count(words, plain)
+        if "--" in words:
+            return words
+        options = [word for n, word in enumerate(words) if n not in plain]
+        return [*(words[n] for n in plain), *options]
 
     def _require_count(self, words: list[str], plain: list[int]) -> None:
         wanted = self._get_positional_actions()
@@ -97,6 +104,16 @@ class Parser(argparse.ArgumentParser):
     def options(self) -> tuple[str, ...]:
         """Every option, as it is written."""
         return tuple(self._option_string_actions)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The options without a value."""
+        return tuple(o for o, action in self._option_string_actions.items() if action.nargs == 0)
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The options by the words that they take."""
+        return {str(c): a.option_strings[-1] for a in self._actions for c in a.choices or ()}
 
     @property
     def positional(self) -> str:
@@ -138,6 +155,11 @@ class Parser(argparse.ArgumentParser):
         for g in groups:
             yield g.title or "", g.description, [a for a in g._group_actions if a not in first]
         yield "other options", None, [a for a in plain._group_actions if a not in first]
+
+
+def _valued(word: str) -> UsageError:
+    name = word.partition("=")[0]
+    return UsageError(f"{name} takes no value", help=f"{name} alone")
 
 
 def _valueless(word: str, action: argparse.Action) -> UsageError:

@@ -31,16 +31,20 @@ def put_at_word(error: LoopxformError, argv: Sequence[str], n: int, skip: int = 
 def _find(argv: Sequence[str], subject: str | None, *, by_name: bool) -> tuple[int, int]:
     """The argument that the subject means, and how much of it comes before: an option where that
     is what is wrong (`by_name`), else its value (`-o DIR`, `--Ty=0`, `-DX`); a word."""
-    for n, word in enumerate(argv if subject else ()):
+    if subject is None:
+        return 0, 0
+    for n, word in enumerate(argv):
         if by_name and word.partition("=")[0] == subject:
             return n, 0
         if word == subject:
             valued = _is_option(word) and n + 1 < len(argv) and not _is_option(argv[n + 1])
             return (n + 1, 0) if valued else (n, 0)
-        if word.startswith(f"{subject}="):
+        if subject and word.startswith(f"{subject}="):
             return n, len(f"{subject}=")
-        if word.startswith("-") and word[2:] == subject:
+        if subject and word.startswith("-") and word[2:] == subject:
             return n, 2
+        if subject and word.endswith(f"={subject}"):
+            return n, len(word) - len(subject)
     return 0, 0
 
 

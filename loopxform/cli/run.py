@@ -20,7 +20,7 @@ def main(args: argparse.Namespace) -> int:
     repeat = running.launches("--repeat", args.repeat, 1)
     tiling.require_taken(args)
     file = read(args)
-    running.require_numbers("--size", chosen(file, args), [given])
+    running.require_numbers("--size", chosen(file, args), [given], inputs)
     device = tiling.device(args)
     limits = running.limits_on(device, args)
     exact = args.fp_contract != "on"

@@ -14,7 +14,7 @@ from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.profiles import limits_of
 from loopxform.verify.cref import CSource
 from loopxform.verify.sizes import checked_sizes
-from loopxform.verify.values import FORM, Wanted, wanted
+from loopxform.verify.values import FORM, Wanted, chosen, wanted
 
 LARGEST_SEED = (1 << 64) - 1
 MOST_LAUNCHES = 1_000_000
@@ -37,12 +37,17 @@ def inputs(args: argparse.Namespace) -> dict[str, Wanted]:
 
 
 def require_numbers(
-    option: str, routine: Routine, given: Sequence[Mapping[str, int | float]]
+    option: str,
+    routine: Routine,
+    given: Sequence[Mapping[str, int | float]],
+    values: Mapping[str, Wanted],
 ) -> None:
     """Fails before anything is compiled. Raises UsageError."""
-    with about(option):
-        for sizes in given:
-            checked_sizes(routine.function, sizes)
+    for sizes in given:
+        with about(option):
+            checked = checked_sizes(routine.function, sizes)
+        with about("--input"):
+            chosen(routine.function, values, checked)
 
 
 def limits_on(device: DeviceInfo, args: argparse.Namespace) -> Limits:

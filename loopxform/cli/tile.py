@@ -10,7 +10,7 @@ from pathlib import Path
 from loopxform.api import File
 from loopxform.cli import plan_text, tiling, transactions_text
 from loopxform.cli.colour import painter
-from loopxform.cli.makerule import inputs, with_rule
+from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import chosen, read
 from loopxform.cli.script import saved
 from loopxform.cli.summary import lines
@@ -22,6 +22,7 @@ from loopxform.transforms import Derivation
 
 def main(args: argparse.Namespace) -> int:
     tiling.require_taken(args, args.target)
+    require_rule(args)
     limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
     file = read(args)
     with chosen(file, args).contained():

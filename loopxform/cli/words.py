@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,6 +16,9 @@ NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 ELSEWHERE = {
     "--output": "-o DIR says where files are written",
     "--out": "-o DIR says where files are written",
+    "--define": "-D NAME=VALUE",
+    "--undefine": "-U NAME",
+    "--include": "-I DIR",
     "--version": "loopxform --version",
     "-v": "loopxform --version",
     "-V": "loopxform --version",
@@ -22,6 +26,9 @@ ELSEWHERE = {
     "-j": "one process does the work: make -j runs several",
 }
 """Options that other programs have, and what there is in their place."""
+
+STEPS = ("--can", "--do")
+"""Options whose value is a step, in several words."""
 
 COMPILER = re.compile(r"-(O.*|W.*|f.+|m.+|g.*|l.+|L.*|std=.*|isystem.*|idirafter.*|pthread|c|S|E)")
 """Options of C compilers."""
@@ -34,6 +41,10 @@ class Known(Protocol):
     def prog(self) -> str: ...
     @property
     def options(self) -> tuple[str, ...]: ...
+    @property
+    def flags(self) -> tuple[str, ...]: ...
+    @property
+    def choices(self) -> dict[str, str]: ...
     @property
     def positional(self) -> str: ...
 
@@ -53,10 +64,10 @@ def without(known: Known, words: Sequence[str], n: int) -> UsageError:
     """The error for a word that a command does not take, and what to write instead."""
     word = words[n]
     name, _, value = word.partition("=")
-    if is_option(word):
+    if is_option(word) and "--" not in words[:n]:
         value = value or (words[n + 1] if n + 1 < len(words) else "")
         return UsageError(f"{known.prog} has no option '{name}'", help=_option(known, word, value))
-    return UsageError(f"'{word}' is one word too many", help=_plain(known, name, value))
+    return UsageError(f"'{word}' is one word too many", help=_plain(known, words, n))
 
 
 def _option(known: Known, word: str, value: str) -> str:
@@ -70,10 +81,31 @@ def _option(known: Known, word: str, value: str) -> str:
     long = [text for text in known.options if text.startswith("--")]
     if "--size" in known.options and value.isdigit() and nearest(name, long) is None:
         return f"a size: --size {name.lstrip('-')}={value}"
+    if name[2:] in known.choices:
+        return f"did you mean '{known.choices[name[2:]]} {name[2:]}'?"
+    from loopxform.cli.arguments import takers  # the options of every command
+
+    commands = ", ".join(takers(name))
+    if commands:
+        return f"{name} is an option of loopxform {commands}"
     return f"{did_you_mean(name, long)}{known.prog} --help lists the options"
 
 
-def _plain(known: Known, name: str, value: str) -> str:
+def torn(words: Sequence[str], n: int) -> bool:
+    """Whether a word belongs to the step in front of it, which has no quotes."""
+    step = words[n - 1] if n > 1 and words[n - 2] in STEPS else " "
+    return " " not in step and words[n] != "-" and not os.path.exists(words[n])
+
+
+def _plain(known: Known, words: Sequence[str], n: int) -> str:
+    name, _, value = words[n].partition("=")
+    before = words[n - 1] if n else ""
+    if torn(words, n):
+        return f"quotes keep a step together: {words[n - 2]} '{before} {words[n]} ...'"
+    if is_option(words[n]):
+        return "options stand in front of --"
+    if before in known.flags:
+        return f"{before} takes no value"
     if value and f"--{name}" in known.options:
         return f"did you mean '--{name} {value}'?"
     if value and "--size" in known.options:

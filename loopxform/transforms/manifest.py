@@ -32,6 +32,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loops, map_exprs, names, reads, walk, writes
+from loopxform.nearest import did_you_mean
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, positive
 from loopxform.transforms.copied import COUNTERS, copy_nest, counters, touched
@@ -58,6 +59,11 @@ class Manifest(Step):
         return (problem,) if problem else new_name(fn, self.target, loops(fn)[0])
 
     def _not_only_read(self, fn: Function) -> Obstacle | None:
+        known = [p.name for p in fn.objects if p.array]
+        if self.array not in known:
+            text = f"'{self.array}' is not an array that {fn.name} is given"
+            remedy = f"{did_you_mean(self.array, known)}the arrays are: {', '.join(known)}"
+            return Obstacle("LX026", text, fn.origin.loc, remedy=remedy)
         first = _first_read(fn, self.array)
         if first is None or _param(fn, self.array) is None:
             return Obstacle(

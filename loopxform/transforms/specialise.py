@@ -17,6 +17,7 @@ from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Var
 from loopxform.ir.types import INT, INT_MAX, LLONG, LONG, UINT, ULONG
 from loopxform.ir.visit import substitute, substitute_body
+from loopxform.nearest import did_you_mean
 from loopxform.transforms.base import Step
 
 KINDS = (INT, UINT, LONG, ULONG, LLONG)
@@ -37,8 +38,10 @@ class Specialise(Step):
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         found = next((p for p in fn.objects if p.name == self.name and not p.array), None)
         if found is None or found.type not in KINDS:
-            text, remedy = f"'{self.name}' is not a size of {fn.name}", "name an integer parameter"
-            return (Obstacle("LX195", text, fn.origin.loc, remedy=remedy),)
+            known = [p.name for p in fn.objects if not p.array and p.type in KINDS]
+            text = f"'{self.name}' is not a size of {fn.name}"
+            remedy = f"{did_you_mean(self.name, known)}the sizes are: {', '.join(known) or 'none'}"
+            return (Obstacle("LX026", text, fn.origin.loc, remedy=remedy),)
         where = found.origin.loc
         if not (self.value.isascii() and self.value.isdecimal() and int(self.value) <= INT_MAX):
             text, remedy = f"'{self.value}' is not a size", f"use a number from 0 to {INT_MAX}"

@@ -59,7 +59,6 @@ def chosen(
                 f"'{name}' is not an array of {fn.name}",
                 code="LX054",
                 help=f"{did_you_mean(name, arrays)}the arrays are: {', '.join(arrays) or 'none'}",
-                subject="--input",
             )
     return {name: _values(arrays[name], w, sizes) for name, w in given.items()}
 

@@ -318,12 +318,14 @@ OUTSIDE = re.compile(
 )
 KNOWN = {
     "cache.py": {"open(", "read_bytes(", "isfile(", "is_file(", "scandir", "environ"},
+    "errors.py": {"environ"},  # how a mistake of ours is shown, which is not kept
     "spliced.py": {"read_bytes("},  # that of rawtext
     "files.py": {"exists(", "is_file("},  # of what is written, which is asked again
     "recipes/device_file.py": {"read_bytes("},  # told to the trace
     "frontend/rawtext.py": {"open(", "read_bytes("},  # told to the trace
     "compiler.py": {"environ", "subprocess"},  # its stamp is part of the key
-    "frontend/preprocess.py": {"isfile(", "is_file("},  # told to the trace
+    # told to the trace; what is like a file that is missing is asked for a message alone
+    "frontend/preprocess.py": {"isfile(", "is_file(", "listdir"},
     "frontend/macros.py": {"getcwd", "is_file("},  # the folder is part of the key
     "budget.py": {"time.process_time", "open("},  # an answer, or none
     "codegen/render.py": {"environ"},  # where compiled templates are kept

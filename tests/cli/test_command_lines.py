@@ -3,6 +3,7 @@ write instead; nothing is written."""
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -36,7 +37,7 @@ WRONG = [
     ("tile f.c -std=c99", "-std=c99", "has no option", "after --cflags"),
     ("tile f.c --version", "--version", "has no option", "loopxform --version"),
     ("tile f.c g.c", "g.c", "one word too many", "takes one FILE.c"),
-    ("tile -- f.c --Ty", "--Ty", "has no option '--Ty'", "--Ty"),
+    ("tile -- f.c --Ty", "--Ty", "one word too many", "options stand in front of --"),
     ("tile", "tile", "needs a C file", "loopxform tile FILE.c"),
     ("tile --Ty 16", "tile", "needs a C file", "loopxform tile FILE.c"),
     ("tile f.c --target openpm", "openpm", "cannot be 'openpm'", "did you mean 'openmp'?"),
@@ -45,7 +46,7 @@ WRONG = [
     ("tile f.c --profile H10", "H10", "no device profile", "did you mean 'h100'?"),
     ("tile f.c --function row", "row", "no function 'row'", "did you mean 'rows'?"),
     ("tile f.c --color sometimes", "sometimes", "cannot be", "auto, always, never"),
-    ("tile f.c --report", "--report", "has no option", "lists the options"),
+    ("tile f.c --report", "--report", "has no option", "an option of loopxform offload"),
     ("tile f.c --recipe naive --Ry 4", "--Ry", "recipe naive has no use for", "leave out --Ry"),
     ("tile f.c --Ry=4 --recipe=naive", "--Ry=4", "recipe naive has no use for", "one-sided"),
     ("run f.c --recipe naive --stages 2", "--stages", "has no use for --stages", "register"),
@@ -64,6 +65,24 @@ WRONG = [
     ("run f.c --n 3 --m 4", "--n", "has no option '--n'", "--size n=3"),
     ("run f.c --size n=3 m=4", "m=4", "one word too many", "--size M=512,N=512"),
     ("run f.c --size 512", "512", "is not NAME=NUMBER", "--size M=513,U=129"),
+    ("tile f.c --size n=3", "--size", "has no option", "an option of loopxform run, bench"),
+    ("offload f.c --vector 4", "--vector", "has no option", "of loopxform tile, run, bench"),
+    ("tile f.c --define X", "--define", "has no option", "-D NAME=VALUE"),
+    ("tile f.c --pad yes", "yes", "one word too many", "--pad takes no value"),
+    ("tile f.c --pad=yes", "--pad=yes", "--pad takes no value", "--pad alone"),
+    ("check f.c --can reverse i", "i", "one word too many", "--can 'reverse i ...'"),
+    ("apply f.c --do interchange i j", "i", "one word too many", "--do 'interchange i ...'"),
+    ("check f.c --can ''", "''", "is not a step", "steps: "),
+    ("explain ''", "''", "neither a step nor a code", "loopxform explain"),
+    ("tile f.c -MT x", "-MT", "is about a rule for make", "-MD or -MF"),
+    ("offload f.c --no-phony", "--no-phony", "is about a rule for make", "-MD or -MF"),
+    ("offload f.c --function rows --function=row", "row", "no function", "did you mean 'rows'?"),
+    ("run f.c --size n=3,m=4 --input B=0:4", "B=0:4", "not an array of", "did you mean 'b'?"),
+    ("bench f.c --size n=3,m=4 --input b=4:0", "b=4:0", "has no values from", "LOW:HIGH"),
+    ("-o out tile f.c", "-o", "no command is named", "loopxform COMMAND -o"),
+    ("version", "version", "is not a command", "did you mean '--version'?"),
+    ("-help", "-help", "is not a command", "did you mean '--help'?"),
+    ("help LX101", "LX101", "is not a command", "loopxform explain LX101"),
     ("til f.c", "til", "is not a command", "did you mean 'tile'?"),
     ("TILE f.c", "TILE", "is not a command", "did you mean 'tile'?"),
     ("f.c", "f.c", "no command is named", "loopxform tile f.c"),
@@ -76,13 +95,13 @@ WRONG = [
     ("check f.c --can", "--can", "--can needs a value", "--can STEP"),
     ("check f.c --can 'interchnage i j'", "'interchnage i j'", "not a step", "'interchange'?"),
     ("check f.c --require paralel:3", "paralel:3", "not a requirement", "'parallel'?"),
-    ("check f.c --json", "--json", "has no option", "lists the options"),
+    ("check f.c --json", "--json", "has no option", "did you mean '--format json'?"),
     ("apply f.c --step 'reverse i'", "--step", "has no option", "lists the options"),
     ("explain interchnage", "interchnage", "neither a step", "did you mean 'interchange'?"),
     ("explain Split-loop", "Split-loop", "neither a step", "loopxform explain lists"),
     ("explain stripmine split", "split", "one word too many", "takes one STEP|CODE"),
     ("devices h100", "h100", "one word too many", "takes no file"),
-    ("offload f.c --recipe naive", "--recipe", "has no option", "lists the options"),
+    ("offload f.c --recipe naive", "--recipe", "has no option", "of loopxform tile, run"),
 ]
 
 
@@ -109,6 +128,54 @@ def test_what_is_wrong_and_what_to_write(
     assert quoted[start : start + carets.count("^")] == word
     assert rest[-1].startswith("   = help: ")
     assert help in rest[-1]
+
+
+NAMES = [
+    ("tile f.c --specialise N=4", "'N' is not a size of rows", "did you mean 'n'?"),
+    ("tile f.c --specialise a=4", "'a' is not a size of rows", "the sizes are: n, m"),
+    ("tile f.c --manifest B:1,0", "'B' is not an array that rows is given", "did you mean 'b'?"),
+    ("apply f.c --do 'reverse I'", "there is no loop over 'I'", "did you mean 'i'?"),
+]
+
+
+@pytest.mark.parametrize(("line", "message", "help"), NAMES, ids=[n[0] for n in NAMES])
+def test_names_that_the_function_does_not_have(
+    line: str,
+    message: str,
+    help: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.c").write_text(NEST)
+    assert main(shlex.split(line)) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert help in err.splitlines()[-1]
+    assert [p.name for p in tmp_path.iterdir()] == ["f.c"]
+
+
+def test_options_stand_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("f.c", "g.c", "-h.c"):
+        Path(name).write_text(NEST)
+    assert main(["check", "f.c", "--format", "json", "g.c", "--cflags", "-O2"]) == 0
+    assert [f["file"] for f in json.loads(capsys.readouterr().out)["files"]] == ["f.c", "g.c"]
+    assert main(["check", "--format=json", "--", "-h.c"]) == 0
+    assert json.loads(capsys.readouterr().out)["file"] == "-h.c"
+
+
+def test_a_program_that_is_not_there_is_told_first(tmp_path: Path, capsys: Capture) -> None:
+    pytest.importorskip("numpy")
+    (tmp_path / "f.c").write_text(NEST)
+    line = ["bench", str(tmp_path / "f.c"), "--size", "n=3,m=4", "--command", "./nowhere {n}"]
+    assert main(line) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "there is no program './nowhere' [LX069]" in err
 
 
 RECURRENCE = """void scan(int n, float *a)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
+from loopxform.cli import COMMANDS
 from loopxform.cli.parser import Parser
 
 
@@ -16,5 +17,14 @@ def understood(name: str, words: list[str]) -> argparse.Namespace:
 
     Raises UsageError, SystemExit where help was printed.
     """
+    return _options(name).parse_args(words, argparse.Namespace(words=[name, *words]))
+
+
+def takers(option: str) -> list[str]:
+    """The commands that have an option."""
+    return [name for name in COMMANDS if option in _options(name).options]
+
+
+def _options(name: str) -> Parser:
     options: Parser = import_module(f"loopxform.cli.arguments.{name}").options()
-    return options.parse_args(words, argparse.Namespace(words=[name, *words]))
+    return options
