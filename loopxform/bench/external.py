@@ -52,7 +52,7 @@ def commands(texts: Sequence[str], sizes: Sequence[Sizes]) -> list[Command]:
     for text in texts:
         words = _words(text, sizes)
         if "{" not in words[0] and shutil.which(words[0]) is None:
-            reason = f"there is no program '{words[0]}'"
+            reason = f"'{words[0]}' cannot be run: there is no such program"
             raise InputError(reason, code="LX069", help=PROTOCOL, subject=text)
         name = Path(words[0]).name
         same = sum(c.label.partition("#")[0] == name for c in out)

@@ -20,6 +20,7 @@ from loopxform.cli.inputs import progress
 from loopxform.cli.options import chosen, numbers, read
 from loopxform.errors import UsageError, about, quoting
 from loopxform.files import Output, Picture, write_all
+from loopxform.recipes import taken
 from loopxform.recipes.operations import operations
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.peak import Peak, measured
@@ -30,6 +31,9 @@ from loopxform.verify.check_run import Reference
 def main(args: argparse.Namespace) -> int:
     asked = sizes.every(numbers("--size", args.size), args.sizes)
     wanted = variants.every(args.variants, args.vary)
+    recipes = [v.recipe for v in wanted]
+    tiling.require_taken(args, recipes)
+    taken.require_taken((name for v in wanted for name, _ in v.varied), recipes)
     programs = external.commands(args.command, asked)
     _require_pictures(args)
     file = read(args)

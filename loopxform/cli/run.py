@@ -18,7 +18,7 @@ def main(args: argparse.Namespace) -> int:
     given = numbers("--size", args.size)
     inputs, seed = running.inputs(args), running.seed(args)
     repeat = running.launches("--repeat", args.repeat, 1)
-    tiling.require_taken(args)
+    tiling.require_taken(args, [tiling.recipe(args)])
     file = read(args)
     running.require_numbers("--size", chosen(file, args), [given], inputs)
     device = tiling.device(args)

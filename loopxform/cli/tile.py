@@ -21,7 +21,7 @@ from loopxform.transforms import Derivation
 
 
 def main(args: argparse.Namespace) -> int:
-    tiling.require_taken(args, args.target)
+    tiling.require_taken(args, [tiling.recipe(args)], args.target)
     require_rule(args)
     limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
     file = read(args)

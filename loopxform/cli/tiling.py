@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loopxform.api import File
@@ -45,12 +46,15 @@ def recipe(args: argparse.Namespace) -> Recipe | None:
     return None if args.recipe == "auto" else args.recipe
 
 
-def require_taken(args: argparse.Namespace, target: taken.Target = "opencl") -> None:
-    """Raises IgnoredOption for an option that the recipe or the target has no use for."""
-    options = (*NAMES, *taken.TAKEN["register"], "Tz")
-    given = {n: getattr(args, n.replace("-", "_"), None) for n in dict.fromkeys(options)}
+def require_taken(
+    args: argparse.Namespace,
+    recipes: Sequence[Recipe | None],
+    target: taken.Target = "opencl",
+) -> None:
+    """Raises IgnoredOption for an option that the recipes or the target have no use for."""
+    given = {n: getattr(args, n.replace("-", "_"), None) for n in taken.EVERY}
     names = (f"--{name}" for name, value in given.items() if value not in (None, False, []))
-    taken.require_taken(names, recipe(args), target)
+    taken.require_taken(names, recipes, target)
 
 
 def asked(args: argparse.Namespace, name: str) -> bool | None:

@@ -5,7 +5,7 @@ The names are those of the command line and of annotations; `docs/tiling.md` say
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from loopxform.errors import IgnoredOption
@@ -37,6 +37,9 @@ TAKEN: Mapping[Recipe, frozenset[str]] = {
 }
 """By recipe. Where a reduction is done in chunks, they have Tk*Rk terms, whatever the recipe."""
 
+EVERY = tuple(sorted(frozenset.union(*TAKEN.values())))
+"""The names of all options, in one order."""
+
 ON_DEVICE = frozenset(
     [
         *("vector", "index", "stages", "async-copies", "preload", "no-preload", "serpentine"),
@@ -46,17 +49,25 @@ ON_DEVICE = frozenset(
 """What only a device has a use for: in C, the compiler does what is to be done there."""
 
 
-def require_taken(names: Iterable[str], recipe: Recipe | None, target: Target = "opencl") -> None:
+def require_taken(
+    names: Iterable[str], recipes: Sequence[Recipe | None], target: Target = "opencl"
+) -> None:
     """Raises IgnoredOption for the first of the options, as they are written (`Ry`, `--Ry`), that
-    the recipe (None: any that fits) or the target does not take."""
+    none of the recipes (None: any that fits), or the target, has a use for."""
     for written in names:
         name = written.lstrip("-")
         if target == "openmp" and name in ON_DEVICE:
             message = f"tiled C for the CPU has no use for {written}"
             help = f"leave out {written}, which is about kernels on a device"
             raise IgnoredOption(message, help=help, subject=written)
-        if recipe is not None and name not in TAKEN[recipe]:
+        if not any(r is None or name in TAKEN[r] for r in recipes):
             takers = ", ".join(r for r in RECIPES if name in TAKEN[r])
-            message = f"the recipe {recipe} has no use for {written}"
             help = f"leave out {written}, or choose a recipe that takes it: {takers}"
+            message = f"{_recipes(recipes)} no use for {written}"
             raise IgnoredOption(message, help=help, subject=written)
+
+
+def _recipes(names: Sequence[Recipe | None]) -> str:
+    if len(names) == 1:
+        return f"the recipe {names[0]} has"
+    return f"the recipes {', '.join(map(str, dict.fromkeys(names)))} have"

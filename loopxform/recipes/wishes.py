@@ -102,7 +102,7 @@ def wish(options: Mapping[str, str]) -> Wish:
     out = Wish()
     for name, text in options.items():
         out = _with(out, name, text)
-    require_taken((name for name in options if name not in RECIPE_NAMES), out.recipe)
+    require_taken((name for name in options if name not in RECIPE_NAMES), (out.recipe,))
     return out
 
 

@@ -212,7 +212,7 @@ def test_clblast(capsys: Capture) -> None:
         ("mm.c", ("--sizes", "Q=1"), "'Q' is not a scalar of mm [LX054]"),
         ("mm.c", ("--sizes", "none.txt"), "cannot read the sizes in 'none.txt': No such file"),
         ("mm.c", ("--command", "prog {Q}"), "there is no size 'Q' [LX023]"),
-        ("mm.c", ("--command", "./no-such-program"), "cannot be run: No such file"),
+        ("mm.c", ("--command", "./no-such-program"), "cannot be run: there is no such program"),
     ],
 )
 def test_refusals(

@@ -83,6 +83,13 @@ WRONG = [
     ("version", "version", "is not a command", "did you mean '--version'?"),
     ("-help", "-help", "is not a command", "did you mean '--help'?"),
     ("help LX101", "LX101", "is not a command", "loopxform explain LX101"),
+    ("bench f.c --size n=3,m=4 --variants naive --Rx 2", "--Rx", "no use for", "takes it: reg"),
+    (
+        "bench f.c --size n=3,m=4 --variants naive,block --vary Ry=2,4",
+        "Ry=2,4",
+        "have no use",
+        "Ry",
+    ),
     ("til f.c", "til", "is not a command", "did you mean 'tile'?"),
     ("TILE f.c", "TILE", "is not a command", "did you mean 'tile'?"),
     ("f.c", "f.c", "no command is named", "loopxform tile f.c"),
@@ -175,7 +182,7 @@ def test_a_program_that_is_not_there_is_told_first(tmp_path: Path, capsys: Captu
     assert main(line) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert "there is no program './nowhere' [LX069]" in err
+    assert "'./nowhere' cannot be run: there is no such program [LX069]" in err
 
 
 RECURRENCE = """void scan(int n, float *a)
