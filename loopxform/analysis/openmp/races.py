@@ -45,6 +45,21 @@ def races(c: Construct) -> Iterator[Finding | Doubt]:
             yield _counter(c, d)
 
 
+def _lost_counters(c: Construct) -> set[str]:
+    """Counters of inner loops that the region makes private, and whose value is used after it."""
+    copies = _region_copies(c) - c.private
+    return {
+        s.var
+        for _, s in c.statements
+        if isinstance(s, For) and s.var in copies and needed_after(c, s.var)
+    }
+
+
+def _region_copies(c: Construct) -> frozenset[str]:
+    words = ("private", "firstprivate")
+    return frozenset() if c.region is None else c.region.variables(*words)
+
+
 def any_order(c: Construct) -> Iterator[Doubt]:
     """One result per variable on which iterations do not race, but whose value may depend on which
     of them comes first."""
@@ -67,10 +82,10 @@ def thread_values(c: Construct) -> Iterator[Doubt]:
     """Variables of a thread that pass values between the iterations that it happens to run."""
     rows = [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths]
     names = {d.array for d in rows if c.of_the_thread(d.array, d.declared)} - c.private
+    names |= _lost_counters(c)
     for name in sorted(names):
         plain = privacy(c.fn, c.path, name).exposed is None and not needed_after(c, name)
-        copied = c.region is not None and name in c.region.variables("private", "firstprivate")
-        lost = copied and needed_after(c, name)
+        lost = name in _region_copies(c) and needed_after(c, name)
         if not plain and (lost or updates(c.fn, c.path, name) is None):
             text = f"each thread has its own '{name}', so its value depends on who runs what"
             yield Doubt("LX311", text, c.loop.origin.loc)

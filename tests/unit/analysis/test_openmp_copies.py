@@ -105,6 +105,17 @@ def test_a_sum_of_the_thread_is_lost_after_the_region() -> None:
     assert answer(c) == (True, [])
 
 
+def test_the_counter_of_an_inner_loop_is_lost_after_the_region() -> None:
+    text = (
+        "int j = 2;\n#pragma omp parallel private(j)\n{\n#pragma omp for\n"
+        f"{LOOP} for (j = 0; j < 3; j++) a[4*i + j] = 1;\n}}\n"
+    )
+    (c,) = claims(text + "a[0] = j;", "double *a")
+    assert answer(c) == (None, ["LX311"])
+    (c,) = claims(text, "double *a")
+    assert answer(c) == (True, [])
+
+
 def test_counters_of_ordered_loops_are_private() -> None:
     (c,) = claims(
         "int i, j;\n#pragma omp parallel for ordered(2)\nfor (i = 1; i < n; i++)\n"
