@@ -77,6 +77,9 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
     c = construct(fn, directives, n, path)
     if c.is_sequential:
         return Claim(path, d.loc, d.text)
+    if c.has_private_default:
+        text = "'default' makes variables private that no clause names, which is not modelled"
+        return Claim(path, d.loc, d.text, doubts=(Doubt("LX314", text, d.loc),))
     start = initial(c, directives)
     parts = (_unmodelled(c), clauses(c), pointers(c), start, _iterations(c), team(c, directives))
     loose = frozenset(p.name for p in fn.globals if p.local or p.name in c.threadprivate)

@@ -74,14 +74,23 @@ class Construct:
 
     @property
     def is_sequential(self) -> bool:
-        """`if(0)` or `num_threads(1)` on a construct that makes its own team."""
-        if not self.directive.has("parallel") or self.directive.has("simd", "teams"):
+        """`if(0)` on a simd loop; that or `num_threads(1)` on a construct that makes its own
+        team."""
+        team = self.directive.has("parallel") and not self.directive.has("simd", "teams")
+        if not (team or self.directive.words == ("simd",)):
             return False
         condition, threads = self.directive.clause("if"), self.directive.clause("num_threads")
-        whole = condition is not None and ":" not in condition.text.replace("parallel:", "")
+        own = "parallel:" if team else "simd:"
+        whole = condition is not None and ":" not in condition.text.replace(own, "")
         return (whole and condition is not None and condition.number == 0) or (
             threads is not None and threads.number == 1
         )
+
+    @property
+    def has_private_default(self) -> bool:
+        """Whether variables that no clause names are private, here or in the region."""
+        found = (d.clause("default") for d in (self.directive, *self.around))
+        return any(c is not None and "private" in c.text for c in found)
 
     @cached_property
     def private(self) -> frozenset[str]:

@@ -58,6 +58,18 @@ def test_an_if_of_the_target_alone_leaves_the_loop_parallel() -> None:
     assert proven == [False, True, True]
 
 
+def test_a_simd_loop_that_is_none() -> None:
+    text = "#pragma omp simd if(0)\nfor (int i = 1; i < n; i++) a[i] = a[i - 1];"
+    assert claim(text).proven is True
+
+
+def test_a_default_that_is_private() -> None:
+    loop = "for (int i = 0; i < n; i++) { t = b[i]; a[i] = t; }"
+    text = f"double t;\n#pragma omp parallel for default(WHAT)\n{loop}"
+    answers = [claim(text.replace("WHAT", what)).proven for what in ("private", "shared")]
+    assert answers == [None, False]
+
+
 def test_a_function_that_a_region_calls_takes_it_for_granted_that_threads_agree() -> None:
     found = claim("#pragma omp for\nfor (int i = 0; i < n; i++) a[i] = b[i];")
     assert found.assumes == ("all threads call f with the same arguments",)
