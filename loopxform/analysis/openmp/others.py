@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence, Set
 from loopxform.analysis.openmp.claim import Claim, Doubt
 from loopxform.analysis.openmp.construct import PRIVATE, is_loop, standing_in, target_name
 from loopxform.analysis.region import visible
+from loopxform.analysis.scope import scalar_types
 from loopxform.analysis.verdict import is_inlined
 from loopxform.ir.directives import Directive
-from loopxform.ir.nodes import Assign, Decl, For, Function, If, Stmt
-from loopxform.ir.visit import Path, at, walk
+from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Opaque, Stmt, Var
+from loopxform.ir.visit import Path, at, names, stmt_exprs, walk
 
 _REGIONS = frozenset(["parallel", "target", "teams", "data"])
 _SAYS_NOTHING = frozenset(
@@ -64,14 +65,15 @@ def _only_shares(
     fn: Function, d: Directive, directives: Sequence[Directive], judged: Sequence[Path]
 ) -> bool:
     """Whether a region holds nothing but loops that are judged, and what threads do alone."""
-    inside = [e for e in directives if e is not d and any(d.governs(p) for p in e.paths)]
     owned = frozenset(v for e in directives for v in e.variables("threadprivate"))
-    owned |= frozenset(v for e in (d, *inside) for v in e.variables(*PRIVATE))
-    shared = visible(fn, d.paths[0]).keys() - owned
+    outside = visible(fn, d.paths[0]).keys() - owned
+    lost = _used(fn, d)
     for path, s in walk(fn.body):
         if not d.governs(path) or any(path[: len(loop)] == loop for loop in judged):
             continue
-        if not _is_alone(s, shared):
+        around = (e for e in directives if e.governs(path))
+        copied = frozenset(v for e in around for v in e.variables(*PRIVATE))
+        if not _is_alone(s, outside - (copied - lost)):
             return False
     return True
 
@@ -81,6 +83,21 @@ def _is_alone(s: Stmt, shared: Set[str]) -> bool:
     if isinstance(s, Assign):
         return target_name(s) not in shared
     return isinstance(s, Decl | If) or (isinstance(s, For) and s.var not in shared)
+
+
+def _used(fn: Function, d: Directive) -> frozenset[str]:
+    """What the function uses outside of a region: copies that threads have are lost there."""
+    beside = [s for path, s in walk(fn.body) if not d.governs(path)]
+    used = frozenset(n for s in beside for e in _values(s) for n in names(e))
+    known = not any(isinstance(s, Opaque) for s in beside)
+    shared = frozenset(p.name for p in fn.globals)
+    return used | shared if known else used | shared | frozenset(scalar_types(fn))
+
+
+def _values(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions of a statement, without a variable that it sets."""
+    sets = isinstance(s, Assign) and isinstance(s.target, Var) and not s.op
+    return stmt_exprs(s)[1:] if sets else stmt_exprs(s)
 
 
 def _is_elsewhere(fn: Function, d: Directive) -> bool:

@@ -26,9 +26,12 @@ NAMED = [
      ["parallel", "master"]),
     ("#pragma omp critical\na[0] = 1;\n#pragma omp flush", ["critical", "flush"]),
     (f"#pragma omp unroll\n{LOOP}", ["unroll"]),
+    (f"int t = 3;\n#pragma omp parallel private(t)\n{{ t = 2 * n;\n{SHARED}\n}}\na[0] = t;",
+     ["parallel private(t)"]),
     # Accounted for: loops, what is in them, and regions of nothing else.
     (f"#pragma omp parallel\n{{\n{SHARED}\n#pragma omp barrier\n{SHARED}\n}}", []),
     (f"#pragma omp parallel\n{{ int t;\nt = 2 * n;\n{SHARED}\n}}", []),
+    (f"int t = 3;\n#pragma omp parallel private(t)\n{{ t = 2 * n;\n{SHARED}\n}}", []),
     (f"#pragma omp target data map(tofrom: a[0:n])\n{{\n#pragma omp target teams distribute "
      f"parallel for\n{LOOP}\n}}", []),
     ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) {\n#pragma omp critical\na[0] += i;\n}",
