@@ -80,3 +80,36 @@ void struct_without_a_value(int n, double *restrict a, double *restrict b, int *
   for (int i = 0; i < n; i++)
     a[i] = b[i] * p.y;
 }
+
+void pointer_that_iterations_share(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+  double *row;
+#pragma omp parallel for // race
+  for (int i = 0; i < n; i++) {
+    row = &a[64 * i];
+    for (int j = 0; j < 4; j++)
+      row[j] = b[j];
+  }
+}
+
+void pointer_of_an_iteration(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel for // none
+  for (int i = 0; i < n; i++) {
+    double *row = &a[64 * i];
+    for (int j = 0; j < 4; j++)
+      row[j] = b[j];
+  }
+}
+
+void pointer_of_a_thread(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+  double *all;
+#pragma omp parallel private(all)
+  {
+    all = a + 1;
+#pragma omp for // none
+    for (int i = 0; i < n; i++)
+      all[i] = b[i];
+  }
+}

@@ -4,7 +4,7 @@ for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast
@@ -14,7 +14,7 @@ from loopxform.frontend.governed import by_origin, outermost
 from loopxform.frontend.places import Places
 from loopxform.frontend.symbols import Symbol, Table
 from loopxform.frontend.tree import every
-from loopxform.ir.directives import Clause, Directive
+from loopxform.ir.directives import Clause, Directive, PointerSet
 from loopxform.ir.nodes import Stmt
 from loopxform.ir.visit import Path
 from loopxform.source import Origin
@@ -126,7 +126,12 @@ class Directives:
             after=after[-1] if after and not paths else None,
             later=self._later(seen.governed),
             named=self._named(seen.governed),
+            sets=tuple(self._sets(seen.governed)),
         )
+
+    def _sets(self, node: c_ast.Node | None) -> Iterator[PointerSet]:
+        for n, s in listed.settings(node, self.table) if node is not None else ():
+            yield PointerSet(s.ir, self.places.node(n), any(n is x for x in listed.direct(node)))
 
     def _named(self, node: c_ast.Node | None) -> frozenset[str] | None:
         if node is None:

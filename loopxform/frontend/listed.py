@@ -68,6 +68,25 @@ def _targets(nodes: Iterable[c_ast.Node]) -> Iterator[c_ast.Node]:
             yield n.expr
 
 
+def settings(node: c_ast.Node, table: Table) -> Iterator[tuple[c_ast.Node, Symbol]]:
+    """The assignments to local pointers that `node` does not declare."""
+    inside = list(every(node))
+    declared = {table.of(n) for n in inside if isinstance(n, c_ast.Decl)}
+    for n in inside:
+        if isinstance(n, c_ast.Assignment) and isinstance(n.lvalue, c_ast.ID):
+            s = table.of(n.lvalue)
+            if s is not None and s.kind == "local" and s.is_pointer and s not in declared:
+                yield n, s
+
+
+def direct(node: c_ast.Node | None) -> list[c_ast.Node]:
+    """The statements of a block, or of the body of a loop, that no pragma is about."""
+    body = node.stmt if isinstance(node, c_ast.For) else node
+    items = (body.block_items or []) if isinstance(body, c_ast.Compound) else [body]
+    before = [None, *items]
+    return [n for n, last in zip(items, before) if not isinstance(last, c_ast.Pragma)]
+
+
 def sections(argument: str, seen: Names) -> tuple[Section, ...]:
     """The array sections in the argument of a clause: `+: h[0:n], s`."""
     head, mark, tail = argument.partition(":")

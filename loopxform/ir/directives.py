@@ -46,13 +46,24 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
+class PointerSet:
+    """Where a local pointer is set that the loop tree does not know, as it is another name for an
+    array. `always`: whoever runs what the directive governs runs this, once for each iteration."""
+
+    name: str
+    loc: Loc | None
+    always: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Directive:
     """One `#pragma omp`. `words` name the construct (`parallel for`); `paths` are the statements it
     governs, outermost ones, none for a directive that stands alone. Such a one stands `after` a
     statement of its block, None where it is the first. `later` are the variables whose value is
     used after the loop it governs, or elsewhere in a loop around it, as far as the text shows.
     `named` are those that the text of what it governs names, None where it is not known: a local
-    pointer is another name for its array."""
+    pointer is another name for its array. `sets` are the pointers of the function that it sets,
+    and does not declare."""
 
     words: tuple[str, ...]
     clauses: tuple[Clause, ...] = ()
@@ -62,6 +73,7 @@ class Directive:
     after: Path | None = None
     later: frozenset[str] = frozenset()
     named: frozenset[str] | None = None
+    sets: tuple[PointerSet, ...] = ()
 
     def has(self, *words: str) -> bool:
         """Whether the construct is made of any of these words."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from loopxform.analysis.scope import below
+from loopxform.ir.affine import value_of
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, For, Function, Load, Stmt
 from loopxform.ir.visit import Path, at, names, perfect_nest, stmt_exprs
@@ -85,6 +86,12 @@ class Construct:
         return (whole and condition is not None and condition.number == 0) or (
             threads is not None and threads.number == 1
         )
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the loop has one iteration at most."""
+        bounds = (value_of(self.loop.lo), value_of(self.loop.hi))
+        return None not in bounds and abs((bounds[1] or 0) - (bounds[0] or 0)) <= 1
 
     @property
     def has_private_default(self) -> bool:

@@ -68,6 +68,9 @@ def _only_shares(
     owned = frozenset(v for e in directives for v in e.variables("threadprivate"))
     outside = visible(fn, d.paths[0]).keys() - owned
     lost = _used(fn, d)
+    shared_out = {x.loc for e in directives if is_loop(e) for x in e.sets}
+    if any(x.loc not in shared_out and x.name not in d.pointers(*PRIVATE) for x in d.sets):
+        return False
     for path, s in walk(fn.body):
         if not d.governs(path) or any(path[: len(loop)] == loop for loop in judged):
             continue

@@ -9,15 +9,16 @@ reduction(+: h[0:n])   the elements of the section are copied, and no others
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import Lin, at_least, const, plus
 from loopxform.analysis.openmp.claim import Doubt, Finding
-from loopxform.analysis.openmp.construct import Construct, touched_by
+from loopxform.analysis.openmp.construct import PRIVATE, Construct, touched_by
 from loopxform.analysis.region import Instance, region
 from loopxform.analysis.system import feasible
-from loopxform.ir.directives import Section
+from loopxform.ir.directives import Directive, PointerSet, Section
 from loopxform.ir.nodes import Expr, Load
 
 Told = Iterator[Finding | Doubt]
@@ -26,6 +27,8 @@ Told = Iterator[Finding | Doubt]
 def pointers(c: Construct) -> Told:
     """What is wrong, or not proven, about pointers that threads have copies of."""
     yield from _unset(c)
+    yield from _set(c)
+    yield from _of_region(c)
     yield from _advancing(c)
     yield from _of_threads(c)
     for section in _sections(c):
@@ -46,6 +49,51 @@ def _unset(c: Construct) -> Told:
                 yield Doubt("LX311", text, c.directive.loc)
             else:
                 yield Finding("LX302", text, sure.loc, name, cure=f"firstprivate({name})")
+
+
+def _set(c: Construct) -> Told:
+    """Shared pointers that iterations set: the loop tree has their arrays in their place."""
+    regions = () if c.region is None else c.around[: c.around.index(c.region) + 1]
+    own = frozenset(n for d in (c.directive, *regions) for n in d.pointers(*PRIVATE))
+    outside = None if c.region is None else {x.name for x in c.region.sets}
+    told: set[str] = set()
+    for x in () if c.is_orphan else c.directive.sets:
+        inner = any(x in _same(d) and x.name in d.pointers(*PRIVATE) for d in c.inside)
+        shared = x.name not in own | c.threadprivate and (outside is None or x.name in outside)
+        if inner or not shared or x.name in told or c.is_single:
+            continue
+        told.add(x.name)
+        if x.always:
+            text = f"race on '{x.name}': each iteration sets the pointer, which is shared"
+            word = "lastprivate" if c.later(x.name) else "private"
+            yield Finding("LX300", text, x.loc, x.name, cure=f"{word}({x.name})")
+        else:
+            text = f"a race on '{x.name}' could not be excluded: iterations set the shared pointer"
+            yield Doubt("LX310", text, x.loc)
+
+
+def _same(d: Directive) -> Iterator[PointerSet]:
+    """What a directive around others says of the pointers that it sets: `always` is its own."""
+    for x in d.sets:
+        yield from (replace(x, always=always) for always in (True, False))
+
+
+def _of_region(c: Construct) -> Told:
+    """Pointers that the region sets where they are shared, and those that are private in it, and
+    that not every thread of it sets."""
+    if c.region is None:
+        return
+    mine = {x.name for x in c.directive.sets}
+    own = c.region.pointers(*PRIVATE) | c.directive.pointers(*PRIVATE) | c.threadprivate
+    for name in sorted({x.name for x in c.region.sets} - mine - own):
+        if c.directive.named is None or name in c.directive.named:
+            text = f"threads of the region set the pointer '{name}', which is shared"
+            yield Doubt("LX313", text, c.directive.loc)
+    theirs = {x.name for x in c.region.sets if x.always}
+    for name in sorted(c.region.pointers("private") - mine - theirs):
+        if c.directive.named is None or name in c.directive.named:
+            text = f"the pointer '{name}' is private, and may point nowhere in some thread"
+            yield Doubt("LX311", text, c.directive.loc)
 
 
 def _advancing(c: Construct) -> Told:

@@ -78,6 +78,31 @@ def test_the_cure_of_a_member_is_its_struct() -> None:
     assert [f.cure for f in c.findings] == ["firstprivate(s)"]
 
 
+POINTER = "double *p;\n#pragma omp parallel{}\n{{ {}\n#pragma omp for{}\n{} {{ {} *p = i; }} }}"
+
+
+@pytest.mark.parametrize(
+    ("region", "first", "clause", "body", "expected"),
+    [
+        ("", "", "", "p = a + i;", (False, ["LX300"])),
+        ("", "", " private(p)", "p = a + i;", (True, [])),
+        (" private(p)", "", "", "p = a + i;", (True, [])),
+        ("", "double *p;", "", "p = a + i;", (True, [])),
+        ("", "", "", "double *p; p = a + i;", (True, [])),
+        ("", "p = a;", "", "if (i == 3)", (None, ["LX313"])),
+        (" private(p)", "p = a;", "", "if (i == 3)", (True, [])),
+        (" private(p)", "\n#pragma omp single\np = a;", "", "if (i == 3)", (None, ["LX311"])),
+    ],
+)
+def test_a_pointer_that_is_another_name_for_an_array(
+    region: str, first: str, clause: str, body: str, expected: tuple[bool | None, list[str]]
+) -> None:
+    found = claims(POINTER.format(region, first, clause, LOOP, body), "double *a")
+    (c,) = (c for c in found if c.path)
+    assert answer(c) == expected
+    assert [f.cure for f in c.findings] == ["private(p)"] * len(c.findings)
+
+
 def test_no_clause_cures_a_race_through_another_name() -> None:
     text = f"double w[9], *q = w;\n#pragma omp parallel for\n{LOOP} {{ q[0] = i; a[i] = q[0]; }}"
     (c,) = claims(text, "double *restrict a")
