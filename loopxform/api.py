@@ -35,6 +35,7 @@ from loopxform.errors import InputError, contained, quoting
 from loopxform.files import safe_name
 from loopxform.frontend import CppOptions, Parsed, parse_file
 from loopxform.ir.annotations import Annotation
+from loopxform.ir.decisions import Event
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
@@ -283,6 +284,11 @@ class Routine:
             if begin.line < n and (end is None or n < end):
                 return Loc(begin.file, n, 1)
         return None
+
+    @property
+    def decisions(self) -> tuple[Event, ...]:
+        """What macros that no file defines decided of the text of the function."""
+        return self.file.parsed.decisions(self.name)
 
     def matrix(self) -> str:
         """The dependence matrix of every nest, as text."""

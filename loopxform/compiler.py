@@ -92,6 +92,18 @@ def holds(options: Sequence[str], text: str, condition: str) -> bool:
     return "lx_it_holds" in (_ask(("-P", *options), question) or "")
 
 
+def spelled(options: Sequence[str], text: str, macro: str) -> str | None:
+    """What a macro behind `text` stands for, as `#` makes a string of it; None where there is no
+    compiler."""
+    question = f"{text}{_SPELL}lx_spelled lx_spell({macro})\n"
+    answer = _ask(("-P", *options), question)
+    m = re.search(r'^lx_spelled "(.*)"$', answer or "", re.MULTILINE)
+    return re.sub(r"\\(.)", r"\1", m.group(1)) if m else None
+
+
+_SPELL = "#define lx_spell(...) lx_spell_(__VA_ARGS__)\n#define lx_spell_(...) #__VA_ARGS__\n"
+
+
 def _ask(options: Sequence[str], text: str) -> str | None:
     found = find()
     return None if found is None else _answer(tuple(found), (LEVEL, *options), text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from loopxform import __version__
 from loopxform.api import Routine
 from loopxform.arguments import COMPILING, require
-from loopxform.codegen import emit
+from loopxform.codegen import asked, emit
 from loopxform.errors import ArgumentError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
@@ -55,7 +55,8 @@ class MappedRoutine(ABC):
     def provenance(self) -> dict[str, str]:
         """What written files are called after, and what they say of where they come from."""
         file = self.routine.file
-        return {"stem": file.stem, "origin": file.name, "version": __version__}
+        macros = asked.errors(self.routine.decisions, file.name)
+        return {"stem": file.stem, "origin": file.name, "version": __version__, "asked": macros}
 
     def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
         """Writes the OpenCL files, all or none, and returns their paths. A file that was read is

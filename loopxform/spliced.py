@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from loopxform import __version__
 from loopxform.analysis.verdict import judge
 from loopxform.annotated import considered, require_asserted, require_read, require_wanted, wishes
-from loopxform.codegen import emit, render
+from loopxform.codegen import emit
+from loopxform.codegen.asked import Mark
 from loopxform.codegen.splice import Insert, Text
+from loopxform.configured import Configured, above, configured
 from loopxform.errors import (
     AnnotationError,
     EmitError,
@@ -42,12 +44,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class OffloadedRegion:
     """A part of the file on the device: the statements `region`, what they became as a function of
-    their own, and the C that launches it, where the `macros` are what they were."""
+    their own, and the C that launches it, where macros are as the text was read with."""
 
     region: Region
     done: OffloadedRoutine
     entry: emit.Entry
-    macros: tuple[tuple[str, str], ...] = ()
+    configured: Configured
 
     def __repr__(self) -> str:
         return f"<OffloadedRegion of {self.region.owner.name}>"
@@ -115,8 +117,8 @@ def offload_file(
     original = _original(file)
 
     @cache
-    def macros(owner: Definition) -> tuple[tuple[str, str], ...]:
-        return tuple(original.macros(owner).items())
+    def macros(owner: Definition) -> Configured:
+        return configured(original, file.parsed.decisions(owner.name), owner)
 
     def work(part: Part, region: Region) -> OffloadedRegion:
         fn, home = part.function, _with(file, part)
@@ -206,32 +208,34 @@ def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformErro
 
 def _inserts(text: Text, regions: Sequence[OffloadedRegion]) -> list[Insert]:
     out: list[Insert] = []
+    known = above(r.configured for r in regions)
     for r in regions:
         out += _wrapping(r, text.before(r.region.start), text.after(r.region.end))
     owners = {r.region.owner.begin: r.region.owner for r in regions}
     for n, (begin, owner) in enumerate(sorted(owners.items())):
-        parts = [_entry(r, regions) for r in regions if r.region.owner is owner]
+        parts = [_entry(r, regions, known) for r in regions if r.region.owner is owner]
         parts = [emit.runtime(__version__), *parts] if n == 0 else parts
         lines = tuple("\n".join(parts).splitlines())
         out.append(Insert(text.above(begin), lines))
-    return [*out, Insert(text.start, (_HEAD,))] if regions else []
+    asked = (line for m in known for line in m.lines)
+    return [*out, Insert(text.start, (_HEAD, *asked))] if regions else []
 
 
 _HEAD = f"/* Written by loopxform {__version__}: launches in front of the loops they stand for. */"
 
 
-def _entry(r: OffloadedRegion, regions: Sequence[OffloadedRegion]) -> str:
-    if not r.macros:
+def _entry(r: OffloadedRegion, regions: Sequence[OffloadedRegion], known: Sequence[Mark]) -> str:
+    if not r.configured:
         return r.entry.text
-    first = next(x for x in regions if x.macros)
-    same = render.fill("same_macros.c.j2", name=r.region.name, macros=r.macros, first=first is r)
+    first = next(x for x in regions if x.configured)
+    same = r.configured.text(r.region.name, known, first=first is r)
     return f"{r.entry.text}\n{same}"
 
 
 def _wrapping(x: OffloadedRegion, start: int, end: int) -> list[Insert]:
     """What stands around the loops of a region."""
     r = x.region
-    same = f"!lx_same_{r.name}() || " if x.macros else ""
+    same = f"!lx_same_{r.name}() || " if x.configured else ""
     head = f"{{ if ({same}!lx_try_{r.name}({', '.join(r.arguments)})) {{"
     return [Insert(start, (head,)), Insert(end, ("}}",), closes=True)]
 

@@ -42,6 +42,7 @@ TOP = {
     "arguments",
     "bench",
     "checked",
+    "configured",
     "mapped",
     "offloaded",
     "regions",

@@ -92,9 +92,10 @@ def _files(derivation: Derivation, kind: str, file: File, *, contract: bool) -> 
         return {f"{file.stem}.txt": listing(derivation.function)}
     if kind == "json":
         return {f"{file.stem}.json": saved(derivation, contract=contract)}
-    from loopxform.codegen import emit
+    from loopxform.codegen import asked, emit
 
-    provenance = {"stem": file.stem, "origin": file.name, "version": __version__}
+    macros = asked.errors(file[derivation.start.name].decisions, file.name)
+    provenance = {"stem": file.stem, "origin": file.name, "version": __version__, "asked": macros}
     if kind == "c":
         return emit.openmp(derivation, **provenance).files
     return emit.opencl(derivation, contract=contract, **provenance).files

@@ -74,22 +74,30 @@ def header(entries: Sequence[Entry], *, stem: str, origin: str, version: str) ->
 
 
 def opencl(
-    derivation: Derivation, *, stem: str, origin: str, version: str, contract: bool = True
+    derivation: Derivation,
+    *,
+    stem: str,
+    origin: str,
+    version: str,
+    asked: str = "",
+    contract: bool = True,
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
-    of its own.
+    of its own; `asked` are the lines of `asked.errors`.
 
     Raises EmitError where it cannot run as kernels behind the user's signature.
     """
     _reachable(derivation.start)
     made = entry(derivation, origin=origin, version=version, contract=contract)
     name = f"{stem}_opencl"
-    text, head = host.write(made.host, stem=name, version=version)
+    text, head = host.write(made.host, stem=name, version=version, asked=asked)
     files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}
     return Emitted(files, made.plan)
 
 
-def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> Emitted:
+def openmp(
+    derivation: Derivation, *, stem: str, origin: str, version: str, asked: str = ""
+) -> Emitted:
     """`stem_openmp.c`: the transformed program as C with OpenMP pragmas, behind a guard where its
     meaning rests on what only a run can tell. Raises EmitError where that cannot be asked, or a
     name of the user's is taken."""
@@ -101,7 +109,8 @@ def openmp(derivation: Derivation, *, stem: str, origin: str, version: str) -> E
     text = c_guarded.file_text(
         derivation.start, derivation.function, reordered=not derivation.keeps_order
     )
-    return Emitted({f"{stem}_openmp.c": "\n".join([*head, "", text])}, None)
+    above = [asked] if asked else []
+    return Emitted({f"{stem}_openmp.c": "\n".join([*head, "", *above, text])}, None)
 
 
 def kernel(derivation: Derivation, *, contract: bool = True) -> Plan:

@@ -219,10 +219,11 @@ def header(
     return render.fill("host.h.j2", parts=plans, drop_in=drop_in, halves=halves, **names)
 
 
-def write(plan: HostPlan, *, stem: str, version: str) -> tuple[str, str]:
-    """The text of the C file that replaces one function, and of its header. `stem` names both."""
+def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, str]:
+    """The text of the C file that replaces one function, below what it asks of macros, and of its
+    header. `stem` names both."""
     parts = {"entry": entry(plan), "runtime": host_runtime.text(version)}
-    text = render.fill("host.c.j2", h=plan, stem=stem, version=version, **parts)
+    text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)
     return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)
 
 

@@ -19,10 +19,10 @@ from pcpp.preprocessor import Preprocessor
 from loopxform import trace
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend import prelude, rawtext
-from loopxform.frontend.decisions import Defined, Event, Expands, Holds, Line
 from loopxform.frontend.outside import COMPUTED, Outside, may_be
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.preprocess import Reader, is_file, missing_include
+from loopxform.ir.decisions import Defined, Event, Expands, Holds, Line
 from loopxform.source import Loc
 
 _REMEDIES = {
@@ -162,7 +162,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
 
     def asked(self, name: str, *, known: bool) -> None:
         """Records what a macro decides that no file defines."""
-        if name in self._own or name in COMPUTED:
+        if name in self._own or name in COMPUTED or name == "__cplusplus":
             return
         if self._condition is not None:
             self._condition[name] = known
@@ -177,13 +177,14 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
     def _expands(self, name: str) -> None:
         """Records what a macro stands for; one with parameters only where the user gives it."""
         m = self.macros.get(name)
-        if m is not None and m.arglist is not None:
-            if name not in self._given:
-                return
-            name = f"{name}({', '.join(f'lx_{n}' for n, _ in enumerate(m.arglist))})"
-        text = "".join(str(t.value) for t in self.expand_macros(self.tokenize(name)))
         bare = self._is_bare(name)
-        self.events.append(Expands(name, " ".join(text.split()) if m is not None else None, bare))
+        if m is None:
+            self.events.append(Expands(name, None, bare))
+        elif m.arglist is None:
+            self.events.append(Expands(name, self.outside.text(name), bare))
+        elif name in self._given:
+            call = f"{name}({', '.join(f'lx_{n}' for n, _ in enumerate(m.arglist))})"
+            self.events.append(Expands(call, self.outside.text(call), bare))
 
     def _is_bare(self, *names: str) -> bool:
         return not self.headers or all(n in self.outside.bare for n in names)
@@ -304,7 +305,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         self.headers.append(includepath)
         self.outside.include(includepath, ndebug=dict.__contains__(self.macros, "NDEBUG"))
         self._gone -= self.outside.headers.keys()
-        self.events.append(Line(self.outside.lines[-1]))
+        self.events.append(Line(f"#include <{includepath}>"))
         raise _REMOVE
 
     def on_directive_unknown(

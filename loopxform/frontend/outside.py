@@ -95,6 +95,14 @@ class Outside:
         """Whether headers define it, and mean the same everywhere."""
         return name in self.headers or (name in self.known and name not in self.bare)
 
+    def text(self, macro: str) -> str:
+        """What `NAME` or `NAME(x)` stands for, as the compiler spells it."""
+        value = self.known.get(macro, "")
+        if _NUMBER.fullmatch(value):
+            return value.strip()
+        spelled = compiler.spelled(self._options, self._text, macro)
+        return value.strip() if spelled is None else spelled
+
     @property
     def known(self) -> dict[str, str]:
         """The macros as they are defined. Raises InputError."""

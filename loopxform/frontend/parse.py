@@ -72,6 +72,7 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         lowered.annotations,
         options,
         text,
+        source.events,
     )
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from loopxform.errors import InternalError, LoopxformError
+from loopxform.frontend import rawtext
+from loopxform.frontend.deciding import Piece, deciding, pieces
 from loopxform.ir.annotations import Annotation
+from loopxform.ir.decisions import Event
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Unit
 from loopxform.source import Loc, Sources
@@ -40,11 +44,11 @@ class Parsed:
     `dependencies` are the files that were read, the C file first (for a depfile). `problems` are
     the declarations that could not be read at all; the other functions are in `unit`. `failed`
     gives the problem of a function by its name. `notes` explains what delinearisation left alone.
-    `directives` are the OpenMP directives of each function in text order, those of the
-    file first; `annotations` those of loopxform. `openmp_only` are the lines of the file where text
-    begins that depends on `_OPENMP`, which a compiler defines that heeds them and the command line
-    does not mention. `options` are those of the preprocessor, `text` is the contents where they
-    were not read from the file.
+    `events` are what macros decided that no file defines. `directives` are the OpenMP directives of
+    each function in text order, those of the file first; `annotations` those of loopxform.
+    `openmp_only` are the lines of the file where text begins that depends on `_OPENMP`, which a
+    compiler defines that heeds them and the command line does not mention. `options` are those of
+    the preprocessor, `text` is the contents where they were not read from the file.
     """
 
     unit: Unit
@@ -58,6 +62,16 @@ class Parsed:
     annotations: dict[str, tuple[Annotation, ...]] = field(default_factory=dict)
     options: CppOptions = CppOptions()
     text: str | None = None
+    events: tuple[Event, ...] = ()
+
+    def decisions(self, function: str) -> tuple[Event, ...]:
+        """What macros that no file defines decided of a function's text."""
+        return deciding(self.events, self._pieces, function) if self.events else ()
+
+    @cached_property
+    def _pieces(self) -> list[Piece]:
+        texts = ((f, self.sources.text(f) or "") for f in self.sources.files)
+        return pieces([rawtext.strip_comments(text, f) for f, text in texts])
 
     @property
     def broken(self) -> dict[str, InternalError]:

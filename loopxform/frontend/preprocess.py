@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from loopxform import trace
 from loopxform.errors import InputError
 from loopxform.frontend import prelude, rawtext
-from loopxform.frontend.decisions import Event
 from loopxform.frontend.outside import Outside, mentioned
 from loopxform.frontend.parsed import CppOptions
+from loopxform.ir.decisions import Event
 from loopxform.nearest import nearest
 from loopxform.source import Loc, Sources
 

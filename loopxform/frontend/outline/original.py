@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -15,7 +15,7 @@ from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.lower_file import lower_file
 from loopxform.frontend.outline.aside import asides, of_function
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
-from loopxform.frontend.outline.configuration import deciding, expansions
+from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
 from loopxform.frontend.outline.variables import Variables
@@ -203,12 +203,14 @@ class Original:
         nodes = tuple(x for i in items for x in i.nodes)
         return Region(name, owner, nodes, items[0].start, items[-1].end)
 
-    def macros(self, owner: Definition) -> dict[str, str]:
-        """The macros that decide what the file says, as they are in front of a function."""
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Those of the files that were read."""
         sources = self._places.sources
-        names = deciding((sources.text(f) or "" for f in sources.files), self.options)
-        if not names:
-            return {}
+        return tuple(sources.text(f) or "" for f in sources.files)
+
+    def expansions(self, owner: Definition, names: Iterable[str]) -> dict[str, str]:
+        """What macros stand for in front of a function."""
         return expansions(self.path, self.raw, self.options, owner.begin, names)
 
     def proves(self, text: bytes, called: Mapping[str, Nodes]) -> bool:

@@ -137,25 +137,19 @@ def test_sizes_of_arrays_are_those_of_the_declaration() -> None:
     ]
 
 
-def test_macros_that_decide_are_those_in_front_of_the_function() -> None:
+def test_macros_are_those_in_front_of_the_function() -> None:
     text = """#define A 1
-#if defined(A) || defined B
-#endif
-#ifndef EMPTY_H
-#define EMPTY_H
-#endif
-#ifdef __GNUC__
-#endif
+#define EMPTY
 void f(void) { }
 #undef A
 void g(void) { }
 """
     original = Original("f.c", text.encode(), CppOptions(defines=('B=(A + "x" )',)))
-    f = {"A": "1", "B": '(1 + "x" )', "EMPTY_H": ""}
-    assert original.macros(original.definitions["f"]) == f
+    names = ["A", "B", "C", "EMPTY"]
+    f = {"A": "1", "B": '(1 + "x" )', "C": "C", "EMPTY": ""}
+    assert original.expansions(original.definitions["f"], names) == f
     g = {**f, "A": "A", "B": '(A + "x" )'}
-    assert original.macros(original.definitions["g"]) == g
-    assert read("#define A 1\nvoid f(void) { }").macros(original.definitions["f"]) == {}
+    assert original.expansions(original.definitions["g"], names) == g
 
 
 def test_structs_come_by_their_address() -> None:
