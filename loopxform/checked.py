@@ -22,6 +22,7 @@ from loopxform.api import File, Routine, load
 from loopxform.arguments import CHECKING, READING, require, require_known
 from loopxform.budget import Budget, part, shared, within
 from loopxform.errors import LoopxformError
+from loopxform.ir.decisions import Line
 from loopxform.ir.remembered import forget
 from loopxform.source import Loc
 
@@ -130,12 +131,19 @@ class CheckedFunction:
         paths = {v.path for v in self.loops}
         return tuple(c for c in self.claims if c.path not in paths)
 
+    @property
+    def macros(self) -> tuple[str, ...]:
+        """What decided the text that was judged, and other builds may have otherwise: `N = 64`,
+        `__OPTIMIZE__ defined`."""
+        return tuple(str(e) for e in self.routine.decisions if not isinstance(e, Line))
+
     def json(self) -> dict[str, object]:
         audited = {c.path: {"openmp": _capped(c.json(), "findings", "doubts")} for c in self.claims}
         rows = [d for m in self.matrices for d in (*m.rows, *m.unmodelled)]
         if len(rows) > MOST_ROWS:  # those stay that keep iterations in order
             rows.sort(key=lambda d: d.level is None)
-        said = {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
+        said: dict[str, object] = {"macros": list(self.macros)} if self.macros else {}
+        said |= {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
         said |= {"openmp": [c.json() for c in self.others]} if self.others else {}
         notes = [m.note for m in self.matrices if m.note]
         noted = {"notes": notes} if notes else {}

@@ -63,6 +63,7 @@ def expand(
 
 _NAME = re.compile(r"\W")
 _HAS = re.compile(r"__has_(\w+)\s*\(\s*(?:<[^>\n]*>|\"[^\"\n]*\"|[\w:]+)\s*\)")
+_DEFINED = re.compile(r"(!?) ?defined ?\(? ?(\w+) ?\)?")
 _INCLUDED = re.compile(r"([<\"])([^>\"\n]*)")
 
 _Base: Any = Preprocessor
@@ -134,7 +135,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         super().undef(tokens)
         if not isinstance(tokens, str):
             name = str(tokens[0].value)
-            self._own.discard(name)
+            self._own.add(name)
             self._gone.add(name)
             self._matters(name, f"#undef {name}")
 
@@ -208,13 +209,19 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         finally:
             asked, self._condition = self._condition, outer
         if self._own.isdisjoint(names) and COMPUTED.isdisjoint(names):
-            if names:
-                bare = self._is_bare(*names)
-                self.events.append(Holds(text, frozenset(names), bool(value[0]), bare))
+            self._decides(text, frozenset(names), holds=bool(value[0]))
         else:
             for name in asked.keys() - {"defined"}:
                 self._expands(name)
         return value
+
+    def _decides(self, text: str, names: frozenset[str], *, holds: bool) -> None:
+        """Records a condition."""
+        bare = self._is_bare(*names)
+        if m := _DEFINED.fullmatch(text):
+            self.events.append(Defined(m.group(2), holds != bool(m.group(1)), bare))
+        elif names:
+            self.events.append(Holds(text, names, holds, bare))
 
     def _answered(self, tokens: list[Any]) -> list[Any]:
         """The tokens with the compiler's answer for each `__has_include(<x.h>)` and the like."""
@@ -304,7 +311,9 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             raise missing_include(includepath, loc, quoted=True)
         self.headers.append(includepath)
         self.outside.include(includepath, ndebug=dict.__contains__(self.macros, "NDEBUG"))
-        self._gone -= self.outside.headers.keys()
+        again = self._gone & self.outside.headers.keys()
+        self._gone -= again
+        self._own -= again
         self.events.append(Line(f"#include <{includepath}>"))
         raise _REMOVE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from itertools import product
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from loopxform import compiler
+import loopxform as lx
+from loopxform import cli, compiler
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.preprocess import Reader, preprocess
 
@@ -140,3 +142,101 @@ def test_the_text_is_the_compilers(
 def said(text: str) -> list[str]:
     """What the rows say, without blanks."""
     return ["".join(x.split()) for x in re.findall(r"int lx_row =([^;]*);", text)]
+
+
+# ---------------------------------------------------------------- what is written
+
+LOOP = "void f(int n, int *a)\n{\n  int i;\n  for (i = 0; i < n; i++)\n    a[i] = i * SC;\n}\n"
+MAIN = """int printf(const char *format, ...);
+int main(void)
+{
+  int a[10];
+  f(10, a);
+  printf("%d\\n", a[7]);
+  return 0;
+}
+"""
+PLACED = {"__COUNTER__", "__LINE__", "#if __LINE__"}
+"""Rows that say something else at another place."""
+
+
+def cc_of(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+
+def tiled(name: str, tmp_path: Path, *cflags: str) -> Path:
+    """The drop-in of a row, written for these options."""
+    (tmp_path / "row.c").write_text(TABLE[name] + LOOP)
+    define = [w[2:] for w in cflags if w.startswith("-D")]
+    undefine = [w[2:] for w in cflags if w.startswith("-U")]
+    file = lx.load(tmp_path / "row.c", cflags=cflags, define=define, undefine=undefine)
+    file["f"].tile().write(tmp_path)
+    return tmp_path / "row_opencl.c"
+
+
+def program(tmp_path: Path, cc: str, build: list[str], *files: str) -> str:
+    """What the program prints, or what the compiler says of it."""
+    words = [cc, *build, "-w", "-DCL_TARGET_OPENCL_VERSION=120", *files, "-o", "app", "-lOpenCL"]
+    built = cc_of(tmp_path, *words)
+    return cc_of(tmp_path, "./app").stdout if not built.returncode else built.stderr
+
+
+SOME = ["__GNUC__ version", "__OPTIMIZE__", "__FAST_MATH__", "__SIZE_TYPE__", "M_PI", "NDEBUG"]
+OTHER = [("gcc", "-std=c99 -O0"), ("clang", "-std=gnu17 -O2"), ("gcc", "-O2 -ffast-math -DNDEBUG")]
+
+
+@pytest.mark.parametrize(("cc", "build"), OTHER)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in SOME else [pytest.mark.slow]) for n in TABLE]
+)
+def test_a_drop_in_is_right_or_no_program(name: str, cc: str, build: str, tmp_path: Path) -> None:
+    """Written for `gcc -O2`, compiled otherwise: the number of the user's file, or an #error."""
+    tiled(name, tmp_path)
+    (tmp_path / "main.c").write_text(f"void f(int n, int *a);\n{MAIN}")
+    (tmp_path / "user.c").write_text(TABLE[name] + LOOP + MAIN)
+    said = program(tmp_path, cc, build.split(), "row_opencl.c", "main.c")
+    right = program(tmp_path, cc, build.split(), "user.c")
+    assert right.strip().isdigit()
+    assert said == right or "other than here" in said or "not_what_it_was" in said
+
+
+PRODUCT = [
+    *(f"-std={s} -{o}" for s, o in product(("c89", "c99", "c17", "gnu17"), ("O0", "O2"))),
+    *(f"-O2 {x}" for x in MORE),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cc", ["gcc", "clang"])
+def test_the_whole_product(cc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row, written for a compiler as it is, in every build of both: what the written C asks
+    is an error there, or its number is that of the user's text. In its own build it is no error."""
+    monkeypatch.setenv("CC", cc)
+    counts = {"right": 0, "refused": 0}
+    for name in TABLE.keys() - PLACED:
+        text = tiled(name, tmp_path).read_text()
+        (number,) = re.findall(r"^    a\[i\] = i ?\* ?([^;]*);", text, re.MULTILINE)
+        asked = text.split("*/\n", 1)[1].split("#ifndef LOOPXFORM_RUNTIME")[0]
+        same = f"typedef char lx_wrong[(SC) == ({number}) ? 1 : -1];\n"
+        (tmp_path / "both.c").write_text(f"{asked}{TABLE[name]}{same}")
+        for other, build in [(cc, "-O2"), *product(("gcc", "clang"), PRODUCT)]:
+            words = ["-w", "-fsyntax-only", *build.split(), "both.c"]
+            said = cc_of(tmp_path, other, *words).stderr
+            refused = "other than here" in said or "not_what_it_was" in said
+            assert refused or not said, (name, other, build, said)
+            assert not refused or (other, build) != (cc, "-O2"), name
+            counts["refused" if refused else "right"] += 1
+    print(cc, counts)
+    assert min(counts.values()) > 100
+
+
+def test_check_says_for_which_builds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What decides other functions is not said."""
+    file = tmp_path / "f.c"
+    other = "#ifdef __FAST_MATH__\n#define LOG 1\n#endif\n"
+    file.write_text(f"{TABLE['__OPTIMIZE__']}{other}{LOOP}")
+    assert cli.main(["check", str(file), "--cflags", "-O0"]) == 0
+    assert "        for builds with __OPTIMIZE__ not defined\n" in capsys.readouterr().out
+    assert cli.main(["check", str(file), "--format", "json"]) == 0
+    (function,) = json.loads(capsys.readouterr().out)["functions"]
+    assert function["macros"] == ["__OPTIMIZE__ defined"]
