@@ -23,6 +23,7 @@ _WORDS = {
     "__signed": "signed",
     "__signed__": "signed",
     "__extension__": "",
+    "__thread": "_Thread_local",
 }
 _ATTRIBUTE = frozenset(["__attribute__", "__attribute"])
 _ASM = frozenset(["asm", "__asm", "__asm__"])
@@ -35,7 +36,7 @@ _HARMLESS_TEXT = """aligned alloc_size always_inline artificial assume_aligned c
     visibility warn_unused_result"""
 _HARMLESS = frozenset(_HARMLESS_TEXT.split())
 _QUICK = re.compile(
-    r"\b__(?:restrict|inline|const|volatile|signed|extension|attribute|typeof)"
+    r"\b__(?:thread|restrict|inline|const|volatile|signed|extension|attribute|typeof)"
     r"|\btypeof\b|\basm\b|__asm"
 )
 _TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*""")

@@ -106,6 +106,9 @@ class Expressions:
         if found.type.is_any_volatile:
             help = "copy it to an ordinary variable outside the loops"
             raise NotModelled("LX016", f"'{node.name}' is volatile", help, node)
+        if found.of_thread:
+            help = "copy it to an ordinary variable outside the loops"
+            raise NotModelled("LX015", f"'{node.name}' is another in each thread", help, node)
         return found
 
     def _name(self, node: c_ast.ID) -> Expr:

@@ -15,12 +15,13 @@ from pycparser import c_ast
 
 from loopxform.frontend.counting import Counting
 from loopxform.frontend.facts import Facts
+from loopxform.frontend.hidden import ARITHMETIC
 from loopxform.frontend.lower_expr import Expressions, check_scalar
 from loopxform.frontend.pointers import Of, rank_left
 from loopxform.frontend.refusal import NotModelled, refused
 from loopxform.frontend.subscripts import check_wrap, wraps
 from loopxform.frontend.symbols import Span, Symbol
-from loopxform.frontend.tree import below
+from loopxform.frontend.tree import below, every
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load
 from loopxform.ir.types import Scalar
@@ -45,6 +46,13 @@ class Header:
         return self.symbol.type.base
 
 
+def _is_float(node: c_ast.Node) -> bool:
+    """Whether a number is written with a point, or converted to one that has."""
+    if isinstance(node, c_ast.IdentifierType):
+        return not {"float", "double"}.isdisjoint(node.names)
+    return isinstance(node, c_ast.Constant) and node.type in ("float", "double", "long double")
+
+
 class Headers:
     """Reads the headers of one function's loops."""
 
@@ -55,6 +63,7 @@ class Headers:
 
     def header(self, node: c_ast.For) -> Header:
         """The header of `node`; NotModelled with the part that is the reason."""
+        self._rounds(node)
         symbol, start = self._start(node)
         step, part = self._step(node, symbol)
         conditions = _conjuncts(node.cond)
@@ -66,6 +75,18 @@ class Headers:
             self._comparable(ends, symbol, node)
         hi = reduce(lambda a, b: Bin("min" if step > 0 else "max", a, b), ends)
         return Header(symbol, lo, hi, step)
+
+    def _rounds(self, node: c_ast.For) -> None:
+        """Arithmetic in a loop rounds to nearest, and nobody looks at what it raises."""
+        state = self.x.sees(ARITHMETIC)
+        if state is not None and self._is_floating(node):
+            help = "leave rounding and exceptions alone around the loop"
+            raise NotModelled("LX012", f"arithmetic uses {state}, which is looked at", help, node)
+
+    def _is_floating(self, node: c_ast.For) -> bool:
+        numbers = any(s.type.base is not None and s.type.base.is_float for s in self.table.symbols)
+        written = (isinstance(n, c_ast.FuncCall) or _is_float(n) for n in every(node))
+        return numbers or any(written)
 
     def _end(
         self,

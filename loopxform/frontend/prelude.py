@@ -216,6 +216,7 @@ MACROS: dict[str, dict[str, str]] = {
     "assert.h": _ASSERT,
     "complex.h": {"complex": "_Complex", "I": "(__extension__ 1.0iF)"},
     "stdarg.h": {},
+    "threads.h": {"thread_local": "_Thread_local"},
     "malloc.h": _NULL,
     "CL/cl.h": {**_NULL, **_LIMITS},
 }

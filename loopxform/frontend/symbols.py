@@ -72,6 +72,11 @@ class Symbol:
     escapes: list[int] = field(default_factory=list)
 
     @property
+    def of_thread(self) -> bool:
+        """Whether each thread has one of its own."""
+        return "_Thread_local" in self.storage
+
+    @property
     def is_variable(self) -> bool:
         return self.kind in ("param", "local", "loop", "global")
 
