@@ -68,6 +68,7 @@ def test_device_arrays_in_a_queue_without_order() -> None:
     import pyopencl.array as cla
 
     from loopxform.runtime.kernel import CompiledKernel
+    from loopxform.runtime.opencl_queue import OpenCLQueue
 
     anarchy = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
     here = choose()
@@ -80,7 +81,7 @@ def test_device_arrays_in_a_queue_without_order() -> None:
     x, y = cla.to_device(queue, a), cla.zeros(queue, (7, 12), np.float32)
     z = cla.zeros(queue, 3, np.int32)
     queue.finish()
-    CompiledKernel(plan(), here, queue=queue)(12, 7, x, y, z)
+    CompiledKernel(plan(), here, queue=OpenCLQueue(queue))(12, 7, x, y, z)
     assert np.array_equal(y.get(), a.T - a.T[::-1, ::-1])
     assert z.get().tolist() == [0, 0, 0]
 
