@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+ALIKE = 0.7
+"""Least share of the letters of two words that they have in common: `tile` is not `single`."""
+
 SHORTEST_START = 3
 """Letters from which on the start of a name stands for it."""
 
@@ -18,7 +21,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     begun = [name for letters, name in names.items() if letters.startswith(text)]
     if len(begun) == 1 and len(text) >= SHORTEST_START:
         return begun[0]
-    close = get_close_matches(text, names, 1)
+    close = get_close_matches(text, names, 1, ALIKE)
     return names[close[0]] if close else None
 
 

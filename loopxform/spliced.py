@@ -198,7 +198,8 @@ def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformErro
         code="LX062",
         help=f"name the function to have it on one work-item all the same: --function {owner}",
     )
-    if all(v.parallel in ("no", "reduction") for v in judge(fn)):
+    answers = {v.parallel for v in judge(fn)}
+    if answers and answers <= {"no", "reduction"}:
         error.status = 1
     return error
 

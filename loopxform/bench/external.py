@@ -47,17 +47,23 @@ class Command:
 
 
 def commands(texts: Sequence[str], sizes: Sequence[Sizes]) -> list[Command]:
-    """The programs; those of one name are numbered. Raises UsageError, InputError."""
+    """The programs; those of one name are numbered. Raises UsageError."""
     out: list[Command] = []
     for text in texts:
         words = _words(text, sizes)
-        if "{" not in words[0] and shutil.which(words[0]) is None:
-            reason = f"'{words[0]}' cannot be run: there is no such program"
-            raise InputError(reason, code="LX069", help=PROTOCOL, subject=text)
         name = Path(words[0]).name
         same = sum(c.label.partition("#")[0] == name for c in out)
         out.append(Command(f"{name}#{same + 1}" if same else name, words))
     return out
+
+
+def require(commands: Sequence[Command], texts: Sequence[str]) -> None:
+    """Fails before anything is timed. Raises InputError for a program that is not there."""
+    for command, text in zip(commands, texts):
+        program = command.words[0]
+        if "{" not in program and shutil.which(program) is None:
+            reason = f"'{program}' cannot be run: there is no such program"
+            raise InputError(reason, code="LX069", help=PROTOCOL, subject=text)
 
 
 def _words(text: str, sizes: Sequence[Sizes]) -> tuple[str, ...]:

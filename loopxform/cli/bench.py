@@ -35,6 +35,7 @@ def main(args: argparse.Namespace) -> int:
     tiling.require_taken(args, recipes)
     taken.require_taken((name for v in wanted for name, _ in v.varied), recipes)
     programs = external.commands(args.command, asked)
+    external.require(programs, args.command)
     _require_pictures(args)
     file = read(args)
     option = "--sizes" if args.sizes else "--size"
