@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from loopxform.ir.nodes import Decl, For, Function, Param
+from loopxform.ir.nodes import Decl, Function, Param, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names, stmt_exprs, walk, writes
 
@@ -64,10 +64,10 @@ def assumptions(fn: Function) -> tuple[str, ...]:
     return (*pairs, *_of_pointers(fn, None), *map(expr_text, fn.assumes))
 
 
-def assumed(fn: Function, loop: For) -> tuple[str, ...]:
-    """What the verdict on one loop takes for granted."""
-    changed = writes((loop,))
-    used = changed | names_in(loop)
+def assumed(fn: Function, *body: Stmt) -> tuple[str, ...]:
+    """What the verdict on one loop takes for granted, or what is known of several statements."""
+    changed = writes(body)
+    used = changed | names_in(*body)
     sizes = {n for p in fn.objects if p.name in used for e in p.shape if e for n in names(e)}
     pairs = [
         f"{a.name} and {b.name} do not overlap"
@@ -89,6 +89,6 @@ def _of_pointers(fn: Function, used: frozenset[str] | None) -> Iterator[str]:
                 yield f"{p} and {a} do not overlap"
 
 
-def names_in(loop: For) -> frozenset[str]:
-    """Every name that the statements of a loop mention, what they only set apart."""
-    return frozenset(n for _, s in walk((loop,)) for e in stmt_exprs(s) for n in names(e))
+def names_in(*body: Stmt) -> frozenset[str]:
+    """Every name that statements mention, what they only set apart."""
+    return frozenset(n for _, s in walk(body) for e in stmt_exprs(s) for n in names(e))

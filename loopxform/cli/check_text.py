@@ -76,14 +76,14 @@ def words(v: LoopVerdict, paint: Paint = plain) -> str:
     extra = [f"private {', '.join(v.private)}"] if v.private else []
     extra += [f"last value of {', '.join(v.copies)}"] if v.copies else []
     extra += [f"{r.op} of {r.var}" for r in v.reductions]
-    extra += [f"if {', '.join(_together(v.assumes))}"] if v.assumes else []
+    extra += [f"if {', '.join(together(v.assumes))}"] if v.assumes else []
     return answer + (f" ({'; '.join(extra)})" if extra else "")
 
 
 PAIR = re.compile(r"(\S+) and (\S+) do not overlap")
 
 
-def _together(assumes: Sequence[str]) -> list[str]:
+def together(assumes: Sequence[str]) -> list[str]:
     """Many pairs of arrays that do not overlap, in few words where they are all pairs of some
     arrays, or all pairs of those written with the others."""
     matches = [PAIR.fullmatch(a) for a in assumes]

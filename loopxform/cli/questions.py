@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict
 from loopxform.api import Routine
 from loopxform.checked import CheckedFile
-from loopxform.cli.check_text import words
+from loopxform.cli.check_text import together, words
 from loopxform.errors import Paint, TransformError, UsageError, plain
+from loopxform.ir.nodes import For, Function, Stmt
 from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
-from loopxform.transforms import Step, step
+from loopxform.transforms import Derivation, Step, step
 from loopxform.transforms.derivation import with_tiles
 
 
 @dataclass(frozen=True)
 class Answer:
     """Whether something holds; `lines` say why, or what stands in the way, to a person, and
-    `reasons` to a tool. `loc` is the place that the question is about."""
+    `reasons` to a tool. `loc` is the place that the question is about, `assumes` what a yes takes
+    for granted."""
 
     question: str
     holds: bool
     lines: tuple[str, ...]
     reasons: tuple[str, ...]
     loc: Loc | None
+    assumes: tuple[str, ...] = ()
 
     def text(self, paint: Paint = plain) -> list[str]:
         first, *rest = self.lines or ("",)
         answer = "yes" if self.holds else "no"
-        return [f"{self.question}: {paint(answer, answer)}; {first}", *rest]
+        granted = f" (if {', '.join(together(self.assumes))})" if self.assumes else ""
+        return [f"{self.question}: {paint(answer, answer)}{granted}; {first}", *rest]
 
     def json(self) -> dict[str, object]:
-        return {"question": self.question, "holds": self.holds, "reasons": list(self.reasons)}
+        return {
+            "question": self.question,
+            "holds": self.holds,
+            "reasons": list(self.reasons),
+            "assumes": list(self.assumes),
+        }
 
 
 def can(routine: Routine, text: str) -> Answer:
@@ -53,7 +63,7 @@ def _answer(made: Step, routine: Routine) -> Answer:
     obstacles = made.check(fn)
     if not obstacles:
         why = (made.reason(fn),)
-        return Answer(str(made), True, why, why, fn.origin.loc)
+        return Answer(str(made), True, why, why, fn.origin.loc, _granted(made, fn))
     error = TransformError(str(made), obstacles)
     if error.status == 2:
         raise error
@@ -70,6 +80,26 @@ def _said(error: TransformError) -> Iterator[str]:
         yield f"help: {error.help}"
 
 
+def _granted(made: Step, fn: Function) -> tuple[str, ...]:
+    """What the legality of a step takes for granted about the statements that it changes: nothing
+    where all of them do what they did, in the same order."""
+    after = Derivation(fn).then(made)
+    if after.keeps_order:
+        return ()
+    return assumed(fn, *_changed(fn.body, after.function.body))
+
+
+def _changed(before: tuple[Stmt, ...], after: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The statements that are others afterwards; inside a loop, where that is all."""
+    kept = set(after)
+    found = tuple(s for s in before if s not in kept)
+    match found, tuple(s for s in after if s not in set(before)):
+        case (For() as old,), (For() as new,) if replace(old, body=()) == replace(new, body=()):
+            return _changed(old.body, new.body)
+        case _:
+            return found
+
+
 def require(text: str, report: CheckedFile) -> Answer:
     """Whether the loops that begin on a line have at least a verdict: `parallel:12`. Raises
     UsageError."""
@@ -80,9 +110,12 @@ def require(text: str, report: CheckedFile) -> Answer:
         raise UsageError(f"'{text}' is not a requirement", help=help, subject=text)
     found = at_line(report, int(number), text)
     wrong = [v for v in found if v.parallel not in ENOUGH[kind]]
-    lines = [f"the verdict on the loop over '{v.var}' is {words(v)}" for v in wrong or found]
+    about = [replace(v, assumes=()) for v in wrong or found]
+    lines = [f"the verdict on the loop over '{v.var}' is {words(v)}" for v in about]
     lines += [r.message for v in wrong for r in v.reasons]
-    return Answer(text, not wrong, tuple(lines), tuple(lines), (wrong or found)[0].loc)
+    granted = () if wrong else tuple(dict.fromkeys(a for v in found for a in v.assumes))
+    place = (wrong or found)[0].loc
+    return Answer(text, not wrong, tuple(lines), tuple(lines), place, granted)
 
 
 def at_line(report: CheckedFile, line: int, subject: str) -> tuple[LoopVerdict, ...]:

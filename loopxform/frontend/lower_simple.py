@@ -18,12 +18,14 @@ from loopxform.frontend.pointers import bound, unknown_target
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.spared import given, spared
 from loopxform.frontend.symbols import Symbol
+from loopxform.frontend.tree import every
 from loopxform.ir.nodes import (
     Assign,
     Cast,
     Const,
     Decl,
     Expr,
+    Jump,
     Load,
     Opaque,
     Stmt,
@@ -31,6 +33,8 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import names
+
+_JUMPS = (c_ast.Goto, c_ast.Return, c_ast.Label, c_ast.Break, c_ast.Continue, c_ast.Case)
 
 
 class SimpleStatements:
@@ -57,11 +61,12 @@ class SimpleStatements:
 
     def _odd(self, why: NotModelled, node: c_ast.Node) -> Opaque:
         """A statement that is not modelled, with what it certainly does not do."""
+        jump = _jump(node)
         if why.code == "LX016":
-            return self.opaque(why)
+            return replace(self.opaque(why), jump=jump)
         spares, keeps = spared(node, self.table)
         sets = given(node, self.table)
-        return replace(self.opaque(why), spares=spares, keeps=keeps, sets=sets)
+        return replace(self.opaque(why), spares=spares, keeps=keeps, sets=sets, jump=jump)
 
     def _assign(self, node: c_ast.Assignment) -> list[Stmt]:
         origin = self.places.origin(node)
@@ -212,6 +217,17 @@ class SimpleStatements:
                 help = "state the size"
                 raise NotModelled("LX015", f"the size of '{symbol.name}' is not stated", help, node)
         return tuple(out)
+
+
+def _jump(node: c_ast.Node) -> Jump:
+    """Where control goes in a statement, or in one that an expression holds."""
+    match node:
+        case c_ast.Break():
+            return "break"
+        case c_ast.Continue():
+            return "continue"
+        case _:
+            return "elsewhere" if any(isinstance(n, _JUMPS) for n in every(node)) else ""
 
 
 def _dimension(x: Expressions, node: c_ast.Node) -> Expr:

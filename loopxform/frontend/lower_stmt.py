@@ -22,7 +22,6 @@ from loopxform.frontend.subscripts import check_condition
 from loopxform.frontend.symbols import Span, Symbol, outside
 from loopxform.frontend.tree import below, statements
 from loopxform.ir.nodes import (
-    BREAK,
     Assign,
     Const,
     For,
@@ -124,14 +123,14 @@ class Statements(SimpleStatements):
                 word = "case" if isinstance(node, c_ast.Case) else "default"
                 reason = f"the {word} label of a switch around it"
                 why = NotModelled("LX011", reason, _JUMP, node)
-                return [self.opaque(why, self.block(node.stmts))]
+                return [replace(self.opaque(why, self.block(node.stmts)), jump="elsewhere")]
             case c_ast.Label():
                 why = NotModelled("LX011", f"the label '{node.name}'", _JUMP, node)
-                return [self.opaque(why, self.body(node.stmt))]
+                return [replace(self.opaque(why, self.body(node.stmt)), jump="elsewhere")]
             case c_ast.Goto():
                 raise NotModelled("LX011", "a goto", _JUMP, node)
             case c_ast.Break():
-                raise NotModelled("LX011", BREAK, "run to the bound, with an if inside", node)
+                raise NotModelled("LX011", "a break", "run to the bound, with an if inside", node)
             case c_ast.Continue():
                 raise NotModelled("LX011", "a continue", _GUARD, node)
             case c_ast.Return():

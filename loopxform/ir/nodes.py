@@ -233,8 +233,9 @@ class Return(Node):
 LIBRARY_CALL = "the call to"
 """How the reason begins where a call of the C library is not modelled."""
 
-BREAK = "a break"
-"""The reason where a statement leaves the loop around it."""
+Jump: TypeAlias = Literal["", "break", "continue", "elsewhere"]
+"""Whether a statement ends the loop around it, or its iteration, or control goes elsewhere from it
+or comes to it from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +244,8 @@ class Opaque(Node):
     holds the statements inside it, so that the loops in there can still be judged. `loop` marks a
     `for` whose header is not modelled, `var` the variable it sets or changes; `text` is the C text
     (one line). It neither reads nor writes the scalars in `spares`, and does not write those in
-    `keeps`; `sets` is the scalar that it gives a value nobody knows, if that is all it does."""
+    `keeps`; `sets` is the scalar that it gives a value nobody knows, if that is all it does. `jump`
+    says where control goes."""
 
     code: str
     reason: str
@@ -255,6 +257,7 @@ class Opaque(Node):
     spares: frozenset[str] = frozenset()
     keeps: frozenset[str] = frozenset()
     sets: str = ""
+    jump: Jump = ""
 
     @property
     def is_library_call(self) -> bool:
@@ -264,7 +267,7 @@ class Opaque(Node):
     @property
     def is_break(self) -> bool:
         """Whether it does nothing but leave the loop around it."""
-        return self.reason == BREAK
+        return self.jump == "break"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import assert_never
 
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Opaque, Tile
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Opaque,
+    Return,
+    Stmt,
+    Tile,
+    While,
+)
 from loopxform.ir.printer import expr_text
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols, type_of
@@ -44,7 +60,7 @@ def one_loop(fn: Function, ref: str) -> LoopSite | Obstacle:
     """The loop a reference names, or the obstacle: none, more than one, or one that may end before
     any iteration."""
     found = resolve(fn, ref)
-    return _asking(found[0]) or found[0] if len(found) == 1 else no_such_loop(fn, ref)
+    return ends_early(found[0]) or found[0] if len(found) == 1 else no_such_loop(fn, ref)
 
 
 def no_such_loop(fn: Function, ref: str) -> Obstacle:
@@ -70,11 +86,12 @@ def no_such_loop(fn: Function, ref: str) -> Obstacle:
     )
 
 
-def _asking(site: LoopSite) -> Obstacle | None:
-    """A loop that asks a condition runs its iterations one after the other, whatever they do."""
+def ends_early(site: LoopSite) -> Obstacle | None:
+    """A loop that asks a condition, or is left or entered by a jump, runs its iterations one after
+    the other, whatever they do."""
     cond = condition(site.loop)
     if cond is None:
-        return None
+        return _left(site.loop)
     return Obstacle(
         "LX112",
         f"how often the loop over '{site.loop.var}' runs is not known before: it goes on while "
@@ -82,6 +99,37 @@ def _asking(site: LoopSite) -> Obstacle | None:
         site.loop.origin.loc,
         remedy="write a for loop that runs to a bound, or transform the loops inside",
     )
+
+
+def _left(loop: For) -> Obstacle | None:
+    """The first jump that ends an iteration before its end, or begins one in the middle."""
+    jump = next(_jumps(loop.body), None)
+    if jump is None:
+        return None
+    return Obstacle(
+        "LX103",
+        f"how far the loop over '{loop.var}' runs is not known before: {jump.reason}",
+        jump.origin.loc,
+        remedy=jump.help or None,
+    )
+
+
+def _jumps(body: Iterable[Stmt], *, inside: bool = False) -> Iterator[Opaque]:
+    """The jumps of a loop's body; `inside` a loop or a switch in there, a break ends that."""
+    for s in body:
+        match s:
+            case Opaque() if s.jump == "elsewhere" or (s.jump and not inside):
+                yield s
+            case For():
+                yield from _jumps(s.body, inside=True)
+            case Opaque():
+                yield from _jumps(s.body, inside=inside or s.loop or isinstance(s, While))
+            case If():
+                yield from _jumps((*s.then, *s.orelse), inside=inside)
+            case Assign() | Decl() | Copy() | Return():
+                pass
+            case _:
+                assert_never(s)
 
 
 def for_each(
@@ -94,9 +142,9 @@ def for_each(
 def some_loops(fn: Function, ref: str) -> tuple[LoopSite, ...] | Obstacle:
     """The loops a reference with `*` may name several of."""
     found = resolve(fn, ref)
-    asking = next((o for s in found if (o := _asking(s)) is not None), None)
+    early = next((o for s in found if (o := ends_early(s)) is not None), None)
     if found and (len(found) == 1 or ref.endswith("*")):
-        return found if asking is None else asking
+        return found if early is None else early
     one = one_loop(fn, ref)
     assert isinstance(one, Obstacle)
     return one

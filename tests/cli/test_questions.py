@@ -20,7 +20,10 @@ def check(*options: str) -> int:
 def test_a_step_that_is_legal(capsys: Capture) -> None:
     assert check("--can", "interchange i j", "--can", "stripmine k 32") == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first == "interchange i j: yes; no direction vector has '<' for i and '>' for j"
+    assert first == (
+        "interchange i j: yes (if A and C do not overlap, B and C do not overlap); "
+        "no direction vector has '<' for i and '>' for j"
+    )
     assert second.startswith("stripmine k 32: yes; the same iterations in the same order")
 
 
@@ -57,6 +60,69 @@ def test_answers_as_json(capsys: Capture) -> None:
         ("parallelise k", False),
         ("parallel:6", True),
     ]
+    granted = ["A and C do not overlap", "B and C do not overlap"]
+    assert [a["assumes"] for a in answers] == [[], granted]
+
+
+APART = "void f(int n, float *a, float *b, float *c)\n{ %s }"
+
+ASSUMED = [
+    ("parallelise i", "for (int i = 0; i < n; i++) a[i] = b[i];", ["a and b do not overlap"]),
+    ("parallelise i", "for (int i = 0; i < n; i++) a[i] = 2 * a[i];", []),
+    ("stripmine i 4", "for (int i = 0; i < n; i++) a[i] = b[i];", []),
+    # Only what is changed counts.
+    ("parallelise i", "for (int i = 0; i < n; i++) a[i] = 1; for (int j = 0; j < n; j++)"
+     " b[j] = c[j];", []),
+    ("parallelise j", "for (int i = 0; i < n; i++) { c[i] = b[i]; for (int j = 0; j < n; j++)"
+     " a[j] = i; }", []),
+    ("fuse i j", "for (int i = 0; i < n; i++) a[i] = 1; for (int j = 0; j < n; j++) b[j] = 2;",
+     ["a and b do not overlap"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "body", "granted"), ASSUMED)
+def test_what_a_legal_step_takes_for_granted(
+    step: str, body: str, granted: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(APART % body)
+    assert main(["check", str(file), "--can", step]) == 0
+    said = capsys.readouterr().out.partition(f"{step}: yes")[2].partition(";")[0]
+    assert said == (f" (if {', '.join(granted)})" if granted else "")
+    assert main(["check", str(file), "--can", step, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["answers"][0]["assumes"] == granted
+
+
+JUMPS = [
+    ("if (b[i] < 0) break;", "a break"),
+    ("if (b[i] < 0) return;", "a return that is not the last statement"),
+    ("if (b[i] < 0) goto end;", "a goto"),
+    ("for (int j = 0; j < 3; j++) if (b[j] < 0) goto end;", "a goto"),
+    ("while (b[i] > 9) { b[i]--; if (b[i] < 0) goto end; }", "a goto"),
+    ("if (b[i] > 0) { in: a[i]++; } if (a[i] == 3) goto in;", "the label 'in'"),
+]
+
+
+@pytest.mark.parametrize(("jump", "reason"), JUMPS)
+def test_a_loop_that_is_left_early_is_not_reshaped(
+    jump: str, reason: str, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "t.c"
+    loop = f"for (int i = 0; i < n; i++) {{ {jump} a[i] = 2; }}"
+    file.write_text(APART % f"{loop} end: a[0] = 1;")
+    for step in ("stripmine i 4", "split i 3", "normalise i", "unroll i 2", "widen i long"):
+        assert main(["check", str(file), "--can", step]) == 1
+        said = capsys.readouterr().out
+        assert f"how far the loop over 'i' runs is not known before: {reason}" in said
+
+
+def test_a_loop_inside_one_that_is_left_early_is_reshaped(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "t.c"
+    inner = "for (int j = 0; j < n; j++) { int k = 0; while (k < 9) { if (a[k] > 0) break; k++; } }"
+    loop = f"for (int i = 0; i < n; i++) {{ if (a[i] < 0) break; {inner} }}"
+    file.write_text(APART % loop)
+    assert main(["check", str(file), "--can", "stripmine j 4", "--can", "split j 3"]) == 0
+    assert "no;" not in capsys.readouterr().out
 
 
 def test_the_loops_of_one_line(capsys: Capture) -> None:
