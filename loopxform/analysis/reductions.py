@@ -48,7 +48,8 @@ OPERATORS = frozenset(["+", "*", "&", "|", "^", "&&", "||"])
 class Reduction:
     """An update that may be applied in any order; `var` is the text of the target, `array` its
     name, `paths` its statements (the guard of a conditional min/max included). `fixed`: it is the
-    same element in every iteration; otherwise `var` is the name of the array."""
+    same element in every iteration; otherwise `var` is the name of the array. `numbers` are the
+    operands that are compared: where one is NaN, it depends on the order what is found."""
 
     var: str
     array: str
@@ -57,6 +58,11 @@ class Reduction:
     loc: Loc | None
     paths: tuple[Path, ...]
     fixed: bool = True
+    numbers: tuple[str, ...] = ()
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        return tuple(f"no {e} is NaN" for e in self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
         for name, group in updates.items()
         if name not in local and _agree(fn, group) and _alone(fn, path, name, group, used)
     }
-    return tuple(_reduction(g, moving) for g in fit.values() if _goes_with(fn, g, fit))
+    return tuple(_reduction(fn, g, moving) for g in fit.values() if _goes_with(fn, g, fit))
 
 
 def _alone(fn: Function, path: Path, name: str, group: list[_Update], used: set[str]) -> bool:
@@ -171,14 +177,22 @@ def _moving(loop: For, path: Path) -> frozenset[str]:
     return frozenset(facts.assigned) | frozenset(facts.declared) | {loop.var}
 
 
-def _reduction(group: list[_Update], moving: frozenset[str]) -> Reduction:
+def _reduction(fn: Function, group: list[_Update], moving: frozenset[str]) -> Reduction:
     first = group[0]
     name, text = _name(first.target), expr_text(first.target)
     fixed = all(u.target == first.target and not _index_names(u) & moving for u in group)
     labels = tuple(u.stmt.label for u in group)
     paths = tuple(p for u in group for p in u.paths)
     loc = first.stmt.origin.loc
-    return Reduction(text if fixed else name, name, first.op, labels, loc, paths, fixed)
+    numbers = tuple(dict.fromkeys(expr_text(u.value) for u in group if _may_be_nan(fn, u)))
+    return Reduction(text if fixed else name, name, first.op, labels, loc, paths, fixed, numbers)
+
+
+def _may_be_nan(fn: Function, u: _Update) -> bool:
+    """Whether a comparison decides about a real number; fmin and fmax ignore NaN."""
+    found = names_of(fn).type_of(u.value)
+    by_call = isinstance(u.stmt.value, Call) and u.stmt.value != u.value
+    return u.op in ("min", "max") and not by_call and (found is None or found.is_float)
 
 
 def _agree(fn: Function, group: list[_Update]) -> bool:

@@ -193,7 +193,7 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
         found.copies,
         found.counters,
         found.reductions,
-        assumed(fn, loop),
+        (*assumed(fn, loop), *(a for r in found.reductions for a in r.assumes)),
         found.reasons,
     )
 

@@ -22,6 +22,7 @@ from loopxform.analysis.openmp.outside import outside
 from loopxform.analysis.openmp.pointers import pointers
 from loopxform.analysis.openmp.races import any_order, races, thread_values
 from loopxform.analysis.openmp.team import team
+from loopxform.analysis.reductions import reductions
 from loopxform.analysis.verdict import is_inlined
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.directives import Directive
@@ -88,7 +89,10 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
     findings = tuple(x for x in told if isinstance(x, Finding))
     doubts = tuple(x for x in told if isinstance(x, Doubt))
     alike = (f"all threads call {fn.name} with the same arguments",) if c.is_orphan else ()
-    return Claim(path, d.loc, d.text, findings, doubts, (*assumed(fn, loop), *alike))
+    reduced = d.variables("reduction")
+    numbers = (a for r in reductions(fn, path) if r.array in reduced for a in r.assumes)
+    granted = (*assumed(fn, loop), *numbers, *alike)
+    return Claim(path, d.loc, d.text, findings, doubts, granted)
 
 
 def _may_wait(c: Construct) -> bool:

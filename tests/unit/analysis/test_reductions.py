@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from nests import decl, fn, loop, opaque, s, when
 
+from loopxform import loads
 from loopxform.analysis.reductions import reductions
 from loopxform.analysis.verdict import judge
 from loopxform.frontend import parse_file
@@ -165,3 +166,41 @@ def test_other_elements_may_be_read(inner: str, verdict: str) -> None:
     outer, found = rows(f"for (int i = 0; i < n; i++) {inner}")
     assert outer in ("no", "unknown")
     assert found == verdict
+
+
+NUMBERS = [
+    ("m = m > a[i] ? m : a[i];", ["no a[i] is NaN"]),
+    ("m = a[i] < m ? a[i] : m;", ["no a[i] is NaN"]),
+    ("if (a[i] > m) m = a[i];", ["no a[i] is NaN"]),
+    ("if (fabs(a[i]) > m) { m = fabs(a[i]); k = i; }", ["no fabs(a[i]) is NaN"]),
+    ("m = m > a[i] ? m : a[i]; m = m > b[i] ? m : b[i];", ["no a[i] is NaN", "no b[i] is NaN"]),
+    ("m = fmax(m, a[i]);", []),
+    ("k = k > p[i] ? k : p[i];", []),
+    ("m += a[i];", []),
+]
+
+
+@pytest.mark.parametrize(("body", "assumes"), NUMBERS)
+def test_an_extremum_by_comparison_is_one_of_numbers(body: str, assumes: list[str]) -> None:
+    params = "int n, const double *restrict a, const double *restrict b, const int *restrict p"
+    library = "double fmax(double, double); double fabs(double);"
+    loop = f"for (int i = 0; i < n; i++) {{ {body} }}"
+    routine = loads(
+        f"{library} double f({params}) {{ double m = 0; int k = 0; {loop} return m + k; }}"
+    )["f"]
+    (found,) = routine.check()
+    assert (found.parallel, list(found.assumes)) == ("reduction", assumes)
+
+
+def test_an_openmp_extremum_is_proven_for_numbers() -> None:
+    text = """
+    double f(int n, const double *restrict a)
+    {
+      double m = 0;
+    #pragma omp parallel for reduction(max:m)
+      for (int i = 0; i < n; i++) m = m > a[i] ? m : a[i];
+      return m;
+    }
+    """
+    (claim,) = loads(text)["f"].audit()
+    assert (claim.proven, claim.assumes) == (True, ("no a[i] is NaN",))
