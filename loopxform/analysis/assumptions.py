@@ -79,14 +79,22 @@ def assumed(fn: Function, *body: Stmt) -> tuple[str, ...]:
 
 
 def _of_pointers(fn: Function, used: frozenset[str] | None) -> Iterator[str]:
-    """A pointer of the function may point to its arrays too; `used` are the names that count."""
-    pointers = [p.name for p in fn.globals if p.local]
-    arrays = dict.fromkeys(s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape)
+    """A pointer of the function may point to its arrays too; one of the file, or in a struct, to
+    those whose address somebody knows. `used` are the names that count."""
+    pointers = [p for p in fn.objects if p.local or _is_kept(p)]
+    found = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape) if pointers else ()
+    arrays = {s.name: s.exposed for s in found}
     written = writes(fn.body)
-    for p in pointers if arrays else ():
-        for a in arrays:
-            if (p in written or a in written) and (used is None or {p, a} <= used):
-                yield f"{p} and {a} do not overlap"
+    for p in pointers:
+        for a, exposed in arrays.items():
+            matters = {p.name, a} & written and (used is None or {p.name, a} <= used)
+            if matters and (p.local or exposed):
+                yield f"{p.name} and {a} do not overlap"
+
+
+def _is_kept(p: Param) -> bool:
+    """Whether it is a pointer in memory, which others may have set meanwhile."""
+    return p.array and ((p.is_global and p.pointer) or (p.is_member and not p.part_of))
 
 
 def names_in(*body: Stmt) -> frozenset[str]:

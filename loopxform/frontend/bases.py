@@ -1,9 +1,12 @@
-"""The object that an lvalue or a pointer expression starts from."""
+"""The objects that lvalues and pointer expressions start from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pycparser import c_ast
 
+from loopxform.frontend.pointers import rank_left
 from loopxform.frontend.symbols import Symbol, Table
 
 
@@ -24,6 +27,32 @@ def base_symbol(node: c_ast.Node, table: Table) -> Symbol | None:
             return base_symbol(node.expr, table)
         case _:
             return None
+
+
+def addressed(value: c_ast.Node | None, table: Table) -> Iterator[Symbol]:
+    """The objects and pointers whose addresses and values an address is computed from."""
+    match value:
+        case c_ast.ID() | c_ast.ArrayRef() | c_ast.StructRef() | c_ast.UnaryOp(op="&" | "*"):
+            symbol = base_symbol(value, table) if rank_left(value, table.of) else None
+            if symbol is not None:
+                yield symbol
+            return
+        case c_ast.Cast() | c_ast.NamedInitializer():
+            parts = [value.expr]
+        case c_ast.BinaryOp(op="+" | "-"):
+            parts = [value.left, value.right]
+        case c_ast.TernaryOp():
+            parts = [value.iftrue, value.iffalse]
+        case c_ast.Assignment():
+            parts = [value.rvalue]
+        case c_ast.InitList() | c_ast.ExprList():
+            parts = value.exprs
+        case c_ast.CompoundLiteral():
+            parts = [value.init]
+        case _:
+            return
+    for part in parts:
+        yield from addressed(part, table)
 
 
 def _pointer_of(sides: tuple[c_ast.Node, c_ast.Node], table: Table) -> Symbol | None:

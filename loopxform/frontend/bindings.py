@@ -25,10 +25,17 @@ def bind(table: Table) -> None:
         if len(values) == 1 and _is_candidate(s) and _keeps(s, values[0], table):
             s.target = values[0].value
     _join_members(table)
-    for s in reversed(table.symbols):
-        for base in _bases(s, table):
-            base.stores = sorted({*base.stores, *s.stores})
-            base.escapes = sorted({*base.escapes, *s.escapes})
+    flows = [(s, base) for s in reversed(table.symbols) for base in _bases(s, table)]
+    while any(_passed(s, base) for s, base in flows):
+        pass
+
+
+def _passed(s: Symbol, base: Symbol) -> bool:
+    """Counts what is done to a pointer as done to what it may point into; whether that was new."""
+    before = len(base.stores) + len(base.escapes)
+    base.stores = sorted({*base.stores, *s.stores})
+    base.escapes = sorted({*base.escapes, *s.escapes})
+    return len(base.stores) + len(base.escapes) > before
 
 
 def _join_members(table: Table) -> None:
@@ -135,8 +142,8 @@ def _is_kept(x: Symbol, first: int, last: int, table: Table) -> bool:
 
 
 def _bases(s: Symbol, table: Table) -> Iterator[Symbol]:
-    """The arrays that a local pointer may point into, as far as its values name one."""
-    for setting in table.settings.get(s, ()) if s.kind == "local" else ():
+    """The arrays that a pointer may point into, as far as its values name one."""
+    for setting in table.settings.get(s, ()) if s.kind in ("local", "param") else ():
         nodes = list(every(setting.value))
         members = any(isinstance(n, c_ast.StructRef) for n in nodes)
         named = c_ast.StructRef if members else c_ast.ID

@@ -9,6 +9,9 @@ it does: what the pointer is set to has no other name in the function, is the be
 (`q = a + 1` is not), and is not stored elsewhere. Pointers that change places stay as far apart as
 they were. Nor may the pointer be handed to a function where one at file scope is used, which that
 function may have set.
+
+A parameter and a pointer of the file are arrays of their own from the start. One that the function
+sets goes astray unless the same holds of it; to move within its own array is no harm.
 """
 
 from __future__ import annotations
@@ -19,9 +22,9 @@ from typing import TypeAlias
 
 from pycparser import c_ast
 
-from loopxform.frontend.bases import base_symbol
+from loopxform.frontend.bases import addressed, base_symbol
 from loopxform.frontend.ctype import Pointer
-from loopxform.frontend.symbols import Symbol, Table
+from loopxform.frontend.symbols import Setting, Symbol, Table
 from loopxform.frontend.tree import every
 
 Copy: TypeAlias = tuple[Symbol, Symbol, c_ast.Node]
@@ -29,22 +32,36 @@ Copy: TypeAlias = tuple[Symbol, Symbol, c_ast.Node]
 
 
 def loosen(table: Table, body: c_ast.Node) -> None:
-    """Marks the pointers of a function that are such arrays."""
-    if table.jumps:
-        return
+    """Marks the local pointers of a function that are such arrays, and the other pointers that may
+    be something else than they were."""
     reached = frozenset(_reached(body, table))
-    turned = frozenset(_turned(body, table, reached))
-    found = {s for s in table.symbols if _is_candidate(s, table)}
-    sources = {s: _sources(s, table, turned) for s in found}
+    turned = frozenset[int]() if table.jumps else frozenset(_turned(body, table, reached))
+    others = {s for s in table.symbols if _is_given(s) and s in table.settings}
+    found = others | {s for s in table.symbols if not table.jumps and _is_candidate(s, table)}
+    sources = {s: _known(_sources(s, table, turned), found, table) for s in found}
     owners = Counter(x for several in sources.values() for x in several or ())
     stored = set(_stored(body, table, turned))
     if any(s.kind == "global" and s.is_pointer for s in reached):
-        stored |= {s for s in found if s.escapes}
+        stored |= {s for s in found - others if s.escapes}
     for s, several in sources.items():
         alone = several is not None and all(
             x not in reached and x not in found and owners[x] == 1 for x in several
         )
-        s.loose = alone and s in reached and s not in stored
+        kept = alone and s not in stored
+        s.loose = s not in others and kept and s in reached
+        s.astray = s in others and not (kept and not _may_be_given(s, table))
+
+
+def _is_given(s: Symbol) -> bool:
+    """Whether it is a pointer that has its value from outside of the function."""
+    return s.is_pointer and s.kind in ("param", "global") and s.owner is None
+
+
+def _may_be_given(s: Symbol, table: Table) -> bool:
+    """Whether a call may give it an array of the function, which another call or memory knows."""
+    known = any(x.kind == "local" and x.type.derived and x.escapes for x in table.symbols)
+    values = (x.value for x in table.settings[s])
+    return known and any(isinstance(n, c_ast.FuncCall) for v in values for n in every(v))
 
 
 def _is_candidate(s: Symbol, table: Table) -> bool:
@@ -66,13 +83,39 @@ def _sources(s: Symbol, table: Table, turned: frozenset[int]) -> frozenset[Symbo
     """The arrays and pointers that it is set from; None where it is set to a place inside one."""
     out: set[Symbol] = set()
     for setting in table.settings[s]:
-        if id(setting.value) in turned:
+        if id(setting.value) in turned or (_is_given(s) and _moves(s, setting, table)):
             continue
         part = None if setting.value is None else _of(setting.value, table)
         if part is None:
             return None
         out |= part
     return frozenset(out - {s})
+
+
+def _known(
+    sources: frozenset[Symbol] | None, found: set[Symbol], table: Table
+) -> frozenset[Symbol] | None:
+    """The sources with what other names in between stand for; None where one may be anything."""
+    out: set[Symbol] = set()
+    for x in sources or ():
+        named: Symbol | None = x
+        while named is not None and named.target is not None:
+            named = base_symbol(named.target, table)
+        if named is None or (named.kind == "local" and named.is_pointer and named not in found):
+            return None
+        out.add(named)
+    return None if sources is None else frozenset(out)
+
+
+def _moves(s: Symbol, setting: Setting, table: Table) -> bool:
+    """Whether a pointer is set to a place in its own array: `p++`, `p = p + n`."""
+    if setting.value is None:
+        return s not in table.exposed
+    plain = all(isinstance(n, _ARITHMETIC) for n in every(setting.value))
+    return plain and list(addressed(setting.value, table)) == [s]
+
+
+_ARITHMETIC = (c_ast.ID, c_ast.Constant, c_ast.BinaryOp)
 
 
 def _of(value: c_ast.Node, table: Table) -> set[Symbol] | None:
@@ -150,36 +193,10 @@ def _stored(body: c_ast.Node, table: Table, turned: frozenset[int]) -> Iterator[
         if id(value) in turned:
             continue
         own = table.of(target)
-        yield from (s for s in _values(value, table) if s is not own)
+        yield from (s for s in addressed(value, table) if s is not own)
         if own is None or own.type.derived:
             calls = (x for x in every(value) if isinstance(x, c_ast.FuncCall))
             yield from (s for call in calls for s in _given(call, table) if s is not own)
-
-
-def _values(value: c_ast.Node, table: Table) -> Iterator[Symbol]:
-    """The pointers that a value may be, or be computed from."""
-    match value:
-        case c_ast.ID() | c_ast.UnaryOp(op="&"):
-            symbol = base_symbol(value, table)
-            if symbol is not None:
-                yield symbol
-        case c_ast.Cast():
-            yield from _values(value.expr, table)
-        case c_ast.BinaryOp() if value.op in ("+", "-"):
-            yield from _values(value.left, table)
-            yield from _values(value.right, table)
-        case c_ast.TernaryOp():
-            yield from _values(value.iftrue, table)
-            yield from _values(value.iffalse, table)
-        case c_ast.Assignment():
-            yield from _values(value.rvalue, table)
-        case c_ast.InitList() | c_ast.ExprList():
-            for e in value.exprs:
-                yield from _values(e, table)
-        case c_ast.NamedInitializer():
-            yield from _values(value.expr, table)
-        case _:
-            return
 
 
 def _reached(body: c_ast.Node, table: Table) -> Iterator[Symbol]:

@@ -143,7 +143,11 @@ class Expressions:
         if not parts:
             check_scalar(symbol, node)
             return Var(symbol.ir, origin=self.places.origin(node))
-        if symbol.kind == "global" and symbol.is_pointer and self.exposed is not None:
+        if (set_here := _astray(symbol)) is not None:
+            reason = f"'{set_here.name}' is set in this function, to what may have another name"
+            help = f"use another pointer for what '{set_here.name}' is set to"
+            raise NotModelled("LX014", reason, help, node)
+        if self.exposed is not None and self._may_be_local(symbol):
             reason = f"'{symbol.name}' may point to '{self.exposed}', whose address is taken"
             raise NotModelled("LX014", reason, "make the pointer a parameter", node)
         index: list[Expr] = []
@@ -152,6 +156,12 @@ class Expressions:
             terms = [(sign, self._integer(n), n) for sign, n in counted]
             index.append(subscript(terms, self.types))
         return Load(symbol.ir, tuple(index), origin=self.places.origin(node))
+
+    def _may_be_local(self, s: Symbol) -> bool:
+        """Whether an array may be memory of the function: no caller gave the pointer."""
+        if s.member_type is not None and is_pointer_member(s.member_type):
+            return True
+        return s.is_pointer and (s.kind == "global" or s.loose or s in self.table.settings)
 
     def _integer(self, node: c_ast.Node) -> Expr:
         e = self.lower(node)
@@ -266,6 +276,13 @@ class Expressions:
     def convert(self, e: Expr, t: Scalar) -> Expr:
         """`e` as a value of type `t`, with a Cast where C converts."""
         return e if self.type_of(e) == t else Cast(t, e, origin=e.origin)
+
+
+def _astray(s: Symbol | None) -> Symbol | None:
+    """The pointer behind an array, or behind a member of structs, that may be set to another."""
+    while s is not None and not s.astray:
+        s = s.owner
+    return s
 
 
 def _declares(t: CType, name: str, typedef: Lookup) -> bool:

@@ -169,7 +169,9 @@ class SimpleStatements:
         origin = self.places.origin(node)
         shape = self._shape(node, symbol)
         heap = isinstance(node, HeapDecl)
-        out: list[Stmt] = [Decl(symbol.ir, t, shape, heap=heap, origin=origin)]
+        out: list[Stmt] = [
+            Decl(symbol.ir, t, shape, heap=heap, exposed=bool(symbol.escapes), origin=origin)
+        ]
         if node.init is None:
             return out
         try:
@@ -201,8 +203,9 @@ class SimpleStatements:
                 if m.type.base is None:
                     out += self._structs(node, m)
                 else:
-                    shape = self._shape(node, m)
-                    out.append(Decl(m.ir, m.type.base, shape, origin=self.places.origin(node)))
+                    shape, exposed = self._shape(node, m), bool(m.escapes)
+                    origin = self.places.origin(node)
+                    out.append(Decl(m.ir, m.type.base, shape, exposed=exposed, origin=origin))
         return out
 
     def _shape(self, node: c_ast.Decl, symbol: Symbol) -> tuple[Expr, ...]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from loopxform.frontend.bases import base_symbol
+from loopxform.frontend.bases import addressed, base_symbol
 from loopxform.frontend.calls import leaves_variables
-from loopxform.frontend.ctype import CType, Func, Pointer, ctype, enum_key, enumeration
+from loopxform.frontend.ctype import CType, Func, ctype, enum_key, enumeration
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.directives import pragma_text
@@ -99,13 +99,15 @@ class Resolver:
             self.visit(node.init)
             (symbol.stores if t.derived else symbol.writes).append(self._next())
             self._set(symbol, node.init)
+            if not symbol.is_pointer:
+                self._handed(node.init)
             if t.record and not t.derived and kind == "local":
                 self._copied(node, build.name(node.name, node), node.init)
         return symbol
 
     def _set(self, symbol: Symbol, value: c_ast.Node | None) -> None:
         """Records an assignment to a pointer."""
-        if symbol.type.derived and isinstance(symbol.type.derived[0], Pointer):
+        if symbol.type.derived and symbol.is_pointer:
             setting = Setting(self._place, value, self._units[-1])
             self.table.settings.setdefault(symbol, []).append(setting)
 
@@ -263,8 +265,11 @@ class Resolver:
             symbol = self._touch(target, "writes")
             if symbol is not None:
                 self._set(symbol, value)
+            if symbol is None or symbol.kind == "global" or not symbol.is_pointer:
+                self._handed(value)
             return
         self.visit(target)
+        self._handed(value)
         symbol = None if self._member_written(target) else base_symbol(target, self.table)
         if symbol is not None:
             symbol.stores.append(self._next())
@@ -325,6 +330,11 @@ class Resolver:
         if symbol is not None:
             symbol.escapes.append(self._next())
 
+    def _handed(self, value: c_ast.Node | None) -> None:
+        """Records that the addresses in a value are known elsewhere."""
+        for symbol in addressed(value, self.table):
+            symbol.escapes.append(self._next())
+
     def _call(self, node: c_ast.FuncCall) -> None:
         name = node.name.name if isinstance(node.name, c_ast.ID) else None
         symbol = None
@@ -334,9 +344,7 @@ class Resolver:
             symbol = self._touch(node.name, "reads")
         for arg in node.args.exprs if node.args else ():
             self.visit(arg)
-            base = base_symbol(arg, self.table)
-            if base is not None and base.type.derived:
-                base.escapes.append(self._next())
+            self._handed(arg)
         pure = name is not None and functions.is_known(name)
         known = pure or (name is not None and leaves_variables(name))
         if not known or name in self._file.own:

@@ -45,8 +45,9 @@ class Symbol:
     `shape` is filled in for globals, whose sizes are constants. `target` is the place in an array
     that a local pointer is another name for (see `bindings`), `owner` the structs of a member
     and `member_type` the type it is declared with. `loose` marks local pointers that are arrays of
-    their own wherever they stand still (see `loose`), `behind_pointer` numbers in the one struct
-    that a pointer points to (see `single`). A number that says whether a pointer points somewhere
+    their own wherever they stand still, `astray` others that the function may have set to what has
+    another name (see `loose`), `behind_pointer` numbers in the one struct that a pointer points to
+    (see `single`). A number that says whether a pointer points somewhere
     `tests` it.
     """
 
@@ -64,6 +65,7 @@ class Symbol:
     owner: Symbol | None = None
     member_type: CType | None = None
     loose: bool = False
+    astray: bool = False
     behind_pointer: bool = False
     tests: Symbol | None = None
     reads: list[int] = field(default_factory=list)

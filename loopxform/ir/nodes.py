@@ -181,9 +181,10 @@ class Assign(Node):
 @dataclass(frozen=True, slots=True)
 class Decl(Node):
     """Declares a scalar (shape ()) or an array for the rest of the enclosing body. `heap` marks an
-    array that the C text allocates. One in global memory may be `like` an array of the caller's: it
-    holds the same elements, where both have them, so that with rows of one length the one can stand
-    for the other (step `pack`), unless its last two dimensions are `turned` (step `arrange`)."""
+    array that the C text allocates, `exposed` one that pointers may point to. One in global memory
+    may be `like` an array of the caller's: it holds the same elements, where both have them, so
+    that with rows of one length the one can stand for the other (step `pack`), unless its last two
+    dimensions are `turned` (step `arrange`)."""
 
     name: str
     type: Scalar
@@ -192,6 +193,7 @@ class Decl(Node):
     heap: bool = False
     like: str = ""
     turned: bool = False
+    exposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
