@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from loopxform import compiler
 from loopxform.analysis.matrix import matrix, matrix_text
+from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.annotated import (
     considered,
@@ -259,7 +260,8 @@ class Routine:
         """A verdict for every loop, in text order. The loops of a nest that takes longer than
         `seconds` are unknown for that reason."""
         require(CHECKING, seconds=seconds)
-        return with_given(self, judge(self.function, seconds))
+        found = spelled(judge(self.function, seconds), self.function)
+        return with_given(self, found)
 
     def audit(self, seconds: float | None = None) -> tuple[Claim, ...]:
         """What is true of every OpenMP loop, in text order. A claim that takes longer than
@@ -270,7 +272,8 @@ class Routine:
             return ()
         from loopxform.analysis.openmp import audit  # loads what only OpenMP needs
 
-        return audit(self.function, directives, seconds, unseen=self._openmp_only())
+        found = audit(self.function, directives, seconds, unseen=self._openmp_only())
+        return spelled(found, self.function)
 
     def _openmp_only(self) -> Loc | None:
         """Where text of the function begins that only a compiler that heeds OpenMP would see."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from loopxform.analysis.deps import Dependence
 from loopxform.analysis.matrix import Matrix, matrix
+from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.annotated import Asserted, asserted
 from loopxform.api import File, Routine, load
@@ -94,7 +95,7 @@ class CheckedFunction:
             verdicts = routine.check()
         with within(part(1 / 2)):
             claims = routine.audit()
-        matrices = matrix(routine.function)
+        matrices = spelled(matrix(routine.function), routine.function)
         forget()
         return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts))
 
@@ -119,9 +120,14 @@ class CheckedFunction:
         """What is true of the OpenMP pragma over a loop; None where it has none."""
         return next((c for c in self.claims if c.path == loop.path), None)
 
+    def at_line(self, line: int) -> tuple[LoopVerdict, ...]:
+        """The loops that begin on a line of the file that the function begins in."""
+        file = self.loc.file if self.loc else None
+        return tuple(v for v in self.loops if v.line == line and (not v.loc or v.loc.file == file))
+
     def only(self, line: int) -> CheckedFunction:
         """What was found about the loops that begin on a line."""
-        loops = tuple(v for v in self.loops if v.line == line)
+        loops = self.at_line(line)
         paths = {v.path for v in loops}
         return replace(self, loops=loops, claims=tuple(c for c in self.claims if c.path in paths))
 
@@ -207,8 +213,8 @@ class CheckedFile:
         return f"<CheckedFile {self.name}: {_counted(self.loops)}>"
 
     def at_line(self, line: int) -> tuple[LoopVerdict, ...]:
-        """The loops whose `for` stands on a line of the file."""
-        return tuple(v for v in self.loops if v.line == line)
+        """The loops whose `for` stands on a line of the file, files that it includes aside."""
+        return tuple(v for f in self.functions for v in f.at_line(line))
 
     def only(self, line: int) -> CheckedFile:
         """What was found about the loops that begin on a line, and the functions they are in."""

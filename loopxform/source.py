@@ -16,6 +16,10 @@ class Loc:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
+    def seen_from(self, file: str | None) -> str:
+        """`line 5`, or `line 5 of body.h` for a reader of another file."""
+        return f"line {self.line}" + (f" of {self.file}" if file not in (None, self.file) else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

@@ -40,10 +40,19 @@ class Endpoint:
     path: Path
 
     def __str__(self) -> str:
-        return f"{self.label} (line {self.loc.line})" if self.loc else self.label
+        return self.words(self.loc.file if self.loc else None)
+
+    def words(self, file: str | None) -> str:
+        """`S0 (line 5)`, for a reader of a file."""
+        return f"{self.label} ({self.place(file)})" if self.loc else self.label
+
+    def place(self, file: str | None) -> str:
+        """`line 5`; the label where nobody knows."""
+        return self.loc.seen_from(file) if self.loc else self.label
 
     def json(self) -> dict[str, object]:
-        return {"statement": self.label, "line": self.loc.line if self.loc else 0}
+        file, line = (self.loc.file, self.loc.line) if self.loc else ("", 0)
+        return {"statement": self.label, "file": file, "line": line}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +218,7 @@ class _Search:
         for row, point in self._solved(n, a, m, b, loops):
             reduction = self._reduction(a.storage.name, source, sink, loops, row.pattern)
             computed = self.region.unproven(sorted(point.params)) if point else []
+            computed += sorted(point.beyond(self.region.names.types)) if point else []
             proven = exact and point is not None and not computed
             distance = _iterations(row.distance, loops)
             out.append(

@@ -119,16 +119,16 @@ def _anything(end: Endpoint, around: Sequence[tuple[Path, For]], doubt: str) -> 
     )
 
 
-def matrix_text(m: Matrix) -> str:
-    """The matrix as a table. Where there are very many rows, the first are shown."""
+def matrix_text(m: Matrix, file: str | None = None) -> str:
+    """The matrix as a table, for a reader of a file. Of very many rows, the first are shown."""
     head = ["kind", "array", "statements", *m.loops]
     table = [head]
     for d in m.rows[:MOST_LINES]:
         name = f"{d.array} ({d.reduction})" if d.reduction else d.array
         signs = [m.entry(d, n) for n in range(len(m.loops))]
         kind = d.kind + ("" if d.exact else "?")
-        table.append([kind, name, f"{d.source} -> {d.sink}", *signs])
-    return "".join(f"{line}\n" for line in (*_rows(m, table), *_lines(m)))
+        table.append([kind, name, f"{d.source.words(file)} -> {d.sink.words(file)}", *signs])
+    return "".join(f"{line}\n" for line in (*_rows(m, table), *_lines(m, file)))
 
 
 def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
@@ -145,13 +145,13 @@ def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
         yield "?  not proven, but it could not be excluded"
 
 
-def _lines(m: Matrix) -> Iterator[str]:
+def _lines(m: Matrix, file: str | None) -> Iterator[str]:
     if m.note:
         yield m.note
-    for line in sorted(
-        {d.source.loc.line for d in m.unmodelled if d.source.loc and d.source.path != m.path}
-    ):
-        yield f"line {line} is not modelled: it may depend on everything"
+    ends = [d.source for d in m.unmodelled if d.source.path != m.path]
+    found = {(x.file, x.line): x for end in ends if (x := end.loc) is not None}
+    for _, loc in sorted(found.items()):
+        yield f"{loc.seen_from(file or loc.file)} is not modelled: it may depend on everything"
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

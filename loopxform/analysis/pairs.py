@@ -6,14 +6,26 @@ the sink along a common loop, counted the way the loop runs; `j'` is any other v
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loopxform.analysis.accesses import Access, Subscripts
 from loopxform.analysis.directions import Pattern, Refinement
-from loopxform.analysis.linear import Conj, Constraint, Lin, equal, plus
+from loopxform.analysis.linear import (
+    Conj,
+    Constraint,
+    Lin,
+    at_least,
+    conj_names,
+    const,
+    equal,
+    plus,
+    variable,
+)
 from loopxform.analysis.region import Instance, Loop
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import Point
+from loopxform.ir.types import Scalar
 from loopxform.ir.visit import Path
 
 
@@ -24,6 +36,12 @@ class Witness:
     params: dict[str, int]
     source: dict[str, int]
     sink: dict[str, int]
+
+    def beyond(self, types: Mapping[str, Scalar]) -> frozenset[str]:
+        """The names that would need values that their types do not have."""
+        found = (*self.params.items(), *self.source.items(), *self.sink.items())
+        numbers = ((k, v, types[k]) for k, v in found if k in types and types[k].is_integer)
+        return frozenset(k for k, v, t in numbers if not t.least <= v <= t.most)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -85,7 +103,20 @@ class Pair:
             for d in self.sink.domain
             for s, c in self.b.cases
         ]
-        return [(*same, *_meet(s, t), *when, *also) for s, when in left for t, also in right]
+        met = [(*same, *_meet(s, t), *when, *also) for s, when in left for t, also in right]
+        return [(*conj, *self._values(conj)) for conj in met]
+
+    def _values(self, conj: Conj) -> Conj:
+        """What the types of numbers say: unsigned ones are none below 0, `short` ones are small."""
+        types = self.a.names.types
+        found = ((k, types[k]) for k in sorted(conj_names(conj)) if k in types)
+        out: list[Constraint] = []
+        for name, t in found:
+            if t.is_integer and (t.is_unsigned or t.bytes < 4):
+                out.append(at_least(variable(name), const(t.least)))
+            if t.is_integer and t.bytes < 4:
+                out.append(at_least(const(t.most), variable(name)))
+        return tuple(out)
 
     def _at_sink(self, lin: Lin) -> Lin:
         out: Lin = {}

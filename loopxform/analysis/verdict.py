@@ -86,6 +86,7 @@ class LoopVerdict:
     def json(self) -> dict[str, object]:
         """The loop as the contract of `check --format json` has it (DESIGN.md, section 7)."""
         return {
+            "file": self.loc.file if self.loc else "",
             "line": self.line,
             "column": self.column,
             "var": self.var,
@@ -99,6 +100,7 @@ class LoopVerdict:
                 {
                     "code": r.code,
                     "message": r.message,
+                    "file": r.loc.file if r.loc else "",
                     "line": r.loc.line if r.loc else 0,
                     "column": r.loc.column if r.loc else 0,
                 }
@@ -253,7 +255,8 @@ class _Sorted:
         self.copies = tuple(name for name, copy in private.items() if copy)
         self.reductions = tuple(reduced)
         self.left = left
-        self.reasons = tuple(_reason(d, _remedy(fn, path, loop, d)) for d in left)
+        file = fn.origin.loc.file if fn.origin.loc else None
+        self.reasons = tuple(_reason(d, _remedy(fn, path, loop, d), file) for d in left)
 
     @property
     def answer(self) -> Answer:
@@ -301,7 +304,7 @@ def _reference(fn: Function, path: Path, loop: For) -> str:
 VERBS = {"flow": ("write", "read"), "anti": ("read", "write"), "output": ("write", "write")}
 
 
-def _reason(d: Dependence, remedy: str) -> Reason:
+def _reason(d: Dependence, remedy: str, file: str | None) -> Reason:
     """`flow dependence of t, direction (<): line 9 writes it at i=3 and reads it at i=6 (n=7)`."""
     name = f"{d.kind} dependence of {d.array}, direction {d.vector}"
     if not d.exact:
@@ -312,11 +315,10 @@ def _reason(d: Dependence, remedy: str) -> Reason:
         at, then = (f" at {end}" for end in d.point.ends)
         sizes = d.point.sizes
     first, second = (f"{verb}s it" for verb in VERBS[d.kind])
-    if d.source.loc and d.sink.loc and d.source.loc.line == d.sink.loc.line:
+    before, after = (x.place(file) for x in (d.source, d.sink))
+    if before == after:
         again = "again" if first == second else second
-        text = f"line {d.source.loc.line} {first}{at} and {again}{then}{sizes}"
+        text = f"{before} {first}{at} and {again}{then}{sizes}"
     else:
-        lines = (f"line {x.loc.line}" if x.loc else x.label for x in (d.source, d.sink))
-        before, after = lines
         text = f"{before} {first}{at}, {after} {second}{then}{sizes}"
     return Reason("LX101", f"{name}: {text}{remedy}", d.sink.loc, d.witness)

@@ -25,14 +25,15 @@ LEGEND = "(= in one iteration, < to a later one, > to an earlier one; a number c
 def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) -> list[str]:
     """Lines on one function; `file` is named where there are several."""
     out = [f"{file}: {f.name}:" if file else f"{f.name}:"]
+    home = f.loc.file if f.loc else None
     sources = f.routine.file.parsed.sources
     shared = Counter(v.line for v in f.loops)
     for v in f.loops:
         source = sources.line(v.loc) if v.loc else None
-        number = f"{v.line:>5}" if v.loc else "    ?"
+        number = f"{_numbered(v.loc, home):>5}"
         which = f"{v.var} at column {v.column}: " if v.loc and shared[v.line] > 1 else ""
         out.append(f"{number} | {(source or v.var).rstrip():<48}  {which}{words(v, paint)}")
-        out += [f"        {line}" for line in _reasons(v)]
+        out += [f"        {line}" for line in _reasons(v, home)]
         claim = f.claim(v)
         out += [f"        {line}" for line in _claim(claim, paint)] if claim else []
         out += [f"        {_assertion(a, v, paint)}" for a in f.asserted if v in a.loops]
@@ -44,7 +45,7 @@ def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) 
         title = (
             [f"nest of line {lines[m.path]}:"] if len(f.matrices) > 1 and m.path in lines else []
         )
-        out += ["", *title, *matrix_text(m).rstrip("\n").split("\n")]
+        out += ["", *title, *matrix_text(m, home).rstrip("\n").split("\n")]
     return [*out, ""]
 
 
@@ -115,16 +116,25 @@ def _cover(pairs: Iterable[frozenset[str]], names: Sequence[str]) -> list[str]:
     return [n for n in names if n in out]
 
 
-def _reasons(v: LoopVerdict) -> Iterator[str]:
+def _numbered(loc: Loc | None, home: str | None) -> str:
+    """The number of a line, with its file where that is another."""
+    if loc is None:
+        return "?"
+    return str(loc.line) if loc.file == home else f"{loc.file}:{loc.line}"
+
+
+def _reasons(v: LoopVerdict, home: str | None) -> Iterator[str]:
     """What is said of several lines is said once."""
-    lines: dict[str, list[int]] = {}
+    lines: dict[str, list[Loc]] = {}
     for r in v.reasons:
-        lines.setdefault(r.message, []).append(r.loc.line if r.loc else 0)
+        found = lines.setdefault(r.message, [])
+        found += [r.loc] if r.loc and (r.loc.file, r.loc.line) != (home, v.line) else []
     for message, at in lines.items():
-        known = sorted({n for n in at if n and n != v.line})
-        said = "line " in message or "lines " in message or not known
-        word = "line" if len(known) == 1 else "lines"
-        yield message if said else f"{message} ({word} {', '.join(str(n) for n in known)})"
+        known = {(x.file != home, x.file, x.line): _numbered(x, home) for x in at}
+        numbers = [text for _, text in sorted(known.items())]
+        said = "line " in message or "lines " in message or not numbers
+        word = "line" if len(numbers) == 1 else "lines"
+        yield message if said else f"{message} ({word} {', '.join(numbers)})"
 
 
 def total(reports: Sequence[CheckedFile]) -> str:

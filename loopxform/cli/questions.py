@@ -122,7 +122,8 @@ def at_line(report: CheckedFile, line: int, subject: str) -> tuple[LoopVerdict, 
     """The loops that begin on a line of the file. Raises UsageError where there is none."""
     found = report.at_line(line)
     if not found:
-        known = ", ".join(str(n) for n in sorted({v.line for v in report.loops if v.loc}))
+        lines = sorted({v.line for v in report.loops if v.loc})
+        known = ", ".join(str(n) for n in lines if report.at_line(n))
         help = f"loops begin on line {known}" if known else "no loop was found"
         raise UsageError(f"no loop begins on line {line}", help=help, subject=subject)
     return found

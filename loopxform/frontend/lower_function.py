@@ -141,6 +141,7 @@ class _Lowering:
             structs=tuple(self._structs()),
             routines=self._routines(body),
             signature=self._signature(returns),
+            spelling=tuple(self._spelling()),
             origin=self.places.origin(self.node.decl),
         )
         function = _labelled(forward_subscripts(function, self.x.types, self.node))
@@ -154,6 +155,12 @@ class _Lowering:
             self.statements.directives.resolved(done.body),
             self.annotations.resolved(done.body),
         )
+
+    def _spelling(self) -> Iterator[tuple[str, str]]:
+        for s in self.table.symbols:
+            spelling = s.spelling or s.name
+            if s.is_variable and s.ir and s.ir != spelling:
+                yield s.ir, spelling
 
     def _assumed(self, done: Function) -> Iterator[Expr]:
         """What annotations assume of the scalars that the function has."""

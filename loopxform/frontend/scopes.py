@@ -11,7 +11,7 @@ from loopxform.frontend.bases import addressed, base_symbol
 from loopxform.frontend.calls import leaves_variables
 from loopxform.frontend.ctype import CType, Func, ctype, enum_key, enumeration
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.names import is_of_file, shown
+from loopxform.frontend.desugar.names import is_of_file, shown, written
 from loopxform.frontend.directives import pragma_text
 from loopxform.frontend.filescope import FileScope
 from loopxform.frontend.members import is_pointer_member, member, owner_of
@@ -47,7 +47,7 @@ class Resolver:
 
     def define(self, name: str, t: CType, kind: Kind, node: c_ast.Node) -> Symbol:
         symbol = Symbol(shown(name), t, kind, node, tuple(getattr(node, "storage", None) or ()))
-        symbol.at = self._next()
+        symbol.at, symbol.spelling = self._next(), written(name)
         self._scopes[-1][name] = symbol
         self.table.uses[id(node)] = symbol
         self.table.symbols.append(symbol)

@@ -38,7 +38,8 @@ Kind = Literal["param", "local", "loop", "global", "enum", "function", "type"]
 
 @dataclass(eq=False)
 class Symbol:
-    """A declared name; `ir` is its name in the loop tree, unique in the function.
+    """A declared name; `ir` is its name in the loop tree, unique in the function, `spelling` what
+    the text calls it where that is not its name.
 
     `reads`, `writes` (of the object itself), `stores` (into an element) and `escapes` (its address
     is taken, or an array is handed to a function) are places; an initialiser counts as a write.
@@ -59,6 +60,7 @@ class Symbol:
     value: Const | None = None
     shape: tuple[Expr | None, ...] = ()
     ir: str = ""
+    spelling: str = ""
     at: int = 0
     span: Span | None = None
     target: c_ast.Node | None = None

@@ -349,7 +349,8 @@ class Function(Node):
     """One C function. `structs` are those of its objects whose layout is known, `routines` the
     functions of the file that it calls, `tiles` the tile
     sizes steps may name; `globals` the file-scope objects it uses; `signature` the user's spelling
-    of the prototype, types expanded; `assumes` conditions on scalar parameters under which the
+    of the prototype, types expanded; `spelling` what the text calls a
+    variable whose name here is another; `assumes` conditions on scalar parameters under which the
     model of the function holds (a recovered shape, say): the analysis relies on them, the host
     code checks them at run time."""
 
@@ -363,6 +364,7 @@ class Function(Node):
     structs: tuple[Struct, ...] = ()
     routines: tuple[Routine, ...] = ()
     signature: str = field(default="", compare=False)
+    spelling: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def objects(self) -> tuple[Param, ...]:

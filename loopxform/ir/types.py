@@ -37,6 +37,18 @@ class Scalar:
         return "float32" if self.c == "_Float16" else self.numpy
 
     @property
+    def least(self) -> int:
+        """The least value of an integer type."""
+        return 0 if self.is_unsigned or self.kind == "bool" else -(1 << (8 * self.bytes - 1))
+
+    @property
+    def most(self) -> int:
+        """The largest value of an integer type."""
+        if self.kind == "bool":
+            return 1
+        return (1 << (8 * self.bytes - (0 if self.is_unsigned else 1))) - 1
+
+    @property
     def is_float(self) -> bool:
         return self.kind == "float"
 

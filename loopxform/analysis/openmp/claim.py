@@ -42,6 +42,7 @@ class Doubt:
         return {
             "code": self.code,
             "message": self.message,
+            "file": self.loc.file if self.loc else "",
             "line": self.loc.line if self.loc else 0,
             "column": self.loc.column if self.loc else 0,
         }
@@ -82,6 +83,7 @@ class Claim:
         """The extra key of a loop in `check --format json`."""
         return {
             "claim": self.text,
+            "file": self.loc.file if self.loc else "",
             "line": self.loc.line if self.loc else 0,
             "proven": self.proven,
             "race_free": self.race_free,

@@ -46,8 +46,8 @@ def test_gemm_accumulating_in_memory() -> None:
 def test_json_has_the_keys_of_the_contract() -> None:
     found = judge(skew())[0].json()
     assert list(found) == [
-        "line", "column", "var", "depth", "parallel", "private", "lastprivate", "reductions",
-        "assumes", "reasons",
+        "file", "line", "column", "var", "depth", "parallel", "private", "lastprivate",
+        "reductions", "assumes", "reasons",
     ]  # fmt: skip
     assert found["parallel"] == "no"
     (reason,) = found["reasons"]  # type: ignore[misc]
