@@ -278,7 +278,7 @@ def test_check_json_is_the_contract(capsys: Capture) -> None:
     assert [(d["array"], d["loops"], d["direction"]) for d in rows] == [
         ("acc", ["i", "j", "k"], ["=", "=", "<"])
     ]
-    assert rows[0]["source"] == rows[0]["sink"] == {"statement": "S1", "line": 9}
+    assert rows[0]["source"] == rows[0]["sink"] == {"statement": "S1", "file": MM, "line": 9}
     assert rows[0]["witness"]
 
 
