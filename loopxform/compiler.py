@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from loopxform.cache import digest, store
 from loopxform.errors import InputError, UsageError
 from loopxform.trace import Trace
 
@@ -31,9 +29,16 @@ def find() -> list[str] | None:
     """The compiler with its options: `$CC`, else the first of cc, gcc, clang."""
     wanted = os.environ.get("CC", "").split()
     for name in wanted[:1] or COMPILERS:
-        if found := shutil.which(name):
+        if found := _located(name):
             return [found, *wanted[1:]]
     return None
+
+
+def _located(name: str) -> str | None:
+    """As `shutil.which`, which costs more to load than to run."""
+    folders = [""] if os.sep in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
+    places = (os.path.join(folder, name) for folder in folders)
+    return next((p for p in places if os.path.isfile(p) and os.access(p, os.X_OK)), None)
 
 
 def command() -> list[str]:
@@ -82,8 +87,17 @@ def stamp() -> list[object]:
 def macros(options: Sequence[str], text: str = "") -> dict[str, str] | None:
     """The macros that are known behind `text`, `(x) body` or ` body` by name; None where there is
     no compiler. Raises InputError where it does not take the options."""
-    found = _ask(("-dM", *options), text)
-    return None if found is None else dict(_DEFINE.findall(found))
+    answer = _ask(("-dM", *options), text)
+    if answer is None:
+        return None
+    known = dict[str, str](_DEFINE.findall(answer))
+    if known.get("__SIZEOF_LONG__", " 8").strip() != "8":
+        raise InputError(
+            "the types of the C compiler are not modelled: its long has not 64 bits",
+            code="LX057",
+            help="set CC to a compiler for 64 bits",
+        )
+    return known
 
 
 def holds(options: Sequence[str], text: str, condition: str) -> bool:
@@ -111,17 +125,20 @@ def _ask(options: Sequence[str], text: str) -> str | None:
 
 @cache
 def _answer(compiler: tuple[str, ...], options: tuple[str, ...], text: str) -> str:
+    import subprocess  # what only a question needs
+
+    from loopxform.cache import digest, store
+
     key = digest(repr([stamp(), compiler, options, text]).encode())
     kept = store("compilers")
     known = kept.find(key) if kept else None
     if isinstance(known, str):
         return known
-    import subprocess  # costs as much as a look into the cache
-
     words = [*compiler, *options, "-w", "-E", "-x", "c", "-"]
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     if done.returncode and not done.stdout:
-        reason = next(iter(done.stderr.strip().splitlines()), "it fails")
+        lines = done.stderr.strip().splitlines()
+        reason = next((x for x in lines if "error" in x), lines[0] if lines else "it fails")
         raise InputError(
             f"{compiler[0]} cannot be asked for its macros: {reason}",
             code="LX057",

@@ -21,12 +21,16 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)(.*)")
 _TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_]\w*|[^\s\w]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SYSTEM = re.compile(r"\s*<([^>]+)>")
+_AFTER = frozenset(";,=[({):}")
+_ANYTHING = "##"
+"""A word of pieces that may mention any name."""
+
 _KEYWORDS = frozenset(
     re.findall(
         r"\w+",
         """auto break case char const continue default do double else enum extern float for goto if
         inline int long register restrict return short signed sizeof static struct switch typedef
-        union unsigned void volatile while defined""",
+        union unsigned void volatile while defined __attribute__ __declspec""",
     )
 )
 
@@ -74,8 +78,7 @@ def _trimmed(events: list[Event]) -> tuple[Event, ...]:
 
 def _needed(pieces: list[Piece], function: str) -> set[str] | None:
     """All names that a function depends on; None where that may be any."""
-    unknown = any(p.introduces is None and not p.groups for p in pieces)
-    if unknown or not any(function in (p.introduces or ()) for p in pieces):
+    if not any(function in (p.introduces or ()) for p in pieces):
         return None
     needed, rest, size = {function}, pieces, 0
     while size != len(needed):
@@ -84,7 +87,7 @@ def _needed(pieces: list[Piece], function: str) -> set[str] | None:
         for p in rest:
             if p.introduces is not None and p.introduces.isdisjoint(needed):
                 left.append(p)
-            elif "##" in p.words:
+            elif _ANYTHING in p.words:
                 return None
             else:
                 needed |= p.words.union(*(g.words for g in p.groups))
@@ -101,7 +104,7 @@ def _pieces(text: str, *, header: bool) -> list[Piece]:
             scan.text(line)
         else:
             scan.directive(m.group(1), m.group(2))
-    pieces = [*scan.pieces, *([Piece(None, set())] if scan.depth else [])]
+    pieces = [*scan.pieces, *([Piece(None, {_ANYTHING})] if scan.depth else [])]
     return list(_unguarded(pieces)) if header else pieces
 
 
@@ -113,7 +116,8 @@ def _unguarded(pieces: list[Piece]) -> Iterator[Piece]:
         return iter(pieces)
     if not all(p.groups and p.groups[0] is guard for p in pieces):
         return iter(pieces)
-    return (replace(p, groups=p.groups[1:]) for p in pieces)
+    inside = (replace(p, groups=p.groups[1:]) for p in pieces)
+    return (p for p in inside if p.groups or p.introduces is not None)
 
 
 class _Scan:
@@ -127,10 +131,12 @@ class _Scan:
 
     def _begin(self) -> None:
         self.piece = Piece(set(), set())
-        self.called, self.last, self.is_function = set[str](), "", False
+        self.declared, self.last, self.is_function = set[str](), "", False
+        self.parens = list[bool]()
+        self.recent = ("", "")
 
-    def _end(self, introduces: set[str] | None) -> None:
-        self.pieces.append(replace(self.piece, introduces=introduces))
+    def _end(self) -> None:
+        self.pieces.append(replace(self.piece, introduces=self.declared - _KEYWORDS or None))
         self._begin()
 
     def text(self, line: str) -> None:
@@ -138,22 +144,35 @@ class _Scan:
             self._add(token)
 
     def _add(self, token: str) -> None:
+        """Takes a token. What is declared stands in front of one of `_AFTER`, outside of parameters
+        and bodies; of an enum the constants do too."""
         self.piece.groups += [g for g in self.groups if g not in self.piece.groups]
+        is_word = _WORD.match(self.last) is not None
+        outside = self.depth == 0 and all(self.parens)
+        alone = token == ")" and self.recent[1] == "(" and self.depth == 0  # (f)(int x)
+        if is_word and token in _AFTER and (outside or alone or "enum" in self.piece.words):
+            self.declared.add(self.last)
+        if token == self.last == "(" and len(self.parens) == 1:  # f OF((int x))
+            self.declared.update(w for w in self.recent if _WORD.match(w))
+        self.recent = (*self.recent[1:], self.last)
+        before, self.last = self.last, token
         if _WORD.match(token):
             self.piece.words.add(token)
-        elif token == "(" and self.depth == 0 and _WORD.match(self.last):
-            self.called.add(self.last)
+        elif token == "(":
+            self.parens.append(before in _KEYWORDS)
+        elif token == "*" and before == "(" and self.parens:  # (*f)(int x)
+            self.parens[-1] = True
+        elif token == ")" and self.parens:
+            self.parens.pop()
         elif token == "{":
-            self.is_function |= self.depth == 0 and self.last in (")", "")
+            self.is_function |= self.depth == 0 and before in (")", "")
             self.depth += 1
         elif token == "}":
             self.depth = max(self.depth - 1, 0)
             if self.depth == 0 and self.is_function:
-                return self._end(self.called or None)
+                self._end()
         elif token == ";" and self.depth == 0:
-            return self._end(self.piece.words - _KEYWORDS)
-        self.last = token
-        return None
+            self._end()
 
     def directive(self, name: str, rest: str) -> None:
         words = set(_WORD.findall(rest))
@@ -168,7 +187,7 @@ class _Scan:
                 group = self.groups.pop()
                 self.depth = self.depth if group.otherwise else group.depth
             case "define" | "undef":
-                pasted = {"##"} if "##" in rest else set[str]()
+                pasted = {_ANYTHING} if "##" in rest else set[str]()
                 first = _WORD.findall(rest)[:1]
                 self._apart(set(first), (words - set(first)) | pasted)
             case "include" if self.groups:

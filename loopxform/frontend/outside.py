@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from loopxform import compiler
+from loopxform.errors import InputError
 from loopxform.frontend import prelude
 from loopxform.frontend.parsed import CppOptions
 
@@ -107,9 +108,16 @@ class Outside:
     def known(self) -> dict[str, str]:
         """The macros as they are defined. Raises InputError."""
         if self._known is None:
-            asked = compiler.macros(self._options, self._text)
-            self._known = self._ours if asked is None else asked
+            self._known = self._asked()
         return self._known
+
+    def _asked(self) -> dict[str, str]:
+        """What the compiler says. A header that it refuses is known by `prelude`."""
+        try:
+            asked = compiler.macros(self._options, self._text)
+        except InputError:
+            return {**self._declared, **self.bare}
+        return self._ours if asked is None else asked
 
     @cached_property
     def bare(self) -> dict[str, str]:
@@ -121,7 +129,11 @@ class Outside:
     def _ours(self) -> dict[str, str]:
         own = {n: f" {v}" for n, v in prelude.PREDEFINED.items()}
         own |= {"_OPENMP": " 201511"} if "-fopenmp" in self.options.flags else {}
-        return {**own, **{n: d.removeprefix(n) for n, d in self.headers.items()}}
+        return {**own, **self._declared}
+
+    @property
+    def _declared(self) -> dict[str, str]:
+        return {n: d.removeprefix(n) for n, d in self.headers.items()}
 
     def holds(self, condition: str) -> bool:
         """Whether a condition holds that only the compiler can judge: `__has_include(<x.h>)`."""

@@ -323,7 +323,7 @@ KNOWN = {
     "files.py": {"exists(", "is_file("},  # of what is written, which is asked again
     "recipes/device_file.py": {"read_bytes("},  # told to the trace
     "frontend/rawtext.py": {"open(", "read_bytes("},  # told to the trace
-    "compiler.py": {"environ", "subprocess"},  # its stamp is part of the key
+    "compiler.py": {"environ", "isfile(", "subprocess"},  # its stamp is part of the key
     # told to the trace; what is like a file that is missing is asked for a message alone
     "frontend/preprocess.py": {"isfile(", "is_file(", "listdir"},
     "frontend/macros.py": {"getcwd", "is_file("},  # the folder is part of the key
