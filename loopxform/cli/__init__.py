@@ -66,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
         gc.freeze()
 
 
-ALLOCATIONS = 100_000
+ALLOCATIONS = 300_000
 """Objects that a process of our own allocates before it looks for cycles among them: there are
 few, and what is loaded alone is half as many."""
 
