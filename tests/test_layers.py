@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "loopxform"
-BASE = {"source", "errors", "nearest", "trace", "budget"}
+BASE = {"source", "errors", "nearest", "trace", "records", "budget"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "errors": {"source"},

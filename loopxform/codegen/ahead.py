@@ -29,7 +29,7 @@ for (kk ...) {
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.collective import (
@@ -49,13 +49,14 @@ from loopxform.ir import whiles
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Var
 from loopxform.ir.visit import substitute
+from loopxform.records import record
 from loopxform.transforms.pipeline import split
 
 HIDE = "LX_HIDE"
 """Makes a number one that compilers know nothing of (templates/kernels.cl.j2)."""
 
 
-@dataclass(frozen=True)
+@record
 class Ahead:
     """The loop, and what it takes to print copies."""
 
@@ -183,7 +184,7 @@ class Ahead:
         return replace(c, slices=tuple(map(part, c.slices)))
 
 
-@dataclass(frozen=True)
+@record
 class AsynchronousAhead(Ahead):
     """The loop, where tiles are copied asynchronously. `ahead` is the iteration whose tiles are
     started next."""

@@ -4,7 +4,7 @@ part of it a copy on the device has to get from the caller, and which part it gi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from loopxform.analysis.extent import Extent, explain
@@ -17,10 +17,11 @@ from loopxform.ir.nodes import Bin, Const, Expr, Function, Param, Struct, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import writes
+from loopxform.records import record
 from loopxform.transforms.bounds import conjunction, conjuncts
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """The elements of an array from `begin` to before `end`, in the order of memory; none where
     `when` does not hold (None: all the time). It speaks of calls that touch the array. `place` are
@@ -36,7 +37,7 @@ class Part:
         return tuple(e for e in (self.begin, self.end, self.when) if e is not None)
 
 
-@dataclass(frozen=True)
+@record
 class Buffer:
     """An array argument: how many elements the program may touch, and when it touches any. The
     elements of an array of structs are whole structs. `into` is copied to the device before the

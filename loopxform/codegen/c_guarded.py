@@ -4,7 +4,6 @@ user's own loops, kept in the same file, where the answer is no."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from loopxform.codegen import c_declarations, c_program, guard, render, structs
 from loopxform.codegen.buffers import Buffer, buffers_of, span_of
@@ -14,9 +13,10 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Copy, Function, Param
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import reads, walk, writes
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Guarded:
     """Everything templates/guarded.c.j2 prints. `sizes` are the bytes of the arrays that
     `overlaps` compares."""

@@ -7,16 +7,16 @@ lie on one stack, and then write every result to memory before they read the nex
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loopxform.codegen.c_pragmas import is_innermost
 from loopxform.codegen.c_scopes import Scopes
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Copy, Decl, For, Function, Opaque, Param, Return, Stmt, Tile
 from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, writes
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Phase:
     """A loop over the work-items of a group with the names that it takes from around it: scalars by
     value, arrays of the caller that it reads, arrays of the group; `sizes` are the tile sizes that

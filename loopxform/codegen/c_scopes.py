@@ -7,14 +7,14 @@ afterwards.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from loopxform.ir.nodes import Decl, For, Function, If, Stmt, Var, While
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import Path, names, reads, stmt_exprs, walk, walk_expr, writes
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Scopes:
     """`outside` are the loops that use a variable declared outside their header; `before` the
     variables to declare ahead of the statement at a path; `silenced` the names that get a

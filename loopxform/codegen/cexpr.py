@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, assert_never
 
 from loopxform.codegen import halves
@@ -35,6 +35,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import BOOL, DOUBLE, FLOAT, HALF, INT, Scalar, common, promote
 from loopxform.ir.typing import symbols, type_of
+from loopxform.records import record
 
 BINARY = {
     "*": 13,
@@ -64,7 +65,7 @@ COMPOUND = frozenset(["", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"])
 _Text = tuple[str, int]
 
 
-@dataclass(frozen=True)
+@record
 class Dialect:
     """What the text of an expression depends on besides the expression.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import ClassVar, Literal
 
@@ -22,6 +22,7 @@ from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Copy, Expr, Load, Select, Un, Var
 from loopxform.ir.printer import expr_text, slice_text
 from loopxform.ir.types import HALF, INT, UINT
+from loopxform.records import record
 from loopxform.transforms.bounds import conjunction
 
 LOAD = "LX_VECTOR"
@@ -29,7 +30,7 @@ STORE = "LX_STORE"
 """Read and write a vector of global memory (templates/kernels.cl.j2)."""
 
 
-@dataclass(frozen=True)
+@record
 class OwnNames:
     """The names a kernel adds to the user's. `next` are the registers that keep, for each tile,
     what a work-item fetched ahead."""
@@ -68,7 +69,7 @@ class OwnNames:
         return self.c0, self.c1, self.c2, self.c3
 
 
-@dataclass(frozen=True)
+@record
 class CopyPlan:
     """A collective copy, ready to print. `rounds` is how many elements a work-item copies at
     most, `partial` whether some have fewer in the last round."""
@@ -86,7 +87,7 @@ class CopyPlan:
 Part = Literal["fetch", "mend", "store", "start"]
 
 
-@dataclass(frozen=True)
+@record
 class Phase:
     """A part of a copy through the `registers` of the work-items: from memory into them (fetch),
     padding in place of what does not exist (mend), from there into the tile (store). What is

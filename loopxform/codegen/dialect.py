@@ -4,7 +4,7 @@ without the dimensions that the work-items share out."""
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopxform.codegen.cexpr import Dialect, expr
 from loopxform.codegen.mapping import LocalTile
@@ -12,9 +12,10 @@ from loopxform.codegen.opencl_words import free_name
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Expr, Load
 from loopxform.ir.visit import substitute
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class KernelDialect(Dialect):
     """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
     a work-item; `threads` the values of loops mapped to threads. Of tiles with several buffers,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from loopxform.codegen import host, host_runtime, render
 from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import Plan, program_plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Function
+from loopxform.records import record
 from loopxform.transforms import Derivation
 
 
-@dataclass(frozen=True)
+@record
 class Emitted:
     """The files by name, and the plan of the kernels (None for C only)."""
 
@@ -21,7 +21,7 @@ class Emitted:
     plan: Plan | None
 
 
-@dataclass(frozen=True)
+@record
 class Entry:
     """A part of the user's program as C: `text` defines `static int lx_try_NAME(...)` with the
     parameters of the part, where NAME is what its derivation calls the function. It returns 1

@@ -19,13 +19,14 @@ from loopxform.ir.affine import Poly, poly, value_of
 from loopxform.ir.nodes import Assign, Copy, Decl, For, Load, Stmt, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import loads, stmt_exprs, walk, writes
+from loopxform.records import record
 from loopxform.transforms.bounds import fixed_trips
 
 ITEM = "local id"
 """Stands for the number of a work-item."""
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """An element that a statement touches; `index` None is any of the array."""
 
@@ -34,7 +35,7 @@ class Access:
     write: bool
 
 
-@dataclass(frozen=True)
+@record
 class Since:
     """What may have been touched since the last barrier, `pending`; and since some place without
     any barrier in between, `exposed`: not in the memory (local, or not) that is `closed`."""
@@ -56,7 +57,7 @@ class Fences:
 
     mapping: Mapping
     body: tuple[Stmt, ...]
-    since: Since = Since()
+    since: Since = field(default=Since())
     _own: dict[tuple[Poly, ...], bool] = field(default_factory=dict)
 
     def before(self, s: Stmt) -> str:

@@ -8,7 +8,6 @@ run anything but the user's own loops.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 from loopxform.analysis.assumptions import may_share
@@ -33,13 +32,14 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import INT_MAX, LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
+from loopxform.records import record
 from loopxform.transforms.bounds import conjunction, operands, positive
 
 MOST_ELEMENTS = 2**48
 """No array has more: the size of one is computed without overflow, and memory ends long before."""
 
 
-@dataclass(frozen=True)
+@record
 class Condition:
     """Something that must hold, and the words to say that it does not. A `plain` one is computed
     in the types of C; the others in a type in which nothing overflows."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from loopxform.codegen import (
     c_declarations,
@@ -32,9 +31,10 @@ from loopxform.ir.nodes import Const, Expr, Function, Param
 from loopxform.ir.types import CHAR, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names, substitute
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class HostPart:
     """A part of an array as the host code copies it: C expressions for its first element, for the
     one behind its last, and for whether there are any ("": yes)."""
@@ -44,7 +44,7 @@ class HostPart:
     when: str
 
 
-@dataclass(frozen=True)
+@record
 class HostBuffer:
     """An array as the host code sees it: C expressions for its address, for the elements that are
     touched, and for those that the device has room for. `into` is copied to the device, `back` from
@@ -65,7 +65,7 @@ class HostBuffer:
         return (self.count, *(t for p in parts for t in (p.begin, p.end, p.when)))
 
 
-@dataclass(frozen=True)
+@record
 class HostTemporary:
     """An array that exists on the device only: C expressions for its elements, their size, and
     whether it is needed ("": always); where it is not, kernels are given the array `like`."""
@@ -82,7 +82,7 @@ class HostTemporary:
         return self.name.replace("lx_mem_", "lx_own_", 1)
 
 
-@dataclass(frozen=True)
+@record
 class HostKernel:
     """A kernel as the host code launches it: `arguments` are C variables in order, of which those
     in `changing` are set at each launch."""
@@ -93,7 +93,7 @@ class HostKernel:
     changing: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class HostPlan:
     """Everything templates/entry.c.j2, host.c.j2 and host.h.j2 print. `place` is where the part
     stands in the user's file, `key` tells its kernels from others, `control` are the statements

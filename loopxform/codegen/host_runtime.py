@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 
 from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
+from loopxform.records import record
 
 LAYOUT = 2
 """Of what is shared: another number where it changes between versions."""
@@ -37,7 +37,7 @@ INVALID_GLOBAL_WORK_SIZE INVALID_PROPERTY INVALID_COMPILER_OPTIONS INVALID_LINKE
 """What OpenCL 1.2 calls failures that calls of ours may meet, without `CL_`."""
 
 
-@dataclass(frozen=True)
+@record
 class Runtime:
     """What templates/runtime.c.j2 prints: `shared` is the name of what the files share, `helpers`
     are macros that the parts use."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.codegen import cexpr, render, structs
 from loopxform.codegen.buffers import Buffer
 from loopxform.codegen.collective import OwnNames
@@ -22,11 +20,12 @@ from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, Param
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names, reads, walk, writes
+from loopxform.records import record
 from loopxform.transforms.bounds import trip_count
 from loopxform.transforms.marks import stale
 
 
-@dataclass(frozen=True)
+@record
 class KernelPlan:
     """One kernel: text, arguments in order, launch shape, memory use. It is launched where `when`
     holds (None: always). `changing` are the scalars of the host that differ between launches, and

@@ -7,8 +7,6 @@ thread loops (`acc[(ii-iii)/Ry, (jj-jjj)/Rx, i, j]`): those dimensions disappear
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.errors import EmitError
 from loopxform.ir.affine import Poly, poly, to_expr, value_of
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Tile, Var
@@ -24,12 +22,13 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.bounds import fixed_trips, iteration_number
 from loopxform.transforms.preload import parts
 from loopxform.transforms.staging import padding
 
 
-@dataclass(frozen=True)
+@record
 class ThreadLoop:
     """A loop over the work-items of a group: its value is `lo + local_id * step`, it has `count`
     iterations, and the bounds in `cuts` may end it earlier."""
@@ -58,7 +57,7 @@ class ThreadLoop:
         return Bin("+", turn, Bin("%", number, width))
 
 
-@dataclass(frozen=True)
+@record
 class Blocks:
     """A row of a tile of which each of the `items` work-items along a dimension of the group reads
     `rows` neighbours, `width` at a time: first come the first vectors of all work-items, then the
@@ -87,7 +86,7 @@ class Blocks:
         )
 
 
-@dataclass(frozen=True)
+@record
 class LocalTile:
     """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
     it needs let neighbours that walk along another dimension than the fastest find their elements
@@ -120,7 +119,7 @@ class LocalTile:
         return total
 
 
-@dataclass(frozen=True)
+@record
 class Mapping:
     """The launch of one kernel."""
 

@@ -7,7 +7,7 @@ its OpenCL kernels and the facts of their launches.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from loopxform.codegen import cexpr, describe, halves, render, routines, schedule, structs
@@ -31,11 +31,12 @@ from loopxform.ir.records import Record
 from loopxform.ir.types import DOUBLE
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
+from loopxform.records import record
 
 BUILTIN_KERNEL_PREFIX = "lx_"
 
 
-@dataclass(frozen=True)
+@record
 class Plan:
     """The kernels of a program in text order, how the host launches them, and what they share: the
     text, the arguments (of the user's function), and arrays that exist on the device only. `start`

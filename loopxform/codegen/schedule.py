@@ -57,10 +57,11 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import condition, end
+from loopxform.records import record
 from loopxform.transforms.bounds import conjunction
 
 
-@dataclass(frozen=True)
+@record
 class Launch:
     """One nest: `function` is the program with this nest alone, arrays and scalars of the host
     among its parameters; `when` says whether it is launched (None: always). `changing` are the
@@ -72,7 +73,7 @@ class Launch:
     changing: tuple[Param, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Repeat:
     """A loop of the host; before each iteration it reads `flag`, if there is one."""
 
@@ -81,7 +82,7 @@ class Repeat:
     flag: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Choose:
     """A condition of the host: `cond`, or what it reads from `flag`."""
 
@@ -91,7 +92,7 @@ class Choose:
     flag: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Set:
     """A scalar of the host gets a value."""
 

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from loopxform.codegen.render import c_literal
+from loopxform.records import record
 
 _LINE = re.compile(r'^ *# *(?:line\b)? *(\d+)(?: +"([^"\n]*)")?[^\n]*$', re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@record
 class Insert:
     """Lines that go in front of the byte `at`. Those that close what others opened come first
     (`closes`), and of several the outermost last."""

@@ -8,7 +8,7 @@ arguments of their own there, under names of their own (`q_n`, `s_a`): see `plai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from loopxform.codegen.opencl_words import free_name
@@ -18,12 +18,13 @@ from loopxform.ir.nodes import Decl, Expr, Function, Param, Struct, Var
 from loopxform.ir.records import Member, Record
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import rename, substitute, walk
+from loopxform.records import record
 
 Path: TypeAlias = tuple[str, ...]
 """Names of members: `in`, `x`."""
 
 
-@dataclass(frozen=True)
+@record
 class Place:
     """Where the elements of a member are: in a struct, through members of it."""
 
@@ -94,7 +95,7 @@ def require_layout(fn: Function) -> None:
             )
 
 
-@dataclass(frozen=True)
+@record
 class Inside:
     """The numbers and pointers in structs as C sets them up under plain names: `plain` is
     `written` with those."""

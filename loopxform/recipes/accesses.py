@@ -8,7 +8,7 @@ each of them does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import mul
 from typing import Literal
@@ -19,12 +19,13 @@ from loopxform.ir.types import Space
 from loopxform.ir.visit import bodies, children, walk
 from loopxform.recipes.amounts import Amount, Product, amount, number, product, summed
 from loopxform.recipes.ranges import Around, Ranges, bare, negated
+from loopxform.records import record
 from loopxform.transforms.bounds import conjuncts, fixed_trips
 
 Kind = Literal["read", "write"]
 
 
-@dataclass(frozen=True)
+@record
 class Term:
     """Accesses of one place in the program; at most so many where the number is not `exact`."""
 
@@ -32,7 +33,7 @@ class Term:
     exact: bool
 
 
-@dataclass(frozen=True)
+@record
 class _Place:
     """In which iterations something happens: those that the ranges of sign 1 have and those of
     sign -1 have not; in at most these where they are not `exact`."""
@@ -52,7 +53,7 @@ class _Place:
         return replace(self, parts=(*self.parts, *((-n, around) for n, around in other.parts)))
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """One access in the text of a program: to an element, or to each element of a box, `together`
     by the work-items of a group."""
@@ -64,7 +65,7 @@ class Access:
     together: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Reader:
     """Reads the accesses off a program whose arrays are in `spaces`."""
 

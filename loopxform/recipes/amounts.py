@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from math import comb, gcd, lcm
@@ -20,6 +20,7 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Expr, Tile, Var
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names
+from loopxform.records import record
 
 Powers = tuple[tuple[Expr, int], ...]
 """A product of atoms with their exponents, none of them 0, in the order in which it prints."""
@@ -31,7 +32,7 @@ Divisions = Mapping[Poly, frozenset[Poly]]
 NO_DIVISIONS: Divisions = {}
 
 
-@dataclass(frozen=True)
+@record
 class Amount:
     """Terms in the order in which they print, no coefficient 0."""
 
@@ -168,7 +169,7 @@ def _joined(a: Powers, b: Powers) -> Powers:
 # ---------------------------------------------------------------- products
 
 
-@dataclass(frozen=True)
+@record
 class Product:
     """`coefficient * powers * factors`; each factor is a sum of several terms, without a common
     divisor."""

@@ -10,7 +10,7 @@ vectors on its own, past registers, and what a work-item keeps there it has for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Decl, For, Function, If
@@ -22,11 +22,12 @@ from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Stage
 from loopxform.recipes.rounds import Tiling, arranged_shapes, quickest
 from loopxform.recipes.sizes import Options
+from loopxform.records import record
 from loopxform.transforms import Arrange, Derivation
 from loopxform.transforms.arrange import TURNED
 
 
-@dataclass(frozen=True)
+@record
 class Arrangement:
     """The step that makes the version, and the shapes of tiles that it is worked on in."""
 

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from loopxform.analysis.invariance import Read
@@ -25,6 +25,7 @@ from loopxform.recipes.in_group import sequential
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Dim, Facts, Stage
 from loopxform.recipes.sizes import DEFAULTS, NAMES, Recipe
+from loopxform.records import record
 
 AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
 """What is tried, in this order, where the user names no recipe."""
@@ -36,7 +37,7 @@ RARE = "what is read again is read too rarely to be worth staging: caches serve 
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
 
-@dataclass(frozen=True)
+@record
 class Choice:
     """How a nest is tiled: `dims` are the tiled loops, outermost first; the work-items along
     `neighbours` touch neighbouring addresses."""

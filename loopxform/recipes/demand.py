@@ -8,7 +8,6 @@ registers of an item    2*(Ry + Rx) + 2*Ry*Rx + 16   operands, accumulators, a m
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from loopxform.ir.affine import value_of
@@ -20,12 +19,13 @@ from loopxform.recipes.extents import Factors, amount, product_text
 from loopxform.recipes.limits import Limits
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.reuse import Stage
+from loopxform.records import record
 
 MARGIN = 16
 """Registers for addresses, counters and temporaries."""
 
 
-@dataclass(frozen=True)
+@record
 class Use:
     """How much of something sizes need, as a formula with its numbers, and how much there is."""
 
@@ -41,7 +41,7 @@ class Use:
         return f"{self.what}: {self.formula} > {self.most} {self.unit}".rstrip()
 
 
-@dataclass(frozen=True)
+@record
 class Demand:
     """`items` are the work-items of a group in x, y, z, `kept` the elements of a work-item per
     tiled loop; `operand` and `accumulators` count 32-bit words per element kept; every staged box

@@ -7,11 +7,11 @@ in[i + u, j + v] with a window of 7 by 7: Ty*Ry + 6 by Tx*Rx + 6
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from loopxform.ir.affine import Poly, poly
 from loopxform.ir.nodes import Expr, Var
+from loopxform.records import record
 
 Factors = tuple[str | int, ...]
 """A product of tile sizes, by name, and numbers."""
@@ -25,7 +25,7 @@ def product_text(factors: Factors) -> str:
     return "*".join(map(str, factors)) or "1"
 
 
-@dataclass(frozen=True)
+@record
 class Width:
     """The elements touched in one dimension: `sum of c * (n - 1), plus 1, plus spread`, for every
     loop that takes n values and is multiplied by c."""
@@ -49,7 +49,7 @@ class Width:
         return f"({text})" if named and (total or len(named) > 1) else text
 
 
-@dataclass(frozen=True)
+@record
 class Box:
     """A part of an array: its width in each dimension that spans more than one element."""
 

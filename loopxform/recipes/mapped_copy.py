@@ -10,12 +10,13 @@ Coalesced Memory Access".)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Select, Var
 from loopxform.ir.visit import loops_around, perfect_nest, resolve, walk
 from loopxform.recipes.nest import Nest
+from loopxform.records import record
 from loopxform.transforms import (
     CopyToLocal,
     Derivation,
@@ -57,7 +58,7 @@ def in_layouts(
     return nest, tuple(copied)
 
 
-@dataclass(frozen=True)
+@record
 class _Copy:
     """The loops of a copy, outermost first: `read` runs along the rows of the array, `written`
     along those of the target."""

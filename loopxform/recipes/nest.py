@@ -8,7 +8,7 @@ in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from loopxform.analysis.verdict import LoopVerdict, judge
@@ -39,6 +39,7 @@ from loopxform.recipes.perfect import (
     sunk,
     told_apart,
 )
+from loopxform.records import record
 from loopxform.transforms import (
     Derivation,
     DistributeGuard,
@@ -55,7 +56,7 @@ from loopxform.transforms import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Nest:
     """A prepared nest: its parallel loops, outermost first, and where it stands."""
 

@@ -7,7 +7,7 @@ listings of seed 000, section 2.1, which they reproduce for a matrix product.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.analysis.invariance import Read
 from loopxform.errors import LimitError, TransformError, UnsupportedC
@@ -40,6 +40,7 @@ from loopxform.recipes.shapes import in_shapes
 from loopxform.recipes.sink import sink
 from loopxform.recipes.sizes import PLAIN, Options, Recipe
 from loopxform.recipes.work import Loops, Work, levels
+from loopxform.records import record
 from loopxform.transforms import (
     Derivation,
     Interior,
@@ -54,7 +55,7 @@ from loopxform.transforms import (
 from loopxform.transforms.bounds import trip_count
 
 
-@dataclass(frozen=True)
+@record
 class Fitted:
     """What a tiled nest needs of a device, and which defaults were reduced, and why."""
 
@@ -62,7 +63,7 @@ class Fitted:
     reduced: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Tiled:
     """The derivation, the choice that was possible with its tile sizes for the nest, what was
     staged, what is read into registers from global memory, and why not another choice; the arrays

@@ -7,7 +7,7 @@ the read of an array that is called after its type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.ir.nodes import Assign, Bin, Call, Expr, Function, Load, Stmt
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar, Space
@@ -15,12 +15,13 @@ from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import children, map_body, map_stmt_exprs, reads
 from loopxform.recipes.accesses import Reader, Term
 from loopxform.recipes.ranges import ranges
+from loopxform.records import record
 
 COUNTED = {t: f"{t} operations" for t in (HALF, FLOAT, DOUBLE)}
 """No names of C: no array of the user's is called that."""
 
 
-@dataclass(frozen=True)
+@record
 class Operations:
     """The terms of the formula; `double` says that some are of that type."""
 

@@ -17,6 +17,7 @@ from loopxform.ir.visit import (
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.one_nest import Tiled
 from loopxform.recipes.sizes import Options
+from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms import (
     Derivation,
@@ -27,7 +28,7 @@ Place: TypeAlias = tuple[int, ...]
 -1, -2, ... stand for the else branches of the first statement, the second, ..."""
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """What became of one part of the function: its loops, where it begins, what runs it, and
     why. `loop` is a loop of the mapped program that tells where the part stands there."""

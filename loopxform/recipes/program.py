@@ -13,7 +13,7 @@ memory. Each step is checked where it is applied.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.analysis.hosted import host_scalars
 from loopxform.errors import LimitError, TransformError, UnsupportedC
@@ -42,6 +42,7 @@ from loopxform.recipes.structure import require_use, structure
 from loopxform.recipes.whole_loops import whole_loops
 from loopxform.recipes.wishes import Wish, Wishes
 from loopxform.recipes.work import Work, with_numbers
+from loopxform.records import record
 from loopxform.transforms import (
     Demote,
     Derivation,
@@ -54,7 +55,7 @@ from loopxform.transforms import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Offloaded:
     """The derivation, and what became of the parts of the function, in text order."""
 

@@ -8,12 +8,13 @@ loop narrows that loop. What stays open makes a range wider than it is: an upper
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
 from loopxform.ir.nodes import Bin, Call, Const, Expr, For, Function, Load, Var
 from loopxform.ir.visit import loops, names, walk_expr, writes
 from loopxform.recipes.amounts import Amount, Divisions, amount, atom, number
+from loopxform.records import record
 from loopxform.transforms.bounds import trips_to
 
 Around = tuple[For, ...]
@@ -22,7 +23,7 @@ Around = tuple[For, ...]
 NEGATED = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 
-@dataclass(frozen=True)
+@record
 class Range:
     """`count` values from `first` in steps; at most so many where it is not `exact`. A count that
     is not `told` by sizes and counters is the average, and the values are unknown."""
@@ -48,7 +49,7 @@ def bare(loop: For) -> For:
     return replace(loop, body=())
 
 
-@dataclass(frozen=True)
+@record
 class Ranges:
     """Of the loops of one program: `exact` are divisions that leave no rest, `sizes` are scalars
     that have one value throughout."""

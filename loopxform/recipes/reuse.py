@@ -10,7 +10,7 @@ automatic loop tiling.)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 
@@ -23,6 +23,7 @@ from loopxform.ir.visit import names
 from loopxform.recipes.extents import Box, Factors, amount, linear, spread, width
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.sizes import NAMES
+from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms import Widen
 from loopxform.transforms.bounds import fixed_trips
@@ -38,7 +39,7 @@ OFTEN = 4
 """Reads of an element from which on a tile holds what it is converted to."""
 
 
-@dataclass(frozen=True)
+@record
 class Dim:
     """A parallel loop that is tiled: a group has `items` work-items along it (a tile size by name,
     "" for one), and each of them computes `kept` elements ("" for one)."""
@@ -52,7 +53,7 @@ class Dim:
         return tuple(f for f in (self.items, self.kept) if f)
 
 
-@dataclass(frozen=True)
+@record
 class Stage:
     """A box of an array that a group reads more than once, or in another order than it lies in
     memory: copied for every tile of the sequential loop `loop` ("": once for the group).
@@ -121,7 +122,7 @@ class Stage:
         return prod(self.columns(sizes)) * self.item_bytes
 
 
-@dataclass(frozen=True)
+@record
 class Staged:
     """A box that was staged, and whether work-items read it into registers."""
 
@@ -137,7 +138,7 @@ def small_trips(loop: For) -> int | None:
     return fixed[0].value if 0 < fixed[0].value <= SMALL else None
 
 
-@dataclass(frozen=True)
+@record
 class Facts:
     """A prepared nest and what is invariant in it."""
 

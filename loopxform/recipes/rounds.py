@@ -4,13 +4,14 @@ only one is, smaller tiles give it more to do."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from loopxform.recipes.choice import Choice
 from loopxform.recipes.demand import Demand
 from loopxform.recipes.extents import amount
 from loopxform.recipes.limits import Limits
+from loopxform.records import record
 from loopxform.transforms.few import Shape
 
 Sizes = Mapping[str, int]
@@ -51,7 +52,7 @@ FULL = 64
 """Elements of a work-item that such tiles have at least."""
 
 
-@dataclass(frozen=True)
+@record
 class Tiling:
     """Sizes, the shape of tiles that they make, and the buffers of a tile where it is copied by the
     device on its own."""

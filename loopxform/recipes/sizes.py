@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Literal
 
 from loopxform.errors import UsageError
+from loopxform.records import record
 
 Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "reduce", "naive"]
 
 
-@dataclass(frozen=True)
+@record
 class Options:
     """What a user may ask of tiling besides a recipe and sizes.
 
@@ -69,7 +70,7 @@ RECIPES: tuple[Recipe, ...] = (
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 
 
-@dataclass(frozen=True)
+@record
 class Tiles:
     """Sizes of tiles: work-items of a group along the tiled loops (Tz, Ty, Tx, outermost first),
     elements of each work-item along the last two (Ry, Rx), and how much of a sequential loop is

@@ -12,7 +12,7 @@ of a group are neighbours in `part[M, N, chunks]`, those of neighbouring work-it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.errors import UnsupportedC
 from loopxform.ir.names import fresh
@@ -20,10 +20,11 @@ from loopxform.ir.nodes import Decl, For, Function
 from loopxform.ir.visit import at, perfect_nest, walk
 from loopxform.recipes.nest import Nest
 from loopxform.recipes.work import Work
+from loopxform.records import record
 from loopxform.transforms import Distribute, Expand, Interchange, Permute, Rename, Rfactor
 
 
-@dataclass(frozen=True)
+@record
 class Split:
     """The nest of the partial results, the nest that combines them (of the same derivation), and
     the arrays of partial results."""

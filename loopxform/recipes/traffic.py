@@ -13,7 +13,7 @@ times that it does, where that is no formula of sizes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from loopxform.errors import UnsupportedC
@@ -26,10 +26,11 @@ from loopxform.recipes.amounts import Numbers, Product, sum_text
 from loopxform.recipes.nest import prepare
 from loopxform.recipes.perfect import nests
 from loopxform.recipes.ranges import is_average, ranges
+from loopxform.records import record
 from loopxform.transforms import Derivation, DistributeGuard
 
 
-@dataclass(frozen=True)
+@record
 class Traffic:
     """The four rows of table 3."""
 

@@ -20,7 +20,7 @@ data as half of that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import prod
 
@@ -35,6 +35,7 @@ from loopxform.recipes.nest import Nest
 from loopxform.recipes.perfect import FEW
 from loopxform.recipes.reuse import Facts, Stage, Staged, small_trips
 from loopxform.recipes.strides import global_arrays, strides
+from loopxform.records import record
 from loopxform.transforms.bounds import trips_to
 
 SEGMENT = 32
@@ -48,7 +49,7 @@ Counts = dict[str, int]
 """The transactions of each array."""
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """A read or a write (`stored`) of global memory, inside sequential `loops`, outermost first."""
 
@@ -57,7 +58,7 @@ class Access:
     stored: bool
 
 
-@dataclass(frozen=True)
+@record
 class Estimate:
     """The transactions of a nest that is mapped as `choice` says, with tile `sizes` and warps of
     `warp` work-items. `layouts` gives arrays the order of their dimensions in memory, outermost

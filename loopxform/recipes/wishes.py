@@ -18,6 +18,7 @@ from loopxform.nearest import did_you_mean
 from loopxform.recipes.meanings import FLAGS
 from loopxform.recipes.sizes import NAMES, PLAIN, RECIPES, Options, Recipe
 from loopxform.recipes.taken import require_taken
+from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.asynchronous import MOST_BUFFERS
 from loopxform.transforms.sites import LARGEST_TILE
@@ -35,7 +36,7 @@ _FLAGGED = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Wish:
     """What is asked of one nest, or of all: tile sizes, a recipe (None: any that fits), options;
     the `annotation` that asks for it, None where the command line or a call does."""

@@ -10,6 +10,7 @@ from loopxform.ir.nodes import Function
 from loopxform.ir.visit import Path, loops, resolve
 from loopxform.recipes.reuse import Dim
 from loopxform.recipes.sizes import Options
+from loopxform.records import record
 from loopxform.transforms import Derivation, Interchange, Specialise, Step
 
 
@@ -77,7 +78,7 @@ def with_numbers(derivation: Derivation, options: Options) -> Derivation:
     return derivation.titled("Sizes that are numbers").run(steps) if steps else derivation
 
 
-@dataclass(frozen=True)
+@record
 class Loops:
     """The loops of one tiled dimension: over groups, over the work-items of a group, over the
     elements of a work-item ("" where there is none)."""

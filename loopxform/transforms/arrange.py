@@ -17,7 +17,7 @@ is never used. (Goto and van de Geijn, "Anatomy of high-performance matrix multi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.extent import Extent, NoExtent, explain
@@ -59,6 +59,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, trip_count
 from loopxform.transforms.copied import (
@@ -76,7 +77,7 @@ TURNED = ":T"
 """Behind the name of an array whose last two dimensions change places."""
 
 
-@dataclass(frozen=True)
+@record
 class _Arranged:
     """An array to be copied: what is touched of it, how often loops run whose
     iterations read the same of it, and whether the copy is turned."""
@@ -99,7 +100,7 @@ class _Arranged:
         return (*index[:-2], index[-1], index[-2]) if self.turned else index
 
 
-@dataclass(frozen=True)
+@record
 class Arrange(Step):
     """Gives the nest of `loop` a version that reads copies of `arrays` with rows of multiples of
     `width`, those called `A:T` turned, where each element serves `least` iterations of a loop of

@@ -10,12 +10,13 @@ CUTLASS, "Efficient GEMM in CUDA", multistage pipelines.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.pipeline import split
 from loopxform.transforms.sites import one_loop, trusted
@@ -24,7 +25,7 @@ MOST_BUFFERS = 8
 """Of a tile."""
 
 
-@dataclass(frozen=True)
+@record
 class Asynchronous(Step):
     """Copies the tiles that `loop` fetches ahead asynchronously, into so many `buffers` each (two
     where no number is given)."""

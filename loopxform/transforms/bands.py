@@ -13,17 +13,18 @@ Legal always: each group does what another one did, and the order of groups is n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import parse_size, rewrite_loops, some_loops
 
 
-@dataclass(frozen=True)
+@record
 class Bands(Step):
     """Walks the groups of `loop`, which is mapped to group.y, in bands of `rows`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
@@ -35,10 +34,11 @@ from loopxform.ir.visit import (
     walk_expr,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.bounds import conjuncts, fixed_trips
 
 
-@dataclass(frozen=True)
+@record
 class Guard:
     """One condition `index < limit`."""
 

@@ -10,7 +10,7 @@ computed with as integers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -18,10 +18,11 @@ from loopxform.ir.nodes import Assign, Bin, Cast, Copy, Decl, Expr, Function, Lo
 from loopxform.ir.types import Scalar, Space, common, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import children, declared, map_body, stmt_exprs, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 
 
-@dataclass(frozen=True)
+@record
 class Convert(Step):
     """Keeps what the local tile `tile` is filled with in the type that it is read as."""
 
@@ -71,7 +72,7 @@ def read_as(fn: Function, body: tuple[Stmt, ...], array: str) -> Scalar:
     return only if only.is_float else reads.own
 
 
-@dataclass(frozen=True)
+@record
 class _Reads:
     """The types that elements of an array are converted to where they are read, their own where
     they are used as they are."""

@@ -11,7 +11,7 @@ seed 004 on indirect accesses.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -21,13 +21,14 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.certain import certain
 from loopxform.transforms.sites import new_name, one_loop, trusted
 from loopxform.transforms.staging import Staging, insert, plan
 
 
-@dataclass(frozen=True)
+@record
 class CopyToLocal(Step):
     """Stages `array` in local memory at the start of each iteration of `loop`; `target` names the
     copy (default: A_loc). Where the body reads several boxes of it, `part` says which (1, 2, ...)

@@ -9,7 +9,7 @@ copy goes inside the bounds check that fills the body. (Seed 000, section 2.2.2,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -19,13 +19,14 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, Path, at, bodies, declared, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.certain import certain
 from loopxform.transforms.sites import new_name, one_loop, trusted
 from loopxform.transforms.staging import Staging, insert_inside_guards, plan
 
 
-@dataclass(frozen=True)
+@record
 class CopyToPrivate(Step):
     """Copies what each iteration of `loop` reads of `array` into private memory; `target` names
     the copy (default: A_loc becomes A_reg)."""

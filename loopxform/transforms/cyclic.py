@@ -16,7 +16,7 @@ Volkov and Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import reverse_obstacles
@@ -49,12 +49,13 @@ from loopxform.ir.visit import (
     substitute,
     walk,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjuncts, fixed_trips, iteration_number
 from loopxform.transforms.sites import rewrite_loops, some_loops
 
 
-@dataclass(frozen=True)
+@record
 class Cyclic(Step):
     """Gives the work-items of `loop` the elements of the loops over `item` inside it `width` at a
     time."""

@@ -6,16 +6,17 @@ use it find it there. Always legal for what the function declares and no loop co
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Const, Decl, Expr, For, Function, Load, Opaque, Var
 from loopxform.ir.visit import Path, at, map_exprs, replace_at, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 
 
-@dataclass(frozen=True)
+@record
 class Demote(Step):
     """Keeps the scalar variable `name` of the function in an array of one element."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from loopxform.errors import TransformError
@@ -13,10 +13,11 @@ from loopxform.ir.visit import (
     loops,
     walk_expr,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 
 
-@dataclass(frozen=True)
+@record
 class Record:
     """One applied step, why it was legal, and the program after it."""
 
@@ -29,7 +30,7 @@ class Record:
         return f"<Record {self.step}>"
 
 
-@dataclass(frozen=True)
+@record
 class Derivation:
     """A program and the steps that led from `start` to `function`, each checked where applied."""
 

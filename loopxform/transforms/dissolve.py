@@ -5,18 +5,18 @@ The reverse of `single`. Legal where the loop runs exactly once, whatever the si
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import fixed_trips, replace_iterator
 from loopxform.transforms.sites import one_loop, trusted, unmapped, whole_loop
 
 
-@dataclass(frozen=True)
+@record
 class Dissolve(Step):
     """Leaves the body of `loop`, which has one iteration."""
 

@@ -8,7 +8,7 @@ first). For a forall only the second can happen. (Seed 000, step 3b, listing 6; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, groupby
 from typing import ClassVar
 
@@ -16,11 +16,12 @@ from loopxform.analysis.legality import distribute_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, reads, replace_at, walk, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, trusted, unmapped, whole_loop
 
 
-@dataclass(frozen=True)
+@record
 class Distribute(Step):
     """Gives every statement of a loop body its own loop, or only the loops of the body named in
     `around`; several loops are distributed from the innermost outwards."""

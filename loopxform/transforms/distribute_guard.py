@@ -9,18 +9,19 @@ if there were no guard. (Seed 000, section 4.2.1 places the guards of tiles.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, For, Function, If, Opaque
 from loopxform.ir.visit import names, replace_at, walk, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.guards import each_guarded
 from loopxform.transforms.sites import one_loop, trusted, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class DistributeGuard(Step):
     """Gives every statement under the condition in the body of `loop` that condition."""
 

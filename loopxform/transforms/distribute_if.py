@@ -8,7 +8,7 @@ the body of a loop.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -28,12 +28,13 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import INT
 from loopxform.ir.visit import loads, names, replace_at, walk, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.guards import each_guarded, enters_unseen
 from loopxform.transforms.single import statements_at
 
 
-@dataclass(frozen=True)
+@record
 class DistributeIf(Step):
     """Gives every statement in the branches of the condition at `place` (as of `single`) that
     condition."""

@@ -9,7 +9,7 @@ transformations of non-perfectly nested loops", 1997.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -30,11 +30,12 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import fixed_header, one_loop, trusted, unmapped, whole_loop
 
 
-@dataclass(frozen=True)
+@record
 class Embed(Step):
     """Makes the statements behind `loop`, up to the end of the loop around it, its last
     iteration."""

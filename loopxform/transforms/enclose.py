@@ -7,18 +7,19 @@ loop is parallel. Always legal, as long as nothing that is declared among them i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Const, Decl, For, Function, If, Opaque, Return, Stmt
 from loopxform.ir.visit import Path, at, bodies, counters, reads, replace_at, walk, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import new_name, one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Enclose(Step):
     """Puts `loop` and the statements beside it into a loop of one iteration, whose variable is
     `name` (default: once)."""

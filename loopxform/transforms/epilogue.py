@@ -9,13 +9,14 @@ section 4.2.2.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, For, Function
 from loopxform.ir.visit import Path, after, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import operands
 from loopxform.transforms.guards import drop_proven
@@ -30,7 +31,7 @@ from loopxform.transforms.sites import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Epilogue(Step):
     """Peels the partial last tile of a loop over tiles."""
 

@@ -13,7 +13,7 @@ all that any of them writes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -31,13 +31,14 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import iteration_number, positive, trips
 from loopxform.transforms.last_values import Outliving, array_outside, outliving
 from loopxform.transforms.sites import fixed_header
 
 
-@dataclass(frozen=True)
+@record
 class Expand(Step):
     """Expands storage declared inside `loops` (outermost first) by one dimension per loop."""
 

@@ -17,7 +17,7 @@ products of real numbers are rounded differently in another order, and need `rea
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import parallel_obstacles
@@ -52,6 +52,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import iteration_number, positive, trip_count
 from loopxform.transforms.largest import most_iterations
@@ -67,7 +68,7 @@ from loopxform.transforms.partial import (
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Factoring(Step):
     """Reduces `loop` in parts; `size` says in which. `reassociate` (the word) allows floating-point
     sums and products to round differently."""
@@ -186,7 +187,7 @@ class Factoring(Step):
         return f"nothing is carried but {what}, which may be reduced {order}{allowed}"
 
 
-@dataclass(frozen=True)
+@record
 class _Part:
     """The partial results of one reduction: `own` in a chunk, `array` of all chunks."""
 

@@ -16,7 +16,7 @@ multiplication background user's guide".)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from math import prod
 from typing import ClassVar
@@ -37,6 +37,7 @@ from loopxform.ir.visit import (
     replace_at,
     walk,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, trip_count
 from loopxform.transforms.sites import ascending, fixed_header, one_loop, trusted
@@ -48,7 +49,7 @@ MOST_TIME = 1024
 """Of a tile, and to start: then no time of so many tiles overflows an int."""
 
 
-@dataclass(frozen=True)
+@record
 class Shape:
     """The sizes of a tile along a nest of loops, the time that it takes, and that it takes to
     start."""
@@ -70,7 +71,7 @@ class Shape:
         return f"{text}+{self.start}" if self.start else text
 
 
-@dataclass(frozen=True)
+@record
 class Few(Step):
     """Gives the nest of `loop` and of the loops directly inside it a version for each shape of a
     tile, of which a device works on `units` at a time: `shapes`, the largest first, the others in

@@ -8,7 +8,7 @@ does not change, and ends when it has come to the second one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import opaque_obstacles
@@ -19,11 +19,12 @@ from loopxform.ir.nodes import Assign, Bin, Expr, Function, Var
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, rename, replace_at, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import fixed_header, new_name, one_loop, trusted, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class FinalValue(Step):
     """Computes what `loop` leaves in its variable; the loop then counts with `name` (default: that
     of the variable with a number)."""

@@ -9,7 +9,7 @@ must not read the counter, nor what the body declares.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -19,11 +19,12 @@ from loopxform.ir.types import INT
 from loopxform.ir.typing import COMPARISONS
 from loopxform.ir.visit import LoopSite, names, replace_at, resolve
 from loopxform.ir.whiles import condition, watching
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import new_name, no_such_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Flag(Step):
     """Keeps the condition of `loop` in an int called `name` (default: more)."""
 

@@ -6,15 +6,14 @@ Boxes start at an expression of the loops around the piece and have a size made 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import Expr, For, Load, Stmt, Var
 from loopxform.ir.visit import Path, loads, stmt_exprs, walk
+from loopxform.records import record
 from loopxform.transforms.bounds import span
 
 
-@dataclass(frozen=True)
+@record
 class Box:
     """Per dimension of the array: the first index, and the number of indices (None: just one)."""
 
@@ -27,7 +26,7 @@ class Box:
         return sum(s is not None for s in self.sizes)
 
 
-@dataclass(frozen=True)
+@record
 class Use:
     """A read of the array, where it stands in the piece, and the loops of the piece around it,
     outermost first."""

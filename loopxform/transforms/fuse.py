@@ -8,7 +8,7 @@ loop. (Allen and Kennedy, "Optimizing Compilers for Modern Architectures", secti
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.fusion import across, fuse_obstacles, fused, next_loop, next_statement
@@ -16,11 +16,12 @@ from loopxform.analysis.legality import loop_at
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function, Opaque
 from loopxform.ir.visit import LoopSite, after, replace_at, resolve
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Fuse(Step):
     """Makes one loop of two. `fuse i` takes the loop over i that has a loop directly after it, and
     that loop; `second` says which loop that must be."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.ir.affine import poly
 from loopxform.ir.nodes import (
@@ -34,6 +34,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.bounds import (
     conjunction,
     conjuncts,
@@ -44,7 +45,7 @@ from loopxform.transforms.bounds import (
 from loopxform.transforms.clamping import Guard
 
 
-@dataclass(frozen=True)
+@record
 class Site:
     """Statements that write the storage: the one at `path` with what it holds (`body`), the guard
     to drop, and the loops that number the elements. `domain` are further conditions of the `if`:

@@ -10,7 +10,7 @@ of an array all of them need. (Seed 004, section on automatic loop tiling.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -25,11 +25,12 @@ from loopxform.ir.visit import (
     walk_expr,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import ascending, one_loop, trusted, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Hoist(Step):
     """Moves the statements of the body of `loop` that do not vary with it in front of it; where
     `names` are given, only those that set these."""

@@ -12,7 +12,7 @@ listings 4 and 7.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.exchange import depends, exchanged
@@ -20,11 +20,12 @@ from loopxform.analysis.legality import interchange_obstacles, loop_at, stays_pa
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, replace_at, resolve
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Interchange(Step):
     """Swaps a loop with the loop directly and perfectly nested in it."""
 

@@ -17,7 +17,6 @@ first one lacks is proven to hold there. (Seed 000, section 7.3.3.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from loopxform.analysis.context import always, never
@@ -36,6 +35,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, operands
 from loopxform.transforms.cuts import drop_cuts
@@ -43,7 +43,7 @@ from loopxform.transforms.guards import drop_proven
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Interior(Step):
     """Gives what is done in the innermost loop over groups a version for whole tiles, where those
     need fewer checks."""

@@ -13,7 +13,7 @@ on neighbours.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -24,6 +24,7 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, names, writes
+from loopxform.records import record
 from loopxform.transforms.bounds import iteration_value, operands
 from loopxform.transforms.factoring import Factoring
 from loopxform.transforms.sites import (
@@ -36,7 +37,7 @@ from loopxform.transforms.sites import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Interleave(Factoring):
     """Reduces `size` interleaved parts of `loop` at the same time. `reassociate` (the word) allows
     floating-point sums and products to round differently, and zeros to change their signs."""

@@ -10,17 +10,18 @@ shape of the group, work-items stay in rows. (CUTLASS, "Efficient GEMM in CUDA",
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function, Stmt
 from loopxform.ir.visit import map_body, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import rewrite_loops, some_loops
 
 
-@dataclass(frozen=True)
+@record
 class Lanes(Step):
     """Numbers the work-items of the groups of `loop` so that `rows * columns` consecutive ones are
     a rectangle, `columns` along x."""

@@ -4,7 +4,7 @@ copied back."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.analysis.context import always
 from loopxform.analysis.extent import NoExtent, explain
@@ -44,6 +44,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.bounds import (
     guarded,
     iteration_number,
@@ -56,7 +57,7 @@ from loopxform.transforms.bounds import (
 from loopxform.transforms.sites import fixed_header, no_wrap, one_loop, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Outliving:
     """An array declared outside the loops from `outer` to `inner`, which are perfectly nested but
     for statements that do not use it."""

@@ -8,7 +8,7 @@ not touch A (the condition around the copy). (Seed 004, "Transposing for Coalesc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -33,13 +33,14 @@ from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loops, map_exprs, names, reads, walk, writes
 from loopxform.nearest import did_you_mean
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, positive
 from loopxform.transforms.copied import COUNTERS, copy_nest, counters, touched
 from loopxform.transforms.sites import new_name
 
 
-@dataclass(frozen=True)
+@record
 class Manifest(Step):
     """Copies `array` with its dimensions in another order: `order` names, for each dimension of the
     copy, the dimension of the array (`1,0` transposes). `target` names the copy (default: A_t)."""

@@ -10,7 +10,7 @@ fastest); a loop over threads lies inside the loops over groups, has a fixed num
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.hosted import host_scalars
@@ -18,6 +18,7 @@ from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Copy, Decl, For, Function
 from loopxform.ir.types import Level, Space
 from loopxform.ir.visit import LoopSite, loops_around, names, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import fixed_trips
 from loopxform.transforms.sites import for_each, rewrite_loops, some_loops
@@ -28,7 +29,7 @@ LEVELS: dict[str, Level] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class MapTo(Step):
     """Maps a parallel loop to `group.x|y|z` (groups of the grid) or `thread.x|y|z` (threads of a
     group)."""

@@ -10,7 +10,7 @@ Legal for arrays of which every subscript is proven to lie in the array as it is
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -28,13 +28,14 @@ from loopxform.ir.visit import (
     stmt_exprs,
     walk,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, positive
 from loopxform.transforms.shapes import all_shapes, each_nest, is_outermost, largest_shape
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Narrow(Step):
     """Numbers the elements of arrays in 32 bits in a version of a mapped nest."""
 

@@ -8,7 +8,7 @@ guard in the body (`ii + i < M`), so that the loop can be unrolled. (Seed 000, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -17,6 +17,7 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import (
     ends_of,
@@ -39,7 +40,7 @@ from loopxform.transforms.sites import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Normalise(Step):
     """Makes a loop start at 0 and count by 1. `guard` places the bounds check: "body" directly
     inside the loop, "innermost" inside the loops perfectly nested in it whose bounds may be

@@ -6,17 +6,18 @@ gives. Legal for a number that C passes by value: nobody else sees what it is se
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, Function, Opaque, Var
 from loopxform.ir.visit import rename, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 
 
-@dataclass(frozen=True)
+@record
 class Own(Step):
     """Uses a variable of the function in place of the parameter `name`."""
 

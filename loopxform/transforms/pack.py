@@ -15,7 +15,7 @@ copies.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
@@ -53,6 +53,7 @@ from loopxform.ir.visit import (
     replace_at,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction
 from loopxform.transforms.copied import (
@@ -76,7 +77,7 @@ from loopxform.transforms.vectors import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class _Packed:
     """An array to be copied: the box that is touched of it, its declared rows, and the loops over
     groups whose iterations read the same of it, by how often these run; `rest` lies beyond the end
@@ -89,7 +90,7 @@ class _Packed:
     rest: Expr
 
 
-@dataclass(frozen=True)
+@record
 class Pack(Step):
     """Gives a mapped nest a version that fills its tiles from copies whose rows are multiples of
     `width`, where that pays: each is read for `least` iterations of a loop over groups."""

@@ -12,7 +12,7 @@ iteration of the tile too. (Seed 000, sections 4.2.1 and 7.3.2.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -44,12 +44,13 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, conjuncts
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Pad(Step):
     """Fills the staged tiles of the loop over tiles `loop` with padding that changes nothing, and
     drops the bounds checks inside a tile."""
@@ -93,7 +94,7 @@ class Pad(Step):
         return f"past {ends} {pads}: {'; '.join(plan.neutral.rules)}"
 
 
-@dataclass(frozen=True)
+@record
 class _Check:
     """A condition on the loop `var` inside a tile, all that the `if` at `path` asks; `failing` is
     a program in which the statements under it run exactly where it fails."""
@@ -107,7 +108,7 @@ class _Check:
         return path[: len(self.path)] == self.path
 
 
-@dataclass(frozen=True)
+@record
 class _Plan:
     """The program with the conditions apart, those that go, the tiles that get padding in which
     dimensions, and the padding."""
@@ -118,7 +119,7 @@ class _Plan:
     neutral: Neutral
 
 
-@dataclass(frozen=True)
+@record
 class _Read:
     """Where a tile is read: per dimension of the array, the first and the last index."""
 

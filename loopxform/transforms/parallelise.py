@@ -7,18 +7,19 @@ of i, or a `<` in a column further out. Storage declared inside the loop is priv
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import parallel_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, trusted, whole_loop
 
 
-@dataclass(frozen=True)
+@record
 class Parallelise(Step):
     """Marks a loop as `forall` once it is proven to carry no dependence."""
 

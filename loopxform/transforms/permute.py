@@ -7,16 +7,17 @@ Access"; for arrays of the caller there is `manifest`.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Copy, Decl, Expr, Function, Load, Opaque, Stmt
 from loopxform.ir.visit import map_body, map_exprs, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 
 
-@dataclass(frozen=True)
+@record
 class Permute(Step):
     """Stores the dimensions of `array` in another order: `order` names, for each dimension, which
     one it was (`1,0` transposes)."""

@@ -12,7 +12,7 @@ one iteration earlier. The listing keeps the order of the program; the loop is m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import ClassVar
 
@@ -31,11 +31,12 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import ascending, fixed_header, one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Pipeline(Step):
     """Fetches the tiles that `loop` copies into local memory one iteration ahead."""
 

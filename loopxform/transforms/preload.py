@@ -12,7 +12,7 @@ iteration alone. The listing keeps the order of the program; the loop is marked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import ClassVar
 
@@ -30,13 +30,14 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import fixed_trips
 from loopxform.transforms.pipeline import split
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Preload(Step):
     """Reads what the unrolled `loop` copies from local tiles an iteration ahead."""
 

@@ -8,7 +8,7 @@ step 0: "acc is private for these two loops".)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.privatise import private_obstacles
@@ -27,11 +27,12 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Privatise(Step):
     """Moves the declaration of a local variable into the body of a loop."""
 

@@ -6,17 +6,18 @@ apart. Legal where nothing reads the variable after the loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import rename, replace_at, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import new_name, one_loop, trusted, whole_loop
 
 
-@dataclass(frozen=True)
+@record
 class Rename(Step):
     """Gives the variable of `loop` the name `name`."""
 

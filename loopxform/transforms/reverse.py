@@ -6,7 +6,7 @@ those. (Allen and Kennedy, "Optimizing Compilers for Modern Architectures", sect
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import reverse_obstacles
@@ -15,11 +15,12 @@ from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Const, Function
 from loopxform.ir.types import promote
 from loopxform.ir.visit import LoopSite, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import fixed_header, no_wrap, one_loop, trusted, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Reverse(Step):
     """Makes a loop that counts by 1 run through its values from the other end."""
 

@@ -15,7 +15,6 @@ they ignore. (Seed 000, section 7.3.1; "rfactor" of Halide and TVM.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -23,12 +22,13 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.names import outer_name
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, at
+from loopxform.records import record
 from loopxform.transforms.factoring import Factoring
 from loopxform.transforms.sites import no_wrap, parse_size
 from loopxform.transforms.stripmine import Stripmine
 
 
-@dataclass(frozen=True)
+@record
 class Rfactor(Factoring):
     """Reduces chunks of `size` iterations of `loop` at the same time. `reassociate` (the word)
     allows floating-point sums and products to round differently."""

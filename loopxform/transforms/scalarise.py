@@ -12,7 +12,7 @@ accumulate in the array.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -51,11 +51,12 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import new_name, one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Scalarise(Step):
     """Keeps the one element of `array` that the body of `loop` uses in a scalar named `scalar`
     (default: C_acc)."""

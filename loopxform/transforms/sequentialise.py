@@ -5,16 +5,17 @@ Always legal: a forall may run in any order, so also in order. (Seed 000, step 5
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import for_each, rewrite_loops, some_loops, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Sequentialise(Step):
     """Runs a parallel loop in order; `i*` means every loop over i."""
 

@@ -15,7 +15,7 @@ thread-level products.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import reverse_obstacles
@@ -23,12 +23,13 @@ from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import fixed_trips
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Serpentine(Step):
     """Walks the unrolled `loop` and the unrolled loop in it in bands of `rows` (one where none
     is given), there and back."""

@@ -6,17 +6,17 @@ ones: for kernels that gain nothing from these. Legal since all versions are the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function, If
 from loopxform.ir.visit import at, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Settle(Step):
     """Lets the version that `loop` is in serve the sizes of all larger tiles too."""
 

@@ -8,7 +8,7 @@ follow from what they read and write. (Seed 000, section 2.2.2, on local memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -16,10 +16,11 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Decl, Function
 from loopxform.ir.types import Space
 from loopxform.ir.visit import Path, at, loops_around, replace_at, walk
+from loopxform.records import record
 from loopxform.transforms.base import Step
 
 
-@dataclass(frozen=True)
+@record
 class Share(Step):
     """Keeps `array` in the local memory of a group."""
 

@@ -8,18 +8,18 @@ follows still sees them; the extents of arrays among them must not be computed b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh, used_names
 from loopxform.ir.nodes import Const, Decl, For, Function, If, Opaque, Return, Stmt
 from loopxform.ir.visit import Path, at, names, replace_at, walk, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import KEYWORDS
 
 
-@dataclass(frozen=True)
+@record
 class Single(Step):
     """Puts `count` statements from `place` on into a loop of one iteration, whose variable is
     `name` (default: once). A place counts statements from 1 in each body on the way, those of an

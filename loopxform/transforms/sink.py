@@ -13,7 +13,7 @@ Torczon, "Rematerialization", PLDI 1992.)
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -35,11 +35,12 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, trusted, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Sink(Step):
     """Moves the statements in front of `loop` that compute scalars for it into it; where `names`
     are given, only those that set these."""

@@ -10,7 +10,7 @@ counts wave fronts. (Wolfe, "Loop skewing: the wavefront method revisited", 1986
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -19,6 +19,7 @@ from loopxform.ir.nodes import Bin, Cast, Const, Expr, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, loops_around, replace_at, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import replace_iterator
 from loopxform.transforms.sites import (
@@ -33,7 +34,7 @@ LARGEST_FACTOR = 64
 """Sums of a few loop variables times factors stay far from the range of int where these do."""
 
 
-@dataclass(frozen=True)
+@record
 class Skew(Step):
     """Adds `factor` times the variable of a loop around it to the variable of `loop`."""
 

@@ -9,7 +9,7 @@ Gomard and Sestoft, section 1.1.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.domain import names_of
@@ -18,13 +18,14 @@ from loopxform.ir.nodes import Bin, Const, Expr, Function, Var
 from loopxform.ir.types import INT, INT_MAX, LLONG, LONG, UINT, ULONG
 from loopxform.ir.visit import substitute, substitute_body
 from loopxform.nearest import did_you_mean
+from loopxform.records import record
 from loopxform.transforms.base import Step
 
 KINDS = (INT, UINT, LONG, ULONG, LLONG)
 """Types of which a literal is written without a cast."""
 
 
-@dataclass(frozen=True)
+@record
 class Specialise(Step):
     """Replaces the scalar parameter `name` by the number `value`."""
 

@@ -11,7 +11,7 @@ for Parallel Computing", section 9.6; Allen and Kennedy, section 5.8.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -20,6 +20,7 @@ from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.nodes import Bin, Const, Expr, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import LoopSite, after, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.guards import drop_impossible, drop_proven
 from loopxform.transforms.points import fits_type, parse_point, safe
@@ -33,7 +34,7 @@ from loopxform.transforms.sites import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Split(Step):
     """Runs the iterations below a point in one loop and the others in a second one."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from loopxform.errors import Obstacle
@@ -11,10 +11,11 @@ from loopxform.ir.nodes import Copy, Decl, Expr, Function, If, Slice, Stmt
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, map_exprs, names, writes
+from loopxform.records import record
 from loopxform.transforms.footprint import Box, Use, box, boxes, relative, uses
 
 
-@dataclass(frozen=True)
+@record
 class Staging:
     """A copy about to be made: of `box` of `array` into `target`."""
 

@@ -12,7 +12,7 @@ is marked. (CLBlast's VWN, for results.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -23,6 +23,7 @@ from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If
 from loopxform.ir.types import BOOL, HALF, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, declared, loops_around, names, replace_at, substitute
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjuncts, fixed_trips
 from loopxform.transforms.sites import one_loop, trusted
@@ -30,7 +31,7 @@ from loopxform.transforms.vectorise import WIDTHS
 from loopxform.transforms.vectors import VECTOR_BYTES, divides, shape_of
 
 
-@dataclass(frozen=True)
+@record
 class StoreVectors(Step):
     """Stores `width` neighbours at once in the unrolled `loop`."""
 
@@ -65,7 +66,7 @@ class StoreVectors(Step):
         return f"{self.width} elements of {found.target.array} exist together, or none of them"
 
 
-@dataclass(frozen=True)
+@record
 class Stored:
     """What a loop does that only assigns one element of an array, and the conditions."""
 

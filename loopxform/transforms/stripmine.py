@@ -9,7 +9,7 @@ step 1, listing 3.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -19,6 +19,7 @@ from loopxform.ir.names import outer_name
 from loopxform.ir.nodes import Bin, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.visit import replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import least, operands
 from loopxform.transforms.sites import (
@@ -33,7 +34,7 @@ from loopxform.transforms.sites import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Stripmine(Step):
     """Splits a loop into tiles of `size` iterations; `outer` names the loop over tiles
     (default: i becomes ii)."""

@@ -9,7 +9,7 @@ afterwards. (Allen and Kennedy, section 4.5.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.induction import Induction, induction
@@ -21,12 +21,13 @@ from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, Function, Stmt, V
 from loopxform.ir.types import LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import ends_of, least, replace_iterator, trips_to
 from loopxform.transforms.sites import fixed_header, no_wrap, one_loop, trusted, unmapped
 
 
-@dataclass(frozen=True)
+@record
 class Substitute(Step):
     """Replaces a scalar that grows by the same amount in each iteration of a loop by its value."""
 

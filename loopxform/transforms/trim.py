@@ -10,7 +10,7 @@ first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, TypeGuard
 
 from loopxform.analysis.context import always
@@ -42,12 +42,13 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction, conjuncts, ends_of, fixed_trips
 from loopxform.transforms.sites import one_loop, trusted
 
 
-@dataclass(frozen=True)
+@record
 class Trim(Step):
     """Leaves out the groups that hold no iteration; `loop` is the innermost one over groups."""
 

@@ -13,7 +13,7 @@ division included.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
@@ -46,6 +46,7 @@ from loopxform.ir.visit import (
     walk,
     walk_expr,
 )
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import (
     conjunction,
@@ -69,7 +70,7 @@ _asked: list[tuple[Function, Unguard, tuple[list[Site], Obstacle | None]]] = []
 """The last program that was checked, and what was found."""
 
 
-@dataclass(frozen=True)
+@record
 class Unguard(Step):
     """Drops the bounds check around the statements that write the expanded storage `names`, where
     that is legal."""

@@ -8,7 +8,7 @@ replicates here, `unroll i 4` makes a loop of four copies and one for what is le
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -17,6 +17,7 @@ from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, at, declared, rename, replace_at, resolve
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import fixed_trips, iteration_value, replace_iterator
 from loopxform.transforms.sites import (
@@ -32,7 +33,7 @@ from loopxform.transforms.sites import (
 MOST_COPIES = 4096
 
 
-@dataclass(frozen=True)
+@record
 class Unroll(Step):
     """Unrolls a loop: `factor` is "" (mark for the kernel compiler), "full", or a number."""
 

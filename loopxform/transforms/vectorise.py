@@ -11,20 +11,21 @@ the same. (Volkov, "Better performance at lower occupancy", GTC 2010; CLBlast's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Copy, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import at, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.vectors import VECTOR_BYTES, Found, copies, open_questions, unfit, widest
 
 WIDTHS = ("2", "4", "8", "16")
 
 
-@dataclass(frozen=True)
+@record
 class Vectorise(Step):
     """Moves `width` neighbours at once wherever the local tile `tile` is filled and read into
     registers, as far as that is legal."""

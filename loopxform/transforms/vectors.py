@@ -9,7 +9,6 @@ multiple of any vector.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loopxform.analysis.context import always
 from loopxform.ir.affine import value_of
@@ -18,12 +17,13 @@ from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function
 from loopxform.ir.types import BOOL, HALF, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path, declared, walk
+from loopxform.records import record
 
 VECTOR_BYTES = 16
 """The widest vector that one instruction of a GPU moves."""
 
 
-@dataclass(frozen=True)
+@record
 class Found:
     """A copy at a place of the program."""
 

@@ -8,7 +8,6 @@ same statements. (Allen and Kennedy, section 5.11, on symbolic tests; "loop vers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from loopxform.analysis.hosted import host_scalars
@@ -16,6 +15,7 @@ from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Expr, Function, If
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import LoopSite, at, names, replace_at
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import conjunction
 from loopxform.transforms.shapes import all_shapes, is_outermost
@@ -24,7 +24,7 @@ from loopxform.transforms.vectorise import WIDTHS
 from loopxform.transforms.vectors import copies, divides, open_questions, unfit, widest
 
 
-@dataclass(frozen=True)
+@record
 class Version(Step):
     """Gives a mapped nest a version for sizes of which `width` is a divisor, wherever that lets
     collective copies in it move vectors."""

@@ -8,7 +8,7 @@ nothing. (Seed 000, section 2.1, step 5b does so for the bounds of tiles.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, loops_around, names, replace_at, writes
+from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.bounds import ends_of, guarded, least
 from loopxform.transforms.sites import (
@@ -31,7 +32,7 @@ from loopxform.transforms.sites import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Widen(Step):
     """Makes the bounds of `loop` independent of the loops `over`, which stand around it."""
 
