@@ -20,6 +20,7 @@ def record(cls: C) -> C:
     """`@dataclass(frozen=True)`, of fields without `init=False`, `kw_only` or `InitVar`."""
     made: Any = dataclass(init=False, repr=False, eq=False)(cls)
     every = fields(made)
+    assert all(f.init and not f.kw_only for f in every), cls
     compared = _values(tuple(f.name for f in every if f.compare))
 
     def init(self: Any, *args: Any, **named: Any) -> None:

@@ -42,7 +42,7 @@ COMMANDS = (
     Command(("tile", "--help"), 9),
     Command(("run", "--help"), 9),
     Command(("check", MM), 25),
-    Command((*TILE, "--no-cache"), 50),
+    Command((*TILE, "--no-cache"), 42),
     Command(TILE, 9),
 )
 """The last is remembered, but for its first run."""

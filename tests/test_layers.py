@@ -17,6 +17,7 @@ LAYERS: dict[str, set[str]] = {
     "nearest": set(),
     "budget": {"source", "errors"},
     "trace": set(),
+    "records": set(),
     "cache": {"trace"},
     "compiler": {"cache", "errors", "trace"},
     "codes": set(),
