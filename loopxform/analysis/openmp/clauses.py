@@ -143,7 +143,7 @@ def _lastprivate(c: Construct, name: str) -> Told:
 
 def _untouched(c: Construct, name: str) -> Told:
     """What a copy that the loop does not write leaves in the variable."""
-    kept = writes((c.loop,)) | _set(c) | c.directive.variables("firstprivate")
+    kept = _set(c) | {x.var for x in c.nest} | c.directive.variables("firstprivate")
     if name not in kept and needed_after(c, name):
         text = f"'{name}' is lastprivate, and the loop does not write it: its value is lost"
         yield Doubt("LX312", text, c.directive.loc)

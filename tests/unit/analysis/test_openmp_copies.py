@@ -119,6 +119,15 @@ def test_a_last_value_that_nothing_writes() -> None:
     assert answer(c) == (True, [])
 
 
+def test_counters_have_last_values() -> None:
+    text = (
+        "int i, j;\n#pragma omp parallel for lastprivate(i, j)\n"
+        "for (i = 0; i < n; i++) for (j = 0; j < 3; j++) a[4*i + j] = 1;\na[0] = i + j;"
+    )
+    (c,) = claims(text, "double *a")
+    assert answer(c) == (True, [])
+
+
 def test_a_sum_of_the_thread_is_lost_after_the_region() -> None:
     text = (
         "double s = 0;\n#pragma omp parallel CLAUSE\n{\n#pragma omp for\n"
