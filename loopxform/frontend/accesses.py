@@ -21,7 +21,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import loads, stmt_exprs, substitute, walk
+from loopxform.ir.visit import loads, stmt_exprs, substitute, walk, walk_expr
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ def _expressions(
                 yield from _expressions(s.body, context, known)
 
 
+MOST_NODES = 200
+"""Of a value in terms of arguments: `b = a + a; c = b + b; ...` doubles with every line."""
+
+
 def known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
     """Locals set once, at the top of the function, from arguments: `int stride = 3 * w;`."""
     count: dict[str, int] = {}
@@ -84,9 +88,15 @@ def known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
             case Opaque():
                 return {}
     known: dict[str, Expr] = {}
+    sizes: dict[str, int] = {}
     for s in fn.body:
         match s:
             case Assign(Var(name), value, "") if count[name] == 1 and name not in facts.stable:
+                sizes[name] = sum(
+                    sizes.get(x.name, 1) if isinstance(x, Var) else 1 for x in walk_expr(value)
+                )
+                if sizes[name] > MOST_NODES:
+                    continue
                 value = substitute(value, known)
                 same = type_of(value, facts.types) == facts.types[name]
                 local = any(isinstance(d, Decl) and d.name == name for d in fn.body)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
+from loopxform import budget
 from loopxform.errors import LoopxformError, UnsupportedC, contained
 from loopxform.frontend.annotated import misplaced, unread
 from loopxform.frontend.calls import obstacles
@@ -36,6 +37,9 @@ from loopxform.frontend.tree import every
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
+
+SHARE = 1 / 8
+"""Of the time left, what reading one function may take."""
 
 
 @dataclass
@@ -112,6 +116,7 @@ def _plainer(ast: c_ast.FileAST, places: Places) -> dict[str, LoopxformError]:
             without_steps(node)
             structure(node, names, fresh[id(node)])
     numbers, known = enumerators(ast), dict[str, Callee]()
+    functions = [n for n in functions if n.decl.name not in broken]
     for node in functions:
         with _apart(node, places, broken):
             found = callee(node, defined, numbers)
@@ -129,12 +134,16 @@ def _plainer(ast: c_ast.FileAST, places: Places) -> dict[str, LoopxformError]:
 def _apart(
     node: c_ast.FuncDef, places: Places, broken: dict[str, LoopxformError]
 ) -> Iterator[None]:
-    """What goes wrong inside is recorded as a problem of the function."""
+    """What goes wrong inside is recorded as a problem of the function, which may use a part of the
+    time that is left."""
     name = node.decl.name
+    place = places.loc(node.decl.coord, name)
     try:
-        with contained(name, places.loc(node.decl.coord, name)):
+        with budget.within(budget.part(SHARE)), contained(name, place):
             yield
     except LoopxformError as e:
+        if isinstance(e, budget.Exhausted):
+            e.loc = place
         broken.setdefault(name, e)
 
 

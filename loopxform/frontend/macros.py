@@ -17,6 +17,7 @@ from pcpp.parser import Action, OutputDirective
 from pcpp.preprocessor import Preprocessor
 
 from loopxform import trace
+from loopxform.budget import spend
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend import prelude, rawtext
 from loopxform.frontend.outside import COMPUTED, Outside, may_be
@@ -83,6 +84,7 @@ class _Macros(dict[str, Any]):
         self._cpp = cpp
 
     def __contains__(self, name: object) -> bool:
+        spend()
         known = super().__contains__(name) or self._cpp.find(str(name))
         self._cpp.asked(str(name), known=known)
         return known

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from loopxform.budget import Exhausted
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend import gnu, languages
 from loopxform.frontend.annotated import require_balance
@@ -15,12 +16,14 @@ from loopxform.frontend.preprocess import Reader, load, preprocess
 from loopxform.frontend.rawtext import bare, decode
 from loopxform.frontend.syntax import parse
 from loopxform.ir.nodes import Unit
+from loopxform.source import Loc
 
 
 def parse_file(path: str, options: CppOptions | None = None, *, text: str | None = None) -> Parsed:
     """Lowers the C file at `path`; `text` is its contents where it was read elsewhere (stdin).
 
-    Raises InputError where nothing of the file can be used. A function that cannot be read is
+    Raises InputError where nothing of the file can be used, and Exhausted where the limits in force
+    are too small for it. A function that cannot be read is
     left out and its error is in `problems`, unless no function is left.
     """
     reader = Reader()
@@ -29,6 +32,9 @@ def parse_file(path: str, options: CppOptions | None = None, *, text: str | None
     except InputError as e:
         e.sources = reader.sources
         raise _named(e) or e from e
+    except Exhausted as e:
+        e.loc, e.sources = e.loc or Loc(path, 1, 1), reader.sources
+        raise
     return replace(parsed, problems=_once(parsed.problems))
 
 

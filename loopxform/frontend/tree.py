@@ -7,6 +7,8 @@ from typing import Any, cast
 
 from pycparser import c_ast
 
+from loopxform.budget import spend
+
 
 def below(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
     """The direct children of a node, in text order."""
@@ -16,6 +18,7 @@ def below(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
 
 def every(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
     """`node` and all nodes below it, in text order."""
+    spend()
     waiting = [] if node is None else [node]
     while waiting:
         here = waiting.pop()

@@ -1,0 +1,56 @@
+"""Reading a file heeds the limits: what is too hard in one function is a problem of that function.
+
+Time passes here by questions: the clock moves by one second whenever it is looked at.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+import loopxform as lx
+from loopxform import budget
+from loopxform.budget import Budget, Exhausted, within
+
+EASY = "void easy(int n, float *b) { for (int i = 0; i < n; i++) b[i] = 1; }\n"
+JUMPS = "".join(f"L{k}: i++; if (a[i] > {k}) goto L{k * 7 % 25}; a[i] = {k};\n" for k in range(25))
+HARD = f"void hard(int n, int *a) {{ int i = 0; {JUMPS} }}\n"
+DOUBLED = "".join(
+    f"float g{k + 1}(float x) {{ float a = g{k}(x); float b = g{k}(a); return a + b; }}\n"
+    for k in range(6)
+)
+CALLS = f"float g0(float x) {{ return x + 1; }}\n{DOUBLED}"
+MACROS = "".join(f"#define A{k + 1} A{k} A{k}\n" for k in range(30))
+
+
+@pytest.fixture(autouse=True)
+def _ticking(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = count()
+    monkeypatch.setattr(budget, "cpu_seconds", lambda: float(next(seconds)))
+
+
+@pytest.mark.parametrize("text", [EASY + HARD, HARD + EASY, EASY + CALLS])
+def test_one_function_is_too_hard(text: str) -> None:
+    with within(Budget.of(3000)):
+        file = lx.loads(text)
+    assert "easy" in [r.name for r in file]
+    assert {e.code for e in file.parsed.problems} == {"LX104"}
+    for e in file.parsed.problems:
+        assert (e.help, e.loc is not None) == ("--time-limit allows more", True)
+    assert not lx.loads(text).parsed.problems
+
+
+def test_macros_that_grow_without_end() -> None:
+    text = f"#define A0 x +\n{MACROS}void f(float *a, float x) {{ a[0] = A30 x; }}\n"
+    with within(Budget.of(3000)), pytest.raises(Exhausted) as raised:
+        lx.loads(text)
+    assert raised.value.render().startswith("<text>:1:1: error: time limit: too hard")
+
+
+def test_values_that_double_with_every_line() -> None:
+    """A value in terms of arguments that would have 2^40 of them is not written out."""
+    lines = "".join(f"int t{k + 1} = t{k} + t{k};\n" for k in range(40))
+    text = f"void f(int t0, float *a) {{ {lines} for (int i = 0; i < t40; i++) a[i] = t40; }}\n"
+    with within(Budget.of(5000)):
+        assert [v.parallel for v in lx.loads(text)["f"].check()] == ["yes"]
