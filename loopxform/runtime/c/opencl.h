@@ -152,8 +152,21 @@ LX_VECTOR_TYPES(double)
 #define vstore8(v, n, p) LX_BY_TYPE(*(p), store, 8)(v, n, p)
 #define vstore16(v, n, p) LX_BY_TYPE(*(p), store, 16)(v, n, p)
 
-/* `(float4)(a, b, c, d)` of the kernels, which C would take for a comma operator. */
-#define LX_MAKE(T, ...) ((T){__VA_ARGS__})
+/* `(float4)(a, b, c, d)` of the kernels, which C would take for a comma operator; `(float4)(a)` is
+   four times a. */
+#define LX_MAKE(T, ...)                                                                            \
+  LX_17TH(__VA_ARGS__, LX_SET, LX_SET, LX_SET, LX_SET, LX_SET, LX_SET, LX_SET, LX_SET, LX_SET,      \
+          LX_SET, LX_SET, LX_SET, LX_SET, LX_SET, LX_SET, LX_SPLAT, )(T, __VA_ARGS__)
+#define LX_17TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, ...) q
+#define LX_SET(T, ...) ((T){__VA_ARGS__})
+#define LX_SPLAT(T, x)                                                                             \
+  ({                                                                                               \
+    T lx_v;                                                                                        \
+    const __typeof__(lx_v.s0) lx_x = (x);                                                          \
+    for (unsigned lx_n = 0; lx_n < sizeof lx_v / sizeof lx_x; lx_n++)                              \
+      (&lx_v.s0)[lx_n] = lx_x;                                                                     \
+    lx_v;                                                                                          \
+  })
 
 #define LX_EACH_2(T, v) (T)v.s0, (T)v.s1
 #define LX_EACH_4(T, v) LX_EACH_2(T, v), (T)v.s2, (T)v.s3

@@ -136,6 +136,7 @@ WORDS = (
         lambda x, _: 1 + 0 * x,
     ),
     ("((int4)(x, y, 3, 4)).s1 + convert_int2((float2)(x, y)).s0", lambda x, y: x + y),
+    ("((int4)(x + 1)).s0 + ((int16)(y)).sf + ((int2)(y, 1)).s1", lambda x, y: x + y + 2),
     ("vload4(0, a + i / 4 * 4).s2", lambda x, _: x // 4 * 4 + 2),
 )
 
