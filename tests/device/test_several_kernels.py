@@ -13,7 +13,7 @@ from harness import arrays_after, simulate
 from loopxform.api import loads
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose
+from loopxform.runtime.device import choose, devices
 from loopxform.runtime.oclgrind import run_under_oclgrind
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare
@@ -61,7 +61,7 @@ def test_bit_identical_to_the_c_program(tmp_path: Path, sizes: dict[str, int]) -
     assert found.arrays == ("b", "c")
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 def test_device_arrays_in_a_queue_without_order() -> None:
     import numpy as np
     import pyopencl as cl
@@ -71,7 +71,7 @@ def test_device_arrays_in_a_queue_without_order() -> None:
     from loopxform.runtime.opencl_queue import OpenCLQueue
 
     anarchy = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
-    here = choose()
+    here = devices()[0]
     context = cl.Context([here.handle])
     try:
         queue = cl.CommandQueue(context, properties=anarchy)
