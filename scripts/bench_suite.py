@@ -25,6 +25,7 @@ from loopxform.recipes.program import offload
 from loopxform.recipes.sizes import Options
 from loopxform.runtime.device import choose, context, pyopencl
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.opencl_queue import OpenCLQueue
 from loopxform.runtime.profiles import limits_of
 from loopxform.verify.check_run import arguments
 
@@ -69,7 +70,8 @@ def _timed(path: Path, args: argparse.Namespace, device: Any, queue: Any) -> boo
     for recipe in (None, "naive"):
         options = Options(reassociate=args.reassociate and recipe is None)
         done = offload(routine.function, {}, limits_of(device), options, recipe)
-        kernel = CompiledKernel(emit.kernel(done.derivation, contract=True), device, queue=queue)
+        plan = emit.kernel(done.derivation, contract=True)
+        kernel = CompiledKernel(plan, device, queue=OpenCLQueue(queue))
         result, taken = _calls(kernel, host, queue, args.repeat)
         results.append(result)
         times.append((kernel, *taken))
