@@ -62,10 +62,11 @@ void lx_switch(void **left, void *other)
 }
 #endif
 
+/* Pages are the process's once they are touched. AddressSanitizer's redzones need more of them. */
 #if defined(LX_ASAN)
-enum { LX_STACK = 1 << 20 };
+enum { LX_STACK = 1 << 22 };
 #else
-enum { LX_STACK = 1 << 18 };
+enum { LX_STACK = 1 << 20 };
 #endif
 
 /* The stacks of the work-items of a group, each below a page that nobody may touch. */

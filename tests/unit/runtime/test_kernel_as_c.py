@@ -176,6 +176,24 @@ def test_vectors_are_stored_and_atomics_lose_nothing() -> None:
     assert (a.reshape(-1, 4)[:, 3] == 1).all()
 
 
+@pytest.mark.parametrize("on", MODES)
+def test_work_items_that_wait_have_room_for_large_arrays(on: str) -> None:
+    source = """__kernel void f(__global int *a)
+{
+  __local int t[4];
+  int r[100000];
+  const int i = (int)get_local_id(0);
+  for (int n = 0; n < 100000; n++)
+    r[n] = n + i;
+  t[i] = r[i * 1000];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  a[get_global_id(0)] = t[3 - i] + r[99999];
+}"""
+    a = np.zeros(8, np.int32)
+    run(source, a, items=(8,), group=(4,), on=on)
+    assert a.tolist() == [1001 * (3 - i) + 99999 + i for i in (0, 1, 2, 3)] * 2
+
+
 def test_names_of_c_are_free_in_kernels() -> None:
     """What headers of C define must not be in the way."""
     source = """__constant float rand[2] = {2, 3};
