@@ -2,8 +2,9 @@
 
 An integer rounds at each step what is computed in floating point; a `_Bool` makes 1 of every number
 but 0, so that sums and exclusive ors depend on what came before; an extremum is compared before it
-is cut off to a type that does not hold it. Sums, products and bits of integers are the same modulo
-the size of the type. (C11 6.3.1.)
+is cut off to a type that does not hold it, or as an unsigned number, while partial results of a
+signed accumulator begin at the smallest signed one. Sums, products and bits of integers are the
+same modulo the size of the type. (C11 6.3.1.)
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ def order_hidden(op: str, target: Scalar, value: Scalar, operand: Expr) -> bool:
     if target is BOOL and op in ("+", "*", "^"):
         return op == "^" and _holds(target, value, operand)
     if target.is_integer and op in ("min", "max"):
-        return common(target, value).bytes == target.bytes or _holds(target, value, operand)
+        compared = common(target, value)
+        if compared.is_unsigned and not target.is_unsigned:
+            return False
+        return compared.bytes == target.bytes or _holds(target, value, operand)
     return True
 
 

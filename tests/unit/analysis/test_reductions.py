@@ -204,3 +204,35 @@ def test_an_openmp_extremum_is_proven_for_numbers() -> None:
     """
     (claim,) = loads(text)["f"].audit()
     assert (claim.proven, claim.assumes) == (True, ("no a[i] is NaN",))
+
+
+COMPARED = [
+    ("int m", "unsigned u[n]", "if (u[i] > m) m = u[i];", None),
+    ("int m", "unsigned u[n]", "if (m > u[i]) m = u[i];", None),
+    ("long m", "unsigned long u[n]", "m = u[i] < m ? m : u[i];", None),
+    ("int m", "int u[n]", "if (7u > m) m = 7u;", None),
+    ("unsigned m", "int u[n]", "if (u[i] > m) m = u[i];", True),
+    ("long m", "unsigned u[n]", "if (u[i] > m) m = u[i];", True),
+    ("int m", "unsigned short u[n]", "if (u[i] > m) m = u[i];", True),
+]
+
+
+@pytest.mark.parametrize(("accumulator", "array", "update", "proven"), COMPARED)
+def test_extrema_compared_without_sign_do_not_begin_at_the_smallest_signed_number(
+    accumulator: str, array: str, update: str, proven: bool | None
+) -> None:
+    """Each thread begins with INT_MIN, which is 2147483648 where it is compared with an unsigned
+    number, and stays there."""
+    clause = "min" if "m > u" in update else "max"
+    text = f"""
+    long f(int n, const {array})
+    {{
+      {accumulator} = 0;
+    #pragma omp parallel for reduction({clause}:m)
+      for (int i = 0; i < n; i++) {update}
+      return m;
+    }}
+    """
+    routine = loads(text)["f"]
+    ((verdict,), (claim,)) = routine.check(), routine.audit()
+    assert (verdict.parallel == "reduction", claim.proven) == (proven is True, proven)
