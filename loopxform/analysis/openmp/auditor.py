@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.openmp.called import called
 from loopxform.analysis.openmp.claim import RACES, Claim, Doubt, Finding
 from loopxform.analysis.openmp.clauses import clauses
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
@@ -82,7 +83,8 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
         text = "'default' makes variables private that no clause names, which is not modelled"
         return Claim(path, d.loc, d.text, doubts=(Doubt("LX314", text, d.loc),))
     start = initial(c, directives)
-    parts = (_unmodelled(c), clauses(c), pointers(c), start, _iterations(c), team(c, directives))
+    about = (_unmodelled(c), clauses(c), called(c), pointers(c))
+    parts = (*about, start, _iterations(c), team(c, directives))
     loose = frozenset(p.name for p in fn.globals if p.local or p.name in c.threadprivate)
     waits = _may_wait(c)
     told = tuple(dict.fromkeys(_weighed(x, loose, waits=waits) for x in chain(*parts)))
