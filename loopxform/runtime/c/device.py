@@ -26,7 +26,7 @@ def c_device(name: str = "c") -> DeviceInfo:
         command = compiler.command()
     except InputError as e:
         raise DeviceError(f"kernels cannot run as C: {e.message}", help=HELP) from e
-    mode, threads = MODES[name], len(os.sched_getaffinity(0))
+    mode, threads = MODES[name], _processors()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return DeviceInfo(
         index=-1,
@@ -50,6 +50,13 @@ def c_device(name: str = "c") -> DeviceInfo:
         driver_version="",
         handle=mode,
     )
+
+
+def _processors() -> int:
+    """Those that this process may use, where the system tells."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _name(mode: Mode, command: str) -> str:

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 _Thread_local struct lx_item *lx_me;
 
@@ -27,7 +26,6 @@ _Thread_local struct lx_item *lx_me;
 
 /* A change of stacks: keeps what a call keeps on the stack left, and goes on on the other. */
 void lx_switch(void **left, void *other) __attribute__((visibility("hidden")));
-void lx_start(void) __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
 #define LX_KEPT 7 /* six registers and the address */
@@ -62,17 +60,19 @@ void lx_switch(void **left, void *other)
 }
 #endif
 
-/* Pages are the process's once they are touched. AddressSanitizer's redzones need more of them. */
+/* program.py has no kernel compiled that needs more than 3/4 of it. So no page need be kept from use
+   between two stacks, of which a process has 65530 at most. AddressSanitizer's redzones need more.
+   LX_APART gives neighbours other sets of the caches. */
 #if defined(LX_ASAN)
-enum { LX_STACK = 1 << 22 };
+enum { LX_STACK = 1 << 22, LX_APART = 4096 };
 #else
-enum { LX_STACK = 1 << 20 };
+enum { LX_STACK = 1 << 20, LX_APART = 4096 };
 #endif
 
-/* The stacks of the work-items of a group, each below a page that nobody may touch. */
+/* The stacks of the work-items of a group. */
 struct lx_stacks {
   struct lx_stacks *next;
-  size_t items, bytes, page;
+  size_t items, bytes;
   char *memory;
 };
 
@@ -84,17 +84,17 @@ static inline struct lx_stacks *lx_stacks_new(size_t items)
   struct lx_stacks *s = malloc(sizeof *s);
   if (!s)
     return NULL;
-  s->page = (size_t)sysconf(_SC_PAGESIZE);
   s->items = items;
-  s->bytes = items * (LX_STACK + s->page);
+  s->bytes = items * (LX_STACK + LX_APART);
   s->memory = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (s->memory == MAP_FAILED) {
     free(s);
     return NULL;
   }
-  for (size_t n = 0; n < items; n++)
-    mprotect(s->memory + n * (LX_STACK + s->page), s->page, PROT_NONE);
+#ifdef MADV_NOHUGEPAGE
+  madvise(s->memory, s->bytes, MADV_NOHUGEPAGE); /* only the top of each is used */
+#endif
   return s;
 }
 
@@ -127,7 +127,7 @@ static void lx_stacks_give(struct lx_stacks *s)
 
 static char *lx_stack_of(const struct lx_stacks *s, size_t n)
 {
-  return s->memory + n * (LX_STACK + s->page) + s->page;
+  return s->memory + n * (LX_STACK + LX_APART);
 }
 
 /* ---------------------------------------------------------------- what sanitizers are told */

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from threading import Lock
 from typing import IO, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -129,7 +131,7 @@ class Here:
         local: Sequence[int],
         arguments: Sequence[Argument],
     ) -> int:
-        library = _library(str(program.path))
+        library = _library(program.path)
         launch = _Launch(dimensions=len(groups), parameters=len(arguments), threads=self.threads)
         size = 3 * ctypes.sizeof(ctypes.c_void_p)  # of struct lx_kernel
         launch.kernel = (
@@ -151,11 +153,20 @@ class Here:
 
 
 @cache
-def _library(path: str) -> Any:
+def _library(path: Path) -> Any:
     try:
-        return ctypes.CDLL(path)
+        return ctypes.CDLL(str(path))
     except OSError as e:
-        raise DeviceError(f"the compiled kernel cannot be loaded: {e}") from e
+        raise _not_loaded(path, e) from e
+
+
+def _not_loaded(path: Path, e: OSError) -> DeviceError:
+    """A file that is damaged is compiled anew the next time."""
+    path.unlink(missing_ok=True)
+    return DeviceError(f"the compiled kernel cannot be loaded: {e}", code="LX059", help=AGAIN)
+
+
+AGAIN = "try again; where programs cannot be run from that folder, set LOOPXFORM_CACHE to another"
 
 
 def _three(sizes: Sequence[int]) -> list[int]:
@@ -173,31 +184,34 @@ class Watched:
 
     def __init__(self, program: Program) -> None:
         self.mode = program.mode
+        self._one_at_a_time = Lock()
+        self._freed = list[int]()
         self._report = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the process
-        self._process = subprocess.Popen(
-            [str(program.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._report,
-            env={**os.environ, **_SANITIZERS},
-            preexec_fn=_as_laid_out,
-        )
-
+        try:
+            self._process = subprocess.Popen(
+                [str(program.path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._report,
+                env={**os.environ, **_SANITIZERS},
+                preexec_fn=_as_laid_out,
+            )
+        except OSError as e:
+            raise _not_loaded(program.path, e) from e
         weakref.finalize(self, _end, self._process, self._report)
 
-    @property
-    def ended(self) -> bool:
-        """Whether the process is gone."""
-        return self._process.poll() is not None
-
     def allocate(self, nbytes: int) -> int:
+        with suppress(IndexError):
+            while True:
+                self._ask(_numbers(FREE, self._freed.pop()), "")
         (address,) = self._ask(_numbers(ALLOCATE, nbytes), "Q")
         if not address:
             raise DeviceError(f"there is no memory for {nbytes} bytes")
         return int(address)
 
     def free(self, address: int) -> None:
-        self._ask(_numbers(FREE, address), "")
+        """Later: the garbage collector may call in the middle of a request."""
+        self._freed.append(address)
 
     def write(self, address: int, data: Array) -> None:
         self._ask(_numbers(WRITE, address, data.nbytes) + data.tobytes(), "")
@@ -228,14 +242,15 @@ class Watched:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         size = struct.calcsize(f"={answer}")
-        try:
-            self._process.stdin.write(request)
-            self._process.stdin.flush()
-            told = self._process.stdout.read(size)
-        except (BrokenPipeError, ValueError):
-            told = b""
-        if len(told) < size or self._process.poll() is not None:
-            raise self._ended()
+        with self._one_at_a_time:
+            try:
+                self._process.stdin.write(request)
+                self._process.stdin.flush()
+                told = self._process.stdout.read(size)
+            except (BrokenPipeError, ValueError):
+                told = b""
+            if len(told) < size or self._process.poll() is not None:
+                raise self._ended()
         return struct.unpack(f"={answer}", told)
 
     def _ended(self) -> DeviceError:

@@ -22,8 +22,11 @@ from loopxform.errors import DeviceError
 from loopxform.runtime.c.translate import CKernel, translated
 
 HERE = Path(__file__).parent
-LANGUAGE = ("-std=c11", "-w", "-fsigned-char", "-fno-strict-aliasing", "-ffp-contract=off")
+LANGUAGE = ("-std=c11", "-Wno-error", "-fsigned-char", "-fno-strict-aliasing", "-ffp-contract=off")
 """Arithmetic as C has it: what may be contracted need not be."""
+
+FRAME = 3 * 2**18
+"""Bytes of the stack that a work-item may use: 3/4 of its own (groups.c)."""
 
 HEADERS = ("opencl.h", "groups.h")
 
@@ -31,12 +34,13 @@ HEADERS = ("opencl.h", "groups.h")
 @dataclass(frozen=True, slots=True)
 class Mode:
     """How kernels are compiled: plain, or with a sanitizer. `groups` are options for groups.c,
-    which is compiled without it."""
+    which is compiled without it; `frame` is how many bytes of the stack a work-item may use."""
 
     name: str
     flags: tuple[str, ...]
     groups: tuple[str, ...] = ()
     finds: str = ""
+    frame: int = FRAME
 
     @property
     def sanitizer(self) -> bool:
@@ -49,6 +53,7 @@ ASAN = Mode(
     ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,bounds"),
     ("-DLX_ASAN",),
     "accesses out of bounds",
+    4 * FRAME,
 )
 TSAN = Mode("c+tsan", ("-O1", "-g", "-fsanitize=thread"), ("-DLX_TSAN",), "races")
 MODES = {m.name: m for m in (PLAIN, ASAN, TSAN)}
@@ -76,7 +81,8 @@ def program(source: str, mode: Mode, options: tuple[str, ...] = ()) -> Program:
     DeviceError with the compiler's words, InputError where there is no compiler."""
     c = translated(source)
     macros = [o for o in options if o.startswith(("-D", "-U"))]
-    flags = (*LANGUAGE, *mode.flags, *macros, f"-I{HERE}")
+    frame = f"-Wframe-larger-than={mode.frame}"
+    flags = (*LANGUAGE, frame, *mode.flags, *macros, f"-I{HERE}")
     parts = [HERE / "groups.c", *([HERE / "server.c"] if mode.sanitizer else [])]
     objects = [_object(part, (*mode.groups, "-O2", "-fPIC")) for part in parts]
     headers = [(HERE / h).read_text() for h in HEADERS]
@@ -113,11 +119,21 @@ def _built(key: str, words: Sequence[str], text: str, suffix: str = "") -> Path:
         message, notes = f"the kernel does not build with {command[0]}", _log(done.stderr)
         missing = any(_NO_SANITIZER.search(n) for n in notes)
         raise DeviceError(message, code="LX059", notes=notes, help=INSTALL if missing else None)
-    temporary.replace(path)
+    if _LARGE in done.stderr:
+        temporary.unlink(missing_ok=True)
+        notes = [line.strip() for line in done.stderr.splitlines() if _LARGE in line]
+        message = "the arrays of a work-item are too large for kernels as C"
+        raise DeviceError(message, code="LX059", notes=notes, help=SMALLER)
+    try:
+        temporary.replace(path)
+    except FileNotFoundError as e:
+        raise DeviceError(f"{command[0]} writes no file", code="LX059") from e
     return path
 
 
 INSTALL = "the compiler's sanitizers are not installed (Debian: libclang-rt-dev for clang); CC=gcc"
+SMALLER = "use smaller arrays inside the loops, or an OpenCL device (--device)"
+_LARGE = "-Wframe-larger-than"
 _NO_SANITIZER = re.compile(r"cannot find \S*(clang_rt|asan|tsan|ubsan)")
 _WRONG = re.compile(r"error|cannot find", re.IGNORECASE)
 
@@ -136,7 +152,8 @@ def _folder() -> Path:
         with suppress(OSError):
             kept.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _trim(kept.folder)
-            return kept.folder
+            if os.access(kept.folder, os.W_OK | os.X_OK):
+                return kept.folder
     import atexit
 
     folder = tempfile.mkdtemp(prefix="loopxform-")

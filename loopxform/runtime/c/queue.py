@@ -13,12 +13,23 @@ import numpy as np
 
 from loopxform.errors import ArgumentError, DeviceError
 from loopxform.runtime.arrays import Memory
-from loopxform.runtime.c.machine import Address, Argument, Here, Local, Machine, Watched
+from loopxform.runtime.c.machine import (
+    PARAMETERS,
+    Address,
+    Argument,
+    Here,
+    Local,
+    Machine,
+    Watched,
+)
 from loopxform.runtime.c.program import Mode, Program, program
 from loopxform.runtime.device import DeviceInfo
 
 GROUP = 64
 """Work-items of a group where the caller does not say."""
+
+LOCAL_ARRAYS = 64
+"""As LX_LOCAL_ARRAYS of groups.h."""
 
 
 class Buffer:
@@ -27,12 +38,7 @@ class Buffer:
     def __init__(self, machine: Machine, nbytes: int) -> None:
         self.machine, self.nbytes = machine, nbytes
         self.address = machine.allocate(nbytes)
-        weakref.finalize(self, _free, machine, self.address)
-
-
-def _free(machine: Machine, address: int) -> None:
-    if not (isinstance(machine, Watched) and machine.ended):
-        machine.free(address)
+        weakref.finalize(self, machine.free, self.address)
 
 
 class Kernel:
@@ -75,8 +81,15 @@ class CQueue:
         built = program(source, self.mode, options)
         if self.mode.sanitizer and self._program not in (None, built):
             raise DeviceError(f"{self.device} runs the kernels of one source in a queue")
+        if self._machine is None:
+            self._machine = Watched(built)
         self._program = built
-        return Kernel(built, name)
+        kernel = Kernel(built, name)
+        if len(kernel.about.params) > PARAMETERS:
+            raise DeviceError(f"{name} has more than {PARAMETERS} parameters")
+        if kernel.about.local_arrays > LOCAL_ARRAYS:
+            raise DeviceError(f"{name} has more than {LOCAL_ARRAYS} arrays in local memory")
+        return kernel
 
     def group_limit(self, kernel: Kernel) -> int:  # noqa: ARG002
         return self.device.max_group_size
@@ -87,6 +100,9 @@ class CQueue:
     def bind(self, kernel: Kernel, arguments: Sequence[Any]) -> None:
         if len(arguments) != len(kernel.about.params):
             raise DeviceError(f"{kernel.name} takes {len(kernel.about.params)} arguments")
+        wanted = sum(a.nbytes for a in arguments if isinstance(a, Local))
+        if wanted > self.device.local_bytes:
+            raise DeviceError(f"{kernel.name} wants {wanted} bytes of local memory")
         kernel.arguments = tuple(
             Address(a.address) if isinstance(a, Buffer) else a for a in arguments
         )
@@ -125,9 +141,7 @@ class CQueue:
     def machine(self) -> Machine:
         """Where memory lies and kernels run. Raises DeviceError before a sanitizer has one."""
         if self._machine is None:
-            if self._program is None:
-                raise DeviceError(f"{self.device} has no kernel yet, so no memory either")
-            self._machine = Watched(self._program)
+            raise DeviceError(f"{self.device} has no kernel yet, so no memory either")
         return self._machine
 
     def allocate(self, nbytes: int) -> Buffer:

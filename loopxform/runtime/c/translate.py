@@ -18,7 +18,7 @@ from dataclasses import dataclass
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _KERNEL = re.compile(r"__kernel\b[^{;]*?\b(\w+)\s*\(([^()]*)\)\s*\{", re.DOTALL)
 _LOCAL = re.compile(
-    r"^([ \t]*)__local\s+([A-Za-z_][\w \t]*?)\s+(\w+)((?:\[[^\];]*\])*)"
+    r"(?:^|(?<=[;{}]))([ \t]*)__local\s+([A-Za-z_][\w \t]*?)\s+(\w+)((?:\[[^\];]*\])*)"
     r"(?:\s*__attribute__\(\(.*?\)\))?\s*;",
     re.MULTILINE,
 )
@@ -35,6 +35,7 @@ class CKernel:
     name: str
     params: tuple[str, ...]
     barriers: bool
+    local_arrays: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ def _kernels(text: str) -> Iterator[CKernel]:
     ends = [m.start() for m in starts[1:]] + [len(text)]
     for m, end in zip(starts, ends):
         params = tuple(_param(p) for p in m[2].split(",") if p.strip() not in ("", "void"))
-        yield CKernel(m[1], params, bool(_BARRIER.search(text, m.end(), end)))
+        barriers = _BARRIER.search(text, m.end(), end) is not None
+        yield CKernel(m[1], params, barriers, len(_LOCAL.findall(text, m.end(), end)))
 
 
 def _param(text: str) -> str:

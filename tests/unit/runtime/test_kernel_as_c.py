@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 from loopxform.errors import ArgumentError, DeviceError
-from loopxform.runtime.c.program import HERE, LANGUAGE, MODES, program
-from loopxform.runtime.c.translate import translated
+from loopxform.runtime.c.machine import Here, Watched
+from loopxform.runtime.c.program import HERE, LANGUAGE, MODES, Program, program
+from loopxform.runtime.c.translate import CKernel, translated
 from loopxform.runtime.device import choose
 from loopxform.runtime.launch import BufferParam, Launcher, LocalParam, ScalarParam
 
@@ -292,3 +294,109 @@ def test_arrays_of_another_queue_are_refused() -> None:
 
 def test_the_language_has_no_contraction() -> None:
     assert "-ffp-contract=off" in LANGUAGE
+
+
+# ---------------------------------------------------------------- limits, threads, damaged files
+
+LARGE = """__kernel void f(__global int *a)
+{{
+  int own[{n}];
+  const int i = (int)get_local_id(0);
+  for (int k = 0; k < {n}; k++)
+    own[k] = a[k % 8] + i;
+  {barrier}
+  int sum = 0;
+  for (int k = 0; k < {n}; k++)
+    sum += own[(k * i + k) % {n}];
+  a[8 + get_global_id(0)] = sum;
+}}"""
+BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+
+@pytest.mark.parametrize("barrier", [BARRIER, ""])
+def test_arrays_of_work_items_fit_on_their_stacks_or_are_refused(barrier: str) -> None:
+    a = np.arange(16, dtype=np.int32)
+    run(LARGE.format(n=180_000, barrier=barrier), a, items=(8,), group=(4,), on="c")
+    own = np.arange(180_000) % 8 + np.arange(4)[:, None]
+    at = np.arange(180_000)
+    sums = [own[i][(at * i + at) % 180_000].sum() for i in range(4)]
+    assert a[8:].tolist() == [*sums, *sums]
+    with pytest.raises(DeviceError, match="too large"):
+        run(LARGE.format(n=400_000, barrier=barrier), a, items=(8,), group=(4,), on="c")
+
+
+def test_groups_of_many_processors_do_not_use_up_the_mappings_of_the_process() -> None:
+    source = f"""__kernel void f(__global int *a)
+{{ __local int t[1024];
+  const int i = (int)get_local_id(0);
+  t[i] = i;
+  {BARRIER}
+  a[get_global_id(0)] = t[1023 - i];
+}}"""
+    launcher = Launcher(choose("c"), source, "f", [BufferParam("a", "int32")])
+    launcher.queue.machine.threads = 64  # type: ignore[attr-defined]
+    a = np.zeros(64 * 1024, np.int32)
+    launcher.launch([a], a.shape, (1024,))
+    assert (a.reshape(64, 1024) == np.arange(1023, -1, -1)).all()
+    assert len(Path("/proc/self/maps").read_text().splitlines()) < 10_000
+
+
+def test_more_parameters_or_local_memory_than_there_is_are_refused() -> None:
+    a = np.zeros(4, np.int32)
+    many = ", ".join(f"const int x{n}" for n in range(256))
+    with pytest.raises(DeviceError, match="more than 256 parameters"):
+        run(
+            f"__kernel void f(__global int *a, {many}) {{ a[0] = x255; }}",
+            a,
+            *[np.int32(1)] * 256,
+            items=(4,),
+            group=(4,),
+            on="c",
+        )
+    arrays = "\n".join(f"  __local int t{n}[4];" for n in range(65))
+    source = f"__kernel void f(__global int *a)\n{{\n{arrays}\n  a[0] = t64[0];\n}}"
+    with pytest.raises(DeviceError, match="more than 64 arrays"):
+        run(source, a, items=(4,), group=(4,), on="c")
+    source = "__kernel void f(__global int *a, __local int *t) { a[0] = t[0]; }"
+    with pytest.raises(DeviceError, match="wants 2000000 bytes of local memory"):
+        run(source, a, LocalParam("t", 2_000_000), items=(4,), group=(4,), on="c")
+
+
+@pytest.mark.parametrize("on", ["c", "c+asan"])
+def test_threads_share_a_kernel(on: str) -> None:
+    source = f"""__kernel void f(__global int *a, const int x)
+{{
+  __local int t[4];
+  const int i = (int)get_local_id(0);
+  t[i] = x + i;
+  {BARRIER}
+  a[get_global_id(0)] = t[3 - i];
+}}"""
+    params = [BufferParam("a", "int32"), ScalarParam("x", "int32")]
+    launcher = Launcher(choose(on), source, "f", params)
+
+    def launched(x: int) -> bool:
+        a = np.zeros(40, np.int32)
+        launcher.launch([a, np.int32(x)], a.shape, (4,))
+        return bool((a.reshape(-1, 4) == x + np.arange(3, -1, -1)).all())
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(launched, range(80)))
+
+
+def test_a_damaged_file_is_compiled_anew(tmp_path: Path) -> None:
+    path = tmp_path / "kernel"
+    for mode in (MODES["c"], MODES["c+asan"]):
+        path.write_text("damaged")
+        path.chmod(0o700)
+        damaged = Program(path, (CKernel("f", ("*",), False, 0),), mode)
+        with pytest.raises(DeviceError, match="cannot be loaded"):
+            _load(damaged)
+        assert not path.exists()
+
+
+def _load(program: Program) -> None:
+    if program.mode.sanitizer:
+        Watched(program)
+    else:
+        Here(1).launch(program, 0, (1,), (1,), ())
