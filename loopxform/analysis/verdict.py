@@ -1,7 +1,8 @@
 """The verdict on every loop of a function.
 
 yes           no dependence is carried by the loop (storage declared inside it is private, and a
-              counter of an inner loop that nobody reads afterwards)
+              counter of an inner loop that nobody reads afterwards, or a pointer that each
+              iteration sets before it is used)
 privatizable  parallel once the listed variables are private (last value copied where live)
 reduction     the remaining carried dependences belong to recognised reductions
 no            a carried dependence is proven, with a witness
@@ -49,8 +50,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class LoopVerdict:
-    """One `for` of the file. `copies` are those of `private` whose last value is needed, `counters`
-    those that only count inner loops, each of which has its own."""
+    """One `for` of the file. `copies` are those of `private` whose last value is needed,
+    `uncarried` those that no dependence is about: they only count inner loops, each of which has
+    its own, or are other names for places in arrays."""
 
     path: Path
     loc: Loc | None
@@ -59,7 +61,7 @@ class LoopVerdict:
     parallel: Answer
     private: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
-    counters: tuple[str, ...] = ()
+    uncarried: tuple[str, ...] = ()
     reductions: tuple[Reduction, ...] = ()
     assumes: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
@@ -80,8 +82,8 @@ class LoopVerdict:
     @property
     def shared(self) -> tuple[str, ...]:
         """Those of `private` that are one variable for all iterations until they are made private,
-        counters aside."""
-        return tuple(name for name in self.private if name not in self.counters)
+        those aside that no dependence is about."""
+        return tuple(name for name in self.private if name not in self.uncarried)
 
     def json(self) -> dict[str, object]:
         """The loop as the contract of `check --format json` has it (DESIGN.md, section 7)."""
@@ -193,7 +195,7 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
         found.answer,
         found.private,
         found.copies,
-        found.counters,
+        found.uncarried,
         found.reductions,
         (*assumed(fn, loop), *(a for r in found.reductions for a in r.assumes)),
         found.reasons,
@@ -249,8 +251,8 @@ class _Sorted:
             private[loop.var] = True
         outside = visible(fn, path).keys() - {loop.var, *private, *(d.array for d in left)}
         inner = dict.fromkeys(s.var for s in _inner_loops(fn, path))
-        self.counters = tuple(name for name in inner if name in outside)
-        self.private = (*private, *self.counters)
+        self.uncarried = (*(name for name in inner if name in outside), *loop.sets)
+        self.private = (*private, *self.uncarried)
         self.shared = bool(private)
         self.copies = tuple(name for name, copy in private.items() if copy)
         self.reductions = tuple(reduced)

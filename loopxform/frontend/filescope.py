@@ -34,6 +34,8 @@ class FileScope:
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
         self.records = Records({})
+        self.iterated: dict[str, list[str]] = {}
+        """What loops set that is declared outside of them, by their places in the text."""
 
     def sees(self, function: str) -> Sees:
         """What is looked at of the state that a call of a math function in `function` changes."""

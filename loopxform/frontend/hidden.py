@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping
 
 from pycparser import c_ast
 
+from loopxform.frontend.directives import pragma_text
 from loopxform.frontend.tree import every
 from loopxform.ir.functions import CLASSES, INTEGER, base_name
 
@@ -98,7 +99,7 @@ def _names(node: c_ast.Node) -> frozenset[str]:
 
 def _access(node: c_ast.Node) -> re.Match[str] | None:
     """`#pragma STDC FENV_ACCESS ON`."""
-    return _ACCESS.match(node.string.strip()) if isinstance(node, c_ast.Pragma) else None
+    return _ACCESS.match(pragma_text(node).strip()) if isinstance(node, c_ast.Pragma) else None
 
 
 def _closure(name: str, calls: Mapping[str, frozenset[str]]) -> frozenset[str]:

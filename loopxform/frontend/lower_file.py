@@ -27,6 +27,7 @@ from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.directives import directive_of
 from loopxform.frontend.filescope import FileScope
 from loopxform.frontend.hidden import Hidden
+from loopxform.frontend.iterated import iterated
 from loopxform.frontend.lower_function import lower_function
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
@@ -66,7 +67,7 @@ def lower_file(
     of others. Raises InputError for an annotation that says nothing meaningful."""
     out = Lowered()
     scope = FileScope(obstacles(ast), Hidden(ast, parts), plain_layout=plain_layout)
-    broken = _plainer(ast, places)
+    broken = _plainer(ast, places, scope)
     for node in ast.ext:
         match node:
             case c_ast.Pragma():
@@ -95,7 +96,7 @@ def lower_file(
     return out
 
 
-def _plainer(ast: c_ast.FileAST, places: Places) -> dict[str, LoopxformError]:
+def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, LoopxformError]:
     """Control flow as if and for, calls as what they do, wherever that says the same. Returns what
     went wrong, by the names of functions."""
     broken: dict[str, LoopxformError] = {}
@@ -110,6 +111,7 @@ def _plainer(ast: c_ast.FileAST, places: Places) -> dict[str, LoopxformError]:
     for node in functions:
         # Where a function is nested too deeply, lowering says so.
         with _apart(node, places, broken), suppress(RecursionError):
+            scope.iterated.update(iterated(node))
             prototyped(node)
             without_builtins(node, defined)
             with_arrays(node, pointers, fresh[id(node)])

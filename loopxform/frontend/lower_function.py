@@ -119,7 +119,9 @@ class _Lowering:
         self.annotations = Annotations(
             self.table, places, self.facts.stable, before, known, part=part
         )
-        self.statements = Statements(self.x, self.facts, self.annotations, node.body)
+        self.statements = Statements(
+            self.x, self.facts, self.annotations, node.body, scope.iterated
+        )
 
     def run(self) -> LoweredFunction:
         name = self.node.decl.name

@@ -3,7 +3,7 @@ loops inside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import count
 
@@ -13,6 +13,7 @@ from loopxform.frontend.annotated import Annotations, Noted
 from loopxform.frontend.ctype import ctype
 from loopxform.frontend.directives import Directives
 from loopxform.frontend.facts import Facts
+from loopxform.frontend.iterated import place
 from loopxform.frontend.liveness import live_after
 from loopxform.frontend.lower_expr import Expressions
 from loopxform.frontend.lower_loop import Headers
@@ -30,6 +31,7 @@ from loopxform.ir.nodes import (
     Stmt,
     While,
 )
+from loopxform.ir.visit import declared, walk, writes
 
 _COUNTED = "write it as a for loop that counts to a bound"
 _JUMP = "write the jump as an if around what it skips, or as a for loop"
@@ -46,9 +48,11 @@ class Statements(SimpleStatements):
         facts: Facts,
         annotations: Annotations,
         function: c_ast.Compound,
+        iterated: Mapping[str, Sequence[str]],
     ) -> None:
         super().__init__(expressions)
         self.function = function
+        self.iterated = iterated
         self.facts = facts
         self.headers = Headers(expressions, facts)
         self.directives = Directives(self.table, self.places, self._reads_outside_loops)
@@ -184,9 +188,9 @@ class Statements(SimpleStatements):
             h.symbol.ir, h.lo, h.hi, Const(h.step), (), type=h.type, live_out=out, origin=origin
         )
         self.facts.enter(loop)
-        body = self.body(node.stmt)
+        loop = replace(loop, body=self.body(node.stmt))
         self.facts.leave()
-        return [replace(loop, body=body)]
+        return [replace(loop, sets=tuple(self._silently_set(node, loop)))]
 
     def _uncounted(self, node: c_ast.For, why: NotModelled) -> list[Stmt]:
         """A `for` whose header is not modelled: its start, and a while loop that ends with its
@@ -210,6 +214,15 @@ class Statements(SimpleStatements):
         symbol.ir = next(n for k in count(2) if (n := f"{symbol.name}_{k}") not in others)
         if symbol.type.base is not None:
             self.x.types[symbol.ir] = symbol.type.base
+
+    def _silently_set(self, node: c_ast.For, loop: For) -> Iterator[str]:
+        """What iterations of the user's text set outside of the loop, and the loop tree does not,
+        or in variables of each iteration."""
+        tree = writes((loop,)) | {s.var for _, s in walk((loop,)) if isinstance(s, For)}
+        own = declared((loop,)).keys() - {loop.var}
+        outside = (s for s in self.table.symbols if s.ir in tree - own)
+        known = {n.partition(".")[0] for s in outside for n in (s.name, s.spelling)}
+        return (n for n in self.iterated.get(place(node), ()) if n not in known)
 
     def _live_out(self, symbol: Symbol, node: c_ast.For) -> bool:
         """Whether the variable may be read after the loop, before another loop sets it."""

@@ -134,7 +134,9 @@ class For(Node):
     the loop and the one in it are walked in bands of so many iterations, there and back (the step
     of that name). The loop over the elements that a work-item of the loop over
     `dealt` has runs over those that the step `cyclic` gives it. With `stores`, so many iterations
-    store their elements at once (the step `store-vectors`).
+    store their elements at once (the step `store-vectors`). `sets` are other
+    variables of the text that its iterations set, in the words of the text; the loop tree does
+    without them.
     """
 
     var: str
@@ -154,6 +156,7 @@ class For(Node):
     serpentine: int = 0
     dealt: str = ""
     stores: int = 0
+    sets: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

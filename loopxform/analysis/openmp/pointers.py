@@ -28,6 +28,7 @@ def pointers(c: Construct) -> Told:
     """What is wrong, or not proven, about pointers that threads have copies of."""
     yield from _unset(c)
     yield from _set(c)
+    yield from _set_in_text(c)
     yield from _of_region(c)
     yield from _advancing(c)
     yield from _of_threads(c)
@@ -70,6 +71,17 @@ def _set(c: Construct) -> Told:
         else:
             text = f"a race on '{x.name}' could not be excluded: iterations set the shared pointer"
             yield Doubt("LX310", text, x.loc)
+
+
+def _set_in_text(c: Construct) -> Told:
+    """Shared variables that iterations set in the text only: the loop tree has pointers of each
+    iteration in the place of one that is set in several ways."""
+    spelling = dict(c.fn.spelling)
+    known = {spelling.get(x.name, x.name) for x in c.directive.sets}
+    for name in () if c.is_single else c.loop.sets:
+        if name not in known | c.private:
+            text = f"a race on '{name}' could not be excluded: iterations set it, and it is shared"
+            yield Doubt("LX310", text, c.directive.loc)
 
 
 def _same(d: Directive) -> Iterator[PointerSet]:

@@ -18,7 +18,6 @@ from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
 from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
-from loopxform.frontend.outline.variables import Variables
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.places import Places
 from loopxform.frontend.preprocess import Reader, preprocess
@@ -26,6 +25,7 @@ from loopxform.frontend.rawtext import continued, decode, strip_comments
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.syntax import parse
 from loopxform.frontend.tree import clone, every
+from loopxform.frontend.variables import Variables
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import Function
 from loopxform.source import Loc

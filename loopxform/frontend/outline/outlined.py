@@ -21,9 +21,9 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.liveness import Use, live_after, sequence
-from loopxform.frontend.outline.variables import Variables, changed
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.tree import clone, every, replace_children
+from loopxform.frontend.variables import Variables, changed
 from loopxform.ir.functions import is_known
 
 _JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | c_ast.Case | c_ast.Default
