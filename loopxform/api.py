@@ -211,7 +211,7 @@ def _choose(parsed: Parsed, name: str | None) -> Function:
         f"{len(meant)} functions have loop nests: {names}",
         loc=meant[1].origin.loc,
         code="LX053",
-        help=f"name one: --function {meant[0].name}",
+        help=f'name one: --function {meant[0].name}, or file["{meant[0].name}"] in Python',
     )
 
 
@@ -344,15 +344,17 @@ class Routine:
         {} for none; without it the copies are made that pay, where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
-        allowed.
+        allowed, or an option that the recipe has no use for.
         """
         from loopxform.recipes.sizes import Options
-        from loopxform.tile_arguments import TILING, require_sizes
+        from loopxform.tile_arguments import TILING, require_sizes, require_taken_by
         from loopxform.tiled import tile_routine  # loads what only tiling needs
 
         given = {name: value for name, value in locals().items() if name in TILING}
         require(TILING, **given)
         require_sizes(sizes, TILING)
+        chosen = recipe or variant
+        require_taken_by(chosen, {**given, **sizes})
         orders = None if layouts is None else tuple(_order(*x) for x in layouts.items())
         narrow = None if index is None else index == 32
         edges = Options(pad, edge_versions, orders, Rk, reassociate)
@@ -360,7 +362,6 @@ class Routine:
         fixed = tuple((specialise or {}).items())
         options = replace(options, fixed=fixed, bands=group_order, asynchronous=async_copies)
         options = replace(options, serpentine=serpentine, cyclic=cyclic, pack=pack, preload=preload)
-        chosen = recipe or variant
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)
 
     def offload(

@@ -39,7 +39,7 @@ CODES: dict[str, str] = {
     "LX050": "No OpenCL device, or a launch that failed.",
     "LX051": "No C compiler: `run` compiles your C as the reference.",
     "LX052": "The file has no function of that name.",
-    "LX053": "Several functions have loop nests: name one with --function.",
+    "LX053": "Several functions have loop nests: name one: --function, or file[NAME] in Python.",
     "LX054": "A size or an argument for the run is missing or cannot be.",
     "LX055": "A file or folder that cannot be written; nothing was written.",
     "LX056": 'A script of steps that cannot be read: JSON with "tiles" and "steps", as '

@@ -196,7 +196,8 @@ def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformErro
         f"no loop can run in parallel: {part.why}" if part.why else "no loop can run in parallel",
         loc=part.loc or fn.origin.loc,
         code="LX062",
-        help=f"name the function to have it on one work-item all the same: --function {owner}",
+        help=f"name the function to have it on one work-item all the same: --function {owner}, "
+        f'or file["{owner}"].offload() in Python',
     )
     answers = {v.parallel for v in judge(fn)}
     if answers and answers <= {"no", "reduction"}:

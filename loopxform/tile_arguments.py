@@ -15,11 +15,12 @@ from loopxform.arguments import (
     sizes_by_name,
     whole,
 )
-from loopxform.errors import ArgumentError
+from loopxform.errors import ArgumentError, IgnoredOption
 from loopxform.ir.types import INT_MAX
 from loopxform.nearest import did_you_mean
 from loopxform.recipes.limits import PROFILES, Limits
-from loopxform.recipes.sizes import NAMES, RECIPES
+from loopxform.recipes.sizes import NAMES, RECIPES, Recipe
+from loopxform.recipes.taken import EVERY, require_taken
 from loopxform.transforms.asynchronous import MOST_BUFFERS
 from loopxform.transforms.sites import LARGEST_TILE
 from loopxform.transforms.vectorise import WIDTHS
@@ -33,6 +34,19 @@ def require_sizes(sizes: Mapping[str, object], options: Iterable[str]) -> None:
             help = f"{did_you_mean(name, (*NAMES, *options))}tile sizes are {', '.join(NAMES)}"
             raise ArgumentError(f"there is no argument '{name}'", help=help)
         require_value(name, size, whole(1, LARGEST_TILE), "LX023")
+
+
+def require_taken_by(recipe: Recipe | None, given: Mapping[str, object]) -> None:
+    """Raises ArgumentError for the first argument that the recipe (None: any) has no use for."""
+    asked = (
+        name
+        for name, value in given.items()
+        if value is not None and (value is not False or TILING.get(name) is not FLAG)
+    )
+    try:
+        require_taken((name for name in asked if name.replace("_", "-") in EVERY), (recipe,))
+    except IgnoredOption as e:
+        raise ArgumentError(e.message, help=e.help) from None
 
 
 def _limits(value: Any) -> str | None:

@@ -105,7 +105,7 @@ def only_nest(fn: Function) -> LoopSite:
             f"function '{fn.name}' has no loop nest",
             loc=fn.origin.loc,
             code="LX060",
-            help="name another function with --function",
+            help="name another function: --function NAME, or file[NAME] in Python",
         )
     others = [s for s in fn.body if not isinstance(s, Decl) and not _ends(s)]
     extra = next((s for s in others if s is not nests[0][1]), None)

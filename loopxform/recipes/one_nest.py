@@ -124,7 +124,7 @@ def one_nest(
                 raise
             problem = e.message
     if strict:
-        help = "leave out --recipe: the nest is mapped with one work-item per iteration"
+        help = "leave out the recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
     return _apply(nest, naive(nest), given, limits, reason=problem)
 

@@ -111,7 +111,7 @@ def _require_modelled(fn: Function) -> None:
             f"function '{fn.name}' has no loop nest",
             loc=fn.origin.loc,
             code="LX060",
-            help="name another function with --function",
+            help="name another function: --function NAME, or file[NAME] in Python",
         )
 
 

@@ -57,7 +57,9 @@ class Options:
         """Raises UsageError for wishes that contradict each other."""
         if self.asynchronous and self.stages == 1:
             raise UsageError(
-                "asynchronous copies need a second buffer", help="--stages 2", subject="--stages"
+                "asynchronous copies need a second buffer",
+                help="ask for 2 stages or more",
+                subject="--stages",
             )
 
 

@@ -52,10 +52,11 @@ ON_DEVICE = frozenset(
 def require_taken(
     names: Iterable[str], recipes: Sequence[Recipe | None], target: Target = "opencl"
 ) -> None:
-    """Raises IgnoredOption for the first of the options, as they are written (`Ry`, `--Ry`), that
+    """Raises IgnoredOption for the first of the options, as they are written (`Ry`, `--Ry`, and
+    `group_order` in Python), that
     none of the recipes (None: any that fits), or the target, has a use for."""
     for written in names:
-        name = written.lstrip("-")
+        name = written.lstrip("-").replace("_", "-")
         if target == "openmp" and name in ON_DEVICE:
             message = f"tiled C for the CPU has no use for {written}"
             help = f"leave out {written}, which is about kernels on a device"

@@ -17,6 +17,7 @@ from loopxform.cli import main
 from loopxform.codegen import emit
 from loopxform.ir.visit import writes
 from loopxform.recipes.sizes import Recipe
+from loopxform.recipes.taken import TAKEN
 from loopxform.runtime.device import choose
 from loopxform.verify.check_run import Comparison, arguments
 from loopxform.verify.compare import compare
@@ -108,7 +109,8 @@ def test_recipes(name: str) -> None:
 
 
 def compiled(n: Nest, tiles: Mapping[str, int], recipe: Recipe | None = None) -> Comparison:
-    tiled = n.routine.tile(contract=False, recipe=recipe, **tiles)
+    taken = {s: size for s, size in tiles.items() if recipe is None or s in TAKEN[recipe]}
+    tiled = n.routine.tile(contract=False, recipe=recipe, **taken)
     plan = emit.kernel(tiled.derivation, contract=False)
     return Comparison(plan, CSource(str(n.file)), choose(), exact=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,24 @@ def test_names_are_told_as_they_are_written() -> None:
         require_taken(["--stages"], [None], "openmp")
     with pytest.raises(IgnoredOption, match="the recipe naive has no use for Ry"):
         wish({"recipe": "naive", "Ry": "4"})
+
+
+def test_calls_from_python_are_held_to_it() -> None:
+    mm = lx.load(CORPUS / "mm.c")["mm"]
+    refused: list[tuple[Recipe, dict[str, Any]]] = [
+        ("naive", {"Ry": 4}),
+        ("block", {"Rx": 2}),
+        ("naive", {"async_copies": True}),
+        ("naive", {"pad": False}),
+        ("reduce", {"pack": 0}),
+    ]
+    for recipe, given in refused:
+        words = f"the recipe {recipe} has no use for {next(iter(given))}"
+        with pytest.raises(lx.ArgumentError, match=words):
+            mm.tile(recipe=recipe, **given)
+        with pytest.raises(lx.ArgumentError, match=words):
+            mm.tile(variant=recipe, **given)
+    assert mm.tile(recipe="naive", Ty=4, edge_versions=False).sizes["Ty"] == 4
 
 
 def test_an_annotation_is_held_to_it() -> None:
