@@ -93,9 +93,10 @@ def _show(
         print("\n".join(line for a in answers for line in a.text(paint)))
     else:
         for r in reports:
-            if not r.loops:
+            judged = r.loops or r.claims or r.asserted
+            if not judged:
                 print(check_text.without_loops(r))
-            for f in r.functions if r.loops else ():
+            for f in r.functions if judged else ():
                 print("\n".join(check_text.function(f, r.name if many else None, paint)))
         if any(m.rows for r in reports for f in r.functions for m in f.matrices):
             print(check_text.LEGEND)
