@@ -123,6 +123,17 @@ def _in_force(budget: Budget) -> Iterator[Budget]:
         _current.reset(token)
 
 
+@contextmanager
+def whatever_is_left() -> Iterator[None]:
+    """What is asked inside heeds no budget: work that takes as long as the text is long, without
+    which nothing could be said of the rest."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def spend() -> None:
     """Raises Exhausted where the budget in force is used up."""
     budget = _current.get()

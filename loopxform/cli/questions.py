@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict
 from loopxform.api import Routine
+from loopxform.budget import Exhausted
 from loopxform.checked import CheckedFile
 from loopxform.cli.check_text import together, words
 from loopxform.errors import Paint, TransformError, UsageError, plain
-from loopxform.ir.nodes import For, Function, Stmt
+from loopxform.ir.nodes import For, Function, Opaque, Stmt
+from loopxform.ir.visit import walk
 from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
 from loopxform.transforms import Derivation, Step, step
@@ -21,8 +23,8 @@ from loopxform.transforms.derivation import with_tiles
 @dataclass(frozen=True)
 class Answer:
     """Whether something holds; `lines` say why, or what stands in the way, to a person, and
-    `reasons` to a tool. `loc` is the place that the question is about, `assumes` what a yes takes
-    for granted."""
+    `reasons` to a tool. What is `unknown` does not hold. `loc` is the place that the question is
+    about, `assumes` what a yes takes for granted."""
 
     question: str
     holds: bool
@@ -30,17 +32,22 @@ class Answer:
     reasons: tuple[str, ...]
     loc: Loc | None
     assumes: tuple[str, ...] = ()
+    unknown: bool = False
+
+    @property
+    def word(self) -> str:
+        return "yes" if self.holds else "unknown" if self.unknown else "no"
 
     def text(self, paint: Paint = plain) -> list[str]:
         first, *rest = self.lines or ("",)
-        answer = "yes" if self.holds else "no"
         granted = f" (if {', '.join(together(self.assumes))})" if self.assumes else ""
-        return [f"{self.question}: {paint(answer, answer)}{granted}; {first}", *rest]
+        return [f"{self.question}: {paint(self.word, self.word)}{granted}; {first}", *rest]
 
     def json(self) -> dict[str, object]:
         return {
             "question": self.question,
             "holds": self.holds,
+            **({"unknown": True} if self.unknown else {}),
             "reasons": list(self.reasons),
             "assumes": list(self.assumes),
         }
@@ -54,8 +61,21 @@ def can(routine: Routine, text: str) -> Answer:
     except UsageError as e:
         e.subject = text
         raise
-    with routine.contained():
-        return _answer(made, routine)
+    unread = (s for _, s in walk(routine.function.body) if isinstance(s, Opaque))
+    late = next((s.reason for s in unread if s.code == Exhausted.code), None)
+    if late is not None:
+        return _unknown(made, routine, late)
+    try:
+        with routine.contained():
+            return _answer(made, routine)
+    except Exhausted as e:
+        return _unknown(made, routine, f"{e.message}; {e.help}")
+
+
+def _unknown(made: Step, routine: Routine, why: str) -> Answer:
+    """The limits leave no time for an answer."""
+    loc = routine.function.origin.loc
+    return Answer(str(made), False, (why,), (why,), loc, unknown=True)
 
 
 def _answer(made: Step, routine: Routine) -> Answer:
@@ -115,7 +135,13 @@ def require(text: str, report: CheckedFile) -> Answer:
     lines += [r.message for v in wrong for r in v.reasons]
     granted = () if wrong else tuple(dict.fromkeys(a for v in found for a in v.assumes))
     place = (wrong or found)[0].loc
-    return Answer(text, not wrong, tuple(lines), tuple(lines), place, granted)
+    late = bool(wrong) and all(map(_is_late, wrong))
+    return Answer(text, not wrong, tuple(lines), tuple(lines), place, granted, unknown=late)
+
+
+def _is_late(v: LoopVerdict) -> bool:
+    """Whether the limits left no time for a verdict."""
+    return any(r.code == Exhausted.code for r in v.reasons)
 
 
 def at_line(report: CheckedFile, line: int, subject: str) -> tuple[LoopVerdict, ...]:

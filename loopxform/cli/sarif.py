@@ -148,8 +148,9 @@ class _Run:
         return self.result(error.code, "fail", text, place, function=f.name, related=related)
 
     def answer(self, a: Answer) -> Json:
-        text = f"{a.question}: {'yes' if a.holds else 'no'}; {'; '.join(a.reasons)}"
-        return self.result("question", "pass" if a.holds else "fail", text, a.loc)
+        text = f"{a.question}: {a.word}; {'; '.join(a.reasons)}"
+        kind: Kind = "open" if a.unknown else "pass" if a.holds else "fail"
+        return self.result("question", kind, text, a.loc)
 
     def result(
         self,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pycparser import c_ast
 
@@ -33,14 +34,14 @@ from loopxform.frontend.parsed import Note
 from loopxform.frontend.places import Places
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.routines import routine
+from loopxform.frontend.sketch import Sketch
 from loopxform.frontend.symbols import Symbol, enumerator
-from loopxform.frontend.tree import every
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
 
 SHARE = 1 / 8
-"""Of the time left, what reading one function may take."""
+"""Of the time left, what reading one function may take at least, however many there are."""
 
 
 @dataclass
@@ -66,31 +67,31 @@ def lower_file(
     that nothing in the text changes the layout of types; `parts` are functions made of statements
     of others. Raises InputError for an annotation that says nothing meaningful."""
     out = Lowered()
-    scope = FileScope(obstacles(ast), Hidden(ast, parts), plain_layout=plain_layout)
+    functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
+    with budget.whatever_is_left():
+        scope = FileScope(obstacles(ast), Hidden(ast, parts), plain_layout=plain_layout)
+        sketches = {id(n): Sketch.of(n) for n in functions}
     broken = _plainer(ast, places, scope)
+    left = {id(n): count for count, n in _counted(functions)}
     for node in ast.ext:
         match node:
             case c_ast.Pragma():
                 found = directive_of(node, places, {})
                 out.file_directives += [found] if found else []
                 out.pragmas.append(node)
-            case c_ast.Typedef():
-                _structs(node.type, scope, places)
-                _enumerators(node.type, scope, places)
-                t = named(ctype(node.type, scope.typedef), node.name)
-                scope.names[node.name] = Symbol(node.name, t, "type")
-            case c_ast.Decl():
-                _structs(node.type, scope, places)
-                _enumerators(node.type, scope, places)
-                if node.name:
-                    _declare(node, scope, places)
+            case c_ast.Typedef() | c_ast.Decl():
+                with budget.whatever_is_left():
+                    _declaration(node, scope, places)
             case c_ast.FuncDef():
-                _enumerators(node.decl.type, scope, places)
-                _declare(node.decl, scope, places)
-                if node.decl.name in broken:
-                    _left(node, broken[node.decl.name], places, out)
-                else:
-                    _lowered(node, scope, places, out, part=node.decl.name in parts)
+                with budget.whatever_is_left():
+                    _enumerators(node.decl.type, scope, places)
+                    _declare(node.decl, scope, places)
+                why = broken.get(node.decl.name)
+                if why is None:
+                    part = node.decl.name in parts
+                    why = _lowered(node, left[id(node)], scope, places, out, part=part)
+                if why is not None:
+                    _left(node, why, sketches[id(node)], places, out)
                 out.pragmas = []
     misplaced(out.pragmas, places)
     return out
@@ -100,48 +101,57 @@ def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, 
     """Control flow as if and for, calls as what they do, wherever that says the same. Returns what
     went wrong, by the names of functions."""
     broken: dict[str, LoopxformError] = {}
-    ast.ext = [x for n in ast.ext for x in (*_in_front(n, places, broken), n)]
+    functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
+    hoisting = {id(n): _in_front(n, left, places, broken) for left, n in _counted(functions)}
+    ast.ext = [x for n in ast.ext for x in (*hoisting.get(id(n), ()), n)]
     names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
     declared = [n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name]
     arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
     pointers = frozenset(n.name for n in declared if isinstance(n.type, c_ast.PtrDecl))
-    functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     fresh = {id(n): Fresh() for n in functions}
     defined = frozenset(n.decl.name for n in functions)
-    for node in functions:
+    for left, node in _counted(functions):
         # Where a function is nested too deeply, lowering says so.
-        with _apart(node, places, broken), suppress(RecursionError):
+        with _apart(node, left, places, broken), suppress(RecursionError):
             scope.iterated.update(iterated(node))
             prototyped(node)
             without_builtins(node, defined)
             with_arrays(node, pointers, fresh[id(node)])
             without_steps(node)
             structure(node, names, fresh[id(node)])
-    numbers, known = enumerators(ast), dict[str, Callee]()
+    known = dict[str, Callee]()
+    with budget.whatever_is_left():
+        numbers = enumerators(ast)
     functions = [n for n in functions if n.decl.name not in broken]
-    for node in functions:
-        with _apart(node, places, broken):
+    for left, node in _counted(functions):
+        with _apart(node, left, places, broken):
             found = callee(node, defined, numbers)
             if found is not None and found.name not in broken:
                 known[found.name] = found
     file = FileNames(defined, arrays)
-    for node in functions:
-        with _apart(node, places, broken), suppress(RecursionError):
+    for left, node in _counted(functions):
+        with _apart(node, left, places, broken), suppress(RecursionError):
             inline(node, known, file, fresh[id(node)])
             without_moves(node, arrays, fresh[id(node)])
     return broken
 
 
+def _counted(functions: Sequence[c_ast.FuncDef]) -> Iterator[tuple[int, c_ast.FuncDef]]:
+    """Each function, with how many are left from there on."""
+    return zip(range(len(functions), 0, -1), functions)
+
+
 @contextmanager
 def _apart(
-    node: c_ast.FuncDef, places: Places, broken: dict[str, LoopxformError]
+    node: c_ast.FuncDef, left: int, places: Places, broken: dict[str, LoopxformError]
 ) -> Iterator[None]:
-    """What goes wrong inside is recorded as a problem of the function, which may use a part of the
-    time that is left."""
+    """What goes wrong inside is recorded as a problem of the function, the first of those that are
+    `left`. It may use as much of the time as each of them, and as what comes after them."""
     name = node.decl.name
     place = places.loc(node.decl.coord, name)
+    share = max(SHARE, 1 / (left + 1))
     try:
-        with budget.within(budget.part(SHARE)), contained(name, place):
+        with budget.within(budget.part(share)), contained(name, place):
             yield
     except LoopxformError as e:
         if isinstance(e, budget.Exhausted):
@@ -150,27 +160,29 @@ def _apart(
 
 
 def _lowered(
-    node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered, *, part: bool
-) -> None:
-    """The function, if it is of the user's file, and what it is to those that call it."""
-    broken: dict[str, LoopxformError] = {}
-    with _apart(node, places, broken):
+    node: c_ast.FuncDef, left: int, scope: FileScope, places: Places, out: Lowered, *, part: bool
+) -> LoopxformError | None:
+    """Lowers the function, if it is of the user's file, and what it is to those that call it.
+    Returns why it is not read."""
+    untold: dict[str, LoopxformError] = {}
+    with _apart(node, left, places, untold):
         if places.file(node.decl.coord) == 1:
             _function(node, scope, places, out, part=part)
+    no_routine: dict[str, LoopxformError] = {}
+    with _apart(node, left, places, no_routine):
         made = routine(node, scope, places)
         if made is not None:
             scope.routines[made.name] = made
-    for error in broken.values():
-        _left(node, error, places, out)
+    errors = (e for e in no_routine.values() if not isinstance(e, budget.Exhausted))
+    return next(chain(untold.values(), errors), None)
 
 
 def _in_front(
-    node: c_ast.Node, places: Places, broken: dict[str, LoopxformError]
+    node: c_ast.FuncDef, left: int, places: Places, broken: dict[str, LoopxformError]
 ) -> list[c_ast.Node]:
     """What a function declares of the file."""
-    if isinstance(node, c_ast.FuncDef):
-        with _apart(node, places, broken), suppress(RecursionError):
-            return hoisted(node)
+    with _apart(node, left, places, broken), suppress(RecursionError):
+        return hoisted(node)
     return []
 
 
@@ -183,20 +195,38 @@ def _function(
     except NotModelled as why:
         loc = places.node(why.node)
         reason = f"{name}: {why.reason}"
-        error = UnsupportedC(reason, loc=loc, code=why.code, help=why.help or None)
-        _left(node, error, places, out)
-    else:
-        out.functions.append(done.function)
-        out.notes.extend(done.notes)
-        out.directives[name] = (*out.file_directives, *done.directives)
-        out.annotations[name] = done.annotations
+        raise UnsupportedC(reason, loc=loc, code=why.code, help=why.help or None) from why
+    out.functions.append(done.function)
+    out.notes.extend(done.notes)
+    out.directives[name] = (*out.file_directives, *done.directives)
+    out.annotations[name] = done.annotations
 
 
-def _left(node: c_ast.FuncDef, error: LoopxformError, places: Places, out: Lowered) -> None:
-    """A function that is not read, and why."""
-    pragmas = [*out.pragmas, *(n for n in every(node.body) if isinstance(n, c_ast.Pragma))]
+def _left(
+    node: c_ast.FuncDef, error: LoopxformError, sketch: Sketch, places: Places, out: Lowered
+) -> None:
+    """A function that is not read, and why. Where the limits are why, its loops are unknown."""
+    if isinstance(error, budget.Exhausted):
+        if places.file(node.decl.coord) != 1:
+            return
+        unknown = None if out.pragmas else sketch.unknown(node, error, places)
+        if unknown is not None:
+            out.functions.append(unknown)
+            return
     out.failed.append((node.decl.name, error))
-    out.annotations[node.decl.name] = unread(pragmas, places)
+    out.annotations[node.decl.name] = unread([*out.pragmas, *sketch.pragmas], places)
+
+
+def _declaration(node: c_ast.Typedef | c_ast.Decl, scope: FileScope, places: Places) -> None:
+    """What is declared outside of functions."""
+    _structs(node.type, scope, places)
+    _enumerators(node.type, scope, places)
+    match node:
+        case c_ast.Typedef():
+            t = named(ctype(node.type, scope.typedef), node.name)
+            scope.names[node.name] = Symbol(node.name, t, "type")
+        case c_ast.Decl(name=str()):
+            _declare(node, scope, places)
 
 
 def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:

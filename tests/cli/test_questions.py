@@ -143,3 +143,23 @@ def test_a_limit_of_time(tmp_path: Path, capsys: Capture) -> None:
     assert main(["check", str(file), "--time-limit", "0.8", "--format", "json"]) == 0
     (fn,) = json.loads(capsys.readouterr().out)["functions"]
     assert "LX104" in {r["code"] for loop in fn["loops"] for r in loop["reasons"]}
+
+
+def test_a_question_that_takes_too_long_is_unknown(tmp_path: Path, capsys: Capture) -> None:
+    """One diagnostic would say that the file is bad; the answer is that there is none."""
+    jumps = "".join(
+        f"L{k}: k++; if (a[k] > {k}) goto L{k * 7 % 60}; a[k] = {k};\n" for k in range(60)
+    )
+    loop = "for (int i = 0; i < n; i++) a[i] = 1;"
+    file = tmp_path / "t.c"
+    file.write_text(f"void f(int n, int *a)\n{{ int k = 0;\n{loop}\n{jumps} }}\n")
+    asked = ["--can", "reverse i", "--require", "parallel:3", "--time-limit", "0.2"]
+    assert main(["check", str(file), *asked]) == 1
+    can, require, why = capsys.readouterr().out.splitlines()
+    late = "time limit: too hard to analyse within it; --time-limit allows more"
+    assert can == f"reverse i: unknown; {late}"
+    assert require == "parallel:3: unknown; the verdict on the loop over 'i' is unknown"
+    assert why.strip() == late
+    assert main(["check", str(file), *asked, "--format", "json"]) == 1
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    assert [(a["holds"], a["unknown"]) for a in answers] == [(False, True)] * 2

@@ -12,6 +12,7 @@ import pytest
 import loopxform as lx
 from loopxform import budget
 from loopxform.budget import Budget, Exhausted, within
+from loopxform.checked import checked
 
 EASY = "void easy(int n, float *b) { for (int i = 0; i < n; i++) b[i] = 1; }\n"
 JUMPS = "".join(f"L{k}: i++; if (a[i] > {k}) goto L{k * 7 % 25}; a[i] = {k};\n" for k in range(25))
@@ -32,13 +33,53 @@ def _ticking(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("text", [EASY + HARD, HARD + EASY, EASY + CALLS])
 def test_one_function_is_too_hard(text: str) -> None:
-    with within(Budget.of(3000)):
+    with within(Budget.of(1500)):
         file = lx.loads(text)
     assert "easy" in [r.name for r in file]
     assert {e.code for e in file.parsed.problems} == {"LX104"}
     for e in file.parsed.problems:
         assert (e.help, e.loc is not None) == ("--time-limit allows more", True)
     assert not lx.loads(text).parsed.problems
+
+
+def test_one_function_may_take_half_of_the_time() -> None:
+    """It is not refused while there is as much left as it needs."""
+    loops = "for (int i = 0; i < n; i++) a[i] += 1;\n" * 40
+    text = f"void long_one(int n, int *a) {{ {loops} }}\n"
+    began = budget.cpu_seconds()
+    lx.loads(text)
+    needed = budget.cpu_seconds() - began
+    with within(Budget.of(4 * needed)):
+        assert not lx.loads(text).parsed.problems
+
+
+NESTED = """for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) a[i] += j;
+"""
+
+
+@pytest.mark.parametrize("seconds", [40, 100, 200, 400, 1000])
+def test_loops_of_a_function_that_is_not_read_in_time_are_unknown(seconds: int) -> None:
+    text = (
+        f"struct s {{ int x[2]; }};\n{EASY}{HARD.replace('int i = 0;', f'int i; {NESTED} i = 0;')}"
+    )
+    with within(Budget.of(seconds)):
+        report = checked(lx.loads(text))
+    assert not report.problems
+    hard = report["hard"]
+    assert [(v.line, v.var, v.depth, v.parallel) for v in hard.loops] == [
+        (3, "i", 0, "unknown"),
+        (4, "j", 1, "unknown"),
+    ]
+    assert {r.code for v in hard.loops for r in v.reasons} == {"LX104"}
+
+
+def test_a_function_with_pragmas_that_is_not_read_in_time_is_a_problem() -> None:
+    """What they claim is not passed over in silence."""
+    text = HARD.replace("int i = 0;", f"int i; \n#pragma omp parallel for\n{NESTED} i = 0;")
+    with within(Budget.of(400)):
+        report = checked(lx.loads(EASY + text))
+    assert [(e.code, e.loc.line if e.loc else 0) for e in report.problems] == [("LX104", 2)]
 
 
 def test_macros_that_grow_without_end() -> None:
