@@ -18,9 +18,11 @@ COMPILERS = ("cc", "gcc", "clang")
 LEVEL = "-O2"
 """How a build optimises that does not say: it decides `__OPTIMIZE__`."""
 
-_KEPT = re.compile(r"-(std=|ansi$|O|m(?!acro)|f|pthread$|-target=|-sysroot=).*", re.DOTALL)
+_KEPT = re.compile(
+    r"-(std=|ansi$|O|m(?!acro)|f|pthread$|trigraphs$|-target=|-sysroot=).*", re.DOTALL
+)
 _WITH_VALUE = frozenset(["-arch", "-target", "-isysroot"])
-_LANGUAGE = re.compile(r"-(std=|ansi$|O|m).*", re.DOTALL)
+_LANGUAGE = re.compile(r"-(std=|ansi$|trigraphs$|O|m).*", re.DOTALL)
 _FOREIGN = re.compile(r"-(m32|mx32|m16|mabi=ilp32|funsigned-char|fno-signed-char)")
 _DEFINE = re.compile(r"^#define (\w+)(.*)$", re.MULTILINE)
 

@@ -23,6 +23,7 @@ from loopxform.frontend import prelude, rawtext
 from loopxform.frontend.outside import COMPUTED, Outside, may_be
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.preprocess import Reader, is_file, missing_include
+from loopxform.frontend.standards import escaped, require_plain
 from loopxform.ir.decisions import Defined, Event, Expands, Holds, Line
 from loopxform.source import Loc
 
@@ -46,7 +47,7 @@ def expand(
     cpp = _Preprocessor(file, options, reader)
     out = io.StringIO()
     try:
-        cpp.parse(text, file)
+        cpp.parse(escaped(text), file)
         cpp.write(out)
         if any(now in out.getvalue() for now in cpp.now):
             trace.passing()
@@ -296,7 +297,10 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         if (is_system_include and not self.path) or not is_file(includepath):
             raise FileNotFoundError(includepath)
         shown = self._shown(includepath)
-        return io.StringIO(self._reader.add(shown, rawtext.read(includepath)))
+        text = rawtext.read(includepath)
+        stripped = self._reader.add(shown, text)
+        require_plain(shown, text, self.outside.options.flags)
+        return io.StringIO(escaped(stripped))
 
     def on_include_not_found(
         self, is_malformed: bool, is_system_include: bool, _curdir: str, includepath: str

@@ -15,6 +15,7 @@ from loopxform.errors import InputError
 from loopxform.frontend import prelude, rawtext
 from loopxform.frontend.outside import Outside, mentioned
 from loopxform.frontend.parsed import CppOptions
+from loopxform.frontend.standards import require_plain
 from loopxform.ir.decisions import Event
 from loopxform.nearest import nearest
 from loopxform.source import Loc, Sources
@@ -59,6 +60,7 @@ class Reader:
 def preprocess(file: str, text: str, options: CppOptions, reader: Reader) -> Preprocessed:
     """The preprocessed text of `text`, the contents of `file`."""
     stripped = reader.add(file, text)
+    require_plain(file, text, options.flags)
     if not stripped.endswith("\n"):
         stripped += "\n"
     headers = _plain_headers(stripped, options)

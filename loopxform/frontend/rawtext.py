@@ -6,6 +6,7 @@ Lines and columns of what is left are those of the user's file.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from loopxform import trace
 from loopxform.errors import InputError
@@ -26,7 +27,6 @@ _COMMENT_OR_LITERAL = re.compile(
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _SPLIT_COMMENT_MARK = re.compile(r"/(?:\\\n)+[/*]|\*(?:\\\n)+/")
 _SPLICE = re.compile(r"\\[ ]*\n")
-_TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
 
 
 def decode(data: bytes, file: str) -> str:
@@ -85,17 +85,23 @@ def strip_comments(text: str, file: str) -> str:
             )
         return blank(found)
 
-    out = _COMMENT_OR_LITERAL.sub(replacement, text)
-    if m := _TRIGRAPH.search(out):
-        where = place(file, out, m.start())
-        help = "write the character it stands for, or put a \\ between the question marks"
-        raise InputError("trigraphs are not read", loc=where, help=help, width=3)
-    return out
+    return _COMMENT_OR_LITERAL.sub(replacement, text)
+
+
+def comments(text: str) -> Iterator[re.Match[str]]:
+    return (m for m in _COMMENT_OR_LITERAL.finditer(text) if m.group()[0] == "/")
+
+
+def without_comments(text: str) -> str:
+    """`text` with blanks for comments, whatever else it holds."""
+    return _COMMENT_OR_LITERAL.sub(
+        lambda m: blank(m.group()) if m.group()[0] == "/" else m.group(), text
+    )
 
 
 def continued(text: str) -> frozenset[int]:
     """The offsets at which lines begin that go on with a comment or a line begun before."""
-    spans = [m.span() for m in _COMMENT_OR_LITERAL.finditer(text) if m.group()[0] == "/"]
+    spans = [m.span() for m in comments(text)]
     spans += [m.span() for m in _SPLICE.finditer(text)]
     ends = (n for a, b in spans for n in range(a, b) if text[n] == "\n")
     return frozenset(n + 1 for n in ends)
