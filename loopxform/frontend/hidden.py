@@ -13,8 +13,8 @@ FENV_ACCESS ON` at file scope says that everybody may look at the environment.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 
 from pycparser import c_ast
 
@@ -45,20 +45,11 @@ _PRAGMA = "#pragma STDC FENV_ACCESS"
 
 
 class Hidden:
-    """What the functions of a file see of that state. `parts` are functions made of statements of
-    the one that stands before them, or of all of them under its name."""
+    """What the functions of a file see of that state."""
 
-    def __init__(self, ast: c_ast.FileAST, parts: Collection[str] = ()) -> None:
-        nodes: dict[str, c_ast.FuncDef] = {}
-        self._owner: dict[str, str] = {}
-        functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
-        counts = Counter(n.decl.name for n in functions)
-        for n in functions:
-            name = n.decl.name
-            if name in parts and counts[name] == 1 and nodes:
-                self._owner[name] = next(reversed(nodes))
-            else:
-                nodes.setdefault(name, n)
+    def __init__(self, ast: c_ast.FileAST) -> None:
+        self._owner: Mapping[str, str] = {}
+        nodes = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
         self._named = {name: _names(n.body) for name, n in nodes.items()}
         calls = {name: found & nodes.keys() for name, found in self._named.items()}
         self._inside = {name: _closure(name, calls) for name in nodes}
@@ -66,6 +57,17 @@ class Hidden:
         switches = (m for n in ast.ext if (m := _access(n)))
         self._access = any(m.group(1) == "ON" for m in switches)
         self._clears = any_errno and any(_sets_errno(n.body) for n in nodes.values())
+
+    def with_parts(self, owners: Mapping[str, str]) -> Hidden:
+        """With functions made of statements of others, which `owners` names."""
+        out = copy(self)
+        out._owner = owners
+        return out
+
+    def reached(self, nodes: Iterable[c_ast.Node]) -> frozenset[str]:
+        """The functions of the file that statements name, and those that these name."""
+        named = (x.name for n in nodes for x in every(n) if isinstance(x, c_ast.ID))
+        return frozenset[str]().union(*(self._inside.get(name, ()) for name in named))
 
     def seen(self, function: str, call: str) -> str | None:
         """The state that a call of a math function may change, and that somebody looks at who runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -56,21 +56,38 @@ class Lowered:
     """Those in front of the next function."""
 
 
+@dataclass(frozen=True)
+class Around:
+    """What the functions of a file are to each other, whichever of them are lowered: what keeps
+    their bodies from standing in the place of a call, and what they see of hidden state."""
+
+    obstacles: Mapping[str, str]
+    hidden: Hidden
+
+    @classmethod
+    def of(cls, ast: c_ast.FileAST) -> Around:
+        with budget.whatever_is_left():
+            return cls(obstacles(ast), Hidden(ast))
+
+
 def lower_file(
     ast: c_ast.FileAST,
     places: Places,
     *,
     plain_layout: bool = True,
-    parts: Collection[str] = (),
+    parts: Mapping[str, str] | None = None,
+    around: Around | None = None,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `plain_layout` says
     that nothing in the text changes the layout of types; `parts` are functions made of statements
-    of others. Raises InputError for an annotation that says nothing meaningful."""
+    of others, which they name. `around` is that of the whole file where some of its functions are
+    but declared in `ast`. Raises InputError for an annotation that says nothing meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
-    with budget.whatever_is_left():
-        scope = FileScope(obstacles(ast), Hidden(ast, parts), plain_layout=plain_layout)
-        sketches = {id(n): Sketch.of(n) for n in functions}
+    sketches = {id(n): Sketch.of(n) for n in functions}
+    parts, around = parts or {}, around or Around.of(ast)
+    hidden = around.hidden.with_parts(parts)
+    scope = FileScope(around.obstacles, hidden, plain_layout=plain_layout)
     broken = _plainer(ast, places, scope)
     left = {id(n): count for count, n in _counted(functions)}
     for node in ast.ext:
@@ -109,7 +126,7 @@ def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, 
     arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
     pointers = frozenset(n.name for n in declared if isinstance(n.type, c_ast.PtrDecl))
     fresh = {id(n): Fresh() for n in functions}
-    defined = frozenset(n.decl.name for n in functions)
+    defined = frozenset(scope.own)
     for left, node in _counted(functions):
         # Where a function is nested too deeply, lowering says so.
         with _apart(node, left, places, broken), suppress(RecursionError):

@@ -12,7 +12,7 @@ from pycparser import c_ast
 from loopxform.errors import InputError, LoopxformError, UnsupportedC
 from loopxform.frontend import gnu
 from loopxform.frontend.desugar.definitions import prototyped
-from loopxform.frontend.lower_file import lower_file
+from loopxform.frontend.lower_file import Around, lower_file
 from loopxform.frontend.outline.aside import asides, of_function
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
 from loopxform.frontend.outline.configuration import expansions
@@ -128,9 +128,15 @@ class Original:
                 )
             else:
                 owned.setdefault(id(r.owner.node), []).append(node)
-        wanted = {r.name for r in regions} - made.keys()
+        wanted = {r.name: r.owner.name for r in regions if r.name not in made}
         tree = cast(Any, c_ast.FileAST)([clone(x) for x in self._with_parts(owned)])
-        done = lower_file(tree, self._places, plain_layout=self._plain_layout, parts=wanted)
+        done = lower_file(
+            tree,
+            self._places,
+            plain_layout=self._plain_layout,
+            parts=wanted,
+            around=self._around,
+        )
         for f in done.functions:
             if f.name in wanted:
                 made[f.name] = Part(f, done.annotations.get(f.name, ()))
@@ -139,16 +145,36 @@ class Original:
 
     def _with_parts(self, owned: Mapping[int, Sequence[c_ast.Node]]) -> Iterator[c_ast.Node]:
         """The file, and behind each function what stands for parts of it, each with the pragmas
-        that are about the whole function."""
+        that are about the whole function. A function that no part uses is but declared."""
+        parts = (part for several in owned.values() for part in several)
+        defined = self._around.hidden.reached(parts) | self._declaring
         before: list[c_ast.Node] = []
         for e in self.ast.ext:
-            yield e
-            if isinstance(e, c_ast.Pragma):
-                before.append(e)
-            elif isinstance(e, c_ast.FuncDef):
-                for part in owned.get(id(e), ()):
-                    yield from (*before, *of_function(e.body, self._places), part)
-                before = []
+            match e:
+                case c_ast.Pragma():
+                    before.append(e)
+                    continue
+                case c_ast.FuncDef():
+                    yield from (*before, e) if e.decl.name in defined else (e.decl,)
+                    for part in owned.get(id(e), ()):
+                        yield from (*before, *of_function(e.body, self._places), part)
+                case _:
+                    yield from (*before, e)
+            before = []
+
+    @cached_property
+    def _around(self) -> Around:
+        return Around.of(self.ast)
+
+    @cached_property
+    def _declaring(self) -> frozenset[str]:
+        """The functions that declare variables of other files, which parts of them may use."""
+        return frozenset(
+            n.decl.name
+            for n in self.ast.ext
+            if isinstance(n, c_ast.FuncDef)
+            and any(isinstance(x, c_ast.Decl) and "extern" in x.storage for x in every(n.body))
+        )
 
     def aside(self, owner: Definition, item: Item) -> InputError | None:
         """Why an annotation keeps a statement on the host, or something in it."""

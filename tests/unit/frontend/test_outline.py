@@ -3,10 +3,13 @@ the extents of statements in the text."""
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
+from loopxform import budget
 from loopxform.errors import InputError
-from loopxform.frontend.outline import Item, Original
+from loopxform.frontend.outline import Item, Original, Part
 from loopxform.frontend.parsed import CppOptions
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
@@ -237,3 +240,24 @@ f (void) /* { */
 )
 def test_text_that_does_not_show_its_statements(text: str) -> None:
     assert "f" not in read(text).definitions
+
+
+def test_taking_a_part_out_takes_as_long_whatever_else_is_in_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Time passes by questions here. The functions that a part does not use are not lowered."""
+    seconds = count()
+    monkeypatch.setattr(budget, "cpu_seconds", lambda: next(seconds))
+    loop = "for (int i = 0; i < n; i++) a[i] = twice(a[i]);"
+    used = f"static float twice(float x) {{ return x + x; }} void f(int n, float *a) {{ {loop} }}\n"
+    other = "void g{}(int n, float *a) {{ while (n) {{ a[n] = n; n--; }} }}\n"
+    work = []
+    for others in (1, 30):
+        o = read("".join(map(other.format, range(others))) + used)
+        region = o.region("f_1", o.definitions["f"], o.definitions["f"].body.items)
+        for _ in range(2):
+            with budget.within(budget.Budget.of(1e9)):
+                began = next(seconds)
+                assert isinstance(o.lower([region])["f_1"], Part)
+                work.append(next(seconds) - began)
+    assert work[1] == work[3] > 10
