@@ -120,12 +120,18 @@ def _around(line: str, column: int) -> tuple[str, int]:
 
 @contextmanager
 def about(subject: str) -> Iterator[None]:
-    """Errors raised inside are about this option or word of the command line."""
+    """Errors raised inside are about this option or word of the command line, but for what a
+    compiler does not take."""
     try:
         yield
     except LoopxformError as e:
-        e.subject = e.subject or subject
+        if e.code not in OF_COMPILERS:
+            e.subject = e.subject or subject
         raise
+
+
+OF_COMPILERS = frozenset(["LX051", "LX057", "LX059"])
+"""There is none, it does not take the user's C, or a kernel."""
 
 
 @contextmanager

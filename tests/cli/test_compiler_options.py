@@ -116,3 +116,12 @@ def test_the_folder_of_the_cmake_package(capsys: Capture) -> None:
     folder = Path(capsys.readouterr().out.strip())
     assert folder == Path(cli.__file__).parents[1] / "cmake"
     assert (folder / "LoopxformConfig.cmake").exists()
+
+
+def test_a_compiler_that_fails_is_no_fault_of_the_sizes(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("CC", "/bin/false")
+    assert main(["run", "f.c", "--size", "n=8", "-D", "VALUE=1", "--device", "c"]) == 2
+    text, carets = capsys.readouterr().err.splitlines()[2:4]
+    assert text[carets.index("^") :].startswith("run f.c")

@@ -5,8 +5,8 @@ no macro can stand for replaced.
     (float4)(a, b, c, d)            LX_MAKE(float4, a, b, c, d)
     convert_float4(v)               LX_CONVERT(float, 4, v)
 
-Behind the kernels stands a table of them, each with a function that takes its arguments from an
-array of addresses.
+Constants get names that no header of C declares. Behind the kernels stands a table of them, each
+with a function that takes its arguments from an array of addresses.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _LOCAL = re.compile(
 _VECTOR = r"(?:u?char|u?short|u?int|u?long|float|double)(?:2|4|8|16)"
 _LITERAL = re.compile(rf"\(({_VECTOR})\)\s*\(")
 _CONVERTED = re.compile(r"\bconvert_(u?char|u?short|u?int|u?long|float|double)(2|4|8|16)\(")
+_CONSTANT = re.compile(r"^__constant\s+[\w\s]+?\b(\w+)\s*[\[=]", re.MULTILINE)
 _BARRIER = re.compile(r"\bbarrier\s*\(")
 
 
@@ -53,7 +54,8 @@ def translated(source: str, name: str = "kernel.cl") -> Translation:
     body = _LOCAL.sub(_local, plain)
     body = _LITERAL.sub(r"LX_MAKE(\1, ", body)
     body = _CONVERTED.sub(r"LX_CONVERT(\1, \2, ", body)
-    parts = ['#include "opencl.h"', f'#line 1 "{name}"', body, *_table(kernels)]
+    names = (f"#undef {c}\n#define {c} lx_constant_{c}" for c in _CONSTANT.findall(plain))
+    parts = ['#include "opencl.h"', *names, f'#line 1 "{name}"', body, *_table(kernels)]
     return Translation("\n".join(parts) + "\n", kernels)
 
 

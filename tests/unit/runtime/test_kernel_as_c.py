@@ -199,10 +199,12 @@ def test_work_items_that_wait_have_room_for_large_arrays(on: str) -> None:
 def test_names_of_c_are_free_in_kernels() -> None:
     """What headers of C define must not be in the way."""
     source = """__constant float rand[2] = {2, 3};
+__constant int lround = 1;
+__constant uchar conj[1] = {1};
 __kernel void f(__global int *free, const int I)
 {
   const int linux = (int)get_global_id(0), complex = I, stdin = 1;
-  free[linux] = linux * complex + (int)rand[stdin];
+  free[linux] = linux * complex + (int)rand[stdin] * lround * conj[0];
 }"""
     out = np.zeros(4, np.int32)
     run(source, out, np.int32(5), items=(4,), group=(2,), on="c")
