@@ -190,7 +190,7 @@ class Statements(SimpleStatements):
         self.facts.enter(loop)
         loop = replace(loop, body=self.body(node.stmt))
         self.facts.leave()
-        return [replace(loop, sets=tuple(self._silently_set(node, loop)))]
+        return [replace(loop, sets=tuple(self._silently_set(node, loop, h.symbol)))]
 
     def _uncounted(self, node: c_ast.For, why: NotModelled) -> list[Stmt]:
         """A `for` whose header is not modelled: its start, and a while loop that ends with its
@@ -215,13 +215,13 @@ class Statements(SimpleStatements):
         if symbol.type.base is not None:
             self.x.types[symbol.ir] = symbol.type.base
 
-    def _silently_set(self, node: c_ast.For, loop: For) -> Iterator[str]:
+    def _silently_set(self, node: c_ast.For, loop: For, counter: Symbol) -> Iterator[str]:
         """What iterations of the user's text set outside of the loop, and the loop tree does not,
         or in variables of each iteration."""
         tree = writes((loop,)) | {s.var for _, s in walk((loop,)) if isinstance(s, For)}
-        own = declared((loop,)).keys() - {loop.var}
-        outside = (s for s in self.table.symbols if s.ir in tree - own)
-        known = {n.partition(".")[0] for s in outside for n in (s.name, s.spelling)}
+        own = declared((loop,)).keys()
+        found = (s for s in self.table.symbols if s.ir in tree - own and s.kind != "loop")
+        known = {n.partition(".")[0] for s in (counter, *found) for n in (s.name, s.spelling)}
         return (n for n in self.iterated.get(place(node), ()) if n not in known)
 
     def _live_out(self, symbol: Symbol, node: c_ast.For) -> bool:

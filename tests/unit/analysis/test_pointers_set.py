@@ -59,6 +59,14 @@ def test_a_pointer_that_is_set_in_several_loops() -> None:
     assert [(d.code, "'p'" in d.message) for d in claim.doubts] == [("LX310", True)]
 
 
+def test_a_pointer_that_counts_an_inner_loop() -> None:
+    body = "for (p = b; p < b + n; p++) a[i] += *p;"
+    found = routine(body, "return 0;").check()[0]
+    assert (found.parallel, found.private) == ("yes", ("p",))
+    (claim,) = routine(body, "return 0;", "").audit()
+    assert claim.proven is not True
+
+
 def test_a_pointer_that_is_used_afterwards_has_a_last_value() -> None:
     text = """
     int f(int n, int *a) {
