@@ -16,7 +16,8 @@ class Variables:
     """`meant` gives, for each `ID` by identity, the declaration of the function's that it names;
     names of the file are not in it. `types_inside` are types and
     constants that the function declares. `order` numbers the nodes of the function in text order,
-    `sets` are the places that modify a variable, `escaping` those that take its address."""
+    `sets` are the places that modify a variable, `escaping` those that take its address, `names`
+    what it names and declares."""
 
     def __init__(self, node: c_ast.FuncDef, types: Mapping[str, c_ast.Node]) -> None:
         self.types = types
@@ -25,6 +26,8 @@ class Variables:
         params = [p for p in (args.params if args else ()) if isinstance(p, c_ast.Decl) and p.name]
         self.params = frozenset(map(id, params))
         self.order = {id(x): n for n, x in enumerate(every(node))}
+        kinds = c_ast.ID | c_ast.Decl
+        self.names = frozenset(x.name for x in every(node) if isinstance(x, kinds))
         scope: Scope = {}
         for p in params:
             self._visit(p, scope)

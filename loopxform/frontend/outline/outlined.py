@@ -96,7 +96,7 @@ class _Outlining:
         self.variables, self.globals = variables, globals
         self.inside = [x for n in region for x in every(n)]
         self.coord = region[0].coord
-        self.taken = {x.name for x in every(function) if isinstance(x, c_ast.ID | c_ast.Decl)}
+        self.taken = set(variables.names)
         self.numbers: list[c_ast.Decl] = []
         self.others: list[c_ast.Decl] = []
         self.before: list[c_ast.Node] = []
