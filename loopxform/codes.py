@@ -37,7 +37,7 @@ CODES: dict[str, str] = {
     "registers. The formula is shown with its numbers.",
     "LX040": "The program is legal but cannot be written for the target asked for.",
     "LX050": "No OpenCL device, or a launch that failed.",
-    "LX051": "No C compiler: `run` compiles your C as the reference.",
+    "LX051": "No C compiler: `run` compiles your C as the reference, and kernels as C.",
     "LX052": "The file has no function of that name.",
     "LX053": "Several functions have loop nests: name one: --function, or file[NAME] in Python.",
     "LX054": "A size or an argument for the run is missing or cannot be.",

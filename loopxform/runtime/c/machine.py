@@ -186,6 +186,7 @@ class Watched:
         self.mode = program.mode
         self._one_at_a_time = Lock()
         self._freed = list[int]()
+        self._owner = os.getpid()
         self._report = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the process
         try:
             self._process = subprocess.Popen(
@@ -241,6 +242,8 @@ class Watched:
     def _ask(self, request: bytes, answer: str) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        if os.getpid() != self._owner:
+            raise DeviceError(f"{self.mode.name} runs for the process that compiled", help=FORKED)
         size = struct.calcsize(f"={answer}")
         with self._one_at_a_time:
             try:
@@ -275,6 +278,7 @@ def _end(process: subprocess.Popen[bytes], report: IO[bytes]) -> None:
                 stream.close()
 
 
+FORKED = "compile again in each process that was forked, or use --device c"
 _SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",

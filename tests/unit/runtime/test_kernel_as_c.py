@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -384,6 +385,22 @@ def test_threads_share_a_kernel(on: str) -> None:
 
     with ThreadPoolExecutor(4) as threads:
         assert all(threads.map(launched, range(80)))
+
+
+def test_a_process_under_a_sanitizer_is_not_shared_with_forks() -> None:
+    source = "__kernel void f(__global int *a) { a[get_global_id(0)] = 1; }"
+    launcher = Launcher(choose("c+asan"), source, "f", [BufferParam("a", "int32")])
+    a = np.zeros(4, np.int32)
+    child = os.fork()
+    if not child:
+        try:
+            launcher.launch([a], (4,), (4,))
+        except DeviceError as e:
+            os._exit(7 if "compile again" in str(e) else 1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    launcher.launch([a], (4,), (4,))
+    assert a.tolist() == [1, 1, 1, 1]
 
 
 def test_a_damaged_file_is_compiled_anew(tmp_path: Path) -> None:
