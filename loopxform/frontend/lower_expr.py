@@ -135,7 +135,8 @@ class Expressions:
         if not is_pointer_member(t):
             return False
         fields = (s.member_type for s in self.table.settings if s.member_type is not None)
-        return bool(self.table.calls) or any(map(is_pointer_member, fields))
+        known = not (self.table.calls or self.table.copies_pointers)
+        return not known or any(map(is_pointer_member, fields))
 
     def load(self, node: c_ast.Node) -> Load | Var:
         """The array element an ArrayRef or a dereference names, or the `x` of `*&x`."""

@@ -145,11 +145,18 @@ class Resolver:
             return
         if isinstance(target, c_ast.ID) and owner.type.derived:
             return
+        if (owner.kind != "local" or owner.is_pointer) and self._holds_pointer(owner.type.record):
+            self.table.copies_pointers = True
         made = copies(self._file.records, owner.type.record, target, value)
         if made is not None:
             for a in made:
                 self.visit(a)
             self.table.copies[id(node)] = made
+
+    def _holds_pointer(self, record: str) -> bool:
+        fields = self._file.records.fields.get(record, {}).values()
+        inner = (t.record for t in fields if t.record and not is_pointer_member(t))
+        return any(map(is_pointer_member, fields)) or any(map(self._holds_pointer, inner))
 
     # ------------------------------------------------------------ the walk
 
@@ -290,9 +297,14 @@ class Resolver:
         if symbol is None:
             return False
         (symbol.stores if symbol.type.derived else symbol.writes).append(self._next())
-        if not element and symbol.member_type and is_pointer_member(symbol.member_type):
-            self._set(symbol, None)
+        if not element:
+            self._pointer_set(symbol)
         return True
+
+    def _pointer_set(self, member: Symbol | None) -> None:
+        """Records that a member has another value, where it is a pointer."""
+        if member and member.member_type and is_pointer_member(member.member_type):
+            self._set(member, None)
 
     def _unary(self, node: c_ast.UnaryOp) -> None:
         if node.op == "*" and (x := self._meant(node)) is not node:
@@ -306,6 +318,8 @@ class Resolver:
             if isinstance(node.expr, c_ast.ID) and (own := self.table.of(node.expr)) is not None:
                 self.table.exposed.add(own)
                 self._set(own, None)
+            elif isinstance(node.expr, c_ast.StructRef):
+                self._pointer_set(self.table.of(node.expr))
         elif node.op == "!":
             self._truth(node.expr)
         elif node.op not in ("sizeof", "_Alignof") or not isinstance(node.expr, c_ast.Typename):

@@ -145,6 +145,8 @@ class Table:
     """The numbers that say whether pointers point somewhere (see `given`)."""
     exposed: set[Symbol] = field(default_factory=set)
     """Pointers whose own address is taken."""
+    copies_pointers: bool = False
+    """A struct with pointers in it is assigned, other than to a local."""
     jumps: bool = False
     """A goto or a switch occurs: text order is not the order of execution."""
 
