@@ -144,7 +144,7 @@ def _answer(compiler: tuple[str, ...], options: tuple[str, ...], text: str) -> s
         raise InputError(
             f"{compiler[0]} cannot be asked for its macros: {reason}",
             code="LX057",
-            help="set CC to the compiler of your build, and give its options with --cflags",
+            help="set CC to the compiler of your build, and give its options (--cflags, cflags=)",
         )
     if kept:
         kept.keep(key, Trace[object](), done.stdout)
