@@ -114,6 +114,8 @@ class _Finder(Generic[T]):
 
     def _inside(self, item: Item, why: Part | LoopxformError) -> bool:
         """Whether anything inside a statement was taken that cannot be taken itself."""
+        if not self.original.may_loop(item):
+            return False
         if any(list(map(self._block, item.bodies))):
             return True
         if isinstance(why, LoopxformError) and self.original.has_loop(item):

@@ -224,6 +224,11 @@ class Original:
         loops = c_ast.For | c_ast.While | c_ast.DoWhile
         return any(isinstance(x, loops) for n in item.nodes for x in every(n))
 
+    def may_loop(self, item: Item) -> bool:
+        """Whether a statement holds a loop, or a call that may stand for one."""
+        called = (isinstance(x, c_ast.FuncCall) for n in item.nodes for x in every(n))
+        return self.has_loop(item) or any(called)
+
     def region(self, name: str, owner: Definition, items: Sequence[Item]) -> Region:
         """Consecutive statements."""
         nodes = tuple(x for i in items for x in i.nodes)

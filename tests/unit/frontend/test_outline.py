@@ -261,3 +261,17 @@ def test_taking_a_part_out_takes_as_long_whatever_else_is_in_the_file(
                 assert isinstance(o.lower([region])["f_1"], Part)
                 work.append(next(seconds) - began)
     assert work[1] == work[3] > 10
+
+
+@pytest.mark.parametrize(
+    ("statement", "may"),
+    [
+        ("if (n) { a[0] = 1; if (n > 1) { a[1] = 2; } }", False),
+        ("if (n) { while (n) n--; }", True),
+        ("if (n) { fill(n, a); }", True),
+    ],
+)
+def test_what_may_hold_a_loop_is_looked_into(statement: str, may: bool) -> None:
+    fill = "void fill(int n, float *a) { for (int i = 0; i < n; i++) a[i] = 1; }"
+    o = read(f"{fill} void f(int n, float *a) {{ {statement} }}")
+    assert [o.may_loop(item) for item in items_of(o)] == [may]
