@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -30,11 +31,20 @@ def _below(folder: str) -> list[str]:
     out: list[str] = []
     for where, inner, files in os.walk(folder, onerror=refuse):
         inner[:] = sorted(d for d in inner if not d.startswith("."))
-        out += [os.path.normpath(os.path.join(where, f)) for f in sorted(files) if f.endswith(".c")]
+        paths = [os.path.normpath(os.path.join(where, f)) for f in sorted(files)]
+        out += [p for p in paths if p.endswith(".c") and not _is_pipe(p)]
     if not out:
         message = f"there is no C file in the folder '{folder}'"
         raise InputError(message, help="name a C file, or a folder that has some", subject=folder)
     return out
+
+
+def _is_pipe(path: str) -> bool:
+    """Whether reading would wait for somebody to write."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
 
 
 def progress(items: Sequence[Item], verb: str, unit: str = "file") -> Iterator[Item]:

@@ -97,15 +97,15 @@ def devices() -> tuple[DeviceInfo, ...]:
 
 def choose(spec: str | None = None, skipped: Skipped | None = None) -> DeviceInfo:
     """The device `spec` means: an index (`1`), `PLATFORM:DEVICE` (`0:0`), part of the name of a
-    device or platform, whatever the case, or a name of C_NAMES. None stands for the environment
+    device or platform, or a name of C_NAMES, whatever the case. None stands for the environment
     variable LOOPXFORM_DEVICE, else the first GPU, else the first device that builds kernels, else
     `c`; `skipped` is told the others, with the compiler's words, the first time that they are
     tried. Raises DeviceError."""
     spec = (spec if spec is not None else os.environ.get(ENVIRONMENT, "")).strip()
     if not spec:
         return _first_usable(skipped or _warn)
-    if spec in C_NAMES:
-        return _c_device(spec)
+    if spec.lower() in C_NAMES:
+        return _c_device(spec.lower())
     every = devices()
     if spec.isdigit():
         chosen = [d for d in every if d.index == int(spec)]

@@ -51,6 +51,15 @@ def test_each_file_once_in_the_order_given() -> None:
 
 
 @pytest.mark.usefixtures("project")
+def test_pipes_in_a_folder_are_no_files(tmp_path: Path) -> None:
+    folder = tmp_path / "piped"
+    folder.mkdir()
+    (folder / "f.c").write_text("int x;\n")
+    os.mkfifo(folder / "pipe.c")
+    (folder / "nowhere.c").symlink_to("missing.c")
+    assert c_files([str(folder)]) == [str(folder / n) for n in ("f.c", "nowhere.c")]
+
+
 def test_a_folder_without_c_is_an_error(capsys: Capture) -> None:
     Path("empty").mkdir()
     assert main(["check", "src/sum.c", "empty"]) == 2

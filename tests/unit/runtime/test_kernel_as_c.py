@@ -419,3 +419,7 @@ def _load(program: Program) -> None:
         Watched(program)
     else:
         Here(1).launch(program, 0, (1,), (1,), ())
+
+
+def test_names_of_devices_have_any_case() -> None:
+    assert [choose(name).place for name in ("C", "C+ASan")] == ["c", "c+asan"]
