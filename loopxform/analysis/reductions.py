@@ -1,6 +1,7 @@
 """Reductions at a loop: `s = s op e` with op associative and commutative, s used for nothing else.
 
     recognised: s += e, s -= e, s *= e, s = s op e, s = e op s   (op: + * & | ^ && ||)
+                s = s op e op f, s = s + e - f
                 s = fmin(s, e), s = e < s ? e : s (each orientation), if (e < s) s = e
                 if (e < s) { s = e; k = f; }: k goes with s (`extrema`)
     where e does not read s, and every other access of s in the loop is such an update with the
@@ -258,11 +259,11 @@ def _operand(target: Expr, value: Expr) -> tuple[str, Expr] | None:
     match value:
         case Bin("-", left, right) if left == target:
             return "+", right
-        case Bin("+" | "*" as op, _, _):
+        case Bin("-", left, right) if (rest := _without(target, left, "+")) is not None:
+            return "+", Bin("-", rest, right)
+        case Bin(op, _, _) if op in OPERATORS:
             rest = _without(target, value, op)
             return None if rest is None else (op, rest)
-        case Bin(op, left, right) if op in OPERATORS and target in (left, right):
-            return op, (right if left == target else left)
         case Call("fmin" | "fminf" | "fmax" | "fmaxf" as f, (left, right)):
             if target in (left, right):
                 return f[1:4], (right if left == target else left)
@@ -278,7 +279,7 @@ def _operand(target: Expr, value: Expr) -> tuple[str, Expr] | None:
 
 
 def _without(target: Expr, value: Expr, op: str) -> Expr | None:
-    """`value`, a chain of one operator, without its single operand `target`: `s + a + b`."""
+    """`value`, a chain of one operator, without its operand `target`: `s + a + b`."""
     match value:
         case Bin(o, left, right) if o == op:
             if left == target:

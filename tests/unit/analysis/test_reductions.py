@@ -236,3 +236,37 @@ def test_extrema_compared_without_sign_do_not_begin_at_the_smallest_signed_numbe
     routine = loads(text)["f"]
     ((verdict,), (claim,)) = routine.check(), routine.audit()
     assert (verdict.parallel == "reduction", claim.proven) == (proven is True, proven)
+
+
+CHAINS = [
+    ("unsigned", "^", "s = s ^ a[i] ^ i;"),
+    ("int", "&&", "s = s && a[i] > 0 && a[i] < 9;"),
+    ("int", "||", "s = s || a[i] > 9 || i == 3;"),
+    ("int", "|", "s = a[i] | s | 8;"),
+    ("double", "+", "s = s + a[i] * 2 - b[i];"),
+    ("double", "+", "s = a[i] + s - b[i];"),
+]
+
+
+@pytest.mark.parametrize(("type", "op", "update"), CHAINS)
+def test_chains_of_one_operator_are_updates(type: str, op: str, update: str) -> None:
+    text = f"""
+    double f(int n, const int a[n], const int b[n])
+    {{
+      {type} s = 1;
+    #pragma omp parallel for reduction({op}:s)
+      for (int i = 0; i < n; i++) {update}
+      return s;
+    }}
+    """
+    routine = loads(text)["f"]
+    ((verdict,), (claim,)) = routine.check(), routine.audit()
+    assert (verdict.parallel, claim.proven) == ("reduction", True)
+
+
+@pytest.mark.parametrize("update", ["s = a[i] - s - b[i];", "s = a[i] - (b[i] + s);", "s = s - s;"])
+def test_chains_that_turn_the_sign_are_none(update: str) -> None:
+    loop = f"for (int i = 0; i < n; i++) {update}"
+    text = f"int f(int n, int s, int a[n], int b[n]) {{ {loop} return s; }}"
+    (verdict,) = loads(text)["f"].check()
+    assert verdict.parallel == "no"
