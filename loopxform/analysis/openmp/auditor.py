@@ -78,7 +78,10 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
         return Claim(path, d.loc, d.text, doubts=(Doubt(code, reason, loop.origin.loc),))
     c = construct(fn, directives, n, path)
     if c.is_sequential:
-        return Claim(path, d.loc, d.text)
+        told = tuple(map(_in_order, clauses(c)))
+        findings = tuple(x for x in told if isinstance(x, Finding))
+        doubts = tuple(x for x in told if isinstance(x, Doubt))
+        return Claim(path, d.loc, d.text, findings, doubts)
     if c.has_private_default:
         text = "'default' makes variables private that no clause names, which is not modelled"
         return Claim(path, d.loc, d.text, doubts=(Doubt("LX314", text, d.loc),))
@@ -95,6 +98,14 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
     numbers = (a for r in reductions(fn, path) if r.array in reduced for a in r.assumes)
     granted = (*assumed(fn, loop), *numbers, *alike)
     return Claim(path, d.loc, d.text, findings, doubts, granted)
+
+
+def _in_order(x: Finding | Doubt) -> Finding | Doubt:
+    """What a clause does where one thread runs all iterations in order: copies have no value at
+    first, and lose theirs at the end; what else goes wrong needs other threads."""
+    if isinstance(x, Doubt) or x.code in ("LX302", "LX303"):
+        return x
+    return Doubt("LX311", x.message, x.loc)
 
 
 def _may_wait(c: Construct) -> bool:
