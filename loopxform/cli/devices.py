@@ -37,8 +37,15 @@ def _list_devices() -> None:
     for d in found:
         _show(d)
         _show_failure(d)
-    for name in C_NAMES:
-        _show(choose(name))
+    try:
+        compiled = [choose(name) for name in C_NAMES]
+    except DeviceError as e:
+        if not found:
+            raise
+        print(e.message)
+    else:
+        for d in compiled:
+            _show(d)
 
 
 def _show(d: DeviceInfo) -> None:

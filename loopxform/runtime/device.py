@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from loopxform.errors import DeviceError
 
 ENVIRONMENT = "LOOPXFORM_DEVICE"
-INSTALL = 'pip install "pyopencl[pocl]" brings an OpenCL for the CPU; --device c needs none'
+INSTALL = 'pip install "pyopencl[pocl]" brings one for the CPU; with gcc or clang none is needed'
 C_PLATFORM = "kernels as C"
 C_NAMES = ("c", "c+asan", "c+tsan")
 

@@ -356,3 +356,12 @@ def test_check_audits_openmp(tmp_path: Path, capsys: Capture) -> None:
     ]
     path.write_text(WRONG_CLAIM.replace("for\n", "for private(j)\n"))
     assert run("check", path) == 0
+
+
+@pytest.mark.opencl
+def test_devices_without_a_c_compiler() -> None:
+    command = [sys.executable, "-m", "loopxform", "devices"]
+    environment = {**os.environ, "CC": "no-such-compiler"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "kernels cannot run as C: no C compiler: no-such-compiler not found" in done.stdout
+    assert "  h100 " in done.stdout
