@@ -20,6 +20,7 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.callee import defines_type
+from loopxform.frontend.directives import pragma_text
 from loopxform.frontend.liveness import Use, live_after, sequence
 from loopxform.frontend.refusal import NotModelled
 from loopxform.frontend.tree import clone, every, replace_children
@@ -351,7 +352,7 @@ def _copied(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node | None])
 
 def _marks_scop(node: c_ast.Node) -> bool:
     """What is taken out is looked at as a whole."""
-    return isinstance(node, c_ast.Pragma) and node.string.strip() in ("scop", "endscop")
+    return isinstance(node, c_ast.Pragma) and pragma_text(node) in ("scop", "endscop")
 
 
 def _rename(t: c_ast.Node, name: str) -> None:
