@@ -63,7 +63,8 @@ class Reduction:
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        return tuple(f"no {e} is NaN" for e in self.numbers)
+        each = tuple(f"no {e} is NaN" for e in self.numbers)
+        return (*each, f"{self.var} is not NaN before the loop") if each else ()
 
 
 @dataclass(frozen=True, slots=True)

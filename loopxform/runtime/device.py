@@ -157,7 +157,8 @@ def _c_device(name: str, without: DeviceError | None = None) -> DeviceInfo:
     except DeviceError as e:
         if without is None:
             raise
-        raise DeviceError(without.message, notes=[*without.notes, e.message], help=INSTALL) from e
+        help = f"install gcc or clang, and kernels run as C; {INSTALL}"
+        raise DeviceError(without.message, notes=[*without.notes, e.message], help=help) from e
 
 
 def context(device: DeviceInfo) -> Any:

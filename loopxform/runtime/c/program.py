@@ -103,6 +103,11 @@ def _key(*parts: str) -> str:
     return digest(repr(compiler.stamp()).encode(), *(p.encode() for p in parts))
 
 
+def _command() -> list[str]:
+    """The compiler; which sanitizer runs is the mode's to say."""
+    return [word for word in compiler.command() if not word.startswith("-fsanitize")]
+
+
 def _built(key: str, words: Sequence[str], text: str, suffix: str = "") -> Path:
     """The file that the compiler makes of a text, or made of it before."""
     folder = _folder()
@@ -112,7 +117,7 @@ def _built(key: str, words: Sequence[str], text: str, suffix: str = "") -> Path:
             os.utime(path)
         return path
     temporary = folder / f"{key}.{os.getpid()}.{os.urandom(4).hex()}{suffix}"
-    command = [*compiler.command(), *words, "-o", str(temporary)]
+    command = [*_command(), *words, "-o", str(temporary)]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         temporary.unlink(missing_ok=True)

@@ -423,3 +423,14 @@ def _load(program: Program) -> None:
 
 def test_names_of_devices_have_any_case() -> None:
     assert [choose(name).place for name in ("C", "C+ASan")] == ["c", "c+asan"]
+
+
+def test_a_sanitizer_of_the_compiler_of_the_build_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python could not load such a library."""
+    monkeypatch.setenv("CC", "gcc -fsanitize=address")
+    out = np.zeros(4, np.int32)
+    source = "__kernel void f(__global int *a) { a[get_global_id(0)] = 41 + 1; /* CC */ }"
+    run(source, out, items=(4,), group=(2,), on="c")
+    assert out.tolist() == [42] * 4
