@@ -69,12 +69,16 @@ class Budget:
     _look: float = -inf
 
     @staticmethod
-    def of(seconds: float | None = None, mebibytes: float | None = None) -> Budget:
-        """So many CPU seconds from now, so much memory; None is no limit."""
-        return Budget(
-            inf if seconds is None else cpu_seconds() + seconds,
-            inf if mebibytes is None else mebibytes * MEBIBYTE,
-        )
+    def of(
+        seconds: float | None = None, mebibytes: float | None = None, in_use: int | None = None
+    ) -> Budget:
+        """So many CPU seconds from now, so much memory more than is `in_use` (bytes; None: now, for
+        the caller's own data are not ours to count); None is no limit."""
+        if mebibytes is None:
+            most = inf
+        else:
+            most = (memory_bytes() if in_use is None else in_use) + mebibytes * MEBIBYTE
+        return Budget(inf if seconds is None else cpu_seconds() + seconds, most)
 
     @property
     def left(self) -> float:

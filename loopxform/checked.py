@@ -44,9 +44,9 @@ def check(
     **options: Sequence[str],
 ) -> CheckedFile:
     """Judges every loop of a C file, or of one of its functions. `time_limit` is the CPU time for
-    the file, in seconds, and `memory_limit` what the process may have in use, in MiB: what needs
-    more is unknown for that reason. `include`, `define` and `undefine` list what -I, -D and -U of a
-    C compiler take.
+    the file, in seconds, and `memory_limit` what the process may take beyond what it has, in MiB:
+    what needs more is unknown for that reason. `include`, `define` and `undefine` list what -I, -D
+    and -U of a C compiler take.
 
     Raises InputError where nothing of the file can be read, or it has no such function, Exhausted
     where the limits do not suffice to read it, and ArgumentError.

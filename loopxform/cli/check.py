@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from loopxform.budget import Budget, within
+from loopxform.budget import Budget, memory_bytes, within
 from loopxform.checked import CheckedFile, checked
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
@@ -32,8 +32,9 @@ def main(args: argparse.Namespace) -> int:
     reports: list[CheckedFile] = []
     answers: list[questions.Answer] = []
     failed: list[LoopxformError] = []
+    in_use = memory_bytes()
     for path in inputs.progress(files, "judging"):
-        limit = Budget.of(seconds, mebibytes)
+        limit = Budget.of(seconds, mebibytes, in_use)
         try:
             with within(limit), contained(path, Loc(path, 1, 1)):
                 file = read(args, path)

@@ -58,6 +58,6 @@ def options() -> Parser:
         "--memory-limit",
         default=str(MEBIBYTES),
         metavar="MIB",
-        help=f"memory in use (default {MEBIBYTES}); beyond it: unknown",
+        help=f"memory to take (default {MEBIBYTES}); beyond it: unknown",
     )
     return p

@@ -144,12 +144,16 @@ def test_limits_end_with_their_block() -> None:
 
 
 def test_memory_is_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "memory_bytes", lambda: 900 * budget.MEBIBYTE)
-    with within(Budget.of(mebibytes=1000)):
+    """Of what is taken after the beginning: the caller may have much in use."""
+    larger, smaller = (Budget.of(mebibytes=n, in_use=5000 * budget.MEBIBYTE) for n in (1000, 800))
+    monkeypatch.setattr(budget, "memory_bytes", lambda: 5900 * budget.MEBIBYTE)
+    with within(larger):
         assert [v.parallel for v in judge(summed())] != ["unknown", "unknown"]
     forget()
-    with within(Budget.of(mebibytes=800)):
+    with within(smaller):
         verdicts = judge(summed())
+    assert Budget.of(mebibytes=1).bytes == 5901 * budget.MEBIBYTE
+    Budget.of(mebibytes=1).spend()
     whys = {r.message for v in verdicts for r in v.reasons}
     assert whys == {"memory limit: too hard to analyse within it; --memory-limit allows more"}
 
