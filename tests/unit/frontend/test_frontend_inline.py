@@ -177,11 +177,11 @@ def caller(seed: int) -> str:
 @needs_compiler
 def test_random_calls_mean_the_same() -> None:
     source = "int g; static int s(int n) { return n * n & 63; }\n" + "\n".join(
-        map(caller, range(60))
+        map(caller, range(25))
     )
     calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1], "g": n} for n in (1, 4)]
     compared, reasons = compare(source, *calls, only="f")
-    assert compared >= 20, reasons
+    assert compared >= 7, reasons
 
 
 @needs_compiler

@@ -180,7 +180,7 @@ def arguments(n: int) -> dict[str, object]:
 
 @needs_compiler
 def test_random_walks_do_what_the_compiler_makes_of_them() -> None:
-    names = [f"f{seed}" for seed in range(150)]
+    names = [f"f{seed}" for seed in range(60)]
     programs = "\n".join(Walker(seed).text(name) for seed, name in enumerate(names))
     compared, reasons = compare(f"#include <stddef.h>\n{programs}", *map(arguments, (0, 1, 4)))
-    assert compared > 75, reasons
+    assert compared > 25, reasons
