@@ -60,6 +60,7 @@ def test_pipes_in_a_folder_are_no_files(tmp_path: Path) -> None:
     assert c_files([str(folder)]) == [str(folder / n) for n in ("f.c", "nowhere.c")]
 
 
+@pytest.mark.usefixtures("project")
 def test_a_folder_without_c_is_an_error(capsys: Capture) -> None:
     Path("empty").mkdir()
     assert main(["check", "src/sum.c", "empty"]) == 2
