@@ -91,9 +91,6 @@ class OpenCLQueue:
         cl = pyopencl()
         return cl.Buffer(self.raw.context, cl.mem_flags.READ_WRITE, max(1, nbytes))
 
-    def size(self, buffer: Any) -> int:
-        return int(buffer.size)
-
     def write(self, buffer: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         if array.nbytes:
             pyopencl().enqueue_copy(self.raw, buffer, array, dst_offset=offset)

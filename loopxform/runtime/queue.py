@@ -91,10 +91,6 @@ class Queue(Protocol):
         """A buffer of at least a byte, in which nothing is set."""
         ...
 
-    def size(self, buffer: Any) -> int:
-        """The bytes of a buffer."""
-        ...
-
     def write(self, buffer: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         """Copies a contiguous array to `offset` bytes behind the beginning of a buffer."""
         ...

@@ -162,14 +162,6 @@ def _value(node: c_ast.Node) -> c_ast.Node:
     return cast(c_ast.Node, node.expr)
 
 
-def is_void(type: c_ast.Node) -> bool:
-    return (
-        isinstance(type, c_ast.TypeDecl)
-        and isinstance(type.type, c_ast.IdentifierType)
-        and type.type.names == ["void"]
-    )
-
-
 def _goes_to(label: str, node: c_ast.Node) -> bool:
     return isinstance(node, c_ast.Goto) and node.name == label
 

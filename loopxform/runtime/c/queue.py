@@ -147,9 +147,6 @@ class CQueue:
     def allocate(self, nbytes: int) -> Buffer:
         return Buffer(self.machine, max(1, nbytes))
 
-    def size(self, buffer: Buffer) -> int:
-        return buffer.nbytes
-
     def write(self, buffer: Buffer, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         if array.nbytes:
             self.machine.write(buffer.address + offset, array)
