@@ -101,23 +101,27 @@ def _by_margin(text: str) -> list[Chunk]:
     return out
 
 
-def chunk_at(text: str, fault: Fault) -> Chunk | None:
-    """The external declaration that holds the place of a fault."""
-    offset = offset_of(text, fault)
+def external_declarations(text: str) -> list[Chunk]:
+    """Those of `text` in order, by its braces, or by its layout where they do not match."""
+    return chunks(text) or _by_margin(text)
+
+
+def chunk_at(text: str, start: int, fault: Fault, declarations: list[Chunk]) -> Chunk | None:
+    """Which of the declarations of `text` holds the place of a fault behind the offset `start`."""
+    offset = offset_of(text, fault, start)
     if offset is None:
         return None
-    every = chunks(text) or _by_margin(text)
-    return next((c for c in every if c.start <= offset < c.end), None)
+    return next((c for c in declarations if c.start <= offset < c.end), None)
 
 
-def offset_of(text: str, fault: Fault) -> int | None:
-    """The offset in the preprocessed text of a place the parser names."""
+def offset_of(text: str, fault: Fault, start: int = 0) -> int | None:
+    """The offset in the preprocessed text, from `start` on, of a place the parser names."""
     at, file, line = 0, 1, 0
     for raw in text.split("\n"):
         line += 1
         if m := MARK.match(raw):
             file, line = int(m.group(2)), int(m.group(1)) - 1
-        elif (file, line) == (fault.file, fault.line):
+        elif (file, line) == (fault.file, fault.line) and at + len(raw) >= start:
             return at + min(fault.column - 1, len(raw))
         at += len(raw) + 1
     return None

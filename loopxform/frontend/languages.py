@@ -52,7 +52,7 @@ LANGUAGES = (
     Language(
         "OpenCL C",
         (".cl", ".ocl"),
-        _signs(r"\b__kernel\b", r"^\s*kernel\s+void\b", r"\bget_(?:global|local|group)_id\b"),
+        _signs(r"\b__kernel\b", r"^[ \t]*kernel\s+void\b", r"\bget_(?:global|local|group)_id\b"),
         KERNELS,
     ),
     Language(
@@ -64,9 +64,9 @@ LANGUAGES = (
             r"\bclass\s+\w+\s*(?:final\s*)?[:{]",
             r"\busing\s+namespace\b",
             r"\b\w+::\w+",
-            r"^\s*(?:public|private|protected)\s*:",
+            r"^[ \t]*(?:public|private|protected)\s*:",
             r"\b(?:static|reinterpret|const|dynamic)_cast\s*<",
-            r"^\s*#\s*include\s*<(?:iostream|vector|string|array|algorithm|c(?:math|stdio|stdlib))>",
+            r"^[ \t]*#\s*include\s*<(?:iostream|vector|string|array|algorithm|c(?:math|stdio|stdlib))>",
         ),
         f'{OTHERS}, declared extern "C" for C++',
     ),
@@ -74,14 +74,14 @@ LANGUAGES = (
         "Fortran",
         (".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".F", ".F90"),
         _signs(
-            r"(?i:^\s*(?:subroutine\s+\w+|implicit\s+none|end\s*do|end\s+(?:subroutine|program))\b)"
+            r"(?i:^[ \t]*(?:subroutine\s+\w+|implicit\s+none|end\s*do|end\s+(?:subroutine|program))\b)"
         ),
         f"{OTHERS}, called through iso_c_binding",
     ),
     Language(
         "Objective-C",
         (".m", ".mm"),
-        _signs(r"^\s*#\s*import\b", r"^\s*@(?:interface|implementation)"),
+        _signs(r"^[ \t]*#\s*import\b", r"^[ \t]*@(?:interface|implementation)"),
         OTHERS,
     ),
     Language("assembly", (".s", ".S", ".asm"), None, OTHERS),

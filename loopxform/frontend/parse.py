@@ -48,7 +48,10 @@ def _named(e: LoopxformError) -> InputError | None:
 
 def _once(problems: tuple[LoopxformError, ...]) -> tuple[LoopxformError, ...]:
     """The problems; that the file holds another language is one."""
-    foreign = next((x for x in map(_named, problems) if x), None)
+    of_files = {
+        e.loc.file: e for e in reversed(problems) if e.loc and e.status == InputError.status
+    }
+    foreign = next((x for x in map(_named, of_files.values()) if x), None)
     if foreign is None:
         return problems
     return (foreign, *(e for e in problems if e.status != foreign.status))

@@ -39,13 +39,35 @@ _STDINT = {
     "intmax_t": "long",
     "uintmax_t": "unsigned long",
 }
-_SYS_TYPES = {
+_UNISTD = {
     "size_t": "unsigned long",
     "ssize_t": "long",
     "off_t": "long",
-    "time_t": "long",
-    "clock_t": "long",
     "pid_t": "int",
+    "uid_t": "unsigned int",
+    "gid_t": "unsigned int",
+    "useconds_t": "unsigned int",
+    "intptr_t": "long",
+}
+_STAT = {
+    "dev_t": "unsigned long",
+    "ino_t": "unsigned long",
+    "mode_t": "unsigned int",
+    "nlink_t": "unsigned long",
+    "uid_t": "unsigned int",
+    "gid_t": "unsigned int",
+    "off_t": "long",
+    "time_t": "long",
+    "blksize_t": "long",
+    "blkcnt_t": "long",
+}
+_SYS_TYPES = {
+    **{name: t for name, t in _UNISTD.items() if name != "intptr_t"},
+    **_STAT,
+    "clock_t": "long",
+    "id_t": "unsigned int",
+    "key_t": "int",
+    "suseconds_t": "long",
     "int8_t": "signed char",
     "int16_t": "short",
     "int32_t": "int",
@@ -63,6 +85,18 @@ _SYS_TYPES = {
 }
 _FILE = {"FILE": "struct _IO_FILE", "va_list": "struct __va_list_tag", "fpos_t": "struct _fpos"}
 _SIZE = {"size_t": "unsigned long"}
+_PTHREAD = {
+    "pthread_t": "unsigned long",
+    "pthread_key_t": "unsigned int",
+    "pthread_once_t": "int",
+    **{
+        f"pthread_{what}_t": f"struct _pthread_{what}"
+        for what in (
+            *("attr", "mutex", "mutexattr", "cond", "condattr"),
+            *("rwlock", "rwlockattr", "barrier", "barrierattr", "spinlock"),
+        )
+    },
+}
 _CL = {
     "cl_char": "signed char",
     "cl_uchar": "unsigned char",
@@ -85,7 +119,10 @@ _CL = {
     "cl_platform_id": "struct _cl_platform_id *",
 }
 
-_COMPILERS = {name: f"struct {name}" for name in ("_Float16", "__fp16", "__bf16", "__float128")}
+_COMPILERS = {
+    name: f"struct {name}"
+    for name in ("_Float16", "__fp16", "__bf16", "__float128", "__int128_t", "__uint128_t")
+}
 """Types that the parser does not know as such. `_Float16` is a type here (see `ctype`); what uses
 the others is refused where it does."""
 
@@ -98,14 +135,17 @@ TYPES: dict[str, dict[str, str]] = {
     "string.h": _SIZE,
     "strings.h": _SIZE,
     "time.h": {**_SIZE, "time_t": "long", "clock_t": "long"},
-    "unistd.h": {**_SIZE, "ssize_t": "long", "off_t": "long", "intptr_t": "long", "pid_t": "int"},
+    "unistd.h": _UNISTD,
     "stdarg.h": {"va_list": "struct __va_list_tag"},
     "math.h": {"float_t": "float", "double_t": "double"},
     "sys/types.h": _SYS_TYPES,
-    "sys/time.h": {**_SYS_TYPES, "suseconds_t": "long"},
+    "sys/time.h": _SYS_TYPES,
+    "sys/stat.h": _STAT,
+    "sys/mman.h": {**_SIZE, "off_t": "long", "mode_t": "unsigned int"},
+    "fcntl.h": {**_STAT, "pid_t": "int"},
     "malloc.h": {**_STDDEF, **_FILE},
     "omp.h": {**_SIZE, "omp_lock_t": "struct _omp_lock", "omp_nest_lock_t": "struct _omp_nest"},
-    "pthread.h": {"pthread_t": "unsigned long", "pthread_mutex_t": "struct _pthread_mutex"},
+    "pthread.h": {**_SIZE, **_PTHREAD},
     "CL/cl.h": {**_STDDEF, **_CL},
     "CL/opencl.h": {**_STDDEF, **_CL},
 }

@@ -9,12 +9,19 @@ from pycparser import c_ast
 from pycparser.c_lexer import CLexer, Token
 from pycparser.c_parser import CParser, ParseError
 
+from loopxform.budget import spend
 from loopxform.errors import InputError
-from loopxform.frontend.chunks import Fault, chunk_at, without
+from loopxform.frontend.chunks import (
+    Chunk,
+    Fault,
+    chunk_at,
+    external_declarations,
+    place_of,
+    without,
+)
 from loopxform.frontend.complaints import TOO_DEEP, explain
 from loopxform.frontend.places import Places
 
-_ATTEMPTS = 50
 # What the parser lets through on malformed input.
 _BREAKS = (ValueError, AssertionError, AttributeError, TypeError, IndexError, KeyError)
 _MESSAGE = re.compile(r"^(\d+):(\d+)(?::(\d+))?: (.*)$", re.DOTALL)
@@ -42,30 +49,53 @@ class _Lexer(CLexer):
 
 
 def parse(text: str, places: Places) -> Tree:
-    """The syntax tree of preprocessed text; raises where not even the rest can be parsed."""
+    """The syntax tree of preprocessed text; raises where not even the rest can be parsed.
+
+    Each fault costs its declaration. Parsing goes on after it and knows the names of types that
+    came before, so a file with many faults is read in little more time than one without.
+    """
     problems: list[InputError] = []
     failed: list[tuple[str, InputError]] = []
-    for _ in range(_ATTEMPTS):
-        found = _attempt(text)
-        if isinstance(found, c_ast.FileAST):
-            return Tree(found, tuple(problems), tuple(failed))
-        error = explain(found, text, places)
-        chunk = chunk_at(text, found)
-        if chunk is None or not text[chunk.start : chunk.end].strip():
+    parsed: list[c_ast.Node] = []
+    types: list[str] = []
+    start, declarations, faulty = 0, list[Chunk](), set[Chunk]()
+    while True:
+        spend()
+        rest = _attempt(text, start, len(text), types)
+        if isinstance(rest, c_ast.FileAST):
+            return Tree(c_ast.FileAST([*parsed, *rest.ext]), tuple(problems), tuple(failed))
+        error = explain(rest, text, places)
+        declarations = declarations or external_declarations(text)
+        chunk = chunk_at(text, start, rest, declarations)
+        if chunk is None or chunk in faulty or not text[chunk.start : chunk.end].strip():
             raise problems[0] if problems else error
+        faulty.add(chunk)
         problems.append(error)
         if chunk.name:
             failed.append((chunk.name, error))
         text = without(text, chunk)
-    raise problems[0]
+        before = _attempt(text, start, chunk.start, types)
+        if isinstance(before, c_ast.FileAST):
+            parsed += before.ext
+            types += [n.name for n in before.ext if isinstance(n, c_ast.Typedef)]
+            start = chunk.end
 
 
-def _attempt(text: str) -> c_ast.FileAST | Fault:
+def _attempt(text: str, start: int, end: int, types: list[str]) -> c_ast.FileAST | Fault:
+    """A part of the text, parsed with the names of types that come before it."""
+    if start == 0 and end == len(text):
+        part = text
+    else:
+        file, line, column = place_of(text, start)
+        known = "".join(f"typedef int {name};" for name in types)
+        margin = " " * (column - 1)
+        part = f'#line 1 "0"\n{known}\n#line {line} "{file}"\n{margin}{text[start:end]}'
     try:
-        return CParser().parse(text, "1")
+        ast = CParser().parse(part, "1")
     except (ParseError, RecursionError, *_BREAKS):
         # Once more with a lexer that remembers where it is: slower, so not in the first place.
-        return _fault(text)
+        return _fault(part)
+    return c_ast.FileAST(ast.ext[len(types) :], ast.coord)
 
 
 def _fault(text: str) -> Fault:

@@ -105,6 +105,19 @@ def test_several_broken_declarations() -> None:
     assert [p.loc.line for p in out.problems if p.loc] == [1, 2, 7]
 
 
+def test_many_faults_cost_their_declarations_and_no_more() -> None:
+    """Types, structs and constants from before a fault are known behind it, at their places."""
+    bad = "void bad{n}(int n) {{ n = ; }}\n"
+    good = "typedef struct {{ real x; }} s{n};\nvoid good{n}(s{n} *p, real q) {{ p[N].x = q; }}\n"
+    pairs = (bad.format(n=n) + good.format(n=n) for n in range(120))
+    out = parsed("typedef float real; enum { N = 3 };" + "".join(pairs))
+    assert [p.loc.line for p in out.problems if p.loc] == [3 * n + 1 for n in range(120)]
+    functions = out.unit.functions
+    assert [f.name for f in functions] == [f"good{n}" for n in range(120)]
+    assert [f.origin.loc.line for f in functions if f.origin.loc] == [3 * n + 3 for n in range(120)]
+    assert all(str(f.params[1].type) == "float" for f in functions)
+
+
 def test_what_a_dropped_declaration_declared_is_not_guessed() -> None:
     out = parsed("enum { N = 3 ? : 4 };\nvoid f(float *a) { a[0] = N; }\n")
     from lowering import opaques

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loopxform import budget
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend.parse import parse_file
 
@@ -70,3 +71,11 @@ def test_mistakes_in_c_are_told_as_such(name: str, text: str) -> None:
 
 def test_c_under_another_name_is_read() -> None:
     assert parse_file("loops.cpp", text=LOOP).unit.functions[0].name == "f"
+
+
+def test_a_large_file_with_many_problems_is_asked_once() -> None:
+    """Neither problems nor blank lines are multiplied by the length of the file."""
+    text = "\n" * 20_000 + "".join(f"void f{n}(int n) {{ n = ; }}\n" for n in range(40)) + LOOP
+    with budget.within(budget.Budget.of(seconds=10)) as limits:
+        assert len(parse_file("f.c", text=text).problems) == 40
+        limits.spend()

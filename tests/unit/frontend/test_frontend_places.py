@@ -104,3 +104,17 @@ def test_the_file_is_named_as_the_user_gave_it() -> None:
 def test_every_statement_of_a_one_line_function_has_a_place() -> None:
     fn = body("for (int i = 0; i < n; i++) { int t = i; a[t] = t; }")
     assert all(s.origin.loc is not None for _, s in walk(fn.body))
+
+
+def test_macro_calls_of_several_lines_do_not_shift_lines() -> None:
+    text = """#define PAIR(a, b) a, b
+int t[] = { PAIR(1 +
+  2, 3), PAIR(4,
+  5
+  + 6) };
+void f(int n)
+{
+  n = 1;
+}
+"""
+    assert places(lower(text), Assign) == ["8:3"]
