@@ -66,7 +66,8 @@ LANGUAGES = (
             r"\b\w+::\w+",
             r"^[ \t]*(?:public|private|protected)\s*:",
             r"\b(?:static|reinterpret|const|dynamic)_cast\s*<",
-            r"^[ \t]*#\s*include\s*<(?:iostream|vector|string|array|algorithm|c(?:math|stdio|stdlib))>",
+            r"^[ \t]*#\s*include\s*<(?:iostream|vector|string|array|algorithm)>",
+            r"^[ \t]*#\s*include\s*<c(?:math|stdio|stdlib)>",
         ),
         f'{OTHERS}, declared extern "C" for C++',
     ),
@@ -74,7 +75,8 @@ LANGUAGES = (
         "Fortran",
         (".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".F", ".F90"),
         _signs(
-            r"(?i:^[ \t]*(?:subroutine\s+\w+|implicit\s+none|end\s*do|end\s+(?:subroutine|program))\b)"
+            r"(?i:^[ \t]*(?:subroutine\s+\w+|implicit\s+none)\b)",
+            r"(?i:^[ \t]*end\s*(?:do|\s(?:subroutine|program))\b)",
         ),
         f"{OTHERS}, called through iso_c_binding",
     ),

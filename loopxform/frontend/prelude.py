@@ -117,6 +117,13 @@ _CL = {
     "cl_command_queue": "struct _cl_command_queue *",
     "cl_device_id": "struct _cl_device_id *",
     "cl_platform_id": "struct _cl_platform_id *",
+    "cl_sampler": "struct _cl_sampler *",
+    "cl_context_properties": "long",
+    "cl_bitfield": "unsigned long",
+    "cl_device_type": "unsigned long",
+    "cl_device_info": "unsigned int",
+    "cl_mem_flags": "unsigned long",
+    "cl_half": "unsigned short",
 }
 
 _COMPILERS = {
@@ -144,6 +151,11 @@ TYPES: dict[str, dict[str, str]] = {
     "sys/mman.h": {**_SIZE, "off_t": "long", "mode_t": "unsigned int"},
     "fcntl.h": {**_STAT, "pid_t": "int"},
     "malloc.h": {**_STDDEF, **_FILE},
+    "setjmp.h": {"jmp_buf": "struct _jmp_buf", "sigjmp_buf": "struct _jmp_buf"},
+    "signal.h": {**_SIZE, "sig_atomic_t": "int", "sigset_t": "struct _sigset", "pid_t": "int"},
+    "locale.h": {},
+    "wchar.h": {"size_t": "unsigned long", "wchar_t": "int", "wint_t": "unsigned int"},
+    "uchar.h": {"char16_t": "unsigned short", "char32_t": "unsigned int"},
     "omp.h": {**_SIZE, "omp_lock_t": "struct _omp_lock", "omp_nest_lock_t": "struct _omp_nest"},
     "pthread.h": {**_SIZE, **_PTHREAD},
     "CL/cl.h": {**_STDDEF, **_CL},
