@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,8 @@ def _missing(marker: str) -> str | None:
     """Why tests with this marker cannot run here, or None."""
     if marker == "oclgrind":
         return None if shutil.which("oclgrind") else "oclgrind is not installed"
+    if marker == "opencl_sdk":
+        return None if _has_sdk() else "the headers or the loader of OpenCL are not installed"
     if marker == "clblast":
         return _no_library("clblast")
     from loopxform.errors import DeviceError
@@ -33,6 +36,13 @@ def _missing(marker: str) -> str | None:
     return None
 
 
+def _has_sdk() -> bool:
+    """Whether C programs that use OpenCL compile and link."""
+    program = b"#include <CL/cl.h>\nint main(void) { return clFinish(0); }\n"
+    options = ("-DCL_TARGET_OPENCL_VERSION=120", "-x", "c", "-", "-o", os.devnull, "-lOpenCL")
+    return not subprocess.run(["cc", *options], input=program, capture_output=True).returncode
+
+
 def _no_library(name: str) -> str | None:
     from loopxform.bench.libraries import load
     from loopxform.errors import InputError
@@ -45,7 +55,7 @@ def _no_library(name: str) -> str | None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    for marker in ("device", "opencl", "oclgrind", "clblast"):
+    for marker in ("device", "opencl", "opencl_sdk", "oclgrind", "clblast"):
         if item.get_closest_marker(marker) and (reason := _missing(marker)):
             if os.environ.get("CI"):
                 pytest.fail(f"CI must run this test: {reason}")

@@ -127,7 +127,7 @@ def test_numpy_arrays(mm: lx.Routine) -> None:
     assert call.nanoseconds
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 def test_device_arrays_stay_on_the_device(mm: lx.Routine) -> None:
     import pyopencl as cl
     import pyopencl.array
@@ -203,7 +203,7 @@ def test_copies_in_other_layouts() -> None:
         routine.tile(layouts={"bank": (2, 0)})
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 def test_device_arrays_that_do_not_fit(mm: lx.Routine) -> None:
     import pyopencl as cl
     import pyopencl.array

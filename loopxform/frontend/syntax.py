@@ -63,7 +63,8 @@ def parse(text: str, places: Places) -> Tree:
         spend()
         rest = _attempt(text, start, len(text), types)
         if isinstance(rest, c_ast.FileAST):
-            return Tree(c_ast.FileAST([*parsed, *rest.ext]), tuple(problems), tuple(failed))
+            rest.ext = [*parsed, *rest.ext]
+            return Tree(rest, tuple(problems), tuple(failed))
         error = explain(rest, text, places)
         declarations = declarations or external_declarations(text)
         chunk = chunk_at(text, start, rest, declarations)
@@ -95,7 +96,9 @@ def _attempt(text: str, start: int, end: int, types: list[str]) -> c_ast.FileAST
     except (ParseError, RecursionError, *_BREAKS):
         # Once more with a lexer that remembers where it is: slower, so not in the first place.
         return _fault(part)
-    return c_ast.FileAST(ast.ext[len(types) :], ast.coord)
+    if part is not text:
+        ast.ext = ast.ext[len(types) :]
+    return ast
 
 
 def _fault(text: str) -> Fault:

@@ -26,7 +26,7 @@ def rows(out: str) -> list[list[str]]:
     return [line.split() for line in out.splitlines() if re.match(r"  \S+ +.*\d\.\d{4} ", line)]
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 def test_the_table_of_the_three_variants(capsys: Capture) -> None:
     assert main(["bench", MM, *AT, *SMALL]) == 0
     out = capsys.readouterr().out
@@ -231,7 +231,7 @@ def test_refusals(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 def test_cublas_is_for_nvidia(capsys: Capture) -> None:
     options = ("--size", "M=4,U=4,N=4", "--device", "Portable", "--against", "cublas")
     assert main(["bench", MM, *options]) == 2

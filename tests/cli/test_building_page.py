@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "building.md").read_text()
 LOOP = "void {0}(int n, float a[n]) {{ for (int i = 0; i < n; i++) a[i] = 1; }}\n"
@@ -28,6 +30,7 @@ def run(folder: Path, command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.opencl_sdk
 def test_the_rule_for_make(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "f.c").write_text(LOOP.format("f"))
@@ -37,6 +40,7 @@ def test_the_rule_for_make(tmp_path: Path) -> None:
     assert (tmp_path / "build" / "f.d").exists()
 
 
+@pytest.mark.opencl_sdk
 def test_the_lists_for_cmake(tmp_path: Path) -> None:
     (tmp_path / "include").mkdir()
     for name in ("heat", "wave"):

@@ -101,7 +101,7 @@ def timed(text: str) -> list[str]:
     return rows.splitlines()
 
 
-@pytest.mark.device
+@pytest.mark.opencl
 @pytest.mark.parametrize("number", range(4))
 def test_the_tables_of_timing_are_real(
     number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path

@@ -185,6 +185,7 @@ SOME = ["__GNUC__ version", "__OPTIMIZE__", "__FAST_MATH__", "__SIZE_TYPE__", "M
 OTHER = [("gcc", "-std=c99 -O0"), ("clang", "-std=gnu17 -O2"), ("gcc", "-O2 -ffast-math -DNDEBUG")]
 
 
+@pytest.mark.opencl_sdk
 @pytest.mark.parametrize(("cc", "build"), OTHER)
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[] if n in SOME else [pytest.mark.slow]) for n in TABLE]

@@ -32,6 +32,7 @@ NAMES = [
 STRICT = ["-std=c99", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]
 
 
+@pytest.mark.opencl_sdk
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("folder", [".", "a*/*b", 'q"\\??/\n'])
 def test_the_files_of_any_name_compile(

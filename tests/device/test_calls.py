@@ -130,6 +130,7 @@ def test_threads_share_a_kernel() -> None:
     assert not wrong
 
 
+@pytest.mark.opencl
 def test_one_routine_in_two_contexts() -> None:
     import pyopencl as cl
     import pyopencl.array as cla
@@ -147,6 +148,7 @@ def test_one_routine_in_two_contexts() -> None:
     assert np.allclose(found[0], a @ b)
 
 
+@pytest.mark.opencl
 def test_where_to_compile() -> None:
     import pyopencl as cl
 

@@ -88,6 +88,7 @@ def test_verdicts(name: str, capsys: Capture) -> None:
     assert tuple(loop["parallel"] for loop in found["loops"]) == nest(name).verdicts
 
 
+@pytest.mark.opencl_sdk
 @every("tiling")
 def test_a_screen_says_what_was_done(name: str, tmp_path: Path, capsys: Capture) -> None:
     assert main(["tile", str(nest(name).file), "-o", str(tmp_path)]) == 0

@@ -88,6 +88,7 @@ def test_the_program_prints_the_same(tmp_path: Path, name: str) -> None:
     assert bool(found.stderr) == (name in SAID)
 
 
+@pytest.mark.opencl_sdk
 def test_a_compiler_names_the_places_of_the_user(tmp_path: Path) -> None:
     user = tmp_path / "user.c"
     lines = ["#include <math.h>", "void f(int n, double *x) {", "  int before;"]

@@ -162,6 +162,7 @@ int main(void)
 """
 
 
+@pytest.mark.opencl_sdk
 @pytest.mark.device
 def test_structs_in_a_c_project(tmp_path: Path) -> None:
     tiled = lx.loads(MATRICES, "mats.c")["f"].tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)

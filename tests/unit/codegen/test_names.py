@@ -59,12 +59,14 @@ OPENCL = [
 OTHERS = ["status", "size", "device", "program", "name", "index", "y1", "exp", "item", "Ty", "c0"]
 
 
+@pytest.mark.opencl_sdk
 @pytest.mark.parametrize("name", OPENCL + OTHERS)
 @pytest.mark.parametrize("role", ["A", "ACC"])
 def test_names_that_are_free_in_c(role: str, name: str, tmp_path: Path) -> None:
     written(role, name, tmp_path)
 
 
+@pytest.mark.opencl_sdk
 @pytest.mark.parametrize("name", OPENCL)
 @pytest.mark.parametrize("role", ["MM", "global"])
 def test_names_that_are_free_at_file_scope(role: str, name: str, tmp_path: Path) -> None:
@@ -102,6 +104,7 @@ def test_names_that_are_taken_are_refused_at_their_place(role: str, name: str) -
     assert e.value.loc is not None
 
 
+@pytest.mark.opencl_sdk
 @pytest.mark.parametrize("name", ["lx_state", "cl_mem", "LX_MIN", "stdout_", "N_MAX", "M_ROWS"])
 def test_local_names_are_more_free(name: str, tmp_path: Path) -> None:
     """They hide only what the user's own loops do not use."""
