@@ -23,7 +23,10 @@ _KEPT = re.compile(
 )
 _WITH_VALUE = frozenset(["-arch", "-target", "-isysroot"])
 _LANGUAGE = re.compile(r"-(std=|ansi$|trigraphs$|O|m).*", re.DOTALL)
-_FOREIGN = re.compile(r"-(m32|mx32|m16|mabi=ilp32|funsigned-char|fno-signed-char)")
+_FOREIGN = re.compile(
+    r"-(m32|mx32|m16|mabi=ilp32|funsigned-char|fno-signed-char|fshort-(enums|double|wchar)"
+    r"|fpack-struct(=\d+)?|fsingle-precision-constant|funsigned-bitfields|fno-signed-bitfields)"
+)
 _DEFINE = re.compile(r"^#define (\w+)(.*)$", re.MULTILINE)
 
 
@@ -62,7 +65,7 @@ def flags(words: Iterable[str]) -> tuple[str, ...]:
     rest = iter(words)
     for word in rest:
         if _FOREIGN.fullmatch(word):
-            help = "leave it away: pointers and long have 64 bits here, and char has a sign"
+            help = "leave it away: types and constants are those of 64-bit Unix systems here"
             raise UsageError(f"'{word}' is not modelled", help=help, subject=word)
         if word in _WITH_VALUE:
             taken += [word, *(x for x in [next(rest, None)] if x is not None)]

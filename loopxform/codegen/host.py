@@ -28,7 +28,7 @@ from loopxform.codegen.host_names import require_names
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Const, Expr, Function, Param
-from loopxform.ir.types import CHAR, HALF, LONG, ULONG
+from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names, substitute
 from loopxform.records import record
@@ -255,6 +255,8 @@ def _takes_for_granted(plan: Plan) -> Iterator[str]:
         yield "sizeof(long) == 8"
     if CHAR in types:
         yield "CHAR_MIN < 0"
+    if DOUBLE in types:
+        yield "sizeof(1.0) == 8"
     for r in structs.records(plan.start):
         yield from structs.c_layout(r)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from harness import assert_agrees, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.errors import EmitError, LoopxformError
+from loopxform.errors import EmitError, LoopxformError, UsageError
 from loopxform.verify.check_run import arguments
 
 MIXED = """
@@ -148,6 +151,28 @@ def test_the_host_has_the_types_of_the_kernel() -> None:
     ].tile()
     made = emit.opencl(tiled.derivation, stem="f", origin="f.c", version="0")
     assert "[sizeof(long) == 8 && CHAR_MIN < 0 ? 1 : -1];" in made.files["f_opencl.c"]
+
+
+@pytest.mark.opencl_sdk
+def test_the_host_has_the_constants_of_the_kernel(tmp_path: Path) -> None:
+    """Built with -fsingle-precision-constant, 0.1 would be another number in the user's loops."""
+    lx.loads("void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] *= 0.1; }", "f.c")[
+        "f"
+    ].tile().write(tmp_path)
+    command = ["cc", "-fsyntax-only", "f_opencl.c"]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+    command.append("-fsingle-precision-constant")
+    refused = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert "lx_takes_for_granted_f" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["-m32", "-funsigned-char", "-fsingle-precision-constant", "-fshort-enums", "-fpack-struct=4"],
+)
+def test_options_that_change_types_or_constants_are_refused(option: str) -> None:
+    with pytest.raises(UsageError, match=f"'{option}' is not modelled"):
+        lx.loads("void f(int n, double *a) { }", cflags=[option])
 
 
 @pytest.mark.parametrize("name", ["__fp16", "__bf16", "__float128"])
