@@ -109,7 +109,7 @@ class Expressions:
         if found.of_thread:
             help = "copy it to an ordinary variable outside the loops"
             raise NotModelled("LX015", f"'{node.name}' is another in each thread", help, node)
-        return found
+        return _sized(found, node)
 
     def _name(self, node: c_ast.ID) -> Expr:
         found = self.symbol(node)
@@ -128,7 +128,7 @@ class Expressions:
         ):
             reason = f"the pointer '{found.name}' may be set in this function"
             raise NotModelled("LX015", reason, "copy it to a parameter", node)
-        return found
+        return _sized(found, node)
 
     def _may_be_set(self, t: CType) -> bool:
         """Whether a member that is a pointer may change, through whatever name."""
@@ -311,6 +311,14 @@ def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
         raise NotModelled("LX014", f"the address of '{name}' is used as a value", help, node)
     if not t.is_scalar:
         raise NotModelled("LX015", f"'{name}' has type {t}, which is not modelled", _help(t), node)
+
+
+def _sized(symbol: Symbol, node: c_ast.Node) -> Symbol:
+    """The symbol. Raises NotModelled where its declaration says a size that is not read."""
+    if symbol.unsized:
+        help = "give it a size that is a number, or made of whole numbers"
+        raise NotModelled("LX015", f"the size of '{symbol.name}' is not modelled", help, node)
+    return symbol
 
 
 def _help(t: CType) -> str:

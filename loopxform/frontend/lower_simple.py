@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -209,17 +209,24 @@ class SimpleStatements:
         return out
 
     def _shape(self, node: c_ast.Decl, symbol: Symbol) -> tuple[Expr, ...]:
-        out: list[Expr] = []
+        """The sizes of an array. Raises NotModelled for one that is not read, and then nothing that
+        uses the array is."""
+        try:
+            return tuple(self._dimensions(node, symbol))
+        except NotModelled:
+            symbol.unsized = True
+            raise
+
+    def _dimensions(self, node: c_ast.Decl, symbol: Symbol) -> Iterator[Expr]:
         for d in symbol.type.derived:
             assert isinstance(d, Array)
             if d.size is not None:
-                out.append(_dimension(self.x, d.size))
+                yield _dimension(self.x, d.size)
             elif isinstance(node.init, c_ast.InitList):
-                out.append(Const(len(node.init.exprs)))
+                yield Const(len(node.init.exprs))
             else:
                 help = "state the size"
                 raise NotModelled("LX015", f"the size of '{symbol.name}' is not stated", help, node)
-        return tuple(out)
 
 
 def _jump(node: c_ast.Node) -> Jump:

@@ -47,9 +47,9 @@ class Symbol:
     that a local pointer is another name for (see `bindings`), `owner` the structs of a member
     and `member_type` the type it is declared with. `loose` marks local pointers that are arrays of
     their own wherever they stand still, `astray` others that the function may have set to what has
-    another name (see `loose`), `behind_pointer` numbers in the one struct that a pointer points to
-    (see `single`). A number that says whether a pointer points somewhere
-    `tests` it.
+    another name (see `loose`), `unsized` arrays whose size is not read, `behind_pointer` numbers in
+    the one struct that a pointer points to (see `single`). A number that says whether a pointer
+    points somewhere `tests` it.
     """
 
     name: str
@@ -70,6 +70,7 @@ class Symbol:
     astray: bool = False
     behind_pointer: bool = False
     tests: Symbol | None = None
+    unsized: bool = False
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)

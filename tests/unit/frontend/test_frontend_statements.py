@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from lowering import body, first, lower, opaques, param, parsed, shape, text
 
+from loopxform.analysis.verdict import judge
 from loopxform.ir.nodes import Assign, Bin, Const, For, Return, Var
 from loopxform.ir.printer import listing
 from loopxform.ir.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Scalar
@@ -283,3 +284,12 @@ def test_long_sums_are_read_and_too_long_ones_refused() -> None:
     assert isinstance(s.value, Bin)
     assert s.value.right == Var("n")
     assert opaques(body(f"a[0] = {' + '.join(['n'] * 200)};"))[0].code == "LX010"
+
+
+@pytest.mark.parametrize("size", ["N", "(A) > (B) ? (A) : (B)"])
+def test_what_uses_an_array_of_unknown_size_is_not_modelled(size: str) -> None:
+    use = "for (int i = 0; i < n; i++) { t[i] = x[i]; a[i] = t[i] + s.m[i]; }"
+    body = f"float t[{size}]; struct {{ float m[{size}]; }} s; {use}"
+    fn = lower(f"void f(int n, int *a, double *x) {{ {body} }}")
+    assert [v.parallel for v in judge(fn)] == ["unknown"]
+    assert {o.reason for o in opaques(fn)} >= {"the size of 't' is not modelled"}
