@@ -32,16 +32,19 @@ They are loaded on first use, so that `import loopxform` costs next to nothing.
 
 from __future__ import annotations
 
+from loopxform.version import __version__
+
 TYPE_CHECKING = False  # that of typing takes longer to load than all the rest here
 
-__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from loopxform.api import File, Routine, load, loads
+    from loopxform.api.check import CheckedFile, CheckedFunction, check
+    from loopxform.api.facade import File, Routine, load, loads
+    from loopxform.api.offload import OffloadedRoutine
+    from loopxform.api.tile import TiledRoutine
     from loopxform.budget import Exhausted
-    from loopxform.checked import CheckedFile, CheckedFunction, check
     from loopxform.errors import (
         AnnotationError,
         ArgumentError,
@@ -57,33 +60,31 @@ if TYPE_CHECKING:
         UnsupportedC,
         UsageError,
     )
-    from loopxform.offloaded import OffloadedRoutine
-    from loopxform.tiled import TiledRoutine
 
 _HOMES = {
     "AnnotationError": "errors",
     "ArgumentError": "errors",
-    "CheckedFile": "checked",
-    "CheckedFunction": "checked",
+    "CheckedFile": "api.check",
+    "CheckedFunction": "api.check",
     "DeviceError": "errors",
     "EmitError": "errors",
     "Exhausted": "budget",
-    "File": "api",
+    "File": "api.facade",
     "IgnoredOption": "errors",
     "InputError": "errors",
     "InternalError": "errors",
     "LimitError": "errors",
     "LoopxformError": "errors",
     "MismatchError": "errors",
-    "OffloadedRoutine": "offloaded",
-    "Routine": "api",
-    "TiledRoutine": "tiled",
+    "OffloadedRoutine": "api.offload",
+    "Routine": "api.facade",
+    "TiledRoutine": "api.tile",
     "TransformError": "errors",
     "UnsupportedC": "errors",
     "UsageError": "errors",
-    "check": "checked",
-    "load": "api",
-    "loads": "api",
+    "check": "api.check",
+    "load": "api.facade",
+    "loads": "api.facade",
 }
 
 __all__ = [

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import loopxform as lx
-from loopxform.recipes.sizes import RECIPES
+from loopxform.schedule.params import RECIPES
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import require_equal
 from loopxform.verify.cref import CSource, Library

@@ -21,12 +21,12 @@ from suite import kernel_of, programs, sizes_of
 
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
-from loopxform.recipes.program import offload
-from loopxform.recipes.sizes import Options
+from loopxform.offload.program import offload
 from loopxform.runtime.device import choose, context, pyopencl
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.opencl_queue import OpenCLQueue
 from loopxform.runtime.profiles import limits_of
+from loopxform.schedule.params import Options
 from loopxform.verify.check_run import arguments
 
 DENSE = "gemm,2mm,3mm,atax,bicg,mvt,gesummv,correlation,covariance,doitgen"

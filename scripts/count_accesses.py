@@ -19,7 +19,7 @@ sys.path[:0] = [str(TESTS), str(TESTS / "device")]
 
 from traffic_cases import CASES, Case, counted, given, plan_of  # noqa: E402
 
-from loopxform.recipes import traffic  # noqa: E402
+from loopxform.model import access_counts  # noqa: E402
 
 COLUMNS = ("global reads", "global writes", "local reads", "local writes")
 
@@ -44,9 +44,9 @@ def main() -> int:
 def _cells(case: Case) -> Iterator[str]:
     """`128 = 128` for each row of the table: predicted, counted."""
     plan = plan_of(case.tiled)
-    found = traffic.tiled(case.tiled.derivation)
+    found = access_counts.tiled(case.tiled.derivation)
     for (_, terms), n in zip(found.rows(), counted(plan, given(case, plan))):
-        predicted = traffic.total(terms, case.integers)
+        predicted = access_counts.total(terms, case.integers)
         yield f"{predicted} {'=' if predicted == n else 'and not'} {n}"
 
 

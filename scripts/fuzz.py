@@ -35,13 +35,13 @@ import numpy as np
 from fuzz_programs import HEAD, program
 from tqdm import tqdm
 
-from loopxform.api import load
+from loopxform.api.facade import load
 from loopxform.cli import main as command_line
 from loopxform.errors import LoopxformError
 from loopxform.ir.nodes import Const, Function, Opaque
 from loopxform.ir.visit import walk
-from loopxform.recipes.program import offload
-from loopxform.recipes.sizes import NAMES
+from loopxform.offload.program import offload
+from loopxform.schedule.params import NAMES
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.interp import Program
 
@@ -54,6 +54,8 @@ CSMITH = [
 ]
 MIB = 1 << 20
 KNOWN = frozenset(re.findall(r"\w+", HEAD)) | {"n"}
+LIMIT = 2 / 3
+"""Of the seconds that a command may take, those that it is told."""
 WRONG = 3
 """What a process ends with that found a function to mean something else."""
 
@@ -108,18 +110,20 @@ def mutated(text: bytes, random: Random) -> bytes:
     return text
 
 
-def commands(path: Path, seed: int) -> Iterator[list[str]]:
-    """The command lines for a program."""
+def commands(path: Path, seed: int, seconds: float) -> Iterator[list[str]]:
+    """The command lines for a program, each with a time limit of `seconds`."""
     random = Random(seed)
     text = path.read_text(errors="replace")
     names = re.findall(r"^(?!extern).*?\b(f(?:unc_)?\d+)\s*\([^;]*$", text, re.M)
     fit = ["--profile", random.choice(PROFILES)]
-    yield ["check", str(path), "--format", random.choice(("text", "json", "sarif"))]
-    yield ["offload", str(path), *fit, "-o", str(path.parent)]
+    limit = ["--time-limit", f"{seconds:g}"]
+    yield ["check", str(path), "--format", random.choice(("text", "json", "sarif")), *limit]
+    yield ["offload", str(path), *fit, "-o", str(path.parent), *limit]
     asked = [f"--recipe={random.choice(RECIPES)}", f"--{random.choice(NAMES)}=2", "--reassociate"]
     for name in dict.fromkeys(random.sample(names, min(1, len(names)))):
-        yield ["tile", str(path), "--function", name, *fit, *asked[: random.randrange(4)],
-               "--target", random.choice(("opencl", "openmp")), "-o", str(path.parent)]  # fmt: skip
+        target = ["--target", random.choice(("opencl", "openmp")), "-o", str(path.parent)]
+        asked = [*asked[: random.randrange(4)], *target, *limit]
+        yield ["tile", str(path), "--function", name, *fit, *asked]
 
 
 def forked(argv: list[str], seed: int, limit: float, mebibytes: float) -> Outcome:
@@ -212,7 +216,7 @@ def _values(f: Function, seed: int) -> dict[str, Any]:
 
 def tried(seed: int, args: argparse.Namespace, folder: Path) -> tuple[int, Path, list[Outcome]]:
     path, is_defined = written(seed, args.csmith, args.broken, folder)
-    lines = list(commands(path, seed))
+    lines = list(commands(path, seed, args.limit * LIMIT))
     if is_defined:
         lines.append(["compare", str(path)])
     return seed, path, [forked(x, seed, args.limit, args.memory) for x in lines]

@@ -68,7 +68,7 @@ LEAF = short("""$p; $p; $s; $s; bytes[$i]; (word)C[$i]; GREEN; limit; 'a'; ~size
 3; 7; (word)($c); (word)($c)""")
 EXPRESSION = short("""($e + $e); ($e + $e); ($e - $e); ($e * $e); ($e & $e); ($e ^ $e); ($e | $e)
 ($e % 7u); ($e / 3u); ($e >> 2); ($e < $e ? $e : $e); ($e && $e); !$e; (word)($e == $e); SQUARE($e)
-twice($e); larger($e, $e); ~old($e, 2); zero(); ~(0, $e); ~(word)(uint8_t)($e); -$e; ~joined($e)
+twice($e); larger($e, $e); ~old($e, 2); zero(); ~(0, $e); ~(word)(uint8_t)($e); - $e; ~joined($e)
 coded($e); bits($e & 63); GLUE(lar, ger)($e, 2u); ~fact($e & 3); ~sum(4, A)""")
 SIMPLE = lines("""$p = $e;
 $p = $e;

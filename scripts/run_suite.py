@@ -28,9 +28,9 @@ from pathlib import Path
 from suite import programs, sizes_of
 
 import loopxform as lx
+from loopxform.api.splice import OffloadedFile
 from loopxform.errors import LoopxformError
 from loopxform.runtime.schedule import launched, not_known
-from loopxform.spliced import OffloadedFile
 
 CC = ("cc", "-O2", "-ffp-contract=off", "-DPOLYBENCH_DUMP_ARRAYS", "-DPOLYBENCH_TIME")
 FINDINGS = ("Data race", "Invalid", "divergence", "ERROR")

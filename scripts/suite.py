@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import loopxform as lx
-from loopxform.api import Routine
+from loopxform.api.facade import Routine
 
 SCALARS = {"alpha": 1.5, "beta": 1.2, "float_n": 20.0}
 

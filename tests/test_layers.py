@@ -18,6 +18,7 @@ LAYERS: dict[str, set[str]] = {
     "budget": {"source", "errors"},
     "trace": set(),
     "records": set(),
+    "version": set(),
     "cache": {"trace"},
     "compiler": {"cache", "errors", "trace"},
     "codes": set(),
@@ -26,40 +27,39 @@ LAYERS: dict[str, set[str]] = {
     "frontend": BASE | {"compiler", "ir"},
     "analysis": BASE | {"ir"},
     "transforms": BASE | {"ir", "analysis"},
-    "recipes": BASE | {"ir", "analysis", "transforms"},
+    "targets": BASE,
+    "schedule": BASE | {"ir", "transforms"},
+    "prepare": BASE | {"ir", "analysis", "transforms"},
+    "model": BASE | {"ir", "analysis", "transforms", "targets", "schedule", "prepare"},
+    "recipes": BASE | {"ir", "analysis", "transforms", "targets", "schedule", "prepare", "model"},
     "codegen": BASE | {"ir", "analysis", "transforms"},
-    "runtime": BASE | {"cache", "compiler", "ir", "recipes", "codegen"},
+    "runtime": BASE | {"cache", "compiler", "ir", "targets", "codegen"},
     "verify": BASE | {"compiler", "ir", "analysis", "codegen", "runtime"},
 }
-"""What a package may import besides itself. `cli`, `annotated`, `api`, `bench`, `checked`,
-`mapped`, `offloaded`, `regions`, `spliced`, `tiled`, `tune` and `__init__` may import anything
-below them."""
+LAYERS["offload"] = LAYERS["recipes"] | {"recipes"}
+"""What a package may import besides itself. `api`, `bench`, `cli` and `__init__` may import
+anything below them."""
 
-TOP = {
-    "__init__",
-    "__main__",
-    "api",
-    "annotated",
-    "arguments",
-    "bench",
-    "checked",
-    "configured",
-    "mapped",
-    "offloaded",
-    "regions",
-    "spliced",
-    "tile_arguments",
-    "tiled",
-    "cli",
-    "tune",
+TOP = {"__init__", "__main__", "api", "bench", "cli"}
+INSIDE = {
+    "frontend": ("text", "syntax", "desugar", "names", "pragmas", "lower", "outline"),
+    "api": ("arguments", "source", "verdicts", "annotated", "facade", "check"),
 }
+"""Parts of a package, each of which imports none of those behind it."""
+
+STILL = {
+    *(("frontend.names", "frontend.lower"), ("frontend.names", "frontend.pragmas")),
+    *(("frontend.pragmas", "frontend.lower"), ("frontend.syntax", "frontend.desugar")),
+}
+"""Imports against that order which are to go."""
+
 FENCED: dict[str, tuple[str, ...]] = {
     "pycparser": ("frontend",),
-    "pcpp": ("frontend.macros",),
-    "islpy": ("analysis.sets", "analysis.boxes", "analysis.movement"),
+    "pcpp": ("frontend.text.macros",),
+    "islpy": ("analysis.sets", "analysis.boxes", "analysis.transfers"),
     "jinja2": ("codegen.render",),
     "pyopencl": ("runtime",),
-    "numpy": ("bench", "runtime", "verify", "cli", "tune"),
+    "numpy": ("bench", "runtime", "verify", "cli"),
     "matplotlib": ("bench.plot",),
     "tqdm": ("cli.inputs",),
 }
@@ -108,3 +108,50 @@ def test_every_package_has_a_layer() -> None:
 def test_layers_have_no_cycle() -> None:
     order = list(LAYERS)
     assert all(order.index(b) < order.index(a) for a, below in LAYERS.items() for b in below)
+
+
+def part_of(module: str) -> str | None:
+    """The part of a package that a module belongs to: `frontend.text`; None where it has none."""
+    package, _, rest = module.partition(".")
+    first = rest.partition(".")[0]
+    return f"{package}.{first}" if first in INSIDE.get(package, ()) else None
+
+
+def test_parts_of_packages_import_those_before_them() -> None:
+    against = set()
+    for name, tree in modules():
+        here = part_of(name)
+        for module in imported(tree) if here else ():
+            there = part_of(module.removeprefix("loopxform."))
+            package = name.partition(".")[0]
+            if here and there and there.startswith(f"{package}."):
+                order = [f"{package}.{x}" for x in INSIDE[package]]
+                if order.index(there) > order.index(here):
+                    against.add((here, there))
+    assert against == STILL
+
+
+def test_modules_import_in_no_circle_while_they_load() -> None:
+    """Imports inside functions are made later, those for types never."""
+    below = {}
+    names = {name.removesuffix(".__init__") for name, _ in modules()}
+    for name, tree in modules():
+        at_top = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+        own = name.removesuffix(".__init__")
+        below[own] = {
+            m
+            for n in at_top
+            if isinstance(n, ast.ImportFrom) and n.module and n.module.startswith("loopxform.")
+            for m in _modules_of(n, names)
+        } - {own}
+    while loaded := [m for m, needs in below.items() if needs.isdisjoint(below)]:
+        for m in loaded:
+            del below[m]
+    assert not below
+
+
+def _modules_of(node: ast.ImportFrom, names: set[str]) -> Iterator[str]:
+    assert node.module
+    module = node.module.removeprefix("loopxform.")
+    for a in node.names:
+        yield f"{module}.{a.name}" if f"{module}.{a.name}" in names else module

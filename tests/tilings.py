@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from loopxform.ir.nodes import Function
-from loopxform.recipes.limits import Limits
-from loopxform.recipes.one_nest import Tiled
-from loopxform.recipes.sizes import PLAIN, Options, Recipe, Tiles
 from loopxform.recipes.tile import tile as with_limits
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.schedule.params import PLAIN, Options, Recipe, Tiles
+from loopxform.targets.target import Limits
 
 ROOM = Limits("any", 1 << 30, 1 << 40, 1 << 30, 1, item_sizes=(1 << 30, 1 << 30, 1 << 30))
 

@@ -13,8 +13,8 @@ from loopxform.analysis.linear import Dnf, conjoin
 from loopxform.analysis.scope import gather
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import feasible, solve
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Expr, Function
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, loops_around
 
 

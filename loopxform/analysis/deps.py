@@ -21,9 +21,9 @@ from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
 from loopxform.budget import spend
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Function, If
 from loopxform.ir.printer import expr_text
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 

@@ -16,8 +16,8 @@ from loopxform.analysis.linear import variable as var
 from loopxform.analysis.scope import Facts, Names, gather, inside, scalar_types
 from loopxform.analysis.system import feasible
 from loopxform.ir.affine import value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Assign, Bin, Const, For, Function, If, Opaque, Var
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.ir.visit import names as mentioned
 

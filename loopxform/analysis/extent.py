@@ -35,8 +35,8 @@ from loopxform.analysis.region import Instance, region
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import map_body, walk, walk_expr
 from loopxform.source import Loc
 

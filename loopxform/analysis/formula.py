@@ -78,7 +78,7 @@ class Translator:
         self.known = self.known and symbol is not None
         return None if symbol is None else ((variable(symbol), ()),)
 
-    def _cases(self, e: Expr) -> Cases | None:
+    def _cases(self, e: Expr) -> Cases | None:  # noqa: C901
         match e:
             case Const(value):
                 return ((const(value), ()),) if isinstance(value, int) else None

@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import assert_never
 
-from loopxform.analysis.known import Undefined, Value, either, integer, limits, real, unknown
+from loopxform.analysis.abstract_values import (
+    Undefined,
+    Value,
+    either,
+    integer,
+    limits,
+    real,
+    unknown,
+)
 from loopxform.analysis.unchanged import Expressions, Rule, name_of
 from loopxform.ir.nodes import (
     Assign,

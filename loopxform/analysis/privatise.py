@@ -20,8 +20,8 @@ from loopxform.analysis.pairs import Pair, common_loops, exclusive
 from loopxform.analysis.region import Instance, Region, region, visible
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import For, Function
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing, names
 from loopxform.source import Loc
 

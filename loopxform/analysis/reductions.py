@@ -21,6 +21,7 @@ from loopxform.analysis.conversions import order_hidden
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.extrema import extremum, located, opposite
 from loopxform.analysis.scope import below, gather
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -38,7 +39,6 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
 from loopxform.source import Loc
 

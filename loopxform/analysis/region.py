@@ -29,6 +29,7 @@ from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import TRUE, Dnf
 from loopxform.analysis.scope import Facts, Names, below, gather
 from loopxform.ir.affine import value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
     Copy,
@@ -41,7 +42,6 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import Path, enclosing
 from loopxform.source import Loc
 

@@ -15,6 +15,7 @@ from itertools import count
 from loopxform.analysis.cases import Cases
 from loopxform.analysis.linear import variable
 from loopxform.analysis.reaching import MAX_DEPTH, value_at
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
     Copy,
@@ -30,7 +31,6 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.remembered import remembered
 from loopxform.ir.types import DOUBLE, INT, Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import Path, bodies, names, stmt_exprs, walk, walk_expr

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from loopxform.analysis.invariants import never_minus_zero, truth_values
-from loopxform.analysis.known import (
+from loopxform.analysis.abstract_values import (
     Undefined,
     Value,
     arithmetic,
@@ -25,6 +24,7 @@ from loopxform.analysis.known import (
     truth,
     unknown,
 )
+from loopxform.analysis.invariants import never_minus_zero, truth_values
 from loopxform.ir.functions import INTEGER, base_name, parameters
 from loopxform.ir.nodes import (
     Bin,

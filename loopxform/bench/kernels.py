@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loopxform.api.tile import TiledRoutine
 from loopxform.bench.measure import Kind
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
@@ -14,7 +15,6 @@ from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.queue import Queue
 from loopxform.runtime.resident import Resident
-from loopxform.tiled import TiledRoutine
 from loopxform.verify.check_run import allowed_of
 from loopxform.verify.tolerance import Tolerance
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loopxform.api import Routine
+from loopxform.api.facade import Routine
+from loopxform.api.tile import TiledRoutine
 from loopxform.bench.clblast import CLBlast
 from loopxform.bench.cublas import cublas
 from loopxform.bench.kernels import Kernels, kernels
@@ -13,11 +14,10 @@ from loopxform.bench.measure import REFUSALS, Contestant, Row
 from loopxform.bench.product import product_of
 from loopxform.bench.variants import Variant
 from loopxform.errors import UsageError, quoting
-from loopxform.recipes.limits import Limits
-from loopxform.recipes.sizes import Options
 from loopxform.runtime.device import DeviceInfo, place_on_bus
 from loopxform.runtime.queue import Queue
-from loopxform.tiled import TiledRoutine
+from loopxform.schedule.params import Options
+from loopxform.targets.target import Limits
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from loopxform.api import Routine
+from loopxform.api.facade import Routine
+from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
-from loopxform.recipes.limits import Limits
-from loopxform.recipes.sizes import NAMES, RECIPES, Options, Recipe
-from loopxform.recipes.wishes import Wish, wish
-from loopxform.tiled import TiledRoutine, tile_routine
+from loopxform.schedule.params import NAMES, RECIPES, Options, Recipe
+from loopxform.schedule.requests import Wish, wish
+from loopxform.targets.target import Limits
 
 SWITCHES = (
     *("Rk", "vector", "index", "stages", "serpentine", "cyclic", "pack"),

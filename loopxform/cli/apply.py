@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from loopxform import __version__
-from loopxform.api import File
+from loopxform.api.facade import File
 from loopxform.cli.options import chosen, read
 from loopxform.cli.script import Script, Text, is_size, read_script, saved
 from loopxform.errors import TransformError, UsageError, quoting
@@ -92,9 +92,10 @@ def _files(derivation: Derivation, kind: str, file: File, *, contract: bool) -> 
         return {f"{file.stem}.txt": listing(derivation.function)}
     if kind == "json":
         return {f"{file.stem}.json": saved(derivation, contract=contract)}
-    from loopxform.codegen import asked, emit
+    from loopxform.codegen import emit
+    from loopxform.codegen.host import macro_checks
 
-    macros = asked.errors(file[derivation.start.name].decisions, file.name)
+    macros = macro_checks.errors(file[derivation.start.name].decisions, file.name)
     provenance = {"stem": file.stem, "origin": file.name, "version": __version__, "asked": macros}
     if kind == "c":
         return emit.openmp(derivation, **provenance).files

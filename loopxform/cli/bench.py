@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopxform import __version__
-from loopxform.api import File, Routine
+from loopxform.api.facade import File, Routine
 from loopxform.bench import external, plot, sizes, variants
 from loopxform.bench.external import Command
 from loopxform.bench.lineup import Lineup
@@ -20,11 +20,11 @@ from loopxform.cli.inputs import progress
 from loopxform.cli.options import chosen, numbers, read
 from loopxform.errors import UsageError, about, quoting
 from loopxform.files import Output, Picture, write_all
-from loopxform.recipes import taken
-from loopxform.recipes.operations import operations
+from loopxform.model.operations import operations
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.peak import Peak, measured
 from loopxform.runtime.queue import queue_on
+from loopxform.schedule import used_options
 from loopxform.verify.check_run import Reference
 
 
@@ -33,7 +33,7 @@ def main(args: argparse.Namespace) -> int:
     wanted = variants.every(args.variants, args.vary)
     recipes = [v.recipe for v in wanted]
     tiling.require_taken(args, recipes)
-    taken.require_taken((name for v in wanted for name, _ in v.varied), recipes)
+    used_options.require_taken((name for v in wanted for name, _ in v.varied), recipes)
     programs = external.commands(args.command, asked)
     external.require(programs, args.command)
     _require_pictures(args)

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from loopxform.api.check import CheckedFile, checked
 from loopxform.budget import Budget, memory_bytes, within
-from loopxform.checked import CheckedFile, checked
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
-from loopxform.cli.options import amount, chosen, read
+from loopxform.cli.options import chosen, limits, read
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import InternalError, LoopxformError, UsageError, contained
 from loopxform.ir.types import INT_MAX
@@ -21,8 +21,7 @@ from loopxform.source import Loc
 
 
 def main(args: argparse.Namespace) -> int:
-    seconds = amount("--time-limit", args.time_limit, "seconds", "20")
-    mebibytes = amount("--memory-limit", args.memory_limit, "MiB", "800")
+    seconds, mebibytes = limits(args)
     files = inputs.c_files(args.files)
     many = len(files) > 1
     asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)

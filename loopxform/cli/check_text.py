@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from loopxform.analysis.matrix import matrix_text
 from loopxform.analysis.verdict import Answer, LoopVerdict
-from loopxform.annotated import Asserted
-from loopxform.checked import CheckedFile, CheckedFunction
+from loopxform.api.annotated import Asserted
+from loopxform.api.check import CheckedFile, CheckedFunction
 from loopxform.errors import Paint, plain
 from loopxform.source import Loc
 

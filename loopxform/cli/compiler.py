@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from loopxform import compiler
 from loopxform.errors import InputError, UsageError
-from loopxform.frontend.rawtext import decode, read_bytes
+from loopxform.frontend.text.rawtext import decode, read_bytes
 
 _TAKEN = re.compile(r"-(isystem|idirafter|[IDU])(.*)", re.DOTALL)
 _REFUSED = re.compile(r"-(include|imacros|iquote|iprefix|iwithprefix|Wp,|Xpreprocessor).*|-I-|@.*")

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from loopxform.errors import DeviceError
-from loopxform.recipes.limits import PROFILES
+from loopxform.targets.profile import PROFILES
 
 if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo

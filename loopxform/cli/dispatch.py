@@ -23,9 +23,9 @@ def run_command(name: str, args: list[str]) -> int:
 def _command(name: str, args: list[str]) -> int:
     if name not in REMEMBERED or not {"-h", "--help"}.isdisjoint(args):
         return _main(name, args)
-    from loopxform.cli import remembered
+    from loopxform.cli import result_cache
 
-    return remembered.run(name, args, lambda: _main(name, args))
+    return result_cache.run(name, args, lambda: _main(name, args))
 
 
 def _main(name: str, args: list[str]) -> int:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from loopxform.api import File
+from loopxform.api.facade import File
 from loopxform.errors import IgnoredOption
 from loopxform.files import Output, depfile, escaped
 

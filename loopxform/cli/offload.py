@@ -5,21 +5,39 @@ from __future__ import annotations
 import argparse
 import sys
 
-from loopxform.api import File
+from loopxform.api.facade import File
+from loopxform.api.source import SourceFile
+from loopxform.api.splice import OffloadedFile, offload_file
 from loopxform.cli import failures, offload_text, tiling
 from loopxform.cli.colour import painter
 from loopxform.cli.makerule import inputs, require_rule, with_rule
-from loopxform.cli.options import read
+from loopxform.cli.options import limited, read
 from loopxform.cli.tile import steps
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
-from loopxform.recipes.sizes import Options
+from loopxform.schedule.params import Options
 from loopxform.source import Loc
-from loopxform.spliced import OffloadedFile, offload_file
 
 
 def main(args: argparse.Namespace) -> int:
     require_rule(args)
+    with limited(args):
+        file, done = _offloaded(args)
+    outputs = in_folder(args.output, {} if args.dry_run else done.files)
+    written = write_all(with_rule(args, file, outputs), inputs(args, file))
+    if args.show_steps:
+        for r in done.regions:
+            print("\n".join(steps(r.done.derivation)))
+    if not args.quiet:
+        for line in offload_text.file_lines(done, whole=args.report):
+            print(line)
+        for path in written:
+            print(f"wrote {path}")
+    return failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
+
+
+def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
+    """The file, and what became of it. Raises the first reason where nothing became of it."""
     limits = tiling.limits_for(args)
     file = read(args)
     sizes = tiling.given_sizes(args)
@@ -32,17 +50,7 @@ def main(args: argparse.Namespace) -> int:
         done = offload_file(file, names, sizes, limits, contract=contract, options=more)
         with quoting(file.parsed.sources):
             _require_all(done, names)
-    outputs = in_folder(args.output, {} if args.dry_run else done.files)
-    written = write_all(with_rule(args, file, outputs), inputs(args, file))
-    if args.show_steps:
-        for r in done.regions:
-            print("\n".join(steps(r.done.derivation)))
-    if not args.quiet:
-        for line in offload_text.file_lines(done, whole=args.report):
-            print(line)
-        for path in written:
-            print(f"wrote {path}")
-    return failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
+    return file, done
 
 
 def _known(file: File, name: str) -> str:
@@ -67,7 +75,7 @@ def _require_all(done: OffloadedFile, names: list[str]) -> None:
         raise next(iter(whys), _no_loops(done.file, ""))
 
 
-def _no_loops(file: File, name: str) -> LoopxformError:
+def _no_loops(file: SourceFile, name: str) -> LoopxformError:
     functions = [f for f in file.parsed.unit.functions if not name or f.name == name]
     what = f"function '{name}'" if name else "no function of the file"
     return InputError(

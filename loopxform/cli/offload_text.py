@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopxform.api.offload import OffloadedRoutine
+from loopxform.api.splice import OffloadedFile
 from loopxform.cli import transfers_text
 from loopxform.cli.summary import KINDS
-from loopxform.codegen import describe
-from loopxform.codegen.kernel_plan import KernelPlan
+from loopxform.codegen.host.schedule import Repeat, every
+from loopxform.codegen.opencl import describe
+from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
-from loopxform.codegen.schedule import Repeat, every
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
-from loopxform.offloaded import OffloadedRoutine
-from loopxform.recipes.parts import Part
-from loopxform.spliced import OffloadedFile
+from loopxform.offload.program_state import Part
 
 
 def file_lines(done: OffloadedFile, *, whole: bool) -> Iterator[str]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import isfinite
 
-from loopxform.api import File, Routine, load, loads
+from loopxform import trace
+from loopxform.api.facade import File, Routine, load, loads
+from loopxform.budget import Budget, within
 from loopxform.cli.compiler import take_cflags
 from loopxform.errors import InputError, UsageError, about
-from loopxform.frontend.rawtext import decode
+from loopxform.frontend.text.rawtext import decode
 from loopxform.ir.written import number, whole
 from loopxform.transforms.sites import LARGEST_TILE
 
@@ -85,6 +88,26 @@ def amount(option: str, text: str, unit: str, example: str) -> float:
             return value
     message = f"{option} must be a number of {unit} above 0, not '{text}'"
     raise UsageError(message, code="LX023", help=f"{option} {example}", subject=option)
+
+
+def limits(args: argparse.Namespace) -> tuple[float, float]:
+    """CPU seconds and MiB that a file may take. Raises UsageError."""
+    return (
+        amount("--time-limit", args.time_limit, "seconds", "20"),
+        amount("--memory-limit", args.memory_limit, "MiB", "800"),
+    )
+
+
+@contextmanager
+def limited(args: argparse.Namespace) -> Iterator[None]:
+    """What is done inside heeds the limits of the command line; what they cut short is not kept.
+    Raises UsageError."""
+    with within(Budget.of(*limits(args))) as budget:
+        try:
+            yield
+        finally:
+            if budget.short or budget.exhausted:
+                trace.passing()
 
 
 def numbers(option: str, texts: list[str]) -> dict[str, int | float]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopxform.analysis.invariance import Read
+from loopxform.api.tile import TiledRoutine
 from loopxform.ir.printer import expr_text
-from loopxform.recipes.reuse import Facts, Staged
-from loopxform.tiled import TiledRoutine
+from loopxform.model.reuse import Facts, Staged
 from loopxform.transforms import Arrange, Few, Narrow, Pack, Record, Version
-from loopxform.transforms.arrange import TURNED
+from loopxform.transforms.storage.arrange import TURNED
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict
-from loopxform.api import Routine
+from loopxform.api.check import CheckedFile
+from loopxform.api.facade import Routine
 from loopxform.budget import Exhausted
-from loopxform.checked import CheckedFile
 from loopxform.cli.check_text import together, words
 from loopxform.errors import Paint, TransformError, UsageError, plain
 from loopxform.ir.nodes import For, Function, Opaque, Stmt

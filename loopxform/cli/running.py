@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from loopxform.api import File, Routine
+from loopxform.api.facade import File, Routine
 from loopxform.cli.arguments.running import SEED
 from loopxform.errors import UsageError, about
 from loopxform.ir.written import whole
-from loopxform.recipes.limits import Limits, profile
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.profiles import limits_of
+from loopxform.targets.profile import profile
+from loopxform.targets.target import Limits
 from loopxform.verify.cref import CSource
 from loopxform.verify.sizes import checked_sizes
 from loopxform.verify.values import FORM, Wanted, chosen, wanted

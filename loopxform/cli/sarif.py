@@ -21,8 +21,8 @@ from urllib.parse import quote
 from loopxform import __version__
 from loopxform.analysis.openmp.claim import Claim
 from loopxform.analysis.verdict import LoopVerdict
-from loopxform.annotated import Asserted
-from loopxform.checked import CheckedFile, CheckedFunction
+from loopxform.api.annotated import Asserted
+from loopxform.api.check import CheckedFile, CheckedFunction
 from loopxform.cli.check_text import words
 from loopxform.cli.questions import Answer
 from loopxform.codes import CODES

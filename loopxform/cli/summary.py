@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loopxform.analysis.verdict import judge
+from loopxform.api.tile import TiledRoutine
 from loopxform.cli import transactions_text
-from loopxform.codegen import describe
-from loopxform.codegen.kernel_plan import KernelPlan
+from loopxform.codegen.opencl import describe
+from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
 from loopxform.errors import Paint, plain
 from loopxform.ir.visit import declared
-from loopxform.recipes import traffic
-from loopxform.recipes.one_nest import Tiled
-from loopxform.tiled import TiledRoutine
+from loopxform.model import access_counts
+from loopxform.recipes.tile_nest import Tiled
 
 
 def lines(
@@ -90,9 +90,9 @@ def _launch(k: KernelPlan) -> Iterator[str]:
 
 
 def _traffic(done: TiledRoutine) -> Iterator[str]:
-    plain, tiled = traffic.naive(done.derivation), traffic.tiled(done.derivation)
+    plain, tiled = access_counts.naive(done.derivation), access_counts.tiled(done.derivation)
     yield "  accesses               naive -> tiled, where the tile sizes divide the loops"
     for (name, before), (_, after) in zip(plain.rows(), tiled.rows()):
-        yield f"    {name:<21}{traffic.text(before)} -> {traffic.text(after)}"
-    for name in dict.fromkeys((*traffic.averages(plain), *traffic.averages(tiled))):
+        yield f"    {name:<21}{access_counts.text(before)} -> {access_counts.text(after)}"
+    for name in dict.fromkeys((*access_counts.averages(plain), *access_counts.averages(tiled))):
         yield f"    {name} is how often that loop runs, on average"

@@ -7,16 +7,16 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from loopxform.api import File
+from loopxform.api.facade import File
 from loopxform.cli import plan_text, tiling, transactions_text
 from loopxform.cli.colour import painter
 from loopxform.cli.makerule import inputs, require_rule, with_rule
-from loopxform.cli.options import chosen, read
+from loopxform.cli.options import chosen, limited, read
 from loopxform.cli.script import saved
 from loopxform.cli.summary import lines
 from loopxform.files import Output, in_folder, write_all
 from loopxform.ir.printer import listing
-from loopxform.recipes.limits import Limits
+from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation
 
 
@@ -24,9 +24,10 @@ def main(args: argparse.Namespace) -> int:
     tiling.require_taken(args, [tiling.recipe(args)], args.target)
     require_rule(args)
     limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
-    file = read(args)
-    with chosen(file, args).contained():
-        return _tile(args, file, limits)
+    with limited(args):
+        file = read(args)
+        with chosen(file, args).contained():
+            return _tile(args, file, limits)
 
 
 def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:

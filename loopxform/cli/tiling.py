@@ -6,14 +6,15 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loopxform.api import File
+from loopxform.api.facade import File
+from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import streams
 from loopxform.cli.options import chosen, positive
 from loopxform.errors import DeviceError, IgnoredOption, UsageError, about
-from loopxform.recipes import taken, wishes
-from loopxform.recipes.limits import Limits, profile
-from loopxform.recipes.sizes import NAMES, Options, Recipe
-from loopxform.tiled import TiledRoutine, tile_routine
+from loopxform.schedule import requests, used_options
+from loopxform.schedule.params import NAMES, Options, Recipe
+from loopxform.targets.profile import profile
+from loopxform.targets.target import Limits
 
 if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
@@ -49,12 +50,12 @@ def recipe(args: argparse.Namespace) -> Recipe | None:
 def require_taken(
     args: argparse.Namespace,
     recipes: Sequence[Recipe | None],
-    target: taken.Target = "opencl",
+    target: used_options.Target = "opencl",
 ) -> None:
     """Raises IgnoredOption for an option that the recipes or the target have no use for."""
-    given = {n: getattr(args, n.replace("-", "_"), None) for n in taken.EVERY}
+    given = {n: getattr(args, n.replace("-", "_"), None) for n in used_options.EVERY}
     names = (f"--{name}" for name, value in given.items() if value not in (None, False, []))
-    taken.require_taken(names, recipes, target)
+    used_options.require_taken(names, recipes, target)
 
 
 def asked(args: argparse.Namespace, name: str) -> bool | None:
@@ -74,19 +75,21 @@ def details(args: argparse.Namespace) -> Options:
         layouts=_layouts(args.manifest),
         chunks=positive("--Rk", args.Rk),
         reassociate=args.reassociate,
-        vector=None if args.vector is None else wishes.vector("--vector", args.vector),
+        vector=None if args.vector is None else requests.vector("--vector", args.vector),
         narrow=None if args.index is None else args.index == "32",
-        fixed=wishes.fixed("--specialise", args.specialise),
+        fixed=requests.fixed("--specialise", args.specialise),
         bands=positive("--group-order", args.group_order),
         cyclic=positive("--cyclic", args.cyclic),
         serpentine=None
         if args.serpentine is None
-        else wishes.rows("--serpentine", args.serpentine),
+        else requests.rows("--serpentine", args.serpentine),
         preload=asked(args, "preload"),
         asynchronous=args.async_copies,
-        pack=None if args.pack is None else wishes.iterations("--pack", args.pack),
-        stages=None if args.stages is None else wishes.stages("--stages", args.stages),
-        lanes=None if args.item_layout is None else wishes.lanes("--item-layout", args.item_layout),
+        pack=None if args.pack is None else requests.iterations("--pack", args.pack),
+        stages=None if args.stages is None else requests.stages("--stages", args.stages),
+        lanes=None
+        if args.item_layout is None
+        else requests.lanes("--item-layout", args.item_layout),
     )
 
 
@@ -100,7 +103,7 @@ def _layouts(texts: list[str]) -> tuple[tuple[str, str], ...] | None:
     """What --manifest asks for; None where that is left to tiling. Raises UsageError."""
     if not texts:
         return None
-    return () if texts == ["none"] else tuple(wishes.layout(t, "--manifest") for t in texts)
+    return () if texts == ["none"] else tuple(requests.layout(t, "--manifest") for t in texts)
 
 
 def limits_for(args: argparse.Namespace, default: str = "generic") -> Limits:

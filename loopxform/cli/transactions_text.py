@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from loopxform.recipes.layouts import one_each
-from loopxform.recipes.one_nest import Tiled
-from loopxform.recipes.sizes import DEFAULTS
+from loopxform.api.tile import TiledRoutine
+from loopxform.model.coalescing import NOMINAL, SEGMENT, Counts, Estimate
+from loopxform.model.layouts import one_each
 from loopxform.recipes.tile import estimate
-from loopxform.recipes.transactions import NOMINAL, SEGMENT, Counts, Estimate
-from loopxform.tiled import TiledRoutine
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.schedule.params import DEFAULTS
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopxform.codegen.buffers import Buffer, Part
+from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr
 from loopxform.ir.printer import expr_text
-from loopxform.transforms.bounds import conjunction, conjuncts
+from loopxform.transforms.edges.bounds import conjunction, conjuncts
 
 
 def lines(plan: Plan) -> Iterator[str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal, assert_never
 
-from loopxform.codegen import halves
+from loopxform.codegen.opencl import halves
 from loopxform.codegen.structs import NOT_NULL, Place, c_text, places
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopxform.codegen import host, host_runtime, render
-from loopxform.codegen.host_names import require_names
+from loopxform.codegen import render
+from loopxform.codegen.host import part
+from loopxform.codegen.host import runtime as host_runtime
+from loopxform.codegen.host.names import require_names
 from loopxform.codegen.plan import Plan, program_plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Function
@@ -31,7 +33,7 @@ class Entry:
 
     text: str
     plan: Plan
-    host: host.HostPlan
+    host: part.HostPlan
 
 
 def entry(
@@ -59,8 +61,8 @@ def entry(
         header=tuple(_header(derivation, origin, version)),
         contract=contract,
     )
-    planned = host.host_plan(plan, origin=origin, on_device=on_device)
-    return Entry(host.entry(planned), plan, planned)
+    planned = part.host_plan(plan, origin=origin, on_device=on_device)
+    return Entry(part.entry(planned), plan, planned)
 
 
 def runtime(version: str) -> str:
@@ -70,7 +72,7 @@ def runtime(version: str) -> str:
 
 def header(entries: Sequence[Entry], *, stem: str, origin: str, version: str) -> str:
     """`stem.h`: the functions of the runtime, and `NAME_cl` of the entries that have it."""
-    return host.header([e.host for e in entries], stem=stem, origin=origin, version=version)
+    return part.header([e.host for e in entries], stem=stem, origin=origin, version=version)
 
 
 def opencl(
@@ -83,14 +85,14 @@ def opencl(
     contract: bool = True,
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
-    of its own; `asked` are the lines of `asked.errors`.
+    of its own; `asked` are the lines of `macro_checks.errors`.
 
     Raises EmitError where it cannot run as kernels behind the user's signature.
     """
     _reachable(derivation.start)
     made = entry(derivation, origin=origin, version=version, contract=contract)
     name = f"{stem}_opencl"
-    text, head = host.write(made.host, stem=name, version=version, asked=asked)
+    text, head = part.write(made.host, stem=name, version=version, asked=asked)
     files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}
     return Emitted(files, made.plan)
 
@@ -101,12 +103,12 @@ def openmp(
     """`stem_openmp.c`: the transformed program as C with OpenMP pragmas, behind a guard where its
     meaning rests on what only a run can tell. Raises EmitError where that cannot be asked, or a
     name of the user's is taken."""
-    from loopxform.codegen import c_guarded
+    from loopxform.codegen.c import guarded
 
     _reachable(derivation.start)
     require_names(derivation.start)
     head = [f"/* {render.comment(line)} */" for line in _header(derivation, origin, version)]
-    text = c_guarded.file_text(
+    text = guarded.file_text(
         derivation.start, derivation.function, reordered=not derivation.keeps_order
     )
     above = [asked] if asked else []

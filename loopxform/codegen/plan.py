@@ -10,19 +10,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
-from loopxform.codegen import cexpr, describe, halves, render, routines, schedule, structs
-from loopxform.codegen.ahead import HIDE
-from loopxform.codegen.buffers import Buffer, buffers_of
+from loopxform.codegen import cexpr, render, routines, structs
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.collective import LOAD, STORE
-from loopxform.codegen.guard import Condition, conditions, in_int
-from loopxform.codegen.kernel_plan import KernelPlan, kernel_plan, used_objects
-from loopxform.codegen.mapping import Mapping
-from loopxform.codegen.opencl_words import free_name
-from loopxform.codegen.schedule import Item, Launch
-from loopxform.codegen.started import START_VECTOR, STARTED
+from loopxform.codegen.host import schedule
+from loopxform.codegen.host.buffers import Buffer, buffers_of
+from loopxform.codegen.host.guards import Condition, conditions, in_int
+from loopxform.codegen.host.schedule import Item, Launch
+from loopxform.codegen.host.temporaries import temporaries
+from loopxform.codegen.opencl import describe, halves
+from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
+from loopxform.codegen.opencl.cooperative_copy import LOAD, STORE
+from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
+from loopxform.codegen.opencl.launch import Mapping
+from loopxform.codegen.opencl.software_pipeline import HIDE
+from loopxform.codegen.opencl.words import free_name
 from loopxform.codegen.tables import kernel_table
-from loopxform.codegen.temporaries import temporaries
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from loopxform.codegen.opencl_words import free_name
+from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Decl, Expr, Function, Param, Struct, Var

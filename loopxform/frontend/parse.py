@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from loopxform.budget import Exhausted
 from loopxform.errors import InputError, LoopxformError
-from loopxform.frontend import gnu, languages
-from loopxform.frontend.annotated import require_balance
-from loopxform.frontend.lower_file import lower_file
+from loopxform.frontend.lower.files import lower_file
 from loopxform.frontend.parsed import CppOptions, Parsed
-from loopxform.frontend.places import Places
-from loopxform.frontend.preprocess import Reader, load, preprocess
-from loopxform.frontend.rawtext import bare, decode
-from loopxform.frontend.syntax import parse
+from loopxform.frontend.pragmas.annotated import require_balance
+from loopxform.frontend.syntax.parsing import parse
+from loopxform.frontend.syntax.places import Places
+from loopxform.frontend.text import gnu, languages
+from loopxform.frontend.text.preprocess import load, preprocess
+from loopxform.frontend.text.rawtext import bare, decode
+from loopxform.frontend.text.reader import Reader
 from loopxform.ir.nodes import Unit
 from loopxform.source import Loc
 

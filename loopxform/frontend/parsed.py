@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from loopxform.errors import InternalError, LoopxformError
-from loopxform.frontend import rawtext
-from loopxform.frontend.deciding import Piece, deciding, pieces
+from loopxform.frontend.text import rawtext
+from loopxform.frontend.text.deciding import Piece, deciding, pieces
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.decisions import Event
 from loopxform.ir.directives import Directive

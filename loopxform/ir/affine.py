@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Tile, Un, Var
-from loopxform.ir.remembered import remembered
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import assert_never
 
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -34,7 +35,6 @@ from loopxform.ir.nodes import (
     Var,
     While,
 )
-from loopxform.ir.remembered import remembered
 
 Path = tuple[int, ...]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from loopxform.errors import MalformedIR
 from loopxform.ir.affine import value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Assign, Copy, Decl, Expr, For, Function, Load, Opaque, Stmt, Var
-from loopxform.ir.remembered import remembered
 from loopxform.ir.visit import bodies, stmt_exprs, walk_expr
 from loopxform.ir.whiles import condition
 

@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from loopxform.ir.names import used_names
-from loopxform.recipes import fit
-from loopxform.recipes.choice import choices, naive
-from loopxform.recipes.demand import demand
-from loopxform.recipes.in_group import in_group
-from loopxform.recipes.limits import Limits
+from loopxform.model.choice import choices, naive
+from loopxform.model.resources import demand
+from loopxform.prepare.parallel_band import Nest, with_guards_inside
+from loopxform.recipes import fitting
+from loopxform.recipes.deriving import Work
+from loopxform.recipes.group_reduction import in_group
 from loopxform.recipes.naive import one_item_each
-from loopxform.recipes.nest import Nest, with_guards_inside
-from loopxform.recipes.one_nest import Tiled, one_nest
-from loopxform.recipes.sizes import DEFAULTS, Options, Recipe
-from loopxform.recipes.split_reduction import split_reduction
-from loopxform.recipes.work import Work
+from loopxform.recipes.split_k import split_reduction
+from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.schedule.params import DEFAULTS, Options, Recipe
+from loopxform.targets.target import Limits
 
 CHUNKS = 256
 """Tiles of a chunk, where the user does not say: 16384 terms keep a group of 256 work-items busy,
@@ -69,4 +69,4 @@ def _chunk_tile(nest: Nest, given: Mapping[str, int], recipe: Recipe | None, lim
     inside = with_guards_inside(nest)
     found, _ = choices(inside, recipe, kept=given.get("Rx", 1) > 1, few=True)
     choice = found[0] if found else naive(inside)
-    return fit.defaults(choice, demand(inside, choice), limits, given)["Tk"]
+    return fitting.defaults(choice, demand(inside, choice), limits, given)["Tk"]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.visit import perfect_nest
-from loopxform.recipes.nest import Nest
-from loopxform.recipes.reuse import Dim
-from loopxform.recipes.work import Work, levels
+from loopxform.model.reuse import Dim
+from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.deriving import Work, levels
 from loopxform.transforms import MapTo, Sequentialise, Stripmine
-from loopxform.transforms.bounds import trip_count
+from loopxform.transforms.edges.bounds import trip_count
 
 
 def one_item_each(w: Work, nest: Nest, near: str = "") -> tuple[tuple[str, ...], str]:

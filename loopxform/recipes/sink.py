@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from loopxform.ir.nodes import Decl, For, Stmt
 from loopxform.ir.visit import LoopSite, Path, reads, resolve, writes
-from loopxform.recipes.work import Work
+from loopxform.recipes.deriving import Work
 from loopxform.transforms import Distribute, Expand, Hoist
 
 

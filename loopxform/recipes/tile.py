@@ -9,15 +9,16 @@ from dataclasses import replace
 
 from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.nodes import Function
+from loopxform.model.coalescing import Estimate
+from loopxform.model.layouts import Layouts, layouts, worth
+from loopxform.prepare.parallel_band import Nest, alone, prepare, prepare_all
 from loopxform.recipes.chunks import CHUNKS, in_chunks
-from loopxform.recipes.layouts import Layouts, layouts, worth
-from loopxform.recipes.limits import PROFILES, Limits
-from loopxform.recipes.mapped_copy import in_layouts, mapped_copy
-from loopxform.recipes.nest import Nest, alone, prepare, prepare_all
-from loopxform.recipes.one_nest import Tiled, one_nest
-from loopxform.recipes.sizes import PLAIN, Options, Recipe
-from loopxform.recipes.transactions import Estimate
-from loopxform.recipes.work import with_numbers
+from loopxform.recipes.deriving import with_numbers
+from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
+from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.schedule.params import PLAIN, Options, Recipe
+from loopxform.targets.profile import PROFILES
+from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from loopxform.codegen.buffers import Buffer
+from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.structs import pointed, roots
 from loopxform.errors import ArgumentError, DeviceError

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from loopxform.recipes.limits import PROFILES, Limits
 from loopxform.runtime.build import copies_alone
 from loopxform.runtime.device import DeviceInfo
+from loopxform.targets.profile import PROFILES
+from loopxform.targets.target import Limits
 
 
 def limits_of(device: DeviceInfo) -> Limits:

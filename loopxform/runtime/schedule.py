@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
+from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set
 from loopxform.codegen.plan import Plan
-from loopxform.codegen.schedule import Choose, Item, Launch, Repeat, Set
 from loopxform.errors import ArgumentError
 from loopxform.ir import whiles
 from loopxform.ir.evaluate import evaluate

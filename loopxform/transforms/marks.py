@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import loops
-from loopxform.transforms import cyclic, pipeline, preload, store_vectors
-from loopxform.transforms.serpentine import Serpentine
+from loopxform.transforms.latency import pipeline, preload, store_vectors
+from loopxform.transforms.latency.serpentine import Serpentine
+from loopxform.transforms.mapping import cyclic
 
 
 def stale(fn: Function) -> Iterator[Obstacle]:

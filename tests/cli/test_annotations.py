@@ -12,7 +12,7 @@ from conftest import Golden
 import loopxform as lx
 from loopxform.cli import main
 from loopxform.cli.arguments.tile import options
-from loopxform.recipes.wishes import wish
+from loopxform.schedule.requests import wish
 
 Capture = pytest.CaptureFixture[str]
 PAGE = Path(__file__).parents[2] / "docs" / "annotations.md"

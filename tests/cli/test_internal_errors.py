@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import loopxform.checked
+import loopxform.api.check
+import loopxform.api.splice
 import loopxform.cli.tile
-import loopxform.frontend.lower_file as lower_file
-import loopxform.spliced
+import loopxform.frontend.lower.files as lower_file
 from loopxform.cli import main
 
 Capture = pytest.CaptureFixture[str]
@@ -68,7 +68,7 @@ PLACES = [
     (lower_file, "inline"),
     (lower_file, "lower_function"),
     (lower_file, "routine"),
-    (loopxform.checked, "matrix"),
+    (loopxform.api.check, "matrix"),
 ]
 
 
@@ -96,7 +96,7 @@ def test_the_traceback_is_shown_to_who_asks(
 
 
 def test_json_and_sarif_say_it(file: str, plant: Plant, capsys: Capture) -> None:
-    plant(loopxform.checked, "matrix")
+    plant(loopxform.api.check, "matrix")
     assert main(["check", file, "--format", "json"]) == 101
     report = json.loads(capsys.readouterr().out)
     assert [f["name"] for f in report["functions"]] == ["good", "last"]
@@ -126,7 +126,7 @@ def test_among_other_problems_it_gives_the_status(file: str, plant: Plant, capsy
     assert SAID in err
 
 
-PARTS = [(loopxform.spliced, "offload_routine"), (lower_file, "lower_function")]
+PARTS = [(loopxform.api.splice, "offload_routine"), (lower_file, "lower_function")]
 
 
 @pytest.mark.parametrize(("module", "name"), PARTS, ids=[name for _, name in PARTS])
@@ -159,7 +159,7 @@ def test_tile(file: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> No
 
 def test_one_function_that_is_nested_too_deeply(file: str, plant: Plant, capsys: Capture) -> None:
     """Wherever that shows, it is no reason to leave the others."""
-    plant(loopxform.checked, "matrix", RecursionError())
+    plant(loopxform.api.check, "matrix", RecursionError())
     assert main(["check", file]) == 2
     out, err = capsys.readouterr()
     assert "last:" in out

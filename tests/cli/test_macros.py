@@ -13,7 +13,8 @@ import pytest
 import loopxform as lx
 from loopxform import cli, compiler
 from loopxform.frontend.parsed import CppOptions
-from loopxform.frontend.preprocess import Reader, preprocess
+from loopxform.frontend.text.preprocess import preprocess
+from loopxform.frontend.text.reader import Reader
 
 IF = "#if {}\n#define SC 2\n#else\n#define SC 3\n#endif\n"
 

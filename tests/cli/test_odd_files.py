@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopxform.checked import MOST_ROWS
+from loopxform.api.check import MOST_ROWS
 from loopxform.cli import main
 
 Capture = pytest.CaptureFixture[str]

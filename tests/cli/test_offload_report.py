@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Golden
 
+from loopxform.budget import cpu_seconds
 from loopxform.cli import main
 
 Capture = pytest.CaptureFixture[str]
@@ -156,3 +157,46 @@ def test_complex_numbers_are_left_to_the_host_or_refused(tmp_path: Path, capsys:
     assert "f: left as it is: line 1: 'a' has type double _Complex *" in capsys.readouterr().out
     assert main([*command, "--function", "f"]) == 2
     assert "c.c:1:32: error: 'a' has type double _Complex *" in capsys.readouterr().err
+
+
+def hard(count: int) -> str:
+    """A function of our own kind of trouble: many subscripts with remainders, in one nest."""
+    lines = "".join(
+        f"    if (i % {k % 5 + 2} == {k % 2})\n"
+        f"      A[i / {k % 3 + 2} + {k}] = A[i * {k % 4 + 1} % {k + 3}];\n"
+        for k in range(count)
+    )
+    return f"void hard(int n, float *A) {{\n  for (int i = 1; i < n - 1; i++) {{\n{lines}  }}\n}}\n"
+
+
+EASY = "void easy(int n, float *a) {\n  for (int i = 0; i < n; i++) a[i] = 2 * a[i];\n}\n"
+
+
+def test_what_is_too_hard_stays_as_it_is_and_is_not_kept(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is shared by the functions; a result that was cut short is made anew."""
+    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "f.c"
+    file.write_text(hard(60) + EASY)
+    command = ["offload", str(file), "-o", str(tmp_path), "--time-limit", "1"]
+    for _ in range(2):
+        began = cpu_seconds()
+        assert main(command) == 0
+        assert 0.5 < cpu_seconds() - began < 5
+        said = capsys.readouterr().out
+        why = "time limit: too hard to analyse within it [LX104]"
+        assert f"hard: left as it is: line 1: {why}" in said
+        assert "easy: 1 kernel" in said
+    assert "lx_try_easy" in (tmp_path / "f_opencl.c").read_text()
+    assert "lx_try_hard" not in (tmp_path / "f_opencl.c").read_text()
+
+
+def test_a_function_that_is_too_hard_is_not_tiled(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "f.c"
+    file.write_text(hard(60))
+    assert main(["tile", str(file), "-o", str(tmp_path), "--time-limit", "0.5"]) == 2
+    said = capsys.readouterr().err
+    assert f"{file}:2:3: error: no loop of the nest in 'hard' can run in parallel" in said
+    assert "time limit: too hard to analyse within it; --time-limit allows more" in said
+    assert not list(tmp_path.glob("*_opencl.c"))

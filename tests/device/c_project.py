@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from loopxform.codegen import c_declarations, emit
+from loopxform.codegen import emit
+from loopxform.codegen.c import declarations
 from loopxform.ir.nodes import Function
 from loopxform.transforms import Derivation
 
@@ -121,7 +122,7 @@ static int number(void)
 
 
 def preamble_of(fn: Function) -> str:
-    prototype = c_declarations.prototype(fn, f"user_{fn.name}")
+    prototype = declarations.prototype(fn, f"user_{fn.name}")
     return PREAMBLE.format(name=fn.name, prototype=prototype)
 
 

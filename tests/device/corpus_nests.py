@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from loopxform import load
-from loopxform.api import Routine
-from loopxform.recipes.sizes import Recipe
+from loopxform.api.facade import Routine
+from loopxform.schedule.params import Recipe
 from loopxform.verify.values import Wanted, wanted
 
 FOLDER = Path(__file__).parents[2] / "corpus" / "nests"

@@ -14,13 +14,12 @@ from tilings import Tiled, tile
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.codegen.buffers import Buffer
-from loopxform.codegen.kernel_plan import KernelPlan
+from loopxform.codegen.host.buffers import Buffer
+from loopxform.codegen.host.schedule import flags
+from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
-from loopxform.codegen.schedule import flags
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function, Param
-from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import DeviceInfo, choose
 from loopxform.runtime.kernel import CompiledKernel, room_for
 from loopxform.runtime.launch import Launch, Room
@@ -33,6 +32,7 @@ from loopxform.runtime.oclgrind import (
 from loopxform.runtime.oclgrind_report import OclgrindReport
 from loopxform.runtime.schedule import Ask, launched, not_known
 from loopxform.runtime.structs import with_numbers
+from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import Comparison, RunResult, arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library

@@ -19,8 +19,8 @@ from c_project import (
 )
 
 import loopxform as lx
+from loopxform.api.mapped import MappedRoutine
 from loopxform.errors import ArgumentError
-from loopxform.mapped import MappedRoutine
 
 pytestmark = pytest.mark.device
 

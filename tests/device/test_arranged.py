@@ -19,9 +19,10 @@ from loopxform.codegen.plan import Plan
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
-from loopxform.recipes.limits import PROFILES, Limits
-from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
+from loopxform.targets.target import Limits
 from loopxform.transforms import Arrange, Derivation, Few
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource

@@ -16,9 +16,9 @@ from harness import simulate_launches
 from loopxform.cli import main
 from loopxform.codegen import emit
 from loopxform.ir.visit import writes
-from loopxform.recipes.sizes import Recipe
-from loopxform.recipes.taken import TAKEN
 from loopxform.runtime.device import choose
+from loopxform.schedule.params import Recipe
+from loopxform.schedule.used_options import TAKEN
 from loopxform.verify.check_run import Comparison, arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library

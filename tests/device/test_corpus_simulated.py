@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from harness import PROGRAMS, Sizes, check_under_oclgrind, sizes_of
 
-from loopxform.recipes.sizes import Recipe, Tiles
+from loopxform.schedule.params import Recipe, Tiles
 
 SEED = 9
 SIZES: tuple[Sizes, ...] = ((11, 7, 9), (8, 8, 8))

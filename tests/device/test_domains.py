@@ -7,10 +7,10 @@ import pytest
 from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 
 import loopxform as lx
+from loopxform.api.tile import TiledRoutine
 from loopxform.codegen import emit
 from loopxform.ir.nodes import Assign, For, If
 from loopxform.ir.visit import enclosing, walk
-from loopxform.tiled import TiledRoutine
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource

@@ -13,7 +13,7 @@ from tilings import tile
 from loopxform import load
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.recipes.sizes import Recipe, Tiles
+from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library

@@ -14,7 +14,7 @@ from harness import CORPUS, given, sizes_of, tiled
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.recipes.sizes import Tiles
+from loopxform.schedule.params import Tiles
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments
 

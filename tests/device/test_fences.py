@@ -11,13 +11,13 @@ from harness import arrays_after, assert_runs_agree, program, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.codegen.kernel import KernelWriter
+from loopxform.codegen.opencl.kernel import KernelWriter
 from loopxform.codegen.plan import Plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Stmt
-from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
+from loopxform.schedule.params import Options
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource

@@ -12,8 +12,8 @@ from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 import loopxform as lx
 from loopxform.cli import main
 from loopxform.codegen import emit
-from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare

@@ -29,9 +29,9 @@ from loopxform.errors import ArgumentError, LoopxformError
 from loopxform.ir.nodes import Decl
 from loopxform.ir.types import HALF
 from loopxform.ir.visit import walk
-from loopxform.recipes.sizes import Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.schedule.params import Tiles
 from loopxform.verify.check_run import Comparison, arguments, run
 from loopxform.verify.compare import require_equal
 from loopxform.verify.cref import CSource, Library, run_reference

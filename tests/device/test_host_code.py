@@ -26,8 +26,8 @@ from tilings import tile
 from loopxform.codegen import emit
 from loopxform.errors import EmitError
 from loopxform.frontend import parse_file
-from loopxform.recipes.sizes import Tiles
 from loopxform.runtime.oclgrind import run_under_oclgrind
+from loopxform.schedule.params import Tiles
 
 TILES = Tiles(4, 4, 8, 2, 2)
 

@@ -15,9 +15,9 @@ from tilings import Options, Tiles, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.recipes.limits import PROFILES
 from loopxform.recipes.tile import tile as automatic
 from loopxform.runtime.oclgrind_report import OclgrindReport
+from loopxform.targets.profile import PROFILES
 from loopxform.verify.compare import compare
 
 LATE = """

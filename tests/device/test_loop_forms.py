@@ -10,7 +10,7 @@ from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
-from loopxform.recipes.sizes import Recipe, Tiles
+from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.cref import CSource
 
 SIZES = (

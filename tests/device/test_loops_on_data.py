@@ -9,10 +9,10 @@ import pytest
 from c_project import assert_same, caller_of, project_of, require_opencl, run_app
 
 import loopxform as lx
+from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
+from loopxform.codegen.host.schedule import flags
 from loopxform.codegen.plan import Plan
-from loopxform.codegen.schedule import flags
-from loopxform.offloaded import OffloadedRoutine
 from loopxform.runtime.device import choose
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.cref import CSource

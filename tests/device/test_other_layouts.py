@@ -12,7 +12,7 @@ from harness import arrays_after, assert_runs_agree, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.recipes.mapped_copy import mapped_copy
+from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.transforms import Derivation, step

@@ -15,12 +15,12 @@ from harness import assert_runs_agree
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.frontend import parse_file
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.program import offload
-from loopxform.recipes.sizes import Options
+from loopxform.offload.program import offload
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource

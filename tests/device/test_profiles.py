@@ -7,7 +7,7 @@ import pytest
 from corpus_nests import FOLDER, nest
 
 from loopxform.codegen import emit
-from loopxform.recipes.limits import PROFILES
+from loopxform.targets.profile import PROFILES
 
 NAMES = sorted(p.stem for p in FOLDER.glob("*.c"))
 SOME = ("matvec", "gemm_double", "filter_7x7", "softmax_rows", "heat_2d", "kmeans_assign")

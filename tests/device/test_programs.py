@@ -30,9 +30,9 @@ from loopxform.codegen.plan import Plan
 from loopxform.errors import DeviceError
 from loopxform.ir.nodes import Copy, For, If, Stmt
 from loopxform.ir.visit import loads, names, walk
-from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.schedule.params import Recipe, Tiles
 from loopxform.transforms import Unguard
 from loopxform.verify.compare import compare
 

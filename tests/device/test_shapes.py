@@ -11,15 +11,15 @@ from harness import given, program, run_c, run_on_device, simulate_launches, siz
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.rounds import SMALLER, WHOLE, quickest
-from loopxform.recipes.sizes import Options
+from loopxform.model.waves import SMALLER, WHOLE, quickest
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Epilogue, Pad, Preload, Serpentine
-from loopxform.transforms.few import Shape
+from loopxform.transforms.mapping.few import Shape
 from loopxform.verify.compare import compare
 
 SEED = 7

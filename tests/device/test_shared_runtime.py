@@ -13,7 +13,7 @@ from c_project import PLAIN, STRICT, assert_same, cc, project_of, require_opencl
 from harness import CORPUS, tiled
 
 import loopxform as lx
-from loopxform.recipes.sizes import Tiles
+from loopxform.schedule.params import Tiles
 from loopxform.transforms import Derivation
 
 LIBRARIES = ["-lOpenCL", "-lm", "-pthread"]

@@ -11,7 +11,7 @@ from c_project import PLAIN, STRICT, cc, require_opencl, run_app
 from harness import CORPUS
 
 import loopxform as lx
-from loopxform.spliced import OffloadedFile
+from loopxform.api.splice import OffloadedFile
 
 FILES = CORPUS / "files"
 REGIONS = {

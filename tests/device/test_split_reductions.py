@@ -8,10 +8,10 @@ import pytest
 from c_project import assert_same, caller_of, project_of, require_opencl, run_app
 from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 
-from loopxform.api import loads
+from loopxform.api.facade import loads
 from loopxform.codegen import emit
-from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare

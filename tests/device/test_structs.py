@@ -13,7 +13,7 @@ from harness import assert_agrees, simulate
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.errors import ArgumentError
-from loopxform.recipes.sizes import Tiles
+from loopxform.schedule.params import Tiles
 from loopxform.verify.check_run import arguments
 
 COMPLEX = """

@@ -13,7 +13,7 @@ from dataclasses import astuple
 import pytest
 from harness import given, plan, simulate, sizes_of
 
-from loopxform.recipes.sizes import Recipe, Tiles
+from loopxform.schedule.params import Recipe, Tiles
 
 SEED = 3
 TILES = Tiles(Ty=2, Tx=4, Tk=3, Ry=3, Rx=2)

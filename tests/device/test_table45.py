@@ -13,7 +13,7 @@ import pytest
 from harness import Sizes, check_on_device, check_under_oclgrind, given, run_c, simulate, sizes_of
 from harness import plan as plan_of
 
-from loopxform.recipes.sizes import Tiles
+from loopxform.schedule.params import Tiles
 
 SEED = 45
 PROGRAMS = ("mm", "mm_int_div", "mm_bool_and")

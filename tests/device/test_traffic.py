@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from traffic_cases import CASES, Case, Row, counted, given, plan_of
 
-from loopxform.recipes import traffic
-from loopxform.recipes.sizes import Options
-from loopxform.recipes.traffic import Traffic
+from loopxform.model import access_counts
+from loopxform.model.access_counts import Traffic
+from loopxform.schedule.params import Options
 
 DOCS = Path(__file__).parents[2] / "docs" / "tiling.md"
 RECIPES = {"register", "block", "one-sided", "1-d", "stencil"}
 
 
 def totals(found: Traffic, sizes: dict[str, int]) -> tuple[Fraction, ...]:
-    return tuple(traffic.total(terms, sizes) for _, terms in found.rows())
+    return tuple(access_counts.total(terms, sizes) for _, terms in found.rows())
 
 
 def is_exact(found: Traffic) -> bool:
-    return all(traffic.exact(terms) for _, terms in found.rows())
+    return all(access_counts.exact(terms) for _, terms in found.rows())
 
 
 def simulated(case: Case) -> Row:
@@ -40,8 +40,8 @@ def test_the_documented_lines_are_those_of_the_plan() -> None:
     predicted = set[tuple[str, str, str]]()
     for case in CASES:
         for recipe, found in (
-            ("naive", traffic.naive(case.tiled.derivation)),
-            (case.tiled.tiled.recipe, traffic.tiled(case.tiled.derivation)),
+            ("naive", access_counts.naive(case.tiled.derivation)),
+            (case.tiled.tiled.recipe, access_counts.tiled(case.tiled.derivation)),
         ):
             cells = " | ".join(f"{n} = {n}" for n in totals(found, case.integers))
             predicted.add((case.name, recipe, cells))
@@ -52,7 +52,7 @@ def test_the_documented_lines_are_those_of_the_plan() -> None:
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.label)
 def test_the_tiled_kernel_accesses_what_was_predicted(case: Case) -> None:
-    found = traffic.tiled(case.tiled.derivation)
+    found = access_counts.tiled(case.tiled.derivation)
     assert is_exact(found)
     assert totals(found, case.integers) == simulated(case)
 
@@ -60,7 +60,7 @@ def test_the_tiled_kernel_accesses_what_was_predicted(case: Case) -> None:
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("case", {c.name: c for c in CASES}.values(), ids=lambda c: c.name)
 def test_the_naive_kernel_accesses_what_was_predicted(case: Case) -> None:
-    found = traffic.naive(case.tiled.derivation)
+    found = access_counts.naive(case.tiled.derivation)
     assert is_exact(found)
     assert totals(found, case.integers) == simulated(case.naive)
 
@@ -77,7 +77,7 @@ OPTIONS = {
 @pytest.mark.parametrize("option", OPTIONS)
 def test_all_kernels_of_a_program_count(option: str) -> None:
     case = OPTIONS[option]
-    found = traffic.tiled(case.tiled.derivation)
+    found = access_counts.tiled(case.tiled.derivation)
     assert is_exact(found)
     assert totals(found, case.integers) == simulated(case)
 
@@ -89,22 +89,22 @@ BOUNDS = ("masked_mean", "range_query", "floyd_step", "substring", "triangles")
 @pytest.mark.parametrize("name", BOUNDS)
 def test_what_data_decide_is_bounded_and_said_to_be(name: str) -> None:
     case = Case(name)
-    found = traffic.tiled(case.tiled.derivation)
+    found = access_counts.tiled(case.tiled.derivation)
     assert not is_exact(found)
     for (_, terms), count in zip(found.rows(), simulated(case)):
-        total = traffic.total(terms, case.integers)
-        assert traffic.text(terms).startswith("at most ") is not traffic.exact(terms)
-        assert total == count if traffic.exact(terms) else total >= count
+        total = access_counts.total(terms, case.integers)
+        assert access_counts.text(terms).startswith("at most ") is not access_counts.exact(terms)
+        assert total == count if access_counts.exact(terms) else total >= count
 
 
 @pytest.mark.oclgrind
 def test_the_data_tell_how_often_a_loop_runs() -> None:
     case = Case("csr")
     done = case.tiled
-    found, plan = traffic.tiled(done.derivation), plan_of(done)
-    assert traffic.text(found.global_reads) == "2*n + 4*n*trips(e)"
+    found, plan = access_counts.tiled(done.derivation), plan_of(done)
+    assert access_counts.text(found.global_reads) == "2*n + 4*n*trips(e)"
     with pytest.raises(KeyError, match="trips"):
-        traffic.total(found.global_reads, case.integers)
+        access_counts.total(found.global_reads, case.integers)
     args = given(case, plan)
     args["rowptr"] = np.array([0, 0, 3, 4, 4, 6, 7, 7, 8], np.int32)
     assert totals(found, {**case.integers, "trips(e)": 1}) == counted(plan, args)

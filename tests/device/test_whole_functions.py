@@ -14,9 +14,9 @@ from c_project import assert_same, caller_of, project_of, require_opencl, run_ap
 from harness import CORPUS, simulate_launches
 
 import loopxform as lx
+from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.offloaded import OffloadedRoutine
 from loopxform.runtime.device import choose
 from loopxform.transforms import Derivation, replay, with_tiles
 from loopxform.verify.check_run import arguments, run

@@ -9,9 +9,9 @@ from tilings import Options, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.recipes.sizes import Recipe, Tiles
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.compare import compare
 
 SEED = 31

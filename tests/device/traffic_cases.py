@@ -11,10 +11,10 @@ from corpus_nests import Nest, nest
 from harness import simulate
 from tilings import ROOM
 
+from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.recipes.sizes import PLAIN, Options, Recipe
-from loopxform.tiled import TiledRoutine, tile_routine
+from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource, Library
 

@@ -29,7 +29,7 @@ from loopxform.ir.nodes import Expr, For, Function
 from loopxform.ir.types import BOOL, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import walk
-from loopxform.recipes.sizes import Options, Recipe
+from loopxform.schedule.params import Options, Recipe
 from loopxform.verify.interp import InterpError, Program, evaluate
 
 CPU = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""

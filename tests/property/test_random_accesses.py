@@ -27,7 +27,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
-from loopxform.recipes import traffic
+from loopxform.model import access_counts
 from loopxform.transforms import Derivation
 
 COUNTERS = "ijkl"
@@ -138,7 +138,7 @@ def statement(r: random.Random, counters: str) -> str:
 def check(text: str, seed: int) -> tuple[bool, bool]:
     """Fails unless each formula is right; whether those of reads and of writes are exact."""
     fn: Function = lx.loads(text)["f"].function
-    found = traffic.naive(Derivation(fn))
+    found = access_counts.naive(Derivation(fn))
     r = random.Random(seed)
     for n, m, q in SIZES:
         sizes = {"n": n, "m": m, "q": q}
@@ -148,10 +148,10 @@ def check(text: str, seed: int) -> tuple[bool, bool]:
             (found.global_reads, machine.reads),
             (found.global_writes, machine.writes),
         ):
-            total = traffic.total(terms, {**sizes, **machine.averages})
-            right = total == count if traffic.exact(terms) else total >= count
-            assert right, f"{text}\n{sizes}: {traffic.text(terms)} is {total}, not {count}"
-    return traffic.exact(found.global_reads), traffic.exact(found.global_writes)
+            total = access_counts.total(terms, {**sizes, **machine.averages})
+            right = total == count if access_counts.exact(terms) else total >= count
+            assert right, f"{text}\n{sizes}: {access_counts.text(terms)} is {total}, not {count}"
+    return access_counts.exact(found.global_reads), access_counts.exact(found.global_writes)
 
 
 def test_random_nests() -> None:

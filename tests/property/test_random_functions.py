@@ -17,8 +17,8 @@ from loopxform.codegen.plan import Plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
-from loopxform.recipes.program import offload
-from loopxform.recipes.whole_loops import whole_loops
+from loopxform.offload.program import offload
+from loopxform.prepare.while_loops import whole_loops
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.verify.interp import Program

@@ -17,8 +17,8 @@ from loopxform.codegen import emit
 from loopxform.errors import LoopxformError, TransformError
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
-from loopxform.recipes.sizes import Options, Recipe
 from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options, Recipe
 from loopxform.verify.check_run import arguments
 from loopxform.verify.interp import Program
 

@@ -16,10 +16,10 @@ from tilings import ROOM
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
 from loopxform.frontend import parse_file
-from loopxform.recipes.sizes import Options, Recipe
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.schedule.params import Options, Recipe
 from loopxform.verify.check_run import arguments
 
 RUNS = ({"n": 19, "m": 13, "p": 3}, {"n": 8, "m": 4, "p": 3}, {"n": 5, "m": 16, "p": 1})

@@ -10,7 +10,7 @@ from test_steps import sweep_imperfect, sweep_neighbours
 
 from loopxform.analysis import fusion
 from loopxform.ir.nodes import Bin
-from loopxform.transforms import fuse, guards, sink, split
+from loopxform.transforms.restructure import fuse, guards, sink, split
 
 Planted = Callable[[pytest.MonkeyPatch], None]
 MUTANTS: list[Planted] = []

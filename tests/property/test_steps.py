@@ -69,7 +69,7 @@ from loopxform.transforms import (
     step,
     with_tiles,
 )
-from loopxform.transforms.single import place_text
+from loopxform.transforms.restructure.single import place_text
 from loopxform.verify.interp import InterpError, Program
 
 Arguments = dict[str, Any]

@@ -14,11 +14,11 @@ from loopxform.frontend import parse_file
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, For, Function, Var
 from loopxform.ir.visit import walk
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.one_nest import Tiled
-from loopxform.recipes.sizes import Options
+from loopxform.model.coalescing import SEGMENT
 from loopxform.recipes.tile import estimate, tile
-from loopxform.recipes.transactions import SEGMENT
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
 
 WARP = 32
 ROWS, COLUMNS, TERMS = 16, 32, 3

@@ -11,7 +11,7 @@ from c_nests import programs
 from machine import Event, run
 from random_nests import lowered, nests
 
-from loopxform.codegen.buffers import Buffer, buffers_of
+from loopxform.codegen.host.buffers import Buffer, buffers_of
 from loopxform.errors import EmitError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function, Opaque, Param

@@ -14,8 +14,8 @@ from test_steps import Reference
 from loopxform.errors import TransformError
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import loops
-from loopxform.recipes.columns import by_columns
-from loopxform.recipes.waves import wave_fronts
+from loopxform.offload.right_looking import by_columns
+from loopxform.offload.wavefront import wave_fronts
 from loopxform.transforms import Derivation, Embed, Interchange, Parallelise, Skew
 
 EXTENT, OFFSET = 60, 24

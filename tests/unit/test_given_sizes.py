@@ -6,7 +6,7 @@ import pytest
 
 from loopxform.cli.options import numbers
 from loopxform.errors import UsageError
-from loopxform.recipes.wishes import fixed
+from loopxform.schedule.requests import fixed
 
 GIVEN = {
     "M=5": {"M": 5},

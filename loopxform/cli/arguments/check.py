@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from loopxform.cli.arguments.common import parser
+from loopxform.cli.arguments.common import add_limits, parser
 from loopxform.cli.parser import Parser
-
-SECONDS = 60
-"""CPU time that nobody waits for the verdicts on one file."""
-
-MEBIBYTES = 800
-"""Memory in use beyond which nothing more is started."""
 
 EXAMPLES = (
     "check mm.c                             every loop, and the dependences between iterations",
@@ -48,16 +42,5 @@ def options() -> Parser:
         metavar="VERDICT:LINE",
         help="exit status 1 unless the loop is parallel:LINE, privatizable:LINE or reduction:LINE",
     )
-    p.add_argument(
-        "--time-limit",
-        default=str(SECONDS),
-        metavar="SECONDS",
-        help=f"CPU time for a file (default {SECONDS}); beyond it: unknown",
-    )
-    p.add_argument(
-        "--memory-limit",
-        default=str(MEBIBYTES),
-        metavar="MIB",
-        help=f"memory to take (default {MEBIBYTES}); beyond it: unknown",
-    )
+    add_limits(p, "beyond it: unknown")
     return p

@@ -8,6 +8,12 @@ from collections.abc import Sequence
 from loopxform.cli.parser import Parser
 from loopxform.files import escaped
 
+SECONDS = 60
+"""CPU time that nobody waits for the answers about one file."""
+
+MEBIBYTES = 800
+"""Memory in use beyond which nothing more is started."""
+
 
 def parser(
     name: str,
@@ -48,6 +54,22 @@ def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
     """`--fp-contract`; None where it is not given."""
     words = f"let the device fuse a*b + c {default}"
     group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
+
+
+def add_limits(group: argparse._ActionsContainer, beyond: str) -> None:
+    """`--time-limit` and `--memory-limit`; `beyond` says what becomes of what they do not allow."""
+    group.add_argument(
+        "--time-limit",
+        default=str(SECONDS),
+        metavar="SECONDS",
+        help=f"CPU time for a file (default {SECONDS}); {beyond}",
+    )
+    group.add_argument(
+        "--memory-limit",
+        default=str(MEBIBYTES),
+        metavar="MIB",
+        help=f"memory to take (default {MEBIBYTES}); {beyond}",
+    )
 
 
 def add_cflags(group: argparse._ArgumentGroup) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopxform.cli.arguments import tiling
-from loopxform.cli.arguments.common import add_build_options, add_contract, parser
+from loopxform.cli.arguments.common import add_build_options, add_contract, add_limits, parser
 from loopxform.cli.parser import Parser
 
 EXAMPLES = (
@@ -40,6 +40,7 @@ def options() -> Parser:
     o.add_argument("--report", action="store_true", help="print every kernel and every transfer")
     o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
     o.add_argument("--dry-run", action="store_true", help="write no files")
+    add_limits(o, "beyond it: loops stay as they are")
     add_build_options(o)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p

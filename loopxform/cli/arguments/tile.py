@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopxform.cli.arguments import tiling
-from loopxform.cli.arguments.common import add_build_options, parser
+from loopxform.cli.arguments.common import add_build_options, add_limits, parser
 from loopxform.cli.parser import Parser
 
 EXAMPLES = (
@@ -42,6 +42,7 @@ def options() -> Parser:
     o.add_argument(
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
     )
+    add_limits(o, "beyond it: refused")
     add_build_options(o)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p

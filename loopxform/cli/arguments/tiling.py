@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from loopxform.cli.arguments.common import add_contract
-from loopxform.recipes import meanings
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.sizes import RECIPES
+from loopxform.schedule import option_texts
+from loopxform.schedule.params import RECIPES
+from loopxform.targets.profile import PROFILES
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
         "--recipe",
         choices=("auto", *RECIPES),
         default="auto",
-        help=meanings.RECIPE,
+        help=option_texts.RECIPE,
     )
     g.add_argument(
         "--variant",
@@ -33,32 +33,34 @@ def add_options(p: argparse.ArgumentParser) -> None:
 def add_details(g: argparse._ArgumentGroup) -> None:
     """What else may be asked of tiling, whatever the recipe."""
     add_edges(g)
-    g.add_argument("--Rk", metavar="N", help=meanings.CHUNKS)
+    g.add_argument("--Rk", metavar="N", help=option_texts.CHUNKS)
     add_reassociate(g)
     g.add_argument(
         "--manifest",
         action="append",
         default=[],
         metavar="A:1,0",
-        help=meanings.LAYOUT,
+        help=option_texts.LAYOUT,
     )
-    g.add_argument("--vector", metavar="N", help=meanings.VECTOR)
-    g.add_argument("--index", choices=("32", "64"), help=meanings.INDEX)
-    g.add_argument("--specialise", action="append", default=[], metavar="M=N", help=meanings.FIXED)
-    g.add_argument("--stages", metavar="N", help=meanings.STAGES)
+    g.add_argument("--vector", metavar="N", help=option_texts.VECTOR)
+    g.add_argument("--index", choices=("32", "64"), help=option_texts.INDEX)
+    g.add_argument(
+        "--specialise", action="append", default=[], metavar="M=N", help=option_texts.FIXED
+    )
+    g.add_argument("--stages", metavar="N", help=option_texts.STAGES)
     add_flags(g, "async-copies")
     add_flags(g, "preload", "no-preload")
-    g.add_argument("--serpentine", metavar="ROWS", help=meanings.SERPENTINE)
-    g.add_argument("--cyclic", metavar="N", help=meanings.CYCLIC)
-    g.add_argument("--pack", metavar="N", help=meanings.PACK)
-    g.add_argument("--group-order", metavar="N", help=meanings.BANDS)
-    g.add_argument("--item-layout", metavar="RxC", help=meanings.LANES)
+    g.add_argument("--serpentine", metavar="ROWS", help=option_texts.SERPENTINE)
+    g.add_argument("--cyclic", metavar="N", help=option_texts.CYCLIC)
+    g.add_argument("--pack", metavar="N", help=option_texts.PACK)
+    g.add_argument("--group-order", metavar="N", help=option_texts.BANDS)
+    g.add_argument("--item-layout", metavar="RxC", help=option_texts.LANES)
 
 
 def add_sizes(p: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """The tile sizes; returns their group."""
     g = p.add_argument_group("tiling", "defaults fit the device; see docs/tiling.md")
-    for name, what in meanings.SIZES.items():
+    for name, what in option_texts.SIZES.items():
         g.add_argument(f"--{name}", metavar="N", help=what)
     return g
 
@@ -71,7 +73,7 @@ def add_edges(g: argparse._ArgumentGroup) -> None:
 def add_flags(g: argparse._ArgumentGroup, *names: str) -> None:
     """Options without a value."""
     for name in names:
-        g.add_argument(f"--{name}", action="store_true", help=meanings.FLAGS[name])
+        g.add_argument(f"--{name}", action="store_true", help=option_texts.FLAGS[name])
 
 
 def add_reassociate(g: argparse._ArgumentGroup) -> None:

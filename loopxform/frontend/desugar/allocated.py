@@ -18,7 +18,7 @@ from loopxform.frontend.desugar.heap import HeapDecl, is_allocation, length
 from loopxform.frontend.desugar.kinds import once
 from loopxform.frontend.desugar.names import Fresh, changed, exposed, governed, mentioned
 from loopxform.frontend.desugar.nulls import Kept, Nulls
-from loopxform.frontend.tree import below, every, replace_children, statements
+from loopxform.frontend.syntax.tree import below, every, replace_children, statements
 
 _READS = {"free", "printf", "fprintf", "memset", "puts", "fputs"}
 
@@ -110,7 +110,7 @@ def _steps(name: str, body: c_ast.Node) -> bool:
     return False
 
 
-def _is_kept(
+def _is_kept(  # noqa: C901
     name: str,
     body: c_ast.Node,
     plain: frozenset[str],

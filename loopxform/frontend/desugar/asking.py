@@ -16,7 +16,7 @@ from loopxform.frontend.desugar.jumps import LOOPS, Jump
 from loopxform.frontend.desugar.kinds import kind
 from loopxform.frontend.desugar.names import declared
 from loopxform.frontend.desugar.starts import Scope
-from loopxform.frontend.tree import clone, every, replace_children, statements
+from loopxform.frontend.syntax.tree import clone, every, replace_children, statements
 
 _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from pycparser import c_ast
 
-from loopxform.frontend.tree import clone
+from loopxform.frontend.syntax.tree import clone
 
 _make = cast(Any, c_ast)
 

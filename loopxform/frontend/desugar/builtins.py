@@ -15,7 +15,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.callee import calls, steps
-from loopxform.frontend.tree import every, replace_children
+from loopxform.frontend.syntax.tree import every, replace_children
 from loopxform.ir import functions
 
 _PREFIX = "__builtin_"

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import changed, declared, exposed
-from loopxform.frontend.tree import clone, every, statements
+from loopxform.frontend.syntax.tree import clone, every, statements
 from loopxform.ir import functions
 
 MOST_NODES = 3000

@@ -9,8 +9,8 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.callee import Callee
 from loopxform.frontend.desugar.names import Fresh, of_file
-from loopxform.frontend.places import Inlined
-from loopxform.frontend.tree import clone, every, replace_children
+from loopxform.frontend.syntax.places import Inlined
+from loopxform.frontend.syntax.tree import clone, every, replace_children
 
 
 class Copier:

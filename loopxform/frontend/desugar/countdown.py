@@ -19,7 +19,7 @@ from loopxform.frontend.desugar.jumps import LOOPS, Jump
 from loopxform.frontend.desugar.kinds import kind
 from loopxform.frontend.desugar.names import changed, declared
 from loopxform.frontend.desugar.starts import Scope, take_start
-from loopxform.frontend.tree import clone, every, replace_children
+from loopxform.frontend.syntax.tree import clone, every, replace_children
 
 _LEAVE = Jump(lambda n: isinstance(n, c_ast.Break), (*LOOPS, c_ast.Switch))
 

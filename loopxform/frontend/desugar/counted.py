@@ -19,7 +19,7 @@ from loopxform.frontend.desugar.kinds import kind
 from loopxform.frontend.desugar.names import changed, declared, mentioned
 from loopxform.frontend.desugar.starts import Scope, take_start
 from loopxform.frontend.desugar.stepped import stepped
-from loopxform.frontend.tree import clone, every, statements
+from loopxform.frontend.syntax.tree import clone, every, statements
 
 _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
 _LEAVES = (c_ast.Break, c_ast.Return, c_ast.Goto, c_ast.Label)

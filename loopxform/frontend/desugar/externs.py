@@ -10,7 +10,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.names import declared, mentioned, of_file
-from loopxform.frontend.tree import below, clone, every
+from loopxform.frontend.syntax.tree import below, clone, every
 
 
 def hoisted(node: c_ast.FuncDef) -> list[c_ast.Node]:

@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.offsets import elements
-from loopxform.frontend.tree import clone, every
+from loopxform.frontend.syntax.tree import clone, every
 
 _NAMES = ("malloc", "calloc", "alloca", "__builtin_alloca")
 

@@ -21,7 +21,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.callee import Callee, calls, defines_type, is_pure, steps
 from loopxform.frontend.desugar.copying import Copier
 from loopxform.frontend.desugar.names import Fresh, declared, exposed, is_of_file, mentioned, shown
-from loopxform.frontend.tree import below, every, replace_children, statements
+from loopxform.frontend.syntax.tree import below, every, replace_children, statements
 
 DEEPEST = 8
 MOST_NODES = 20000

@@ -18,7 +18,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import Fresh, changed, declared, mentioned
-from loopxform.frontend.tree import below, every, statements
+from loopxform.frontend.syntax.tree import below, every, statements
 
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from pycparser import c_ast
 
-from loopxform.frontend.tree import every
+from loopxform.frontend.syntax.tree import every
 
 Kind: TypeAlias = Literal["signed", "unsigned", "pointer", "other"]
 

@@ -10,7 +10,7 @@ from itertools import count
 
 from pycparser import c_ast
 
-from loopxform.frontend.tree import every
+from loopxform.frontend.syntax.tree import every
 
 _MARK = "@"
 _GLOBAL = "@0"

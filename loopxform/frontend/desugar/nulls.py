@@ -10,7 +10,7 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.tree import clone, every, replace_children, statements
+from loopxform.frontend.syntax.tree import clone, every, replace_children, statements
 
 _EXITS = ("exit", "abort", "_exit", "_Exit", "quick_exit")
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Label)

@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown
-from loopxform.frontend.tree import clone, every
+from loopxform.frontend.syntax.tree import clone, every
 
 _ORDER = ("<", ">", "<=", ">=", "==", "!=", "-")
 

@@ -15,7 +15,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import OFFSET, Fresh, changed, mentioned
 from loopxform.frontend.desugar.offsets import PlaceIn, Pointers, elements, place_of
 from loopxform.frontend.desugar.stepped import stepped
-from loopxform.frontend.tree import clone, replace_children, statements
+from loopxform.frontend.syntax.tree import clone, replace_children, statements
 
 
 class Stray(Exception):

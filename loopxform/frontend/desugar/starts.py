@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import Fresh, changed, declared, mentioned
-from loopxform.frontend.tree import every
+from loopxform.frontend.syntax.tree import every
 
 
 @dataclass(frozen=True)

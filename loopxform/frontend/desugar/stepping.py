@@ -19,7 +19,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.kinds import kind, once
 from loopxform.frontend.desugar.names import declared, exposed
-from loopxform.frontend.tree import below, every, replace_children, statements
+from loopxform.frontend.syntax.tree import below, every, replace_children, statements
 
 STEPS = ("++", "--", "p++", "p--")
 _BODIES = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Compound)

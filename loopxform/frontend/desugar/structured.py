@@ -23,7 +23,7 @@ from loopxform.frontend.desugar.kinds import alike
 from loopxform.frontend.desugar.names import Fresh, declared, governed, mentioned
 from loopxform.frontend.desugar.starts import Scope
 from loopxform.frontend.desugar.switches import chain
-from loopxform.frontend.tree import below, every, replace_children, statements
+from loopxform.frontend.syntax.tree import below, every, replace_children, statements
 
 _KINDS = (*LOOPS, c_ast.Switch, c_ast.Goto, c_ast.Return)
 _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)

@@ -16,7 +16,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.jumps import Jump, Stuck, guarded
 from loopxform.frontend.desugar.names import Fresh, mentioned
-from loopxform.frontend.tree import below, clone, every, statements
+from loopxform.frontend.syntax.tree import below, clone, every, statements
 
 _BREAK = Jump(
     lambda n: isinstance(n, c_ast.Break), (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Switch)

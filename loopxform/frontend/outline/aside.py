@@ -10,9 +10,9 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.errors import InputError
-from loopxform.frontend.annotated import LOOPS, OF_NAMES, read
-from loopxform.frontend.places import Places
-from loopxform.frontend.tree import every
+from loopxform.frontend.pragmas.annotated import LOOPS, OF_NAMES, read
+from loopxform.frontend.syntax.places import Places
+from loopxform.frontend.syntax.tree import every
 
 
 def asides(body: c_ast.Node, places: Places) -> Mapping[int, InputError]:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 
 from loopxform.frontend.parsed import CppOptions
-from loopxform.frontend.preprocess import Reader, preprocess
-from loopxform.frontend.rawtext import decode
+from loopxform.frontend.text.preprocess import preprocess
+from loopxform.frontend.text.rawtext import decode
+from loopxform.frontend.text.reader import Reader
 
 _PROBE = re.compile(r"lx_probe_begin (\w+) =(.*?)lx_probe_end", re.DOTALL)
 

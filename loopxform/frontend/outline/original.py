@@ -10,22 +10,23 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.errors import InputError, LoopxformError, UnsupportedC
-from loopxform.frontend import gnu
 from loopxform.frontend.desugar.definitions import prototyped
-from loopxform.frontend.lower_file import Around, lower_file
+from loopxform.frontend.lower.files import Around, lower_file
+from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.aside import asides, of_function
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
 from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
 from loopxform.frontend.parsed import CppOptions
-from loopxform.frontend.places import Places
-from loopxform.frontend.preprocess import Reader, preprocess
-from loopxform.frontend.rawtext import continued, decode, strip_comments
-from loopxform.frontend.refusal import NotModelled
-from loopxform.frontend.syntax import parse
-from loopxform.frontend.tree import clone, every
-from loopxform.frontend.variables import Variables
+from loopxform.frontend.syntax.parsing import parse
+from loopxform.frontend.syntax.places import Places
+from loopxform.frontend.syntax.tree import clone, every
+from loopxform.frontend.text import gnu
+from loopxform.frontend.text.preprocess import preprocess
+from loopxform.frontend.text.rawtext import continued, decode, strip_comments
+from loopxform.frontend.text.reader import Reader
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import Function
 from loopxform.source import Loc

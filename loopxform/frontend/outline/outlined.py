@@ -20,11 +20,11 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.callee import defines_type
-from loopxform.frontend.directives import pragma_text
-from loopxform.frontend.liveness import Use, live_after, sequence
-from loopxform.frontend.refusal import NotModelled
-from loopxform.frontend.tree import clone, every, replace_children
-from loopxform.frontend.variables import Variables, changed
+from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.liveness import Use, live_after, sequence
+from loopxform.frontend.names.variables import Variables, changed
+from loopxform.frontend.pragmas.directives import pragma_text
+from loopxform.frontend.syntax.tree import clone, every, replace_children
 from loopxform.ir.functions import is_known
 
 _JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | c_ast.Case | c_ast.Default

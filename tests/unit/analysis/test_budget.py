@@ -18,10 +18,10 @@ from loopxform.analysis.deps import dependences
 from loopxform.analysis.extent import NoExtent, explain
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import judge
+from loopxform.api.check import checked
 from loopxform.budget import Budget, Exhausted, shared, spend, within
-from loopxform.checked import checked
+from loopxform.ir.memo import forget, remembered
 from loopxform.ir.nodes import Function, Stmt
-from loopxform.ir.remembered import forget, remembered
 
 
 @pytest.fixture
@@ -29,6 +29,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A clock of questions; nothing is remembered from other tests."""
     seconds = count()
     monkeypatch.setattr(budget, "cpu_seconds", lambda: float(next(seconds)))
+    monkeypatch.setattr(budget, "PAUSE", 0)
     forget()
     yield
     forget()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 import loopxform as lx
-from loopxform.transforms.parallelise import Parallelise
+from loopxform.transforms.mapping.parallelise import Parallelise
 
 INNER = "for (j = 0; j < m; j++) a[i] += j;"
 

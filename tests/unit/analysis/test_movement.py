@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopxform.analysis.extent import Extent, explain
-from loopxform.analysis.movement import Range, movement
+from loopxform.analysis.transfers import Range, movement
 from loopxform.frontend import parse_file
 from loopxform.ir.printer import expr_text
 

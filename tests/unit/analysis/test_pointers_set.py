@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import loopxform as lx
-from loopxform.transforms.parallelise import Parallelise
+from loopxform.transforms.mapping.parallelise import Parallelise
 
 CASES = [
     # the body of the loop over i, what follows it, private

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import loopxform as lx
-from loopxform.codegen import emit, guard
+from loopxform.codegen import emit
+from loopxform.codegen.host import guards
 from loopxform.errors import EmitError
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Const
@@ -247,6 +248,6 @@ def test_loops_that_count_down_end_in_the_range_of_int() -> None:
     start = lx.loads("void f(int n, float *a) { for (int i = 7; i > n; i--) a[i] = i; }")["f"]
     (loop,) = start.function.body
     tiles = replace(start.function, body=(replace(loop, step=Const(-16)),))
-    (found,) = guard.conditions(start.function, tiles)
+    (found,) = guards.conditions(start.function, tiles)
     least = -(2**31)
     assert [evaluate(found.expr, {"n": least + k}) for k in (17, 16, 2**32 - 1)] == [1, 0, 1]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from programs import ONE, ZERO, Tiled, b, copied, forall, loop, mm, mm_args
 
-from loopxform.codegen.c_declarations import declaration, prototype
-from loopxform.codegen.c_program import file_text, function_text
+from loopxform.codegen.c.declarations import declaration, prototype
+from loopxform.codegen.c.program import file_text, function_text
 from loopxform.errors import EmitError
 from loopxform.ir import wellformed
 from loopxform.ir.nodes import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import loopxform as lx
-from loopxform.codegen.describe import grid
-from loopxform.codegen.mapping import mapping_of
+from loopxform.codegen.opencl.describe import grid
+from loopxform.codegen.opencl.launch import mapping_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from expressions import Generator
 
-from loopxform.codegen import halves
 from loopxform.codegen.cexpr import Dialect, assign, converted, dialect_of, expr
+from loopxform.codegen.opencl import halves
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import (
     Assign,

@@ -6,9 +6,10 @@ import pytest
 from conftest import Golden
 from deriving import derived
 
-from loopxform.analysis.hosted import host_scalars
-from loopxform.codegen import emit, host_control
-from loopxform.codegen.temporaries import temporaries
+from loopxform.analysis.host_scalars import host_scalars
+from loopxform.codegen import emit
+from loopxform.codegen.host import control
+from loopxform.codegen.host.temporaries import temporaries
 from loopxform.errors import EmitError
 
 TURNED = """\
@@ -102,7 +103,7 @@ MAPPED = (
 
 def test_control_flow_of_the_host(golden: Golden) -> None:
     plan = emit.kernel(derived(IN_TIME, *MAPPED))
-    golden.check("\n".join(host_control.lines(plan)) + "\n")
+    golden.check("\n".join(control.lines(plan)) + "\n")
 
 
 def test_scalars_of_the_host_are_arguments() -> None:
@@ -155,4 +156,4 @@ def test_a_scalar_that_kernels_would_share() -> None:
 def test_a_condition_that_only_sets_scalars_of_the_host() -> None:
     text = IN_TIME.replace("h = h - 1;", "if (T > 3) h = h - 1; else if (t > n) h = 0;")
     plan = emit.kernel(derived(text, *MAPPED))
-    assert "  h = 0;" in "\n".join(host_control.lines(plan))
+    assert "  h = 0;" in "\n".join(control.lines(plan))

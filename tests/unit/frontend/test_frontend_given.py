@@ -6,7 +6,7 @@ import pytest
 from lowering import opaques, parsed
 
 from loopxform.analysis.verdict import judge
-from loopxform.codegen import c_program
+from loopxform.codegen.c import program
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
 
@@ -84,8 +84,8 @@ def test_parameters() -> None:
     assert [x.name for x in fn.params] == ["n", "p", "p.given", "q", "a", "m"]
     assert fn.params[2].tests == "p"
     assert not fn.params[2].array
-    assert c_program.function_text(fn).count("p != 0)") == 2
-    assert "float *p, float *q" in c_program.function_text(fn)
+    assert program.function_text(fn).count("p != 0)") == 2
+    assert "float *p, float *q" in program.function_text(fn)
 
 
 def test_names_of_the_user_are_not_taken() -> None:

@@ -11,7 +11,7 @@ from jumping import Generator
 from lowering import opaques, parsed
 
 from loopxform.analysis.verdict import judge
-from loopxform.codegen import c_program
+from loopxform.codegen.c import program
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
 from loopxform.verify.cref import CSource, Library
@@ -191,7 +191,7 @@ def test_what_is_written_as_c_does_the_same() -> None:
     statements = "x[i] = larger(tick(), half(i)); put(a + i, 0, total(n, m[i]) + lookup(i));"
     source = f"{FUNCTIONS} void f({PARAMS}) {{ for (int i = 0; i < n; i++) {{ {statements} }} }}"
     fn = parsed(source).unit.functions[-1]
-    written = c_program.file_text(fn, define_globals=True)
+    written = program.file_text(fn, define_globals=True)
     assert "tick(" not in written
     results = []
     for text in (source, written):

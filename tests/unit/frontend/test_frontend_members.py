@@ -10,7 +10,7 @@ from differential import needs_compiler
 from lowering import body, opaques, param, parsed, shape
 
 from loopxform.analysis.verdict import judge
-from loopxform.codegen import c_program
+from loopxform.codegen.c import program
 from loopxform.errors import EmitError, InputError
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
@@ -118,7 +118,7 @@ def test_members_do_not_overlap_but_pointers_may() -> None:
 def test_structs_that_may_lie_otherwise_are_not_written() -> None:
     """A bit-field, and what packs or aligns."""
     with pytest.raises(EmitError, match="how the struct 'p' lies in memory is not known"):
-        c_program.function_text(function("p[n].x = 1;"))
+        program.function_text(function("p[n].x = 1;"))
     with pytest.raises(InputError, match="how the struct 'p' lies in memory is not known"):
         Library(CSource(text=TYPES), [function("p[n].x = 1;")])
     for odd in (
@@ -131,11 +131,11 @@ def test_structs_that_may_lie_otherwise_are_not_written() -> None:
     ):
         fn = parsed(f"{odd} \n void f(struct P *p) {{ p[1].x = 1; }}").unit.functions[0]
         with pytest.raises(EmitError, match="lies in memory is not known"):
-            c_program.function_text(fn)
+            program.function_text(fn)
 
 
 def test_structs_as_c() -> None:
-    text = c_program.file_text(
+    text = program.file_text(
         parsed(
             """typedef struct { char c; float v[2]; struct { double d; } in[3]; void (*f)(int); } P;
             struct M { int n; const float *a; P *ps; struct M *next; } *m;

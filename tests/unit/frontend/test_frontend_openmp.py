@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopxform.frontend import parse_file
-from loopxform.frontend.openmp import directive, parts_of
+from loopxform.frontend.pragmas.openmp import directive, parts_of
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, For
 from loopxform.ir.visit import at

@@ -12,8 +12,8 @@ from lowering import body, lower, opaques, parsed, text
 
 from loopxform.errors import InputError
 from loopxform.frontend import CppOptions, parse_file
-from loopxform.frontend.macros import expand
-from loopxform.frontend.preprocess import Reader
+from loopxform.frontend.text.macros import expand
+from loopxform.frontend.text.reader import Reader
 from loopxform.ir.printer import listing
 
 

@@ -8,7 +8,7 @@ from differential import needs_compiler
 from lowering import opaques, parsed
 
 from loopxform.analysis.verdict import judge
-from loopxform.codegen import c_program
+from loopxform.codegen.c import program
 from loopxform.codegen.routines import text
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
@@ -132,7 +132,7 @@ def test_the_text_means_the_same(value: str) -> None:
     fn = function(value.replace("(i", "(b[i]"))
     user = f"#include <math.h>\n{HEAD}{LOOP % value.replace('(i', '(b[i]')}"
     results = []
-    for source in (user, c_program.file_text(fn)):
+    for source in (user, program.file_text(fn)):
         a, b = np.zeros(30, np.int32), np.arange(2, 32, dtype=np.int32)
         Library(CSource(text=source), [fn]).run("f", {"n": 30, "a": a, "b": b})
         results.append(a.tolist())

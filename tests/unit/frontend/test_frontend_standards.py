@@ -13,7 +13,8 @@ import pytest
 from loopxform import compiler
 from loopxform.errors import InputError
 from loopxform.frontend.parsed import CppOptions
-from loopxform.frontend.preprocess import Reader, preprocess
+from loopxform.frontend.text.preprocess import preprocess
+from loopxform.frontend.text.reader import Reader
 
 TEXTS = {
     "string": 'char s[] = "??/"; int x = 1; //";',

@@ -11,8 +11,8 @@ import pytest
 
 import loopxform as lx
 from loopxform import budget
+from loopxform.api.check import checked
 from loopxform.budget import Budget, Exhausted, within
-from loopxform.checked import checked
 
 EASY = "void easy(int n, float *b) { for (int i = 0; i < n; i++) b[i] = 1; }\n"
 JUMPS = "".join(f"L{k}: i++; if (a[i] > {k}) goto L{k * 7 % 25}; a[i] = {k};\n" for k in range(25))
@@ -29,6 +29,7 @@ MACROS = "".join(f"#define A{k + 1} A{k} A{k}\n" for k in range(30))
 def _ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = count()
     monkeypatch.setattr(budget, "cpu_seconds", lambda: float(next(seconds)))
+    monkeypatch.setattr(budget, "PAUSE", 0)
 
 
 @pytest.mark.parametrize("text", [EASY + HARD, HARD + EASY, EASY + CALLS])

@@ -248,6 +248,7 @@ def test_taking_a_part_out_takes_as_long_whatever_else_is_in_the_file(
     """Time passes by questions here. The functions that a part does not use are not lowered."""
     seconds = count()
     monkeypatch.setattr(budget, "cpu_seconds", lambda: next(seconds))
+    monkeypatch.setattr(budget, "PAUSE", 0)
     loop = "for (int i = 0; i < n; i++) a[i] = twice(a[i]);"
     used = f"static float twice(float x) {{ return x + x; }} void f(int n, float *a) {{ {loop} }}\n"
     other = "void g{}(int n, float *a) {{ while (n) {{ a[n] = n; n--; }} }}\n"

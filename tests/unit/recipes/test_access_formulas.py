@@ -7,7 +7,7 @@ from c_texts import MM
 from deriving import c, start, untiled
 from tilings import Tiles, tile
 
-from loopxform.recipes import traffic
+from loopxform.model import access_counts
 from loopxform.transforms import Derivation
 
 SIZES = "int n, int m, const int a[n], const int rows[n + 1], int b[n][m]"
@@ -40,19 +40,22 @@ WRITES = {
 @pytest.mark.parametrize("body", WRITES)
 def test_writes(body: str) -> None:
     (program, *_) = start(c(body, SIZES))
-    assert traffic.text(traffic.naive(Derivation(program.start)).global_writes) == WRITES[body]
+    assert (
+        access_counts.text(access_counts.naive(Derivation(program.start)).global_writes)
+        == WRITES[body]
+    )
 
 
 def test_the_bound_of_a_loop_is_read_once_more_than_the_loop_runs() -> None:
     (program, *_) = start(c(ROWS + loop("j", "0", "rows[i]") + "b[i][0] = j;", SIZES))
-    found = traffic.naive(Derivation(program.start))
-    assert traffic.text(found.global_reads) == "n + n*trips(j)"
-    assert traffic.averages(found) == ("trips(j)",)
+    found = access_counts.naive(Derivation(program.start))
+    assert access_counts.text(found.global_reads) == "n + n*trips(j)"
+    assert access_counts.averages(found) == ("trips(j)",)
 
 
 def test_the_table_of_the_seed() -> None:
     done = tile(untiled(MM), Tiles(2, 4, 2, 2, 2)).derivation
-    rows = [traffic.text(terms) for _, terms in traffic.tiled(done).rows()]
+    rows = [access_counts.text(terms) for _, terms in access_counts.tiled(done).rows()]
     copied = "M*N*U/(Tx*Rx) + M*N*U/(Ty*Ry)"
     assert sorted(rows[0].split(" + ")) == sorted(copied.split(" + "))
     assert rows[1] == "M*N"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopxform.errors import UsageError
-from loopxform.recipes.limits import PROFILES, profile
+from loopxform.targets.profile import PROFILES, profile
 
 
 def described(tmp_path: Path, text: str) -> str:
@@ -44,8 +44,8 @@ def test_generic_where_nothing_is_said(tmp_path: Path) -> None:
         ("registers = true", "registers must be a whole number from 1 on, not True", ""),
         ("registers = 1e3", "registers must be a whole number from 1 on, not 1000.0", ""),
         ("regsters = 4", "there is no key 'regsters'", "did you mean 'registers'?"),
-        ('like = "h1000"', "there is no profile 'h1000'", "generic, h100"),
-        ("like = 4", "there is no profile 4", "generic, h100"),
+        ('like = "h1000"', "there is no profile 'h1000'", "generic, a100"),
+        ("like = 4", "there is no profile 4", "generic, a100"),
         ("narrow = 1", "narrow must be true or false, not 1", ""),
         ("name = 1", "name must be a text, not 1", ""),
         ("stages = 3", "stages must be one of 1, 2, not 3", ""),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from deriving import untiled
 
 from loopxform.codegen import emit
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.program import offload
+from loopxform.offload.program import offload
+from loopxform.targets.profile import PROFILES
 
 TWO = """\
 void f(int n, int m, int p, const double x[restrict n][m], const double y[restrict m],

@@ -9,9 +9,9 @@ from deriving import assert_same_meaning, c, untiled
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.printer import listing
-from loopxform.recipes.one_nest import Tiled
-from loopxform.recipes.sizes import Options, Recipe
 from loopxform.recipes.tile import tile
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.schedule.params import Options, Recipe
 
 SUM = c(
     "int s = 3; for (int k = 0; k < n; k++) s += a[k]; b[0] = s;",

@@ -8,10 +8,10 @@ from deriving import assert_same_meaning, c, corpus
 from loopxform.cli.transactions_text import transactions
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.one_nest import Tiled
-from loopxform.recipes.sizes import Options, Recipe
 from loopxform.recipes.tile import estimate, tile
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.schedule.params import Options, Recipe
+from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Manifest
 
 GENERIC = PROFILES["generic"]

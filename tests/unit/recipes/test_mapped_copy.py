@@ -10,7 +10,7 @@ from deriving import assert_same_meaning, c, start
 from loopxform.codegen import emit
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.printer import listing
-from loopxform.recipes.mapped_copy import mapped_copy
+from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.transforms import Derivation, step
 
 CUBE = c(

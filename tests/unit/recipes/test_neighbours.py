@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import loopxform as lx
-from loopxform.recipes.program import offload
+from loopxform.offload.program import offload
 
 HEAD = "void f(int n, const float a[n], float b[n], float c[n], float d[n][n], float e[n][n])"
 FIRST = "for (int i = 0; i < n; i++) b[i] = a[i] * 2;"

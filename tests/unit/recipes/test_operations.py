@@ -11,8 +11,8 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Assign, Bin, Call, Expr, For, Function, If, Stmt
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import stmt_exprs, walk_expr
-from loopxform.recipes.operations import operations
-from loopxform.recipes.traffic import exact, text, total
+from loopxform.model.access_counts import exact, text, total
+from loopxform.model.operations import operations
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 

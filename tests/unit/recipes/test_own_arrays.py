@@ -6,8 +6,8 @@ import pytest
 from conftest import Golden
 from deriving import assert_same_meaning, c, start
 
-from loopxform.recipes import own_arrays
-from loopxform.recipes.program import Offloaded, offload
+from loopxform.offload import array_expansion
+from loopxform.offload.program import Offloaded, offload
 
 CUBE = "int n, int m, int k, float A[n][m][k], const float B[k][k], float t[k]"
 PRODUCT = (
@@ -97,5 +97,5 @@ def test_loops_that_stay_the_hosts(case: str, golden: Golden) -> None:
 
 def test_few_elements_are_allowed_whatever_else_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     text = LEFT["large-numbers"]
-    monkeypatch.setattr(own_arrays, "MOST_BYTES", 4 * 30_000 * 30_000)
+    monkeypatch.setattr(array_expansion, "MOST_BYTES", 4 * 30_000 * 30_000)
     assert offloaded(text).parts[0].loops[0] == "i"

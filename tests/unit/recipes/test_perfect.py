@@ -8,7 +8,7 @@ from deriving import assert_same_meaning, c, untiled
 
 from loopxform.errors import UnsupportedC
 from loopxform.ir.printer import listing
-from loopxform.recipes.nest import prepare, prepare_all
+from loopxform.prepare.parallel_band import prepare, prepare_all
 from loopxform.transforms import Derivation, replay
 
 ARGS = "int n, int m, float h, const float x[n], const float y[m], float A[n][m], float d[n]"

@@ -7,11 +7,11 @@ from conftest import Golden
 from deriving import CORPUS, arguments, assert_same_meaning, start
 from numpy import array_equal
 
-from loopxform.api import loads
+from loopxform.api.facade import loads
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
-from loopxform.recipes.program import Offloaded, offload
-from loopxform.recipes.sizes import Options
+from loopxform.offload.program import Offloaded, offload
+from loopxform.schedule.params import Options
 from loopxform.verify.interp import Program
 
 PROGRAMS = sorted(p.stem for p in (CORPUS / "programs").glob("*.c"))

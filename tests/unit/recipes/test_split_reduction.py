@@ -9,8 +9,8 @@ from deriving import assert_same_meaning, c, corpus, untiled
 
 from loopxform.errors import LoopxformError
 from loopxform.ir.printer import listing
-from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
 from loopxform.transforms import Derivation
 
 SIZES = {"Ty": 2, "Tx": 3, "Tk": 2}

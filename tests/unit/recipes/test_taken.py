@@ -10,10 +10,10 @@ import pytest
 
 import loopxform as lx
 from loopxform.errors import IgnoredOption, InputError
-from loopxform.recipes.sizes import Options, Recipe
-from loopxform.recipes.taken import EVERY, ON_DEVICE, require_taken
 from loopxform.recipes.tile import tile
-from loopxform.recipes.wishes import _OTHERS, FLAGS, wish
+from loopxform.schedule.params import Options, Recipe
+from loopxform.schedule.requests import _OTHERS, FLAGS, wish
+from loopxform.schedule.used_options import EVERY, ON_DEVICE, require_taken
 
 CORPUS = Path(__file__).parents[3] / "corpus"
 REFUSED: dict[Recipe, tuple[str, Options]] = {

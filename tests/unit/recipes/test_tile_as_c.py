@@ -13,7 +13,7 @@ import pytest
 from deriving import CORPUS, FREE_EXTENT, corpus, untiled
 from tilings import Recipe, Tiles, tile
 
-from loopxform.codegen.c_program import file_text
+from loopxform.codegen.c.program import file_text
 from loopxform.ir.nodes import Function
 from loopxform.verify.compare import require_equal
 from loopxform.verify.cref import CSource, Library

@@ -8,7 +8,7 @@ from deriving import assert_same_meaning, c, start
 from loopxform.ir.nodes import Function, Opaque, While
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
-from loopxform.recipes.whole_loops import whole_loops
+from loopxform.prepare.while_loops import whole_loops
 
 CASES = {
     "while": ("while (s > 2) { s -= 1; a[0] += s; }", "while (s > 2)\n  s -= 1;\n  a[0] += s;\n"),

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from loopxform.errors import ArgumentError, DeviceError, UsageError
-from loopxform.recipes.limits import PROFILES, profile
 from loopxform.runtime import device as device_module
 from loopxform.runtime import probe
 from loopxform.runtime.build import ASYNCHRONOUS, ROUNDED, build, options_for
@@ -29,6 +28,7 @@ from loopxform.runtime.peak import measured
 from loopxform.runtime.profiles import limits_of
 from loopxform.runtime.queue import queue_on
 from loopxform.runtime.resident import Resident
+from loopxform.targets.profile import PROFILES, profile
 
 AXPY = """\
 __kernel void axpy(int n, float a, __global const float *x, __global float *y) {

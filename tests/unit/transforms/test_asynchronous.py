@@ -15,9 +15,9 @@ from loopxform.errors import EmitError, UsageError
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Copy, Function
 from loopxform.ir.visit import loops, replace_at
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
 
 READ = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k", "unguard acc")
 PADDED = (*READ, "pad kk", "pipeline kk")

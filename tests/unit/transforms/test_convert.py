@@ -8,7 +8,7 @@ from conftest import Golden
 from deriving import assert_step, refusal
 
 import loopxform as lx
-from loopxform.transforms.convert import read_as
+from loopxform.transforms.storage.convert import read_as
 
 BYTES = MM.replace("float A", "unsigned char A")
 LISTINGS = {

@@ -13,8 +13,8 @@ from deriving import assert_step, c, derived, refusal
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Expr, For, If, Stmt
 from loopxform.ir.visit import walk_expr
-from loopxform.recipes.rounds import quickest
-from loopxform.transforms.few import MOST_BITS, MOST_TIME, Shape
+from loopxform.model.waves import quickest
+from loopxform.transforms.mapping.few import MOST_BITS, MOST_TIME, Shape
 
 ROWS = c(
     "for (int i = 0; i < n; i++) for (int j = 0; j < len[0]; j++) a[i][j] = 1;",

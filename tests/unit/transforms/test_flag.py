@@ -7,7 +7,7 @@ from conftest import Golden
 from deriving import assert_same_meaning, c, shown, start
 
 from loopxform.errors import TransformError
-from loopxform.recipes.whole_loops import whole_loops
+from loopxform.prepare.while_loops import whole_loops
 from loopxform.transforms import Derivation, replay, step
 
 HALVED = c("float s = 9; while (s > a[0]) { for (int i = 0; i < n; i++) b[i] = s; s /= 2; }")

@@ -14,7 +14,7 @@ from loopxform.codegen.plan import program_plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Assign, Const, Copy, Function, Load, Stmt, Var
 from loopxform.ir.visit import loops, replace_at
-from loopxform.transforms.pipeline import obstacles
+from loopxform.transforms.latency.pipeline import obstacles
 
 WHOLE = (*STAGED, "copy-to-private B_loc k", "unguard acc", "epilogue kk", "pipeline kk#1")
 ROW = c(

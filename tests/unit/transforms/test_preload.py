@@ -10,16 +10,16 @@ from conftest import Golden
 from deriving import assert_step, derived, refusal
 
 from loopxform.codegen import emit
-from loopxform.codegen.describe import private_arrays
+from loopxform.codegen.opencl.describe import private_arrays
 from loopxform.codegen.plan import program_plan
 from loopxform.errors import EmitError
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Assign, Const, Copy, Decl, For, Function, Load, Stmt, Var
 from loopxform.ir.visit import loops, replace_at, walk
-from loopxform.recipes.limits import PROFILES
-from loopxform.recipes.sizes import Options
 from loopxform.recipes.tile import tile
-from loopxform.transforms.preload import obstacles, parts
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
+from loopxform.transforms.latency.preload import obstacles, parts
 
 READ = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k", "unguard acc")
 PADDED = (*READ, "pad kk", "pipeline kk", "unroll k*")

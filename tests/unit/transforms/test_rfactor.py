@@ -11,7 +11,7 @@ from conftest import Golden
 from deriving import assert_step, c, corpus, refusal
 from reducing import REAL, loop, results, shown_where_rounding_differs
 
-from loopxform.transforms.rfactor import Rfactor
+from loopxform.transforms.reductions.rfactor import Rfactor
 
 LISTINGS = {
     "sum": (loop("t += a[k];"), "rfactor k 4"),

@@ -9,7 +9,7 @@ from conftest import Golden
 from deriving import c, derived, refusal, shown
 
 from loopxform.codegen import emit
-from loopxform.codegen.guard import conditions
+from loopxform.codegen.host.guards import conditions
 from loopxform.ir.nodes import Function
 from loopxform.verify.interp import Program
 

@@ -9,7 +9,7 @@ import pytest
 from expressions import Generator
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.c_program import function_text
+from loopxform.codegen.c.program import function_text
 from loopxform.ir.nodes import (
     Bin,
     Const,

@@ -1,0 +1,259 @@
+"""What `check` finds out about a file, as objects; `json()` gives the contract of `--format json`.
+
+report = lx.check("mm.c")
+for loop in report.loops:
+    print(loop.line, loop.var, loop.parallel)        # 5 i yes
+report["mm"].dependences[0].direction                # ('=', '=')
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from loopxform.analysis.deps import Dependence
+from loopxform.analysis.matrix import Matrix, matrix
+from loopxform.analysis.spelling import spelled
+from loopxform.analysis.verdict import LoopVerdict
+from loopxform.api.annotated import Asserted, asserted
+from loopxform.api.arguments import CHECKING, READING, require, require_known
+from loopxform.api.facade import File, Routine, load
+from loopxform.budget import Budget, part, shared, within
+from loopxform.errors import LoopxformError
+from loopxform.ir.decisions import Line
+from loopxform.ir.memo import forget
+from loopxform.source import Loc
+
+if TYPE_CHECKING:
+    from loopxform.analysis.openmp import Claim
+
+
+MOST_ROWS = 250
+"""Of a list in JSON; a key beside it counts those that are left out."""
+
+
+def check(
+    path: str | PathLike[str],
+    *,
+    function: str | None = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    **options: Sequence[str],
+) -> CheckedFile:
+    """Judges every loop of a C file, or of one of its functions. `time_limit` is the CPU time for
+    the file, in seconds, and `memory_limit` what the process may take beyond what it has, in MiB:
+    what needs more is unknown for that reason. `include`, `define` and `undefine` list what -I, -D
+    and -U of a C compiler take.
+
+    Raises InputError where nothing of the file can be read, or it has no such function, Exhausted
+    where the limits do not suffice to read it, and ArgumentError.
+    """
+    require_known(options, ("function", "time_limit", "memory_limit", *READING))
+    require(CHECKING, function=function, time_limit=time_limit, memory_limit=memory_limit)
+    with within(Budget.of(time_limit, memory_limit)):
+        return checked(load(path, **options), function=function)
+
+
+def checked(file: File, *, function: str | None = None) -> CheckedFile:
+    """`check` for a file that is read already, within the budget in force. Raises InputError."""
+    routines = tuple(file) if function is None else (file.routine(function),)
+    judged = shared(routines, _judged)
+    functions = tuple(f for f in judged if isinstance(f, CheckedFunction))
+    broken = tuple(f for f in judged if isinstance(f, LoopxformError))
+    unread = file.parsed.problems if function is None else ()
+    return CheckedFile(file, functions, (*unread, *broken))
+
+
+def _judged(routine: Routine) -> CheckedFunction | LoopxformError:
+    """What is true of a function, or why that cannot be told."""
+    try:
+        with routine.contained():
+            return CheckedFunction.of(routine)
+    except LoopxformError as e:
+        return e
+
+
+@dataclass(frozen=True)
+class CheckedFunction:
+    """A function: a verdict for each of its loops in text order, what is true of its OpenMP
+    claims, the dependence matrix of every nest, and what its annotations assert."""
+
+    routine: Routine
+    loops: tuple[LoopVerdict, ...]
+    claims: tuple[Claim, ...]
+    matrices: tuple[Matrix, ...]
+    asserted: tuple[Asserted, ...] = ()
+
+    @classmethod
+    def of(cls, routine: Routine) -> CheckedFunction:
+        """Judges a function, within the budget in force: half of it is for the verdicts, half of
+        the rest for claims."""
+        with within(part(1 / 2)):
+            verdicts = routine.check()
+        with within(part(1 / 2)):
+            claims = routine.audit()
+        matrices = spelled(matrix(routine.function), routine.function)
+        forget()
+        return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts))
+
+    @property
+    def name(self) -> str:
+        return self.routine.name
+
+    def __repr__(self) -> str:
+        return f"<CheckedFunction {self.name} of {self.routine.file.name}: {_counted(self.loops)}>"
+
+    @property
+    def loc(self) -> Loc | None:
+        """Where its name stands in its definition."""
+        return self.routine.function.origin.loc
+
+    @property
+    def dependences(self) -> tuple[Dependence, ...]:
+        """The rows of all its matrices."""
+        return tuple(row for m in self.matrices for row in m.rows)
+
+    def claim(self, loop: LoopVerdict) -> Claim | None:
+        """What is true of the OpenMP pragma over a loop; None where it has none."""
+        return next((c for c in self.claims if c.path == loop.path), None)
+
+    def at_line(self, line: int) -> tuple[LoopVerdict, ...]:
+        """The loops that begin on a line of the file that the function begins in."""
+        file = self.loc.file if self.loc else None
+        return tuple(v for v in self.loops if v.line == line and (not v.loc or v.loc.file == file))
+
+    def only(self, line: int) -> CheckedFunction:
+        """What was found about the loops that begin on a line."""
+        loops = self.at_line(line)
+        paths = {v.path for v in loops}
+        return replace(self, loops=loops, claims=tuple(c for c in self.claims if c.path in paths))
+
+    @property
+    def others(self) -> tuple[Claim, ...]:
+        """The OpenMP pragmas that are not about one of its loops."""
+        paths = {v.path for v in self.loops}
+        return tuple(c for c in self.claims if c.path not in paths)
+
+    @property
+    def macros(self) -> tuple[str, ...]:
+        """What decided the text that was judged, and other builds may have otherwise: `N = 64`,
+        `__OPTIMIZE__ defined`."""
+        return tuple(str(e) for e in self.routine.decisions if not isinstance(e, Line))
+
+    def json(self) -> dict[str, object]:
+        audited = {c.path: {"openmp": _capped(c.json(), "findings", "doubts")} for c in self.claims}
+        rows = [d for m in self.matrices for d in (*m.rows, *m.unmodelled)]
+        if len(rows) > MOST_ROWS:  # those stay that keep iterations in order
+            rows.sort(key=lambda d: d.level is None)
+        said: dict[str, object] = {"macros": list(self.macros)} if self.macros else {}
+        said |= {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
+        said |= {"openmp": [c.json() for c in self.others]} if self.others else {}
+        notes = [m.note for m in self.matrices if m.note]
+        noted = {"notes": notes} if notes else {}
+        return {
+            "name": self.name,
+            "line": self.loc.line if self.loc else 0,
+            "loops": [_capped(v.json(), "reasons") | audited.get(v.path, {}) for v in self.loops],
+            "dependences": [d.json() for d in rows[:MOST_ROWS]],
+            **_left_out("dependences", rows),
+            **said,
+            **noted,
+        }
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file: its functions, and the `problems` of those that could not be read or judged."""
+
+    file: File
+    functions: tuple[CheckedFunction, ...]
+    problems: tuple[LoopxformError, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+    @property
+    def loops(self) -> tuple[LoopVerdict, ...]:
+        """Every loop of the file, function by function."""
+        return tuple(v for f in self.functions for v in f.loops)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return tuple(c for f in self.functions for c in f.claims)
+
+    @property
+    def asserted(self) -> tuple[Asserted, ...]:
+        """What the annotations `parallel` and `check` of the file assert."""
+        return tuple(a for f in self.functions for a in f.asserted)
+
+    def __getitem__(self, name: str) -> CheckedFunction:
+        for f in self.functions:
+            if f.name == name:
+                return f
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[CheckedFunction]:
+        return iter(self.functions)
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the file has a function of that name that was judged."""
+        return any(f.name == name for f in self.functions)
+
+    def __repr__(self) -> str:
+        return f"<CheckedFile {self.name}: {_counted(self.loops)}>"
+
+    def at_line(self, line: int) -> tuple[LoopVerdict, ...]:
+        """The loops whose `for` stands on a line of the file, files that it includes aside."""
+        return tuple(v for f in self.functions for v in f.at_line(line))
+
+    def only(self, line: int) -> CheckedFile:
+        """What was found about the loops that begin on a line, and the functions they are in."""
+        found = [f.only(line) for f in self]
+        return replace(self, functions=tuple(f for f in found if f.loops))
+
+    def json(self) -> dict[str, object]:
+        """The contract of `check --format json`."""
+        return {
+            "schema_version": 1,
+            "file": self.name,
+            "functions": [f.json() for f in self.functions],
+            **({"problems": list(map(_problem, self.problems))} if self.problems else {}),
+        }
+
+
+def _capped(data: dict[str, object], *names: str) -> dict[str, object]:
+    """`data` with at most MOST_ROWS in the lists of these names."""
+    out = dict(data)
+    for name in names:
+        rows = data[name]
+        assert isinstance(rows, list)
+        out |= {name: rows[:MOST_ROWS], **_left_out(name, rows)}
+    return out
+
+
+def _left_out(name: str, rows: Sequence[object]) -> dict[str, int]:
+    """How many rows a capped list lacks, where it lacks some."""
+    return {f"{name}_left_out": len(rows) - MOST_ROWS} if len(rows) > MOST_ROWS else {}
+
+
+def _problem(e: LoopxformError) -> dict[str, object]:
+    """What keeps a function from being judged."""
+    place = {"file": e.loc.file, "line": e.loc.line, "column": e.loc.column} if e.loc else {}
+    return {**place, "code": e.code, "message": e.message}
+
+
+def _counted(loops: Sequence[LoopVerdict]) -> str:
+    """`3 loops: 2 yes, 1 reduction`."""
+    counts = Counter(v.parallel for v in loops)
+    said = ", ".join(f"{count} {answer}" for answer, count in counts.items())
+    return f"{len(loops)} loops" + (f": {said}" if said else "")

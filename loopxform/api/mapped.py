@@ -1,0 +1,86 @@
+"""A function mapped to kernels, however it came to be: the listing, the files, the callable."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loopxform.api.arguments import COMPILING, require
+from loopxform.api.source import SourceRoutine
+from loopxform.codegen import emit
+from loopxform.codegen.host import macro_checks
+from loopxform.errors import ArgumentError, quoting
+from loopxform.files import in_folder, write_all
+from loopxform.ir.printer import listing
+from loopxform.targets.target import Limits
+from loopxform.transforms import Derivation
+from loopxform.version import __version__
+
+if TYPE_CHECKING:
+    from loopxform.runtime.kernel import CompiledKernel
+
+
+@dataclass(frozen=True)
+class MappedRoutine(ABC):
+    """A function and what it was mapped for; `contract` lets the device fuse a*b + c."""
+
+    routine: SourceRoutine
+    limits: Limits
+    contract: bool
+
+    @property
+    @abstractmethod
+    def derivation(self) -> Derivation:
+        """The steps that led to the mapped program."""
+
+    @property
+    def listing(self) -> str:
+        """The program after the last step."""
+        return listing(self.derivation.function)
+
+    @property
+    def kernel(self) -> str:
+        """The OpenCL C text of the kernels."""
+        return self.opencl.files[f"{self.routine.file.stem}.cl"]
+
+    @cached_property
+    def opencl(self) -> emit.Emitted:
+        """`NAME.cl`, `NAME_opencl.c` and `NAME_opencl.h`. Raises EmitError."""
+        with quoting(self.routine.file.parsed.sources):
+            return emit.opencl(self.derivation, contract=self.contract, **self.provenance())
+
+    def provenance(self) -> dict[str, str]:
+        """What written files are called after, and what they say of where they come from."""
+        file = self.routine.file
+        macros = macro_checks.errors(self.routine.decisions, file.name)
+        return {"stem": file.stem, "origin": file.name, "version": __version__, "asked": macros}
+
+    def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
+        """Writes the OpenCL files, all or none, and returns their paths. A file that was read is
+        never overwritten. Raises InputError."""
+        outputs = in_folder(fspath(directory), self.opencl.files)
+        return write_all(outputs, self.routine.file.parsed.dependencies)
+
+    def compile(self, device: str | None = None, *, queue: Any = None) -> CompiledKernel:
+        """The kernel as a callable with the arguments of the C function. `device` is as `loopxform
+        devices` lists them; with a `pyopencl.CommandQueue` the kernel runs there, which is what
+        device arrays need.
+
+        Raises DeviceError where there is no such device or the kernel does not fit it, and
+        ArgumentError where both are given, or no queue.
+        """
+        from loopxform.runtime.device import choose, is_queue
+        from loopxform.runtime.kernel import CompiledKernel
+        from loopxform.runtime.queue import queue_of, queue_on
+
+        if queue is not None and (device is not None or not is_queue(queue)):
+            raise ArgumentError("compile takes a device, or a pyopencl.CommandQueue as queue")
+        require(COMPILING, device=device)
+        with quoting(self.routine.file.parsed.sources):
+            plan = emit.kernel(self.derivation, contract=self.contract)
+            own = queue_on(choose(device)) if queue is None else queue_of(queue)
+            return CompiledKernel(plan, own.device, queue=own)

@@ -1,0 +1,53 @@
+"""A whole function as kernels with host control flow, as Python and the command line use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopxform.api.annotated import require_asserted, require_wanted, wishes
+from loopxform.api.mapped import MappedRoutine
+from loopxform.api.source import SourceRoutine
+from loopxform.errors import quoting
+from loopxform.offload.program import Offloaded, offload
+from loopxform.offload.program_state import Part
+from loopxform.schedule.params import PLAIN, Options
+from loopxform.targets.profile import profile
+from loopxform.targets.target import Limits
+from loopxform.transforms import Derivation
+
+
+def offload_routine(
+    routine: SourceRoutine,
+    sizes: Mapping[str, int],
+    limits: Limits | str,
+    *,
+    contract: bool,
+    options: Options = PLAIN,
+) -> OffloadedRoutine:
+    """See `Routine.offload`."""
+    room = profile(limits) if isinstance(limits, str) else limits
+    with quoting(routine.file.parsed.sources):
+        require_wanted(routine)
+        require_asserted(routine)
+        done = offload(routine.function, sizes, room, options, asked=wishes(routine))
+    return OffloadedRoutine(routine, room, contract, done)
+
+
+@dataclass(frozen=True)
+class OffloadedRoutine(MappedRoutine):
+    """A whole function for OpenCL: the derivation, the kernels, the files, the callable."""
+
+    offloaded: Offloaded
+
+    def __repr__(self) -> str:
+        return f"<OffloadedRoutine {self.routine.name}: {len(self.parts)} parts>"
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.offloaded.derivation
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What each part of the function became, in text order, and why."""
+        return self.offloaded.parts

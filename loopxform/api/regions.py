@@ -1,0 +1,182 @@
+"""The parts of a file that run on the device: of every function the largest that can be taken out.
+
+A function that can be offloaded as it is stays one part, so that arrays stay on the device. Of any
+other, each run of consecutive statements that are modelled is tried, then each of its loops alone,
+then what is inside the statements that cannot be taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Generic, TypeVar
+
+from loopxform import budget
+from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
+from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region
+from loopxform.ir.nodes import Decl, For, Opaque
+from loopxform.ir.visit import walk
+from loopxform.prepare.while_loops import whole_loops
+
+T = TypeVar("T")
+Work = Callable[[Part, Region], T]
+"""Offloads the function that stands for a region; raises LoopxformError."""
+
+
+@dataclass
+class Found(Generic[T]):
+    """What was made of the regions of a file, in text order; and why loops stay as they are, the
+    name of the function with each reason."""
+
+    made: list[tuple[Region, T]] = field(default_factory=list)
+    left: list[tuple[str, LoopxformError]] = field(default_factory=list)
+
+
+def find(
+    original: Original, functions: dict[str, Part], names: Sequence[str], work: Work[T]
+) -> Found[T]:
+    """The regions of the functions called `names`; `functions` are those of the file."""
+    found: Found[T] = Found()
+    owners = [original.definitions[name] for name in names if name in original.definitions]
+    for mine in budget.shared(owners, lambda o: _found(original, o, work, functions.get(o.name))):
+        found.made += mine.made
+        found.left += mine.left
+    for name in (name for name in names if name not in original.definitions):
+        if (part := functions.get(name)) is None or _has_loops(part):
+            found.left.append((name, _unreadable(name, part)))
+    found.made.sort(key=lambda x: x[0].start)
+    return found
+
+
+def _found(original: Original, owner: Definition, work: Work[T], part: Part | None) -> Found[T]:
+    """The regions of one function; none of one that we fail at."""
+    found: Found[T] = Found()
+    try:
+        with contained(owner.name, original.place(owner)):
+            _Finder(original, owner, work, found).search(part)
+    except LoopxformError as e:
+        found = Found(left=[(owner.name, e)])
+    for _, why in found.left:
+        if isinstance(why, budget.Exhausted):
+            why.loc = why.loc or original.place(owner)
+    return found
+
+
+class _Finder(Generic[T]):
+    """The regions of one function."""
+
+    def __init__(
+        self, original: Original, owner: Definition, work: Work[T], found: Found[T]
+    ) -> None:
+        self.original, self.owner, self.work, self.found = original, owner, work, found
+        self.number = 1
+
+    def search(self, part: Part | None) -> None:
+        whole = self.original.whole(self.owner)
+        if part is not None and not _has_loops(part):
+            return
+        if part is not None and whole is not None and part.function.returns is None:
+            why = self._take(whole, part)
+            if why is None:
+                return
+        self._block(self.owner.body)
+
+    def _block(self, block: Block) -> bool:
+        """Whether anything of a block was taken."""
+        alone = self._alone(block.items)
+        taken = [False]
+        for is_good, group in groupby(block.items, lambda i: isinstance(alone[i.start], Part)):
+            items = list(group)
+            if is_good:
+                runs = self.original.runs(self.owner, items)
+                taken += [self._run(run) for r in runs if (run := _trimmed(r, alone))]
+            else:
+                taken += [self._inside(i, alone[i.start]) for i in items]
+        return any(taken)
+
+    def _alone(self, items: Sequence[Item]) -> dict[int, Part | LoopxformError]:
+        """Each statement as a function, or why it is none, by its place."""
+        regions = [self.original.region(f"lx_{i.start}", self.owner, [i]) for i in items]
+        lowered = self.original.lower(regions)
+        made = {r.start: _modelled(lowered[r.name]) for r in regions}
+        return {i.start: self.original.aside(self.owner, i) or made[i.start] for i in items}
+
+    def _run(self, items: tuple[Item, ...]) -> bool:
+        """Whether anything of consecutive statements, with loops at both ends, was taken."""
+        region = self.original.region(f"{self.owner.name}_{self.number}", self.owner, items)
+        part = _modelled(self.original.lower([region])[region.name])
+        why = self._take(region, part) if isinstance(part, Part) else part
+        if why is None:
+            self.number += 1
+            return True
+        if len(items) == 1:
+            return self._inside(items[0], why)
+        alone = self._alone(items)
+        return any(list(map(self._run, (i for k in items if (i := _trimmed((k,), alone))))))
+
+    def _inside(self, item: Item, why: Part | LoopxformError) -> bool:
+        """Whether anything inside a statement was taken that cannot be taken itself."""
+        if not self.original.may_loop(item):
+            return False
+        if any(list(map(self._block, item.bodies))):
+            return True
+        if isinstance(why, LoopxformError) and self.original.has_loop(item):
+            self._leave(why)
+        return False
+
+    def _take(self, region: Region, part: Part) -> LoopxformError | None:
+        """Takes a region; why it cannot be. Half of the time left is for it, half for its parts."""
+        try:
+            if not region.whole:
+                arguments = self.original.outlined(region).arguments
+                region = replace(region, arguments=arguments)
+            with budget.within(budget.part(1 / 2)) as limit:
+                made = self.work(part, region)
+                if limit.exhausted or limit.short:
+                    raise budget.Exhausted(limit.exhausted or "time")
+        except LoopxformError as e:
+            return e
+        self.found.made.append((region, made))
+        return None
+
+    def _leave(self, why: LoopxformError) -> None:
+        known = [(e.message, e.loc) for name, e in self.found.left if name == self.owner.name]
+        if (why.message, why.loc) not in known:
+            self.found.left.append((self.owner.name, why))
+
+
+def _modelled(part: Part | LoopxformError) -> Part | LoopxformError:
+    """A function all of which is modelled, and whose arrays are memory of others, or why it is
+    none."""
+    if isinstance(part, InternalError):
+        raise part.__cause__ or part  # `_found` says in which function of the user's
+    for _, s in walk(whole_loops(part.function).body) if isinstance(part, Part) else ():
+        if isinstance(s, Opaque):
+            return UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
+        if isinstance(s, Decl) and s.heap:
+            reason = f"'{s.name}' is allocated here"
+            return UnsupportedC(reason, loc=s.origin.loc, help="allocate it before the loops")
+    return part
+
+
+def _trimmed(items: Sequence[Item], alone: dict[int, Part | LoopxformError]) -> tuple[Item, ...]:
+    """From the first statement with a loop to the last."""
+    loops = [k for k, i in enumerate(items) if _has_loops(alone[i.start])]
+    return tuple(items[loops[0] : loops[-1] + 1]) if loops else ()
+
+
+def _has_loops(part: Part | LoopxformError) -> bool:
+    return isinstance(part, Part) and any(
+        isinstance(s, For) or (isinstance(s, Opaque) and (s.loop or s.body))
+        for _, s in walk(part.function.body)
+    )
+
+
+def _unreadable(name: str, part: Part | None) -> LoopxformError:
+    """Of a function whose text is not that of its statements."""
+    return UnsupportedC(
+        f"the text of '{name}' depends on conditionals, or its statements on what macros hide",
+        loc=part.function.origin.loc if part is not None else None,
+        help="move the #if out of the function, and write loops and braces out",
+    )

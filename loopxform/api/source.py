@@ -1,0 +1,67 @@
+"""What a C file and its functions are, before anything is asked of them.
+
+`facade.File` and `facade.Routine` are these with the questions and answers that users call; what
+answers them (`verdicts`, `tile`, `offload`, `splice`) takes these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopxform.errors import contained, quoting
+from loopxform.files import safe_name
+from loopxform.frontend import Parsed
+from loopxform.ir.annotations import Annotation
+from loopxform.ir.decisions import Event
+from loopxform.ir.nodes import Function
+
+
+@dataclass(frozen=True, repr=False)
+class SourceFile:
+    """A C file that was read."""
+
+    parsed: Parsed
+
+    @property
+    def name(self) -> str:
+        return self.parsed.unit.file
+
+    @property
+    def stem(self) -> str:
+        """What written files are called after: `mm` for `src/mm.c`."""
+        return safe_name(Path(self.name.strip("<>")).stem)
+
+    def routines(self) -> Iterator[SourceRoutine]:
+        """Its functions, in text order."""
+        return (SourceRoutine(self, fn) for fn in self.parsed.unit.functions)
+
+
+@dataclass(frozen=True, repr=False)
+class SourceRoutine:
+    """One function of a C file."""
+
+    file: SourceFile
+    function: Function
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+    @contextmanager
+    def contained(self) -> Iterator[None]:
+        """Errors raised inside quote the file; see `errors.contained`."""
+        with quoting(self.file.parsed.sources), contained(self.name, self.function.origin.loc):
+            yield
+
+    @property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """Those in the function and in front of it, in text order."""
+        return self.file.parsed.annotations.get(self.name, ())
+
+    @property
+    def decisions(self) -> tuple[Event, ...]:
+        """What macros that no file defines decided of the text of the function."""
+        return self.file.parsed.decisions(self.name)

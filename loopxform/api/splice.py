@@ -1,0 +1,296 @@
+"""A whole C file with its loops on the device: the user's text, with launches in front of the loops
+that they stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from os import PathLike, fspath
+from pathlib import Path
+
+from loopxform.analysis.verdict import judge
+from loopxform.api.annotated import (
+    considered,
+    require_asserted,
+    require_read,
+    require_wanted,
+    wishes,
+)
+from loopxform.api.macro_checks import Configured, above, configured
+from loopxform.api.offload import OffloadedRoutine, offload_routine
+from loopxform.api.regions import find
+from loopxform.api.source import SourceFile, SourceRoutine
+from loopxform.budget import whatever_is_left
+from loopxform.codegen import emit
+from loopxform.codegen.host.macro_checks import Mark
+from loopxform.codegen.host.splice import Insert, Text
+from loopxform.errors import (
+    AnnotationError,
+    EmitError,
+    InternalError,
+    LoopxformError,
+    UnsupportedC,
+    quoting,
+)
+from loopxform.files import in_folder, write_all
+from loopxform.frontend.outline import Definition, Original, Part, Region
+from loopxform.frontend.text.rawtext import place, read_bytes
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import walk
+from loopxform.schedule.params import PLAIN, Options
+from loopxform.source import Loc
+from loopxform.targets.profile import profile
+from loopxform.targets.target import Limits
+from loopxform.version import __version__
+
+
+@dataclass(frozen=True)
+class OffloadedRegion:
+    """A part of the file on the device: the statements `region`, what they became as a function of
+    their own, and the C that launches it, where macros are as the text was read with."""
+
+    region: Region
+    done: OffloadedRoutine
+    entry: emit.Entry
+    configured: Configured
+
+    def __repr__(self) -> str:
+        return f"<OffloadedRegion of {self.region.owner.name}>"
+
+
+@dataclass(frozen=True)
+class OffloadedFile:
+    """What the functions of a file became. `left` are the reasons why loops stay as they are, with
+    the names of their functions."""
+
+    file: SourceFile
+    original: Original
+    regions: tuple[OffloadedRegion, ...]
+    left: tuple[tuple[str, LoopxformError], ...]
+
+    def __repr__(self) -> str:
+        return f"<OffloadedFile {self.file.name}: {len(self.regions)} parts on the device>"
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """`NAME_opencl.c`, the user's text with the launches; `NAME_opencl.h`; `NAME.cl`. Bytes
+        that are no UTF-8 are surrogates."""
+        stem = f"{self.file.stem}_opencl"
+        entries = [r.entry for r in self.regions]
+        named = {"origin": self.file.name, "version": __version__}
+        spliced = self.text.spliced(_inserts(self.text, self.regions))
+        kernels = "\n".join(e.plan.source for e in entries)
+        return {
+            f"{self.file.stem}.cl": kernels,
+            f"{stem}.c": spliced.decode(errors="surrogateescape"),
+            f"{stem}.h": emit.header(entries, stem=stem, **named),
+        }
+
+    def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
+        """Writes the files, all or none, and returns their paths. A file that was read is never
+        overwritten. Raises InputError."""
+        outputs = in_folder(fspath(directory), self.files)
+        return write_all(outputs, self.file.parsed.dependencies)
+
+    @property
+    def broken(self) -> tuple[InternalError, ...]:
+        """What went wrong by our own fault; those functions are left as they are."""
+        return tuple(e for _, e in self.left if isinstance(e, InternalError))
+
+    @cached_property
+    def text(self) -> Text:
+        """The user's text."""
+        o = self.original
+        return Text(o.raw, o.text, o.continued, o.path)
+
+
+def offload_file(
+    file: SourceFile,
+    names: Sequence[str],
+    sizes: Mapping[str, int],
+    limits: Limits | str,
+    *,
+    contract: bool,
+    options: Options = PLAIN,
+) -> OffloadedFile:
+    """The functions called `names`, else all of the file. See `File.offload`."""
+    room = profile(limits) if isinstance(limits, str) else limits
+    original = _original(file)
+
+    @cache
+    def macros(owner: Definition) -> Configured:
+        return configured(original, file.parsed.decisions(owner.name), owner)
+
+    def work(part: Part, region: Region) -> OffloadedRegion:
+        fn = part.function
+        own = SourceRoutine(_with(file, part), fn)
+        done = offload_routine(own, sizes, room, contract=contract, options=options)
+        if not names and all(p.tiled is None for p in done.parts):
+            raise _unspread(region.owner.name, fn, done)
+        entry = emit.entry(
+            done.derivation,
+            origin=file.name,
+            version=__version__,
+            contract=contract,
+            on_device=region.whole,
+        )
+        return OffloadedRegion(region, done, entry, macros(region.owner))
+
+    with quoting(file.parsed.sources):
+        if not names:
+            require_read(file.parsed)
+        functions = {r.name: Part(r.function, r.annotations) for r in file.routines()}
+        asked = names or _defined(file)
+        for routine in (r for r in file.routines() if r.name in asked):
+            require_asserted(routine)
+            if any(a.whole and a.verb == "ignore" for a in routine.annotations):
+                require_wanted(routine)
+        broken = file.parsed.broken
+        found = find(original, functions, [n for n in asked if n not in broken], work)
+        left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
+        made = OffloadedFile(file, original, tuple(x for _, x in found.made), left)
+        with whatever_is_left():
+            made = _proven(made)
+            for routine in (r for r in file.routines() if r.name in asked):
+                _require_tiled(routine, made)
+            _require_free(made)
+        return made
+
+
+def _require_tiled(routine: SourceRoutine, made: OffloadedFile) -> None:
+    """Raises AnnotationError for a loop that is annotated `tile`, and stays on the host, and for
+    what else cannot be met."""
+    for name, e in made.left:
+        if name == routine.name and isinstance(e, AnnotationError):
+            raise e
+    every = (s for r in made.regions for _, s in walk(r.done.derivation.start.body))
+    taken = {s.origin.loc for s in every if isinstance(s, For)}
+    for loc, wish in wishes(routine).at.items():
+        if loc not in taken:
+            reasons = (e for name, e in made.left if name == routine.name and e.loc == loc)
+            stays = UnsupportedC("the loop stays on the host", loc=loc, code="LX062")
+            raise wish.unmet(next(reasons, stays))
+
+
+def _original(file: SourceFile) -> Original:
+    parsed = file.parsed
+    if parsed.text is not None:
+        raw = parsed.text.encode(errors="replace")
+    else:
+        raw = read_bytes(parsed.dependencies[0])
+    return Original(parsed.unit.file, raw, parsed.options)
+
+
+def _with(file: SourceFile, part: Part) -> SourceFile:
+    """The file with what annotations ask of a part, those in front of its function included."""
+    annotations = {**file.parsed.annotations, part.function.name: part.annotations}
+    return replace(file, parsed=replace(file.parsed, annotations=annotations))
+
+
+def _defined(file: SourceFile) -> list[str]:
+    """The functions that are meant where none is named, those that cannot be read included."""
+    meant = considered(file.parsed, file.parsed.unit.functions)
+    return list(dict.fromkeys([*(f.name for f in meant), *file.parsed.failed]))
+
+
+def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformError:
+    part = next((p for p in done.parts if p.loops), done.parts[0])
+    error = UnsupportedC(
+        f"no loop can run in parallel: {part.why}" if part.why else "no loop can run in parallel",
+        loc=part.loc or fn.origin.loc,
+        code="LX062",
+        help=f"name the function to have it on one work-item all the same: --function {owner}, "
+        f'or file["{owner}"].offload() in Python',
+    )
+    answers = {v.parallel for v in judge(fn)}
+    if answers and answers <= {"no", "reduction"}:
+        error.status = 1
+    return error
+
+
+# ---------------------------------------------------------------- the text
+
+
+def _inserts(text: Text, regions: Sequence[OffloadedRegion]) -> list[Insert]:
+    out: list[Insert] = []
+    known = above(r.configured for r in regions)
+    for r in regions:
+        out += _wrapping(r, text.before(r.region.start), text.after(r.region.end))
+    owners = {r.region.owner.begin: r.region.owner for r in regions}
+    for n, (begin, owner) in enumerate(sorted(owners.items())):
+        parts = [_entry(r, regions, known) for r in regions if r.region.owner is owner]
+        parts = [emit.runtime(__version__), *parts] if n == 0 else parts
+        lines = tuple("\n".join(parts).splitlines())
+        out.append(Insert(text.above(begin), lines))
+    asked = (line for m in known for line in m.lines)
+    return [*out, Insert(text.start, (_HEAD, *asked))] if regions else []
+
+
+_HEAD = f"/* Written by loopxform {__version__}: launches in front of the loops they stand for. */"
+
+
+def _entry(r: OffloadedRegion, regions: Sequence[OffloadedRegion], known: Sequence[Mark]) -> str:
+    if not r.configured:
+        return r.entry.text
+    first = next(x for x in regions if x.configured)
+    same = r.configured.text(r.region.name, known, first=first is r)
+    return f"{r.entry.text}\n{same}"
+
+
+def _wrapping(x: OffloadedRegion, start: int, end: int) -> list[Insert]:
+    """What stands around the loops of a region."""
+    r = x.region
+    same = f"!lx_same_{r.name}() || " if x.configured else ""
+    head = f"{{ if ({same}!lx_try_{r.name}({', '.join(r.arguments)})) {{"
+    return [Insert(start, (head,)), Insert(end, ("}}",), closes=True)]
+
+
+def _proven(made: OffloadedFile) -> OffloadedFile:
+    """Without the regions whose launches would change what the rest of the file says."""
+    if _says_the_same(made, made.regions):
+        return made
+    good = tuple(r for r in made.regions if _says_the_same(made, [r]))
+    if not _says_the_same(made, good):
+        good = ()
+    bad = [r.region for r in made.regions if r not in good]
+    left = [(r.owner.name, _hidden(made, r)) for r in bad]
+    return replace(made, regions=good, left=(*made.left, *left))
+
+
+def _says_the_same(made: OffloadedFile, regions: Sequence[OffloadedRegion]) -> bool:
+    """Whether the file with the launches parses to the file, on the same lines."""
+    called = {f"lx_try_{r.region.name}": r.region.nodes for r in regions}
+    inserts = [x for r in regions for x in _wrapping(r, r.region.start, r.region.end)]
+    return made.original.proves(made.text.proof(inserts), called)
+
+
+def _hidden(made: OffloadedFile, r: Region) -> LoopxformError:
+    line = made.text.plain.count("\n", 0, r.start) + 1
+    return UnsupportedC(
+        "where these statements begin and end is hidden by macros",
+        loc=Loc(made.file.name, line, 1),
+        help="write the braces and semicolons out",
+    )
+
+
+def _require_free(made: OffloadedFile) -> None:
+    """Raises EmitError where a macro of the user's would change the text that is written."""
+    entries = [r.entry.text for r in made.regions]
+    code = _STRING.sub("", "\n".join([emit.runtime(__version__), *entries]))
+    words = frozenset(_WORD.findall(code)) - {"CL_TARGET_OPENCL_VERSION"}
+    for name in made.file.parsed.dependencies:
+        text = made.file.parsed.sources.text(name) or ""
+        for m in _DEFINE.finditer(text):
+            if m.group(1) in words:
+                raise EmitError(
+                    f"the macro '{m.group(1)}' would change the C that is written",
+                    loc=place(name, text, m.start(1)),
+                    help=f"rename it: {m.group(1)}_1",
+                )
+
+
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|/\*.*?\*/', re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)

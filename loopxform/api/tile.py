@@ -1,0 +1,70 @@
+"""A function tiled for OpenCL, as Python and the command line use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from loopxform.api.annotated import require_asserted, require_wanted, wish
+from loopxform.api.mapped import MappedRoutine
+from loopxform.api.source import SourceRoutine
+from loopxform.codegen import emit
+from loopxform.errors import LimitError, TransformError, UnsupportedC, quoting
+from loopxform.recipes.tile import tile
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.schedule.params import PLAIN, Options, Recipe
+from loopxform.schedule.requests import Wish
+from loopxform.targets.profile import profile
+from loopxform.targets.target import Limits
+from loopxform.transforms import Derivation
+
+
+def tile_routine(
+    routine: SourceRoutine,
+    sizes: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits | str,
+    *,
+    contract: bool,
+    options: Options = PLAIN,
+) -> TiledRoutine:
+    """See `Routine.tile`."""
+    room = profile(limits) if isinstance(limits, str) else limits
+    with quoting(routine.file.parsed.sources):
+        require_wanted(routine)
+        require_asserted(routine)
+        w = Wish(sizes, recipe, options).over(wish(routine))
+        try:
+            tiled = tile(
+                routine.function, w.sizes, w.recipe, room, strict=w.strict, options=w.options
+            )
+        except (UnsupportedC, TransformError, LimitError) as e:
+            raise w.unmet(e) from e
+    return TiledRoutine(routine, room, contract, tiled)
+
+
+@dataclass(frozen=True)
+class TiledRoutine(MappedRoutine):
+    """A function tiled for OpenCL: the derivation, the kernel, the files, the callable."""
+
+    tiled: Tiled
+
+    def __repr__(self) -> str:
+        sizes = "".join(f" {name}={size}" for name, size in self.sizes.items())
+        return f"<TiledRoutine {self.routine.name}: {self.tiled.recipe}{sizes}>"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The tile sizes in use, by name."""
+        return self.tiled.sizes
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.tiled.derivation
+
+    @cached_property
+    def openmp(self) -> emit.Emitted:
+        """`NAME_openmp.c`: the tiled program for the CPU. Raises EmitError."""
+        with quoting(self.routine.file.parsed.sources):
+            return emit.openmp(self.derivation, **self.provenance())

@@ -1,0 +1,69 @@
+"""The verdicts and claims about one function, in the words of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from loopxform.analysis.assumptions import names_in
+from loopxform.analysis.spelling import spelled
+from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.api.source import SourceRoutine
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import at
+from loopxform.source import Loc
+
+if TYPE_CHECKING:
+    from loopxform.analysis.openmp import Claim
+
+
+def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
+    """A verdict for every loop, in text order; see `Routine.check`."""
+    return with_given(routine, spelled(judge(routine.function, seconds), routine.function))
+
+
+def claims(routine: SourceRoutine, seconds: float | None = None) -> tuple[Claim, ...]:
+    """What is true of every OpenMP loop, in text order; see `Routine.audit`."""
+    directives = routine.file.parsed.directives.get(routine.name, ())
+    if not directives:
+        return ()
+    from loopxform.analysis.openmp import audit  # loads what only OpenMP needs
+
+    unseen = _openmp_only(routine)
+    return spelled(audit(routine.function, directives, seconds, unseen=unseen), routine.function)
+
+
+def _openmp_only(routine: SourceRoutine) -> Loc | None:
+    """Where text of the function begins that only a compiler that heeds OpenMP would see."""
+    begin = routine.function.origin.loc
+    if begin is None:
+        return None
+    functions = routine.file.parsed.unit.functions
+    starts = sorted(f.origin.loc.line for f in functions if f.origin.loc)
+    end = next((n for n in starts if n > begin.line), None)
+    for n in routine.file.parsed.openmp_only:
+        if begin.line < n and (end is None or n < end):
+            return Loc(begin.file, n, 1)
+    return None
+
+
+def with_given(routine: SourceRoutine, verdicts: Sequence[LoopVerdict]) -> tuple[LoopVerdict, ...]:
+    """The verdicts, with what `noalias` says of the arrays of each loop among what they assume."""
+    fn = routine.function
+    order = {p.name: n for n, p in enumerate(fn.objects)}
+    given = [
+        sorted(pair, key=lambda name: order.get(name, len(order)))
+        for a in routine.annotations
+        if a.verb == "noalias"
+        for pair in combinations(dict.fromkeys(a.words), 2)
+    ]
+    return tuple(_with_pairs(fn, v, given) for v in verdicts) if given else tuple(verdicts)
+
+
+def _with_pairs(fn: Function, v: LoopVerdict, pairs: Sequence[Sequence[str]]) -> LoopVerdict:
+    loop = at(fn, v.path)
+    used = names_in(loop) if isinstance(loop, For) else frozenset[str]()
+    said = [f"{a} and {b} do not overlap" for a, b in pairs if {a, b} <= used]
+    return replace(v, assumes=tuple(dict.fromkeys((*v.assumes, *said))))

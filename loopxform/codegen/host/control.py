@@ -1,0 +1,152 @@
+"""The control flow of the host as C: what `lx_run_NAME` does in templates/control.c.j2.
+
+{
+  cl_int t;
+  for (t = 0; lx_job->status == CL_SUCCESS && t < T; ++t) {
+    if (!(...)) {                                   a condition of this launch
+      lx_refuse(lx_job, CL_INVALID_VALUE, "...");
+      return;
+    }
+    lx_set(lx_job, ..., &t);                        an argument that differs between launches
+    lx_step(lx_job, ...);
+  }
+}
+
+After a failure none of these functions does anything. A condition on data is read back from the
+device; without kernels nothing is known behind it:
+
+  if (lx_ahead(lx_job))
+    return;
+  while (lx_job->status == CL_SUCCESS && lx_told(lx_job, lx_mem_more)) {
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from loopxform.codegen import cexpr
+from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.host.guards import wide
+from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set, every
+from loopxform.codegen.opencl.kernel_plan import KernelPlan
+from loopxform.codegen.plan import Plan
+from loopxform.codegen.render import c_literal
+from loopxform.ir import whiles
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Const, Expr, For, Param, Tile
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import map_expr
+
+
+def lines(plan: Plan) -> list[str]:
+    """The statements of `lx_run_NAME`."""
+    set_here = {x.name: x.type for x in every(plan.schedule) if isinstance(x, Set)}
+    d = Dialect("c", {**symbols(plan.function), **set_here})
+    body = _items(plan.schedule, plan, d)
+    read = " ".join(re.sub(r"^\s*\w+ = ", "", line) for line in body)
+    unread = (n for n in set_here if not re.search(rf"\b{n}\b", read))
+    return [*_variables(plan), *body, *(f"(void){n};" for n in unread)]
+
+
+def _variables(plan: Plan) -> Iterator[str]:
+    """The scalars that the host sets, but for parameters."""
+    given = {p.name for p in plan.start.objects}
+    found = {x.name: x.type for x in every(plan.schedule) if isinstance(x, Set)}
+    for name, kind in found.items():
+        if name not in given:
+            yield f"cl_{kind.cl} {name} = 0;"
+
+
+def _items(items: tuple[Item, ...], plan: Plan, d: Dialect) -> list[str]:
+    return [line for x in items for line in _item(x, plan, d)]
+
+
+def _item(x: Item, plan: Plan, d: Dialect) -> list[str]:
+    match x:
+        case Launch(number):
+            return list(_launch(plan.kernels[number], number, d))
+        case Repeat(loop, body, flag):
+            inner = _items(body, plan, replace(d, types={**d.types, loop.var: loop.type}))
+            return [*_data_ahead(flag), *_loop(loop, inner, flag, d)]
+        case Choose(cond, then, orelse, flag):
+            head = f"if ({_told(flag) if flag else _text(cond, d)}) {{"
+            out = [*_data_ahead(flag), head, *_indented(_items(then, plan, d)), "}"]
+            other = _items(orelse, plan, d)
+            match orelse:
+                case ():
+                    return out
+                case (Choose(_, _, _, ""),):
+                    return [*out[:-1], f"}} else {other[0]}", *other[1:]]
+                case _:
+                    return [*out[:-1], "} else {", *_indented(other), "}"]
+        case Set(name, _, value):
+            return [f"{name} = {_text(value, d)};"]
+        case _:
+            assert_never(x)
+
+
+def _data_ahead(flag: str) -> list[str]:
+    """What depends on data is not gone through without kernels."""
+    return ["if (lx_ahead(lx_job))", "  return;"] if flag else []
+
+
+def _told(flag: str) -> str:
+    return f"lx_told(lx_job, {device_variable(flag)})"
+
+
+def device_variable(array: str) -> str:
+    """What the host code calls an array that is not the user's."""
+    return f"lx_mem_{array}"
+
+
+def _loop(loop: For, body: list[str], flag: str, d: Dialect) -> list[str]:
+    """A loop that ends where something fails; its counter lives in it alone."""
+    step = value_of(loop.step) or 1
+    by = {1: f"++{loop.var}", -1: f"--{loop.var}"}.get(step, f"{loop.var} += {_text(loop.step, d)}")
+    counted = replace(loop, hi=whiles.end(loop)) if flag else loop
+    test = cexpr.expr(_numbers(whiles.test(counted)), d, 5)
+    if whiles.is_while(loop):
+        test = _told(flag) if flag else test
+        return [f"while (lx_job->status == CL_SUCCESS && {test}) {{", *_indented(body), "}"]
+    test = f"{test} && {_told(flag)}" if flag else test
+    head = (
+        f"for ({loop.var} = {_text(loop.lo, d)}; lx_job->status == CL_SUCCESS && {test}; {by}) {{"
+    )
+    inner = [f"cl_{loop.type.cl} {loop.var};", head, *_indented(body), "}"]
+    return ["{", *_indented(inner), "}"]
+
+
+def _launch(k: KernelPlan, number: int, d: Dialect) -> Iterator[str]:
+    for c in k.conditions:
+        yield f"if (!({c.text(d)})) {{"
+        yield f"  lx_refuse(lx_job, CL_INVALID_VALUE, {c_literal(c.why)});"
+        yield "  return;"
+        yield "}"
+    own = {p.name for p in k.changing}
+    for place, a in enumerate(k.arguments):
+        if isinstance(a, Param) and a.name in own:
+            yield f"lx_set(lx_job, {number}, {place}, sizeof {a.name}, &{a.name});"
+    x, y, z = (f"lx_count({text})" for text in _groups(k, d))
+    yield f"lx_step(lx_job, {number}, {x}, {y}, {z});"
+
+
+def _groups(k: KernelPlan, d: Dialect) -> tuple[str, str, str]:
+    """How many groups a launch has, in C: none where its condition does not hold."""
+    x, y, z = (wide(count, d) for count in k.grid)
+    return (x, y, z) if k.when is None else (f"({wide(k.when, d)}) ? {x} : 0", y, z)
+
+
+def _text(e: Expr, d: Dialect) -> str:
+    """In the types of C, in which the user's program computes it."""
+    return cexpr.expr(_numbers(e), d)
+
+
+def _numbers(e: Expr) -> Expr:
+    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return ["  " + line for line in lines]

@@ -1,0 +1,228 @@
+"""What transformed loops take for granted and only a run can tell: that objects do not overlap,
+that recovered shapes hold, that bounds are far from the end of int.
+
+The host code, the C for the CPU and the callable of Python all ask what is said here before they
+run anything but the user's own loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+
+from loopxform.analysis.assumptions import may_share
+from loopxform.codegen import cexpr
+from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.host.buffers import Buffer
+from loopxform.codegen.structs import places
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import (
+    Bin,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    Param,
+    Struct,
+    Tile,
+    Var,
+)
+from loopxform.ir.types import INT_MAX, LLONG
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
+from loopxform.records import record
+from loopxform.transforms.edges.bounds import conjunction, operands, positive
+
+MOST_ELEMENTS = 2**48
+"""No array has more: the size of one is computed without overflow, and memory ends long before."""
+
+
+@record
+class Condition:
+    """Something that must hold, and the words to say that it does not. A `plain` one is computed
+    in the types of C; the others in a type in which nothing overflows."""
+
+    expr: Expr
+    why: str
+    plain: bool = False
+
+    def text(self, d: Dialect) -> str:
+        """The condition in C."""
+        return cexpr.expr(self.expr, d) if self.plain else wide(self.expr, d)
+
+
+def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tuple[Condition, ...]:
+    """What `fn`, derived from `start`, relies on. `sizes` are what else is computed at run time
+    from the scalars: it must not overflow either."""
+    d = Dialect("c", symbols(start))
+    assumed = dict.fromkeys((*start.assumes, *fn.assumes))
+    found = [Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in assumed]
+    found += _ranges(start, fn)
+    arrays = [s for s in fn.body if isinstance(s, Decl) and s.shape and s not in start.body]
+    found += (c for s in arrays if (c := _countable(s)) is not None)
+    mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
+    return tuple(dict.fromkeys((*_narrow(start, mentioned), *found)))
+
+
+def may_be_null(p: Param | Struct) -> bool:
+    """Whether an array is behind a pointer of the caller's, which need not point anywhere where the
+    loops touch no element."""
+    return p.array and not p.static and (p.pointer or not p.is_global)
+
+
+def given(start: Function) -> Iterator[Condition]:
+    """Pointers that may be null are not, where transformed loops might read an array for which the
+    user's have no use."""
+    for p in start.objects:
+        if p.tests:
+            test = Bin(">", Var(p.name), Const(0))
+            yield Condition(test, f"{p.tests} is a null pointer", plain=True)
+
+
+def _narrow(start: Function, mentioned: Iterable[str]) -> Iterator[Condition]:
+    """Sizes of 64 bits hold numbers of 32: products of two do not overflow."""
+    types = symbols(start)
+    for name in dict.fromkeys(mentioned):
+        if types[name].bytes > 4:
+            below = Bin("<=", Var(name), Const(INT_MAX))
+            above = Bin(">=", Var(name), Const(-INT_MAX))
+            fits = below if types[name].is_unsigned else Bin("&&", above, below)
+            yield Condition(fits, f"{name} does not fit an int", plain=True)
+
+
+def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
+    """The loops that `start` does not have end in the range of int, and so does what their bounds
+    are computed from."""
+    d = Dialect("c", symbols(start))
+    scalars = {p.name for p in start.objects if not p.array}
+    own = {(s.hi, s.step) for s in _loops(start)}
+    computed = {x for s in _loops(start) for e in (s.lo, s.hi) for x in walk_expr(e)}
+    for s in _loops(fn):
+        if (s.hi, s.step) in own:
+            continue
+        if names(s.hi) and names(s.hi) <= scalars:
+            yield _ends_in_int(s.hi, s.step, d)
+        elif (end := _passed(fn, s, scalars)) is not None:
+            yield _ends_in_int(end, s.step, d)
+        for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
+            if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
+                yield in_int(x, d)
+
+
+def _ends_in_int(hi: Expr, step: Expr, d: Dialect) -> Condition:
+    """A loop that ends at `hi` leaves it behind by a step at most."""
+    why = f"the bound {cexpr.expr(hi, d)} is too near the end of int"
+    compare, end = (">=", -INT_MAX) if (value_of(step) or 1) < 0 else ("<=", INT_MAX)
+    return Condition(Bin(compare, hi, _numbers(Bin("-", Const(end), step))), why)
+
+
+def _passed(fn: Function, loop: For, scalars: set[str]) -> Expr | None:
+    """The bound that a loop with several may leave further behind than every other loop does."""
+    step = value_of(loop.step) or 1
+    for e in operands(loop.hi) if step > 1 else ():
+        as_far = (s for s in _loops(fn) if s.hi == e and (value_of(s.step) or 1) >= step)
+        if names(e) and names(e) <= scalars:
+            return e if next(as_far, None) is None else None
+    return None
+
+
+def _countable(s: Decl) -> Condition | None:
+    """An array that the user's program does not have: the product of its extents is a number."""
+    if all(value_of(d) is not None for d in s.shape):
+        return None
+    most = Const(MOST_ELEMENTS, LLONG)
+    first, *rest = s.shape
+    within: list[Expr] = [Bin("<=", first, most)]
+    below = positive(first)
+    for d in rest:
+        within.append(Bin("<=", d, Bin("/", most, below)))
+        below = Bin("*", below, positive(d))
+    return Condition(conjunction(within), f"{s.name} would be too large")
+
+
+def in_int(x: Expr, d: Dialect) -> Condition:
+    """Where x is a value of type int."""
+    above = Bin(">=", x, Const(-INT_MAX))
+    return Condition(
+        Bin("&&", above, Bin("<=", x, Const(INT_MAX))), f"{cexpr.expr(x, d)} overflows"
+    )
+
+
+def _may_leave_int(x: Expr) -> bool:
+    """Sums and products, but not `n / T * T`."""
+    match x:
+        case Bin("*", Bin("/", _, a), b) | Bin("*", b, Bin("/", _, a)) if a == b:
+            return False
+        case Bin("+" | "-" | "*"):
+            return True
+        case _:
+            return False
+
+
+def _loops(fn: Function) -> Iterator[For]:
+    return (s for _, s in walk(fn.body) if isinstance(s, For))
+
+
+# ---------------------------------------------------------------- objects that may be one
+
+
+def meeting(start: Function) -> tuple[tuple[Param, Param], ...]:
+    """Pairs of objects that may be the same memory, one of them written. Pointers are `restrict`
+    or not: a caller of C may hand over interleaved parts of one array."""
+    read, written = reads(start.body), writes(start.body)
+    used = [p for p in start.objects if p.name in read | written]
+    return tuple(
+        (a, b)
+        for a, b in combinations(used, 2)
+        if (a.name in written or b.name in written) and may_share(a, b)
+    )
+
+
+def unrestricted(pairs: Iterable[tuple[Param, Param]]) -> tuple[tuple[Param, Param], ...]:
+    """Without those that C forbids to meet: neither is `restrict`."""
+    return tuple((a, b) for a, b in pairs if not (a.restrict or b.restrict))
+
+
+def overlaps(
+    start: Function, pairs: Iterable[tuple[Param, Param]], texts: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The questions in C, with the words for a yes. `lx_bytes_A` holds the size of an array A;
+    `texts` says what C calls a number. Of members, their structs are compared."""
+    for a, b in dict.fromkeys((whole(start, a), whole(start, b)) for a, b in pairs):
+        (x, x_bytes), (y, y_bytes) = _memory(a, texts), _memory(b, texts)
+        yield f"!lx_apart({x}, {x_bytes}, {y}, {y_bytes})", f"{a.name} and {b.name} overlap"
+
+
+def whole(start: Function, p: Param) -> Param | Struct:
+    """The struct that holds the elements of a member, else the object itself."""
+    at = places(start).get(p.name)
+    return p if at is None else at.struct
+
+
+def _memory(p: Param | Struct, texts: Mapping[str, str]) -> tuple[str, str]:
+    if p.array:
+        return p.name, f"lx_bytes_{p.name}"
+    text = texts.get(p.name, p.name)
+    return f"&{text}", f"sizeof {text}"
+
+
+# ---------------------------------------------------------------- arithmetic in C
+
+
+def count(b: Buffer, d: Dialect) -> str:
+    """The elements that the program touches, as a size_t."""
+    text = f"(size_t)({wide(b.count, d)})"
+    return text if b.when is None else f"({wide(b.when, d)}) ? {text} : 0"
+
+
+def wide(e: Expr, d: Dialect) -> str:
+    """The expression computed in long long, so that sizes do not overflow."""
+    wider = map_expr(e, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
+    return cexpr.expr(_numbers(wider), d)
+
+
+def _numbers(e: Expr) -> Expr:
+    """Tile sizes by their numbers: the caller of the loops does not define their names."""
+    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)

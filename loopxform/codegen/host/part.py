@@ -1,0 +1,363 @@
+"""The C around the kernels of one offloaded part of the user's program: `lx_try_NAME`, which does
+on the device what the part does, and `NAME_cl` for callers who keep their data on the device.
+
+`lx_try_NAME` checks at run time what the analysis assumed (arrays do not overlap, recovered shapes
+hold, bounds are far from the end of int). Where a check fails, or OpenCL does, it returns 0 and has
+changed nothing: its caller runs the user's own loops. Nothing is ever wrong, only slower.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from loopxform.codegen import render, structs
+from loopxform.codegen.c import declarations, program
+from loopxform.codegen.cexpr import HELPERS, Dialect
+from loopxform.codegen.host import control as host_control
+from loopxform.codegen.host import guards, runtime, schedule
+from loopxform.codegen.host.buffers import Buffer, Part
+from loopxform.codegen.host.guards import wide
+from loopxform.codegen.host.names import require_names
+from loopxform.codegen.plan import Plan
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Const, Expr, Function, Param
+from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
+from loopxform.ir.typing import all_types, symbols
+from loopxform.ir.visit import names, substitute
+from loopxform.records import record
+
+
+@record
+class HostPart:
+    """A part of an array as the host code copies it: C expressions for its first element, for the
+    one behind its last, and for whether there are any ("": yes)."""
+
+    begin: str
+    end: str
+    when: str
+
+
+@record
+class HostBuffer:
+    """An array as the host code sees it: C expressions for its address, for the elements that are
+    touched, and for those that the device has room for. `into` is copied to the device, `back` from
+    it. A `pointer` of the caller's `may_be_null`, where the loops happen to touch nothing."""
+
+    name: str
+    type: str
+    pointer: str
+    count: str
+    room: str
+    into: HostPart | None
+    back: HostPart | None
+    may_be_null: bool
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        parts = (p for p in (self.into, self.back) if p is not None)
+        return (self.count, *(t for p in parts for t in (p.begin, p.end, p.when)))
+
+
+@record
+class HostTemporary:
+    """An array that exists on the device only: C expressions for its elements, their size, and
+    whether it is needed ("": always); where it is not, kernels are given the array `like`."""
+
+    name: str
+    count: str
+    size: str
+    when: str
+    like: str
+
+    @property
+    def own(self) -> str:
+        """The C variable that says whether it is needed."""
+        return self.name.replace("lx_mem_", "lx_own_", 1)
+
+
+@record
+class HostKernel:
+    """A kernel as the host code launches it: `arguments` are C variables in order, of which those
+    in `changing` are set at each launch."""
+
+    name: str
+    group_shape: tuple[int, int, int]
+    arguments: tuple[str, ...]
+    changing: tuple[str, ...]
+
+
+@record
+class HostPlan:
+    """Everything templates/entry.c.j2, host.c.j2 and host.h.j2 print. `place` is where the part
+    stands in the user's file, `key` tells its kernels from others, `control` are the statements
+    around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
+    there to be something to do, `given` for no null pointer to stand for an array of the device;
+    `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
+    above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl."""
+
+    name: str
+    place: str
+    key: str
+    origin: str
+    kernels: tuple[HostKernel, ...]
+    control: tuple[str, ...]
+    temporaries: tuple[HostTemporary, ...]
+    flags: tuple[str, ...]
+    kernel_lines: tuple[str, ...]
+    reference: str
+    prelude: tuple[str, ...]
+    prototype: str
+    plain_prototype: str
+    cl_prototype: str
+    plain_cl_prototype: str
+    try_prototype: str
+    call: str
+    cl_call: str
+    buffers: tuple[HostBuffer, ...]
+    arguments: tuple[tuple[str, str], ...]
+    conditions: tuple[tuple[str, str], ...]
+    touched: tuple[tuple[str, str], ...]
+    locals: tuple[tuple[str, str], ...]
+    unused: tuple[str, ...]
+    nulls: tuple[str, ...]
+    given: tuple[tuple[str, str], ...]
+    overlaps: tuple[tuple[str, str], ...]
+    cl_overlaps: tuple[tuple[str, str], ...]
+    takes_for_granted: str
+    local_bytes: int
+    group_size: int
+    doubles: bool
+    halves: bool
+
+
+def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
+    """Plans the host code of a program; `origin` is the user's file, `on_device` asks for NAME_cl.
+
+    Raises EmitError where a name of the user's is taken.
+    """
+    fn, written = plan.start, plan.written
+    require_names(fn)
+    d = Dialect("c", symbols(fn))
+    reference = program.function_text(written, name=f"{fn.name}_on_host", openmp=False)
+    buffers = tuple(_buffer(b, d) for b in plan.buffers)
+    inside = structs.Inside(written, fn)
+    conditions = tuple((c.text(d), c.why) for c in plan.conditions)
+    temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
+    control = tuple(host_control.lines(plan))
+    computed = [*(x for t in temporaries for x in (t.count, t.when)), *control]
+    texts = [
+        reference,
+        *computed,
+        *(t for b in buffers for t in b.texts),
+        *(c for c, _ in conditions),
+    ]
+    passed = (*plan.arguments, *_computed_from(plan))
+    order = [_name(a) for a in passed]
+    cl_params = ["cl_command_queue lx_queue", *_cl_params(plan, order)]
+    cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})" if on_device else ""
+    arguments = tuple(_argument(a) for a in passed)
+    roots = structs.roots(written.params)
+    return HostPlan(
+        name=fn.name,
+        place=_place(fn, origin),
+        key=runtime.key(plan.source),
+        origin=origin,
+        kernels=tuple(_kernels(plan)),
+        control=control,
+        temporaries=temporaries,
+        flags=tuple(map(host_control.device_variable, schedule.flags(plan.schedule))),
+        kernel_lines=tuple(plan.source.splitlines()),
+        reference=reference.rstrip("\n"),
+        prelude=tuple(x for x in program.prelude(written, "\n".join(texts)) if x not in HELPERS),
+        prototype=declarations.prototype(written),
+        plain_prototype="" if fn.structs else _plain(_plain_prototype(plan)),
+        cl_prototype=cl_prototype,
+        plain_cl_prototype=_plain(cl_prototype),
+        try_prototype=_try_prototype(written),
+        call=", ".join(roots),
+        cl_call="".join(f", {_passed(name, t, buffers)}" for name, t in arguments),
+        buffers=buffers,
+        arguments=arguments,
+        conditions=conditions,
+        touched=tuple(_touched(plan, d)),
+        locals=tuple(inside.locals()),
+        unused=(*roots, *(name for name, _ in inside.locals())),
+        nulls=tuple(inside.nulls()),
+        given=tuple(_given(plan, d)),
+        overlaps=tuple(guards.overlaps(fn, guards.meeting(fn), inside.texts)),
+        cl_overlaps=tuple(_written_pairs(plan.buffers)),
+        takes_for_granted=" && ".join(_takes_for_granted(plan)),
+        local_bytes=plan.local_bytes,
+        group_size=plan.group_size,
+        doubles=plan.computes_double,
+        halves=HALF in all_types(plan.start),
+    )
+
+
+def entry(plan: HostPlan) -> str:
+    """The text of the part: its kernels, `lx_try_NAME`, `NAME_cl`. The text of the runtime stands
+    above it, and so do the user's structs and globals that it uses."""
+    return render.fill("entry.c.j2", h=plan)
+
+
+def header(
+    plans: Sequence[HostPlan], *, stem: str, origin: str, version: str, drop_in: bool = False
+) -> str:
+    """`stem.h`: what the written file offers besides the user's functions; `drop_in` says that it
+    defines the one function itself."""
+    halves = any(h.halves for h in plans)
+    # Files of one name in several folders differ in their functions.
+    own = _word("_".join([stem, *(h.name for h in plans)]))
+    names = {"origin": origin, "version": version, "guard": f"LOOPXFORM_{own}_H"}
+    return render.fill("host.h.j2", parts=plans, drop_in=drop_in, halves=halves, **names)
+
+
+def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, str]:
+    """The text of the C file that replaces one function, below what it asks of macros, and of its
+    header. `stem` names both."""
+    parts = {"entry": entry(plan), "runtime": runtime.text(version)}
+    text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)
+    return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)
+
+
+def _place(fn: Function, origin: str) -> str:
+    """The file and line that is shown where the part runs on the host."""
+    return f"{origin}:{fn.origin.loc.line}" if fn.origin.loc else origin
+
+
+def _word(text: str) -> str:
+    return re.sub(r"\W", "_", text)
+
+
+def _try_prototype(written: Function) -> str:
+    """That of the user's function, but that it says whether the device did the work."""
+    name = f"lx_try_{written.name}"
+    return "static int " + name + declarations.prototype(written, name).partition(name)[2]
+
+
+def _passed(name: str, kind: str, buffers: Sequence[HostBuffer]) -> str:
+    return f"lx_mem_{name}" if any(b.name == name for b in buffers) else f"({kind}){name}"
+
+
+def _takes_for_granted(plan: Plan) -> Iterator[str]:
+    """What the kernel's types are on the host, where C leaves it open."""
+    types = all_types(plan.start)
+    if HALF in types:
+        yield "sizeof(_Float16) == 2"
+    if types & {LONG, ULONG}:
+        yield "sizeof(long) == 8"
+    if CHAR in types:
+        yield "CHAR_MIN < 0"
+    if DOUBLE in types:
+        yield "sizeof(1.0) == 8"
+    for r in structs.records(plan.start):
+        yield from structs.c_layout(r)
+
+
+def _name(a: Buffer | Param) -> str:
+    return a.param.name if isinstance(a, Buffer) else a.name
+
+
+def _cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
+    """The arguments of the kernels, and the scalars that only their launches and the conditions for
+    these mention."""
+    asked = [*plan.launched, *(c.expr for c in (*plan.conditions, *guards.given(plan.start)))]
+    asked += [b.when for b in plan.buffers if b.when is not None]
+    wanted = {*arguments, *(n for e in asked for n in names(e))}
+    structs = {b.param.name for b in plan.buffers} - {p.name for p in plan.start.objects}
+    for p in plan.start.objects:
+        if p.name in wanted:
+            yield f"cl_mem {p.name}" if p.array else f"{p.type.c} {p.name}"
+        owner = next((n for n in structs if p.name.startswith(f"{n}.")), None)
+        if owner is not None:
+            structs.discard(owner)
+            yield f"cl_mem {owner}"
+
+
+def _computed_from(plan: Plan) -> tuple[Param, ...]:
+    """The scalars that no kernel takes and the control flow of the host is computed from."""
+    asked = [*plan.launched, *(c.expr for k in plan.kernels for c in k.conditions)]
+    wanted = {n for e in asked for n in names(e)} - {_name(a) for a in plan.arguments}
+    return tuple(p for p in plan.start.objects if p.name in wanted)
+
+
+def _argument(a: Buffer | Param) -> tuple[str, str]:
+    """An argument of the launches: its name and the type it is passed as."""
+    if isinstance(a, Buffer):
+        return a.param.name, "cl_mem"
+    return a.name, f"cl_{a.type.cl}"
+
+
+def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
+    p = b.param
+    pointer = p.name if p.array else f"&{p.name}"
+    into, back = (_part(x, d) for x in (b.into, b.back))
+    touched, room = guards.count(b, d), wide(b.count, d)
+    null = guards.may_be_null(p)
+    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null)
+
+
+def _part(p: Part | None, d: Dialect) -> HostPart | None:
+    if p is None:
+        return None
+    when = "" if p.when is None else wide(p.when, d)
+    return HostPart(wide(p.begin, d), wide(p.end, d), when)
+
+
+def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
+    """Where each kernel is launched once: the arrays that they are about have elements. Those that
+    may not be there are not asked."""
+    there: dict[str, Expr] = {p.name: Const(1) for p in plan.start.objects if p.tests}
+    for b in plan.buffers if plan.is_list else ():
+        when = None if b.when is None else simplify(substitute(b.when, there))
+        if when is not None and value_of(when) is None:
+            yield wide(when, d), f"{b.param.name} is not touched: there is nothing to offload"
+
+
+def _given(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
+    tested = (p.tests for p in plan.start.objects if p.tests)
+    arrays = {b.param.name for b in plan.buffers}
+    for name, c in zip(tested, guards.given(plan.start)):
+        if name in arrays:
+            yield c.text(d), c.why
+
+
+def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
+    """Pairs of device arrays that must be two: one of them is written."""
+    for n, a in enumerate(buffers):
+        for b in buffers[n + 1 :]:
+            if a.written or b.written:
+                yield a.param.name, b.param.name
+
+
+def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
+    variable = host_control.device_variable(b.param.name)
+    when = "" if b.when is None else wide(b.when, d)
+    size = f"sizeof({b.param.type.c})"
+    return HostTemporary(variable, wide(b.count, d), size, when, b.like)
+
+
+def _kernels(plan: Plan) -> Iterator[HostKernel]:
+    own = {b.param.name: host_control.device_variable(b.param.name) for b in plan.temporaries}
+    for k in plan.kernels:
+        arguments = tuple(own.get(_name(a), _name(a)) for a in k.arguments)
+        yield HostKernel(k.name, k.group_shape, arguments, tuple(p.name for p in k.changing))
+
+
+def _plain(prototype: str) -> str:
+    """With the words of C++."""
+    return re.sub(r"\b_Bool\b", "bool", prototype)
+
+
+def _plain_prototype(plan: Plan) -> str:
+    """The prototype with plain pointers, for C++ (which has no variable-length arrays)."""
+    fn = plan.start
+
+    def text(p: Param) -> str:
+        const = "const " if p.const else ""
+        return f"{const}{p.type.c} *{p.name}" if p.array else f"{p.type.c} {p.name}"
+
+    returns = fn.returns.c if fn.returns else "void"
+    params = [text(p) for p in fn.params if not p.tests]
+    return f"{returns} {fn.name}({', '.join(params) or 'void'})"

@@ -1,0 +1,67 @@
+"""OpenCL C as a kernel of ours writes it: names that are free, tiles in storage order, registers
+without the dimensions that the work-items share out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import field
+
+from loopxform.codegen.cexpr import Dialect, expr
+from loopxform.codegen.opencl.launch import LocalTile
+from loopxform.codegen.opencl.words import free_name
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Expr, Load
+from loopxform.ir.visit import substitute
+from loopxform.records import record
+
+
+@record
+class KernelDialect(Dialect):
+    """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
+    a work-item; `threads` the values of loops mapped to threads. Of tiles with several buffers,
+    `buffer` is the one in use; of `pairs` of registers, which. The arrays in `constants` lie in
+    constant memory."""
+
+    tiles: Map[str, LocalTile] = field(default_factory=dict)
+    kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
+    threads: Map[str, Expr] = field(default_factory=dict)
+    buffer: str = "0"
+    pairs: Map[str, str] = field(default_factory=dict)
+    constants: frozenset[str] = frozenset()
+
+    def load(self, e: Load) -> str:
+        if e.array in self.tiles:
+            return self.element(e)
+        if e.array in self.kept:
+            kept = self.kept[e.array]
+            return self.held(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
+        return super().load(e)
+
+    def memory_name(self, array: str) -> str:
+        """The spelling of the type of an array's elements."""
+        kind = self.types[array]
+        return kind.memory if array in self.packed else self.type_name(kind)
+
+    def held(self, array: str) -> str:
+        """The registers of a work-item for an array, of two the ones in use."""
+        return self.name(array) + (f"[{self.pairs[array]}]" if array in self.pairs else "")
+
+    def element(self, e: Load, *, whole: bool = False, at: Expr | None = None) -> str:
+        """The text of an element of a tile; `whole` ones begin a vector; `at` says where in the row
+        it is kept, if that is known."""
+        tile = self.tiles[e.array]
+        *slow, fast = (e.index[n] for n in tile.order)
+        if at is not None:
+            fast = at
+        elif tile.blocks:
+            fast = tile.blocks.place(fast, whole=whole)
+        buffer = f"[{self.buffer}]" if tile.buffers > 1 else ""
+        return self.name(e.array) + buffer + self._subscripts((*slow, fast))
+
+    def member(self, name: str) -> str:
+        return free_name(name)
+
+    def _subscripts(self, index: tuple[Expr, ...]) -> str:
+        """In a tile `ii-iii` is simply the work-item's share."""
+        values = dict(self.threads)
+        return "".join(f"[{expr(simplify(substitute(i, values)), self)}]" for i in index)

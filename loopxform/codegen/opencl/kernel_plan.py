@@ -1,0 +1,233 @@
+"""One kernel: its text, its arguments, and how it is launched."""
+
+from __future__ import annotations
+
+from loopxform.codegen import cexpr, render, structs
+from loopxform.codegen.host.buffers import Buffer
+from loopxform.codegen.host.guards import Condition
+from loopxform.codegen.host.schedule import Launch
+from loopxform.codegen.opencl.cooperative_copy import OwnNames
+from loopxform.codegen.opencl.dialect import KernelDialect
+from loopxform.codegen.opencl.kernel import KernelWriter
+from loopxform.codegen.opencl.launch import Mapping, mapping_of
+from loopxform.codegen.opencl.words import free_name
+from loopxform.errors import EmitError
+from loopxform.ir.affine import value_of
+from loopxform.ir.constants import tables
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.names import used_names
+from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, Param
+from loopxform.ir.types import HALF, INT, Scalar
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import names, reads, walk, writes
+from loopxform.records import record
+from loopxform.transforms.edges.bounds import trip_count
+from loopxform.transforms.marks import stale
+
+
+@record
+class KernelPlan:
+    """One kernel: text, arguments in order, launch shape, memory use. It is launched where `when`
+    holds (None: always). `changing` are the scalars of the host that differ between launches, and
+    `conditions` what must hold of them at each."""
+
+    name: str
+    text: str
+    function: Function
+    mapping: Mapping
+    arguments: tuple[Buffer | Param, ...]
+    grid: tuple[Expr, Expr, Expr]
+    when: Expr | None
+    changing: tuple[Param, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def computed(self) -> tuple[Expr, ...]:
+        """What a launch computes from the scalars."""
+        return tuple(e for e in (*self.grid, self.when) if e is not None)
+
+    @property
+    def group_shape(self) -> tuple[int, int, int]:
+        x, y, z = (value_of(e) or 1 for e in self.mapping.group_shape)
+        return x, y, z
+
+    @property
+    def local_bytes(self) -> int:
+        return sum(t.bytes for t in self.mapping.tiles)
+
+    def groups(self, values: dict[str, int]) -> tuple[int, int, int]:
+        """Groups in x, y, z for given scalars (0 where there is nothing to do)."""
+        if self.when is not None and not evaluate(self.when, values):
+            return 0, 0, 0
+        x, y, z = (max(0, evaluate(count, values)) for count in self.grid)
+        return x, y, z
+
+
+def kernel_plan(
+    launch: Launch,
+    name: str,
+    taken: frozenset[str],
+    arrays: dict[str, Buffer],
+    fixed: dict[str, str],
+) -> KernelPlan:
+    """One kernel; names in `taken` mean something else in its file, those in `fixed` are constants
+    there."""
+    fn = launch.function
+    for obstacle in stale(fn):
+        raise EmitError(obstacle.message, loc=obstacle.loc, help=obstacle.remedy)
+    mapping = mapping_of(fn)
+    inside = structs.places(fn)
+    needed = [p for p in used_objects(fn) if p.name not in fixed]
+    owners = [inside[p.name].struct.name if p.name in inside else p.name for p in needed]
+    arguments = tuple(dict.fromkeys(arrays.get(n, p) for n, p in zip(owners, needed)))
+    own = _own_names(fn)
+    renamed = _renamed(fn, taken, fixed)
+    dialect = _dialect(fn, mapping, own, renamed)
+    writer = KernelWriter(mapping, dialect, own)
+    body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
+    written = writes(fn.body)
+    text = render.kernel(
+        name=name,
+        group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
+        parameters=[_parameter(a, dialect, written) for a in arguments],
+        locals=[_local(t.decl.name, t.shape, t.decl.type.memory, dialect) for t in mapping.tiles],
+        ids=_ids(fn, mapping, own, dialect),
+        body=[line if line.startswith("#") else "  " + line for line in body],
+    )
+    grid = _grid(mapping)
+    return KernelPlan(name, text, fn, mapping, arguments, grid, launch.when, launch.changing)
+
+
+def used_objects(fn: Function) -> list[Param]:
+    """The objects that a program uses."""
+    used = reads(fn.body) | writes(fn.body)
+    return [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
+
+
+def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
+    """Scalars that only the shape of an array mentions are needed for its addresses."""
+    shapes = [d for q in fn.objects if q.name in used for d in q.shape[1:] if d is not None]
+    return not p.array and any(p.name in names(d) for d in shapes)
+
+
+def _renamed(fn: Function, taken: frozenset[str], fixed: dict[str, str]) -> dict[str, str]:
+    """The names of the user's in the kernel, each another; most keep their own."""
+    every = used_names(fn) - set(dict(fn.tiles))
+    mine = taken | set(fixed.values())
+    out = {n: n for n in every if n not in fixed and free_name(n, mine) == n} | fixed
+    for n in sorted(every - set(out)):
+        out[n] = free_name(n, mine | set(out.values()))
+    return out
+
+
+def _own_names(fn: Function) -> OwnNames:
+    """Names for what the kernel adds, none of them the user's."""
+    taken = used_names(fn)
+    tiles = (s.target for _, s in walk(fn.body) if isinstance(s, Copy) and s.collective)
+    registers: dict[str, str] = {}
+    for tile in dict.fromkeys(tiles):
+        registers[tile] = free_name(f"{tile}_next", taken | set(registers.values()))
+    free = {n: free_name(n, taken) for n in OwnNames.WANTED}
+    return OwnNames(**free, next=registers)
+
+
+def _dialect(
+    fn: Function, mapping: Mapping, own: OwnNames, renamed: dict[str, str]
+) -> KernelDialect:
+    base = cexpr.dialect_of(fn, "opencl")
+    threads: dict[str, Expr] = {}
+    for t in mapping.threads:
+        threads[t.loop.var] = t.value(own.local_ids[t.dimension])
+    types = {**symbols(fn), **dict.fromkeys((*own.local_ids, *own.counters), INT)}
+    return KernelDialect(
+        "opencl",
+        types,
+        base.linear,
+        names=renamed,
+        tiles={t.decl.name: t for t in mapping.tiles},
+        kept=mapping.kept,
+        threads=threads,
+        places=base.places,
+        narrow=frozenset(n for g in mapping.grid for n in g.narrow),
+        packed=_packed(fn, mapping),
+        constants=frozenset(p.name for p in tables(fn)),
+    )
+
+
+def _packed(fn: Function, mapping: Mapping) -> frozenset[str]:
+    """The arrays of halves that work-items share."""
+    shared = [p for p in fn.objects if p.shape] + [t.decl for t in mapping.tiles]
+    return frozenset(x.name for x in shared if x.type == HALF) - {p.name for p in tables(fn)}
+
+
+def _parameter(a: Buffer | Param, d: KernelDialect, written: frozenset[str]) -> str:
+    if isinstance(a, Param):
+        return f"const {d.type_name(a.type)} {d.name(a.name)}"
+    name, t = a.param.name, a.param.type
+    const = "" if any(n == name or n.startswith(f"{name}.") for n in written) else "const "
+    kind = t.memory if isinstance(t, Scalar) else structs.kernel_name(t)
+    return f"__global {const}{kind} *restrict {d.name(name)}"
+
+
+def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> str:
+    sizes = "".join(f"[{cexpr.expr(e, d)}]" for e in shape)
+    return f"__local {kind} {d.name(name)}{sizes} __attribute__((aligned(16)));"
+
+
+def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
+    """The work-item's numbers, as far as they are used."""
+    used = {t.dimension for t in mapping.threads}
+    lanes = mapping.lanes
+    out = [f"const int {own.local_ids[n]} = (int)get_local_id({n});" for n in sorted(used)]
+    if lanes or any(isinstance(s, Copy) and s.collective for _, s in walk(fn.body)):
+        text = "(uint)get_local_id(0)"
+        x, y, _ = mapping.group_shape
+        if 1 in used or 2 in used:
+            width = cexpr.expr(x, d, 13)
+            row = "get_local_id(1)"
+            if 2 in used:
+                row = f"(get_local_id(2) * {cexpr.expr(y, d, 13)} + get_local_id(1))"
+            text = f"(uint)({row} * {width} + get_local_id(0))"
+        item = f"const uint {own.item} = {text};"
+        out = [item, *_arranged(mapping, lanes, own, out)] if lanes else [*out, item]
+    return out
+
+
+def _arranged(
+    mapping: Mapping, lanes: tuple[int, int], own: OwnNames, plain: list[str]
+) -> list[str]:
+    """The numbers of a work-item whose neighbours are a rectangle."""
+    x, y = lanes
+    width, height = (value_of(e) or 1 for e in mapping.group_shape[:2])
+    item = own.item if 2 not in {t.dimension for t in mapping.threads} else None
+    item = item or f"({own.item} % {width * height})"
+    across = width // x
+    block = f"{item} / {x * y}"
+    column = f"{block} % {across} * {x} + " if across > 1 else ""
+    row = f"{block} / {across}" if across > 1 else block
+    row = f"{row} * {y} + " if height > y else ""
+    return [
+        f"const int {own.local_x} = (int)({column}{item} % {x});",
+        f"const int {own.local_y} = (int)({row}{item} % {x * y} / {x});",
+        *plain[2:],
+    ]
+
+
+def _grid(mapping: Mapping) -> tuple[Expr, Expr, Expr]:
+    """Groups in x, y, z. Where several loops share a dimension, none has fewer than no iterations:
+    the product of two negative counts is no count."""
+    found: list[list[Expr]] = [[], [], []]
+    for loop in mapping.grid:
+        assert loop.level is not None
+        found[loop.level.dimension].append(trip_count(loop))
+    x, y, z = (_product(counts) for counts in found)
+    return x, y, z
+
+
+def _product(counts: list[Expr]) -> Expr:
+    if len(counts) < 2:
+        return counts[0] if counts else Const(1)
+    out, *rest = (Bin("max", c, Const(0)) for c in counts)
+    for c in rest:
+        out = Bin("*", out, c)
+    return out

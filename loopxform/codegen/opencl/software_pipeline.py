@@ -1,0 +1,232 @@
+"""A loop whose tiles are fetched ahead (the steps `pipeline` and `async`).
+
+int stage = 0;
+fetch tile 0; store it into buffer 0;
+for (kk ...) {
+  if (another iteration) fetch its tile;   into registers: the loads are under way
+  barrier;                                 buffer `stage` is complete, the other one not in use
+  compute with buffer `stage`;
+  if (another iteration) {
+    if (a part of its tile does not exist) padding in place of that;
+    store what was fetched into buffer 1 - stage;
+  }
+  stage = 1 - stage;
+}
+
+The barrier behind the loads keeps them there: compilers move loads down to where what was loaded is
+used first, but not past a barrier. Asynchronous copies need no registers:
+
+start tiles 0, ..., buffers - 2;
+for (kk ...) {
+  wait for the tile of this iteration;
+  barrier;                                 it is complete, the buffer before it not in use
+  if (there is one) start the next tile;   into the buffer before it
+  compute with buffer `stage`;
+  stage = (stage + 1) % buffers;
+}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from loopxform.codegen import cexpr
+from loopxform.codegen.opencl.async_copy import ARRIVED, STARTED
+from loopxform.codegen.opencl.cooperative_copy import (
+    CopyPlan,
+    OwnNames,
+    Part,
+    Phase,
+    past_end,
+    plan_copy,
+    vector_type,
+)
+from loopxform.codegen.opencl.dialect import KernelDialect
+from loopxform.codegen.opencl.launch import Mapping
+from loopxform.codegen.opencl.work_item import indented
+from loopxform.ir import whiles
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Var
+from loopxform.ir.visit import substitute
+from loopxform.records import record
+from loopxform.transforms.latency.pipeline import split
+
+HIDE = "LX_HIDE"
+"""Makes a number one that compilers know nothing of (templates/kernels.cl.j2)."""
+
+
+@record
+class Ahead:
+    """The loop, and what it takes to print copies."""
+
+    loop: For
+    mapping: Mapping
+    dialect: KernelDialect
+    own: OwnNames
+    render: Callable[[CopyPlan], str]
+
+    @property
+    def copies(self) -> tuple[Copy, ...]:
+        return split(self.loop)[0]
+
+    @property
+    def rest(self) -> tuple[Stmt, ...]:
+        """The body without the copies."""
+        return split(self.loop)[1]
+
+    @property
+    def places(self) -> list[Expr]:
+        """What says which parts are copied."""
+        found = (e for c in self.copies for x in c.slices for e in (x.lo, x.size, x.limit))
+        return [e for e in found if e is not None]
+
+    def variables(self) -> list[str]:
+        return [f"int {self.own.stage} = 0;"]
+
+    def first(self) -> list[str]:
+        """Fills the first buffer, if there is an iteration."""
+        return self._if(self.loop.lo, self._lines(self.loop.lo, "0"))
+
+    def body(self, fence: str, compute: list[str]) -> list[str]:
+        """The body of the loop: `fence` is its barrier."""
+        stage = self.own.stage
+        later = Bin("+", Var(self.loop.var), self.loop.step)
+        return [
+            *self._registers(),
+            *self._if(later, self._lines(later, "", "fetch")),
+            fence,
+            *compute,
+            *self._if(later, [*self._mended(later), *self._lines(later, f"1 - {stage}", "store")]),
+            f"{stage} = 1 - {stage};",
+        ]
+
+    def first_two(self) -> list[str]:
+        """Fills the first buffer, and fetches the second tile."""
+        lo, step = self.loop.lo, self.loop.step
+        second = self._if_next(lo, self._lines(simplify(Bin("+", lo, step)), "", "fetch"))
+        return [*self._registers(), *self.if_any([*self._lines(lo, "0"), *second])]
+
+    def at_once(self) -> list[str]:
+        """What comes first where all of a tile is read ahead."""
+        return []
+
+    def next_tile(self) -> list[str]:
+        """Stores the next tile, and fetches the one after it; of the last one nothing changes."""
+        stage, later = self.own.stage, Bin("+", Var(self.loop.var), self.loop.step)
+        after = simplify(Bin("+", later, self.loop.step))
+        store = [*self._mended(later), *self._lines(later, f"1 - {stage}", "store")]
+        fetch = self._if_next(later, self._lines(after, "", "fetch"))
+        return self._if(later, [*store, f"{stage} = 1 - {stage};", *fetch])
+
+    def if_any(self, lines: list[str]) -> list[str]:
+        """Lines where the loop has an iteration."""
+        return self._if(self.loop.lo, lines)
+
+    def _if(self, value: Expr, lines: list[str]) -> list[str]:
+        """Lines for the iteration of that value, if there is one."""
+        test = substitute(whiles.test(self.loop), {self.loop.var: value})
+        return [f"if ({cexpr.expr(test, self.dialect)}) {{", *indented(lines), "}"]
+
+    def _if_next(self, value: Expr, lines: list[str]) -> list[str]:
+        """Lines for the iteration after that of `value`, which there is, without a sum that might
+        overflow, nor a difference of unsigned numbers that is none."""
+        hi, step = self.loop.hi, self.loop.step
+        test = Bin("<", value, simplify(Bin("-", hi, step)))
+        if self.loop.type.is_unsigned or self._is_unsigned(hi):
+            test = Bin(">", simplify(Bin("-", hi, value)), step)
+        return [f"if ({cexpr.expr(test, self.dialect)}) {{", *indented(lines), "}"]
+
+    def _is_unsigned(self, e: Expr) -> bool:
+        return self.dialect.type_of(e).is_unsigned
+
+    def _registers(self) -> list[str]:
+        d = self.dialect
+        return [
+            f"{vector_type(c, d)} {self.own.next[c.target]}[{self._plan(c, d, None).rounds}];"
+            for c in self.copies
+        ]
+
+    def _mended(self, value: Expr) -> list[str]:
+        """Padding in registers, where a part of the tiles of that iteration does not exist."""
+        lines: dict[Expr, list[str]] = {}
+        for c in (self._at(c, value) for c in self.copies):
+            test = past_end(c)
+            if test is not None:
+                lines.setdefault(test, []).extend(self._copied(c, self.dialect, "mend"))
+        out: list[str] = []
+        for test, inside in lines.items():
+            out += [f"if ({cexpr.expr(test, self.dialect)}) {{", *indented(inside), "}"]
+        return out
+
+    def _lines(self, value: Expr, buffer: str, part: Part | None = None) -> list[str]:
+        """The copies of the iteration of that value, or a part of them."""
+        d = replace(self.dialect, buffer=buffer)
+        found = (self._at(c, value) for c in self.copies)
+        return [line for c in found for line in self._copied(c, d, part)]
+
+    def _copied(self, c: Copy, d: KernelDialect, part: Part | None) -> list[str]:
+        return self.render(self._plan(c, d, part)).rstrip("\n").split("\n")
+
+    def _plan(self, c: Copy, d: KernelDialect, part: Part | None) -> CopyPlan:
+        phase = None if part is None else Phase(self.own.next[c.target], part)
+        return plan_copy(c, self.mapping.group_shape, self.own, d, phase)
+
+    def _at(self, c: Copy, value: Expr) -> Copy:
+        """The copy of another iteration."""
+
+        def moved(e: Expr | None) -> Expr | None:
+            return None if e is None else substitute(e, {self.loop.var: value})
+
+        def part(x: Slice) -> Slice:
+            return replace(x, lo=moved(x.lo) or x.lo, size=moved(x.size), limit=moved(x.limit))
+
+        return replace(c, slices=tuple(map(part, c.slices)))
+
+
+@record
+class AsynchronousAhead(Ahead):
+    """The loop, where tiles are copied asynchronously. `ahead` is the iteration whose tiles are
+    started next."""
+
+    def variables(self) -> list[str]:
+        kind, lo = self.dialect.type_name(self.loop.type), cexpr.expr(self.loop.lo, self.dialect)
+        return [*super().variables(), f"{kind} {self.own.ahead} = {lo};"]
+
+    def first(self) -> list[str]:
+        """Starts all tiles but the last that there is room for."""
+        return [x for n in range(self.loop.stages - 1) for x in self._start(str(n))]
+
+    def body(self, fence: str, compute: list[str]) -> list[str]:
+        turn = f"{self.own.stage} = {self._later(1)};"
+        return [self._wait(), fence, *self.at_once(), *compute, turn]
+
+    def first_two(self) -> list[str]:
+        """Fills the first buffer."""
+        return [*self.first(), self._wait()]
+
+    def at_once(self) -> list[str]:
+        """Starts a tile, into the buffer that was in use before this one."""
+        return self._start(self._later(self.loop.stages - 1))
+
+    def next_tile(self) -> list[str]:
+        """The buffer of the next iteration, complete; of the last one nothing changes."""
+        later = Bin("+", Var(self.loop.var), self.loop.step)
+        turn = self._if(later, [f"{self.own.stage} = {self._later(1)};"])
+        return [*turn, self._wait()]
+
+    def _start(self, buffer: str) -> list[str]:
+        types = {**self.dialect.types, self.own.ahead: self.loop.type}
+        new = replace(self, dialect=replace(self.dialect, types=types))
+        value = Var(self.own.ahead)
+        step = cexpr.expr(self.loop.step, self.dialect)
+        copy = [*new._lines(value, buffer, "start"), f"{self.own.ahead} += {step};"]
+        return [*new._if(value, copy), f"{STARTED}();"]
+
+    def _wait(self) -> str:
+        return f"{ARRIVED}({self.loop.stages - 2});"
+
+    def _later(self, n: int) -> str:
+        """The buffer that is in use so many iterations later."""
+        count, stage = self.loop.stages, self.own.stage
+        return f"1 - {stage}" if count == 2 else f"({stage} + {n}) % {count}"

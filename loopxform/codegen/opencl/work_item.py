@@ -1,0 +1,261 @@
+"""What one work-item executes: statements inside the loops over threads, and whatever the whole
+group runs in step, statement by statement."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from loopxform.codegen import cexpr
+from loopxform.codegen.opencl.cooperative_copy import LOAD, STORE, OwnNames
+from loopxform.codegen.opencl.dialect import KernelDialect
+from loopxform.codegen.opencl.launch import Blocks, LocalTile, Mapping, ThreadLoop
+from loopxform.errors import EmitError
+from loopxform.ir import whiles
+from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Cast,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    If,
+    Load,
+    Slice,
+    Stmt,
+    Var,
+)
+from loopxform.ir.types import INT, Space
+from loopxform.ir.visit import map_expr, map_exprs, names, substitute, substitute_body, writes
+from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.latency.store_vectors import stored
+
+
+@dataclass
+class ItemWriter(ABC):
+    """Writes the statements of a work-item."""
+
+    mapping: Mapping
+    dialect: KernelDialect
+    own: OwnNames
+    partly_set: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def thread_nest(self, s: For) -> list[str]:
+        """A loop over work-items, and those directly inside it."""
+
+    def _items(self, body: tuple[Stmt, ...]) -> list[str]:
+        return [line for s in body for line in self._item(s)]
+
+    def _item(self, s: Stmt) -> list[str]:
+        match s:
+            case For() if s.level is not None:
+                return self.thread_nest(s)
+            case For() if s.dealt:
+                return self._item(self._dealt(s))
+            case For() if s.serpentine:
+                return self._there_and_back(s, s.body[0])
+            case For() if s.stores:
+                return self._stores(s)
+            case For():
+                return self._loop(s, self._items(s.body))
+            case If():
+                return self._if(s, self._items)
+            case Decl():
+                return self._declaration(s)
+            case Assign():
+                return [f"{cexpr.assign(s, self.dialect)};"]
+            case Copy() if not s.collective:
+                return self._private_copy(s)
+            case _:
+                raise EmitError("a collective copy inside a work-item", loc=s.origin.loc)
+
+    def _private_copy(self, s: Copy) -> list[str]:
+        """A loop per dimension of the copy."""
+        if s.width > 1 and s.source in self.dialect.tiles:
+            tile = self.dialect.tiles[s.source]
+            fast = s.slices[tile.order[-1]]
+            turns = self.mapping.dealt(fast.lo)
+            if tile.blocks and fast.size is not None:
+                return self._vectors(s, tile, tile.blocks)
+            if turns and self._vectors_lie(s, tile, fast, turns):
+                return self._in_turns(s, tile, tile.order[-1], turns)
+        out: list[str] = []
+        index: list[Expr] = []
+        counters: list[str] = []
+        d = self.dialect
+        for x in s.slices:
+            if x.size is None:
+                index.append(x.lo)
+                continue
+            c = self.own.counters[len(counters)]
+            counters.append(c)
+            turns = self.mapping.dealt(x.lo)
+            index.append(Bin("+", x.lo, turns.element(Var(c)) if turns else Var(c)))
+            pad = "  " * (len(counters) - 1)
+            out.append(f"{pad}#pragma unroll")
+            out.append(f"{pad}for (int {c} = 0; {c} < {self._text(x.size, 11)}; ++{c})")
+        d = replace(d, types={**d.types, **dict.fromkeys(counters, INT)})
+        target = Load(s.target, tuple(Var(c) for c in counters))
+        move = cexpr.assign(Assign(target, Load(s.source, tuple(index))), d)
+        return [*out, f"{'  ' * len(counters)}{move};"]
+
+    def _vectors(self, s: Copy, tile: LocalTile, blocks: Blocks) -> list[str]:
+        """A vector of a tile at a time."""
+        first = blocks.own(Var(self.own.c0), self.own.local_ids[blocks.dimension])
+        d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
+        text = d.element(Load(s.source, tuple(x.lo for x in s.slices)), at=first)
+        return self._moved(s, tile, text, blocks.width, blocks.rows)
+
+    def _moved(self, s: Copy, tile: LocalTile, place: str, width: int, rows: int) -> list[str]:
+        """Reads `rows` elements of a tile into registers, a vector from `place` on at a time."""
+        c, v = self.own.c0, self.own.v
+        kind = f"{self.dialect.type_name(tile.decl.type)}{width}"
+        target = self.dialect.held(s.target)
+        parts = (f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width))
+        return [
+            "#pragma unroll",
+            f"for (int {c} = 0; {c} < {rows // width}; ++{c}) {{",
+            f"  const {kind} {v} = *(__local const {kind} *)&{place};",
+            *(f"  {target}[{at}] = {v}.s{n:x};" for n, at in enumerate(parts)),
+            "}",
+        ]
+
+    def _vectors_lie(self, s: Copy, tile: LocalTile, part: Slice, turns: ThreadLoop) -> bool:
+        """Whether the elements that a work-item copies are vectors of the tile: they begin in turns
+        at multiples of the width in rows that are vectors."""
+        whole = part.size is not None and (value_of(part.size) or 1) % s.width == 0
+        start = simplify(substitute(part.lo, {turns.loop.var: turns.value("#")}))
+        aligned = poly(start) == poly(Bin("*", Var("#"), Const(turns.cyclic)))
+        alone = sum(x.size is not None for x in s.slices) == 1
+        return whole and aligned and alone and turns.cyclic % s.width == 0 and tile.holds(s.width)
+
+    def _in_turns(self, s: Copy, tile: LocalTile, at: int, turns: ThreadLoop) -> list[str]:
+        """A vector of a tile at a time, of elements that are dealt out."""
+        index = tuple(x.lo for x in s.slices)
+        lo = index[at]
+        each: Expr = Bin("*", Var(self.own.c0), Const(s.width))
+        if turns.cyclic == s.width:
+            each = Bin("*", Var(self.own.c0), Bin("*", turns.count, Const(s.width)))
+        else:
+            each = turns.element(each)
+        first = (*index[:at], Bin("+", lo, each), *index[at + 1 :])
+        rows = value_of(s.slices[at].size or Const(0)) or 0
+        d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
+        return self._moved(s, tile, d.element(Load(s.source, first)), s.width, rows)
+
+    def _declaration(self, s: Decl) -> list[str]:
+        if s.space is Space.LOCAL:
+            return []
+        kept = self.mapping.kept.get(s.name, ())
+        pair = f"[{self.dialect.pairs[s.name]}]" if s.name in self.dialect.pairs else ""
+        sizes = pair + "".join(f"[{self._text(s.shape[n])}]" for n in kept)
+        value = "" if s.name not in self.partly_set else " = {0}" if sizes else " = 0"
+        return [f"{self.dialect.type_name(s.type)} {self.dialect.name(s.name)}{sizes}{value};"]
+
+    def _loop(self, s: For, body: list[str]) -> list[str]:
+        if s.var in writes(s.body):
+            raise EmitError(f"loop variable '{s.var}' is assigned", loc=s.origin.loc)
+        kind, var = self.dialect.type_name(s.type), self.dialect.name(s.var)
+        step = value_of(s.step) or 1
+        by = {1: f"++{var}", -1: f"--{var}"}.get(step, f"{var} += {self._text(s.step)}")
+        test = cexpr.expr(whiles.test(s), self.dialect)
+        if whiles.is_while(s):
+            return [f"while ({test}) {{", *indented(body), "}"]
+        shared = s.live_out or s.var in names(s.lo)
+        head = f"for ({'' if shared else kind + ' '}{var} = {self._text(s.lo)}; {test}; {by}) {{"
+        hint = ["#pragma unroll"] if s.unroll else []
+        return [*hint, head, *indented(body), "}"]
+
+    def _dealt(self, s: For) -> For:
+        """A loop over the elements of a work-item: the number of an element is that of a register,
+        and where it is dealt out to is its place."""
+        turns = next(t for t in self.mapping.threads if t.loop.var == s.dealt)
+        kept, own = self.mapping.kept, f"{s.var} "
+
+        def held(e: Expr) -> Expr:
+            register = isinstance(e, Load) and e.array in kept
+            return substitute(e, {s.var: Var(own)}) if register else e
+
+        body = map_exprs(s.body, held)
+        body = substitute_body(body, {s.var: turns.element(Var(s.var))})
+        return replace(s, body=substitute_body(body, {own: Var(s.var)}), dealt="")
+
+    def _there_and_back(self, s: For, inner: Stmt) -> list[str]:
+        """Two unrolled loops (the step `serpentine`): down and up the rows of a band, its columns
+        from left to right, those of the next band from right to left."""
+        assert isinstance(inner, For)
+        inner = self._dealt(inner) if inner.dealt else inner
+        d, own, rows = self.dialect, self.own, s.serpentine
+        band, column, row = own.c0, own.c1, own.c2
+        i, j = (f"const {d.type_name(x.type)} {d.name(x.var)}" for x in (s, inner))
+        height, width = (self._text(x.hi, 12) for x in (s, inner))
+        turn = f"{band} % 2" if rows == 1 else f"{band} / {rows} % 2"
+        body = [
+            f"{i} = {band} + ({column} % 2 ? {rows - 1} - {row} : {row});",
+            *self._items(inner.body),
+        ]
+        if rows == 1:
+            body[0] = f"{i} = {band};"
+        else:
+            body = unrolled(row, str(rows), "1", body)
+        across = [f"{j} = {turn} ? {width} - 1 - {column} : {column};", *body]
+        return unrolled(band, height, str(rows), unrolled(column, width, "1", across))
+
+    def _stores(self, s: For) -> list[str]:
+        """The elements of a work-item, a vector at a time (the step `store-vectors`): computed,
+        read before where they are changed, and stored."""
+        found = stored(s)
+        assert found is not None
+        target, width = found.target, s.stores
+        scalar = self.dialect.types[target.array]
+        kind, place = f"{self.dialect.type_name(scalar)}{width}", f"&{self._text(target)}"
+        names = {f"{self.own.v} {n}": f"{self.own.v}.s{n:x}" for n in range(width)}
+        d = replace(
+            self.dialect,
+            names={**self.dialect.names, **names},
+            types={**self.dialect.types, **dict.fromkeys(names, scalar)},
+        )
+        before, parts = list[str](), list[str]()
+        for n, own in enumerate(names):
+            e = _with_own(found.value, target, Var(own))
+            if e != found.value:
+                before = [f"const {kind} {self.own.v} = {LOAD}({kind}, {width}, {place});"]
+            e = substitute(e, {s.var: simplify(Bin("+", Var(s.var), Const(n)))})
+            parts.append(cexpr.expr(e if d.type_of(e) == scalar else Cast(scalar, e), d))
+        move = f"{STORE}({kind}, {width}, {place}, ({kind})({', '.join(parts)}));"
+        body = [*before, move]
+        if found.conditions:
+            test = cexpr.expr(conjunction(list(found.conditions)), self.dialect)
+            body = [f"if ({test}) {{", *indented(body), "}"]
+        return unrolled(self.dialect.name(s.var), self._text(s.hi, 12), str(width), body)
+
+    def _if(self, s: If, emit: Callable[[tuple[Stmt, ...]], list[str]]) -> list[str]:
+        out = [f"if ({cexpr.expr(s.cond, self.dialect)}) {{", *indented(emit(s.then)), "}"]
+        if s.orelse:
+            out[-1] = "} else {"
+            out += [*indented(emit(s.orelse)), "}"]
+        return out
+
+    def _text(self, e: Expr, outer: int = 0) -> str:
+        return cexpr.expr(e, self.dialect, outer)
+
+
+def _with_own(e: Expr, element: Load, own: Expr) -> Expr:
+    """An expression with something in place of an element."""
+    return map_expr(e, lambda x: own if x == element else x)
+
+
+def unrolled(var: str, end: str, step: str, body: list[str]) -> list[str]:
+    """An unrolled loop from 0 on."""
+    by = f"++{var}" if step == "1" else f"{var} += {step}"
+    head = f"for (int {var} = 0; {var} < {end}; {by}) {{"
+    return ["#pragma unroll", head, *indented(body), "}"]
+
+
+def indented(lines: list[str]) -> list[str]:
+    return ["  " + line if line else line for line in lines]

@@ -1,0 +1,257 @@
+"""Flat arrays back to matrices: `A[i*n + k]` becomes `A[i, k]` of shape (?, n).
+
+    every access  p = q * stride + r   with 0 <= r < stride   for all iterations
+
+The strides are what loop variables are multiplied by in any access of the array; all accesses must
+agree. `0 <= r` must be proven; `r < stride` may become a condition on the arguments
+(`Function.assumes`), which the host checks. Anything else leaves the array as it is, with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from loopxform.frontend.lower.accesses import Access, Refused
+from loopxform.frontend.lower.accesses import accesses as accesses_of
+from loopxform.frontend.lower.facts import Facts, is_stable
+from loopxform.frontend.lower.ranges import Context, extremes
+from loopxform.frontend.lower.strides import both_signs, divide, is_mixed, quotient, stride_lists
+from loopxform.frontend.parsed import Note
+from loopxform.ir.affine import Poly, constant, poly, to_expr
+from loopxform.ir.nodes import (
+    Bin,
+    Decl,
+    Expr,
+    Function,
+    Param,
+    Stmt,
+)
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import map_body, map_exprs, walk
+
+
+def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
+    """`fn` with the shapes that could be recovered, and notes on those that could not."""
+    notes: list[Note] = []
+    for p in fn.objects:
+        if p.array and len(p.shape) == 1:
+            fn, note = _recover(fn, p, facts)
+            notes += [note] if note else []
+    for _, s in walk(fn.body):
+        if isinstance(s, Decl) and len(s.shape) == 1 and not is_number(s.shape[0]):
+            fn = _recover_local(fn, s, facts)
+    return replace(fn, assumes=tuple(facts.assumes)), notes
+
+
+def is_number(e: Expr) -> bool:
+    return poly(e).constant is not None
+
+
+def _recover_local(fn: Function, d: Decl, facts: Facts) -> Function:
+    """The shape of an array that the function declares, `t[n*m]` as `t[n][m]`."""
+    p = Param(d.name, d.type, d.shape, array=True)
+    asked = list(facts.assumes)
+    changed, _ = _recover(replace(fn, params=(*fn.params, p)), p, facts)
+    new = next(x for x in changed.params if x.name == d.name)
+    if new.shape[0] is None or not all(is_stable(x, facts.stable) for x in new.shape if x):
+        facts.assumes[:] = asked
+        return fn
+
+    def shaped(s: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(s, Decl) and s.name == d.name:
+            return (replace(s, shape=tuple(x for x in new.shape if x)),)
+        return (s,)
+
+    return replace(changed, params=fn.params, body=map_body(changed.body, shaped))
+
+
+def _recover(fn: Function, p: Param, facts: Facts) -> tuple[Function, Note | None]:
+    try:
+        accesses = accesses_of(fn, p.name, facts)
+        shape = _shape(accesses, facts)
+    except Refused as why:
+        return fn, Note(f"the shape of '{p.name}' is not known: {why.message}", why.load.origin.loc)
+    if shape is None:
+        return fn, None
+    extents, indices = shape
+    mapping = {id(a.load): replace(a.load, index=i) for a, i in zip(accesses, indices)}
+    body = map_exprs(fn.body, lambda e: mapping.get(id(e), e))
+    new = replace(p, shape=(_first(p, extents), *map(to_expr, extents)), flat=True)
+    params = tuple(new if x is p else x for x in fn.params)
+    globals = tuple(new if x is p else x for x in fn.globals)
+    return replace(fn, params=params, globals=globals, body=body), None
+
+
+def _first(p: Param, extents: tuple[Poly, ...]) -> Expr | None:
+    """The first dimension, where the declared size is a multiple of the others."""
+    if p.shape[0] is None:
+        return None
+    size: Poly | None = poly(p.shape[0])
+    for e in extents:
+        size = divide(size, e) if size is not None else None
+    return None if size is None else to_expr(size)
+
+
+Extents = tuple[Poly, ...]
+Indices = list[tuple[Expr, ...]]
+
+
+def _shape(accesses: list[Access], facts: Facts) -> tuple[Extents, Indices] | None:
+    """Extents of the inner dimensions and the index of every access; None for plain vectors."""
+    coefficients = [c for a in accesses for c in _coefficients(a, facts)]
+    lists = [x for signed in both_signs(coefficients) for x in stride_lists(signed)]
+    if not lists:
+        return None
+    symbolic = any(c.constant is None for c in coefficients)
+    why: Refused | None = None
+    for assume in (False, True) if symbolic else (False,):
+        for strides in lists:
+            if assume and any(s.constant is not None for s in strides):
+                continue
+            try:
+                return _fit(accesses, strides, facts, assume)
+            except Refused as e:
+                why = why or e
+    if why is not None and symbolic:
+        raise why
+    return None
+
+
+def _coefficients(a: Access, facts: Facts) -> Iterator[Poly]:
+    """What each varying part of a subscript is multiplied by."""
+    out: dict[Expr, Poly] = {}
+    for m, c in a.poly.terms:
+        varying = [x for x in m if not is_stable(x, facts.stable)]
+        if len(varying) > 1:
+            text = "two varying numbers are multiplied in the subscript"
+            raise Refused(text, a.load)
+        if varying:
+            rest = list(m)
+            rest.remove(varying[0])
+            out[varying[0]] = out.get(varying[0], Poly(())) + Poly(((tuple(rest), c),))
+    yield from out.values()
+
+
+def _fit(
+    accesses: list[Access], strides: list[Poly], facts: Facts, assume: bool
+) -> tuple[Extents, Indices]:
+    """The shape with these strides (largest first), or Refused."""
+    extents = _extents(strides, accesses)
+    conditions: list[Expr] = []
+    indices: Indices = []
+    for a in accesses:
+        parts = _split(a, strides, extents, facts, assume)
+        if parts is None:
+            raise Refused(_complaint(a, strides[-1]), a.load)
+        index, asked = parts
+        if any(map(is_mixed, strides)) and _backwards(index[0], a.context, facts):
+            raise Refused("rows are counted backwards from the first", a.load)
+        indices.append(tuple(map(to_expr, index)))
+        conditions += asked
+    if all(s.constant is not None for s in strides) and not _inner_varies(indices, facts):
+        raise Refused("the columns are constant", accesses[0].load)
+    if not facts.assume_all(conditions):
+        needed = " and ".join(map(expr_text, conditions))
+        raise Refused(f"it would be right only where {needed}", accesses[0].load)
+    return extents, indices
+
+
+def _complaint(a: Access, row: Poly) -> str:
+    text = expr_text(to_expr(a.poly), tight=True)
+    return f"the column in [{text}] is not shown to be inside a row of {expr_text(to_expr(row))}"
+
+
+def _inner_varies(indices: Indices, facts: Facts) -> bool:
+    return any(not is_stable(i[-1], facts.stable) for i in indices)
+
+
+def _extents(strides: list[Poly], accesses: list[Access]) -> Extents:
+    """The sizes of the dimensions between the strides."""
+    out = []
+    for outer, inner in zip(strides, [*strides[1:], constant(1)]):
+        size = divide(outer, inner)
+        if size is None:
+            text = "rows of different lengths are used"
+            raise Refused(text, accesses[0].load)
+        out.append(size)
+    return tuple(out)
+
+
+def _split(
+    a: Access, strides: list[Poly], extents: Extents, facts: Facts, assume: bool
+) -> tuple[list[Poly], list[Expr]] | None:
+    """The index of an access, outermost first, and what must be asked of the arguments."""
+    return _split_rest(a, a.poly, list(zip(strides, extents)), facts, assume)
+
+
+def _split_rest(
+    a: Access, p: Poly, levels: list[tuple[Poly, Poly]], facts: Facts, assume: bool
+) -> tuple[list[Poly], list[Expr]] | None:
+    if not levels:
+        return [p], []
+    stride, _ = levels[0]
+    q = quotient(p, stride)
+    for shift in (0, -1, 1):
+        here = q + constant(shift)
+        rest = p - here * stride
+        inner = _split_rest(a, rest, levels[1:], facts, assume)
+        if inner is None:
+            continue
+        index, asked = inner
+        mine = _inside(index[0], levels[0][1], a.context, facts, assume)
+        if mine is not None:
+            return [here, *index], [*asked, *mine]
+    return None
+
+
+def _inside(
+    index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
+) -> list[Expr] | None:
+    """The conditions under which 0 <= index < extent; None where it cannot be shown."""
+    lows = extremes(index, context, facts.known, greatest=False)
+    if not any(_never_negative(low, facts) for low in lows):
+        return None
+    gaps = [
+        extent - constant(1) - high for high in extremes(index, context, facts.known, greatest=True)
+    ]
+    if any(g.constant is not None and g.constant >= 0 for g in gaps):
+        return []
+    for g in gaps if assume else ():
+        fixed = g.constant is None and is_stable(to_expr(g), facts.stable)
+        if fixed and not _where_nothing_runs(g, context):
+            return [_at_least_zero(g)]
+    return None
+
+
+def _backwards(row: Poly, context: Context, facts: Facts) -> bool:
+    """Whether the number of a row varies, but is never more than 0: then its length has the wrong
+    sign."""
+    highs = extremes(row, context, facts.known, greatest=True)
+    return row.constant is None and any(h.constant is not None and h.constant <= 0 for h in highs)
+
+
+def _where_nothing_runs(g: Poly, context: Context) -> bool:
+    """Whether g >= 0 only where a loop around has no iteration: then it is no condition to ask."""
+    lows = [b for b in context if b.lower]
+    more = [(b.limit - a.limit) for a in lows for b in context if b.var == a.var and not b.lower]
+    for trips in more:  # at least 0 where the loop runs
+        for m, c in g.terms:
+            other = dict(trips.terms).get(m, 0)
+            if m and c * other < 0:
+                both = constant(abs(other)) * g + constant(abs(c)) * trips
+                if both.constant is not None and both.constant < 0:
+                    return True
+    return False
+
+
+def _never_negative(p: Poly, facts: Facts) -> bool:
+    """By its terms: the type says nothing, a difference of unsigned numbers can be negative."""
+    return all(c > 0 and all(map(facts.known, m)) for m, c in p.terms)
+
+
+def _at_least_zero(g: Poly) -> Expr:
+    """`g >= 0` with the negative terms on the left: `U <= lda`."""
+    minus = Poly(tuple((m, -c) for m, c in g.terms if c < 0))
+    plus = Poly(tuple((m, c) for m, c in g.terms if c > 0))
+    return Bin("<=", to_expr(minus), to_expr(plus))

@@ -1,0 +1,351 @@
+"""Expressions: c_ast -> ir. Every C conversion that type_of does not imply becomes a Cast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycparser import c_ast
+
+from loopxform.frontend.lower.calls import unknown_call
+from loopxform.frontend.lower.literals import literal, special
+from loopxform.frontend.lower.pointers import element, is_zero, rank_left
+from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.lower.subscripts import subscript
+from loopxform.frontend.names.ctype import CType, Func, Lookup, ctype
+from loopxform.frontend.names.filescope import Sees
+from loopxform.frontend.names.members import is_pointer_member
+from loopxform.frontend.names.symbols import Symbol, Table
+from loopxform.frontend.syntax.places import Places
+from loopxform.ir import functions
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Un, Var
+from loopxform.ir.routines import Routine
+from loopxform.ir.types import HALF, ULONG, Scalar
+from loopxform.ir.typing import is_half, type_of
+
+MAX_DEPTH = 150
+
+_INLINE = "write out what it computes, or move the call out of the loops"
+
+
+class Expressions:
+    """Lowers the expressions of one function."""
+
+    def __init__(
+        self,
+        table: Table,
+        places: Places,
+        typedef: Lookup,
+        own: Mapping[str, str],
+        routines: Mapping[str, Routine] | None = None,
+        sees: Sees = lambda _: None,
+    ) -> None:
+        self.sees = sees
+        self.routines = routines or {}
+        self.table = table
+        self.places = places
+        self._typedef = typedef
+        self.own = own
+        self.types: dict[str, Scalar] = {
+            s.ir: s.type.base for s in table.symbols if s.is_variable and s.type.base is not None
+        }
+        # A scalar of this function that pointers of the file could point to.
+        exposed = (s for s in table.symbols if s.kind in ("param", "local", "loop") and s.escapes)
+        self.exposed = next((s.name for s in exposed if not s.type.derived), None)
+        self._depth = 0
+
+    def type_of(self, e: Expr) -> Scalar:
+        return type_of(e, self.types)
+
+    def lower(self, node: c_ast.Node) -> Expr:
+        """The value of an expression; NotModelled with the part that is the reason."""
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH:
+                help = "split the expression into several statements"
+                raise NotModelled("LX010", "the expression is nested too deeply", help, node)
+            return self._lower(node)
+        finally:
+            self._depth -= 1
+
+    def _lower(self, node: c_ast.Node) -> Expr:
+        given = self.table.test(node)
+        if given is not None:
+            op = "<=" if isinstance(node, c_ast.BinaryOp) and node.op == "==" else ">"
+            return Bin(op, Var(given.ir), Const(0), origin=self.places.origin(node))
+        match node:
+            case c_ast.Constant():
+                return literal(node)
+            case c_ast.ID():
+                return self._name(node)
+            case c_ast.BinaryOp():
+                return self._binary(node)
+            case c_ast.UnaryOp():
+                return self._unary(node)
+            case c_ast.ArrayRef() | c_ast.StructRef():
+                return self.load(node)
+            case c_ast.TernaryOp():
+                parts = (self.lower(n) for n in (node.cond, node.iftrue, node.iffalse))
+                return Select(*parts, origin=self.places.origin(node))
+            case c_ast.Cast():
+                return self._cast(node)
+            case c_ast.FuncCall():
+                return self._call(node)
+            case _:
+                raise _outside(node)
+
+    # ------------------------------------------------------------ names and elements
+
+    def typedef(self, name: str) -> CType | None:
+        return self._typedef(name)
+
+    def symbol(self, node: c_ast.ID) -> Symbol:
+        found = self.table.of(node)
+        if found is None:
+            help = "declare it, or include the header that does (-I DIR) or define it (-D)"
+            raise NotModelled("LX018", f"'{node.name}' is not declared", help, node)
+        if found.type.is_any_volatile:
+            help = "copy it to an ordinary variable outside the loops"
+            raise NotModelled("LX016", f"'{node.name}' is volatile", help, node)
+        if found.of_thread:
+            help = "copy it to an ordinary variable outside the loops"
+            raise NotModelled("LX015", f"'{node.name}' is another in each thread", help, node)
+        return _sized(found, node)
+
+    def _name(self, node: c_ast.ID) -> Expr:
+        found = self.symbol(node)
+        if found.value is not None:
+            return Const(found.value.value, found.value.type, found.value.text)
+        check_scalar(found, node)
+        return Var(found.ir, origin=self.places.origin(node))
+
+    def member(self, owner: Symbol, node: c_ast.StructRef) -> Symbol:
+        """What stands for a member of a struct."""
+        found = self.table.members.get((owner, node.field.name))
+        if found is None:
+            raise _odd_member(node)
+        if found in self.table.settings or (
+            found.member_type and self._may_be_set(found.member_type)
+        ):
+            reason = f"the pointer '{found.name}' may be set in this function"
+            raise NotModelled("LX015", reason, "copy it to a parameter", node)
+        return _sized(found, node)
+
+    def _may_be_set(self, t: CType) -> bool:
+        """Whether a member that is a pointer may change, through whatever name."""
+        if not is_pointer_member(t):
+            return False
+        fields = (s.member_type for s in self.table.settings if s.member_type is not None)
+        known = not (self.table.calls or self.table.copies_pointers)
+        return not known or any(map(is_pointer_member, fields))
+
+    def load(self, node: c_ast.Node) -> Load | Var:
+        """The array element an ArrayRef or a dereference names, or the `x` of `*&x`."""
+        symbol, parts = element(node, self)
+        if not parts:
+            check_scalar(symbol, node)
+            return Var(symbol.ir, origin=self.places.origin(node))
+        if (set_here := _astray(symbol)) is not None:
+            reason = f"'{set_here.name}' is set in this function, to what may have another name"
+            help = f"use another pointer for what '{set_here.name}' is set to"
+            raise NotModelled("LX014", reason, help, node)
+        if self.exposed is not None and self._may_be_local(symbol):
+            reason = f"'{symbol.name}' may point to '{self.exposed}', whose address is taken"
+            raise NotModelled("LX014", reason, "make the pointer a parameter", node)
+        index: list[Expr] = []
+        for part in parts:
+            counted = [term for term in part if not is_zero(term[1])] or part[:1]
+            terms = [(sign, self._integer(n), n) for sign, n in counted]
+            index.append(subscript(terms, self.types))
+        return Load(symbol.ir, tuple(index), origin=self.places.origin(node))
+
+    def _may_be_local(self, s: Symbol) -> bool:
+        """Whether an array may be memory of the function: no caller gave the pointer."""
+        if s.member_type is not None and is_pointer_member(s.member_type):
+            return True
+        return s.is_pointer and (s.kind == "global" or s.loose or s in self.table.settings)
+
+    def _integer(self, node: c_ast.Node) -> Expr:
+        e = self.lower(node)
+        if not self.type_of(e).is_integer:
+            raise NotModelled("LX014", "the subscript is not an integer", "", node)
+        return e
+
+    # ------------------------------------------------------------ operators
+
+    def _binary(self, node: c_ast.BinaryOp) -> Expr:
+        """Long sums are left-deep: their operands are collected without recursion."""
+        chain: list[c_ast.BinaryOp] = []
+        left: c_ast.Node = node
+        while isinstance(left, c_ast.BinaryOp) and (left is node or not self.table.test(left)):
+            chain.append(left)
+            left = left.left
+        if len(chain) + self._depth > MAX_DEPTH:
+            help = "split the expression into several statements"
+            raise NotModelled("LX010", "the expression has too many operands", help, node)
+        out = self._operand(left)
+        for op in reversed(chain):
+            right = self._operand(op.right)
+            if op.op in ("%", "<<", ">>", "&", "|", "^"):
+                for e, part in ((out, op.left), (right, op.right)):
+                    if not self.type_of(e).is_integer:
+                        raise NotModelled("LX010", f"{op.op} needs integers", "", part)
+            out = Bin(op.op, out, right, origin=self.places.origin(op))
+        return out
+
+    def _operand(self, node: c_ast.Node) -> Expr:
+        if self.table.test(node) is None and rank_left(node, self.table.of):
+            reason = "a pointer is computed or compared"
+            raise NotModelled("LX014", reason, "index the array instead: A[i]", node)
+        return self.lower(node)
+
+    def _unary(self, node: c_ast.UnaryOp) -> Expr:
+        match node.op:
+            case "-" | "+" | "!" | "~":
+                return Un(node.op, self._operand(node.expr), origin=self.places.origin(node))
+            case "*":
+                return self.load(node)
+            case "sizeof":
+                return self._sizeof(node)
+            case "++" | "--" | "p++" | "p--":
+                op = node.op.strip("p")
+                help = f"put the {op} into a statement of its own"
+                raise NotModelled("LX017", f"{op} inside an expression", help, node)
+            case "&":
+                help = "name the element itself: A[i]"
+                raise NotModelled("LX014", "an address is taken", help, node)
+            case _:
+                raise _outside(node)
+
+    def _sizeof(self, node: c_ast.UnaryOp) -> Expr:
+        if isinstance(node.expr, c_ast.Typename):
+            t = ctype(node.expr, self.typedef)
+            if t.is_scalar and t.base is not None:
+                return Const(t.base.bytes, ULONG, f"{t.base.bytes}UL")
+        elif not rank_left(node.expr, self.table.of):
+            operand = self.lower(node.expr)
+            size = (HALF if is_half(operand, self.types) else self.type_of(operand)).bytes
+            return Const(size, ULONG, f"{size}UL")
+        raise NotModelled("LX015", "sizeof of this type is not modelled", "write the number", node)
+
+    def _cast(self, node: c_ast.Cast) -> Expr:
+        t = ctype(node.to_type, self.typedef)
+        if not t.is_scalar or t.base is None:
+            help = "use the object with the type it was declared with"
+            raise NotModelled("LX015", f"a cast to {t}", help, node)
+        operand = self._operand(node.expr)
+        if self.type_of(operand) == t.base:
+            return operand
+        return Cast(t.base, operand, origin=self.places.origin(node))
+
+    def _call(self, node: c_ast.FuncCall) -> Expr:
+        name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+        symbol = self.table.of(node.name) if name else None
+        if name in ("asm", "__asm", "__asm__"):
+            raise NotModelled("LX016", "inline assembly", "write it in C", node)
+        if not name or (symbol is not None and symbol.is_variable):
+            raise NotModelled("LX012", "a call through a function pointer", _INLINE, node)
+        args = tuple(node.args.exprs) if node.args else ()
+        if (number := special(name)) is not None:
+            return number
+        if (own := self.routines.get(name)) is not None and len(own.params) == len(args):
+            values = tuple(self.convert(self.lower(a), p.type) for a, p in zip(args, own.params))
+            return Call(name, values, own.returns, origin=self.places.origin(node))
+        if name in self.own or not functions.is_known(name):
+            raise self._unknown(name, node)
+        state = self.sees(name.removeprefix(functions.GENERIC))
+        if state is not None:
+            reason = f"'{name}' may set '{state}', which is looked at"
+            raise NotModelled("LX012", reason, f"look at the argument instead of {state}", node)
+        given = [self._operand(a) for a in args]
+        if functions.is_generic(name) and any(is_half(e, self.types) for e in given):
+            reason = f"which function '{name}' is for a _Float16 is left to the compiler"
+            raise NotModelled("LX012", reason, "convert the argument first: (float)x", node)
+        which = functions.chosen(name, [self.type_of(e) for e in given])
+        types = functions.parameters(which) or ()
+        if len(given) != len(types):
+            raise self._unknown(name, node)
+        if symbol is not None and not _declares(symbol.type, which, self.typedef):
+            reason = f"'{name}' is declared with other types than the function of the C library"
+            raise NotModelled("LX012", reason, "include the header that declares it", node)
+        values = tuple(self.convert(e, t) for e, t in zip(given, types))
+        return Call(which, values, origin=self.places.origin(node))
+
+    def _unknown(self, name: str, node: c_ast.Node) -> NotModelled:
+        reason, help = unknown_call(name, self.own)
+        return NotModelled("LX012", reason, help, node)
+
+    def convert(self, e: Expr, t: Scalar) -> Expr:
+        """`e` as a value of type `t`, with a Cast where C converts."""
+        return e if self.type_of(e) == t else Cast(t, e, origin=e.origin)
+
+
+def _astray(s: Symbol | None) -> Symbol | None:
+    """The pointer behind an array, or behind a member of structs, that may be set to another."""
+    while s is not None and not s.astray:
+        s = s.owner
+    return s
+
+
+def _declares(t: CType, name: str, typedef: Lookup) -> bool:
+    """Whether a declaration of a function gives it the types that the C library does."""
+    if not t.derived or not isinstance(t.derived[0], Func):
+        return False
+    wanted, params = functions.parameters(name) or (), t.derived[0].params
+    nodes = [] if params is None else [p for p in params.params if hasattr(p, "type")]
+    found = [ctype(p.type, typedef) for p in nodes]
+    known = len(t.derived) == 1 and t.base == functions.result(name)
+    return known and (params is None or [p.base for p in found if not p.derived] == [*wanted])
+
+
+def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
+    """NotModelled unless `symbol` is a scalar variable."""
+    name, t = symbol.name, symbol.type
+    if not symbol.is_variable:
+        what = "a function" if symbol.kind == "function" else "not a variable"
+        raise NotModelled("LX010", f"'{name}' is {what}", "", node)
+    if symbol.storage and "static" in symbol.storage and symbol.kind == "local":
+        help = "make it a variable of the file or a parameter"
+        raise NotModelled("LX015", f"'{name}' keeps its value between calls (static)", help, node)
+    if t.is_array:
+        help = f"name an element: {name}[i]"
+        raise NotModelled("LX014", f"the address of '{name}' is used as a value", help, node)
+    if not t.is_scalar:
+        raise NotModelled("LX015", f"'{name}' has type {t}, which is not modelled", _help(t), node)
+
+
+def _sized(symbol: Symbol, node: c_ast.Node) -> Symbol:
+    """The symbol. Raises NotModelled where its declaration says a size that is not read."""
+    if symbol.unsized:
+        help = "give it a size that is a number, or made of whole numbers"
+        raise NotModelled("LX015", f"the size of '{symbol.name}' is not modelled", help, node)
+    return symbol
+
+
+def _help(t: CType) -> str:
+    if t.spelling.startswith(("struct", "union")):
+        return "use separate arrays and scalars for the members"
+    return "use an arithmetic type or an array of one"
+
+
+def _odd_member(node: c_ast.StructRef) -> NotModelled:
+    help = "copy the member to a variable, or use separate arrays for the members"
+    why = f"'{node.field.name}' is a struct or union member that is not modelled"
+    return NotModelled("LX015", why, help, node)
+
+
+def _outside(node: c_ast.Node) -> NotModelled:
+    match node:
+        case c_ast.Assignment():
+            help = "write the assignment as a statement of its own"
+            return NotModelled("LX017", "an assignment inside an expression", help, node)
+        case c_ast.ExprList():
+            return NotModelled("LX017", "the comma operator", "write separate statements", node)
+        case c_ast.StructRef():
+            return _odd_member(node)
+        case c_ast.CompoundLiteral() | c_ast.InitList():
+            return NotModelled("LX015", "a compound literal", "use a variable", node)
+        case c_ast.Compound():
+            help = "write the statements before this one"
+            return NotModelled("LX010", "a statement expression", help, node)
+        case _:
+            return NotModelled("LX010", "this expression is not modelled", "", node)

@@ -1,0 +1,303 @@
+"""A translation unit: file-scope names in order, and the functions of the user's own file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import chain
+
+from pycparser import c_ast
+
+from loopxform import budget
+from loopxform.errors import LoopxformError, UnsupportedC, contained
+from loopxform.frontend.desugar.allocated import with_arrays
+from loopxform.frontend.desugar.builtins import without_builtins
+from loopxform.frontend.desugar.callee import Callee, callee, enumerators
+from loopxform.frontend.desugar.definitions import prototyped
+from loopxform.frontend.desugar.externs import hoisted
+from loopxform.frontend.desugar.inline import FileNames, inline
+from loopxform.frontend.desugar.names import Fresh
+from loopxform.frontend.desugar.pointer_induction import without_moves
+from loopxform.frontend.desugar.stepping import without_steps
+from loopxform.frontend.desugar.structured import structure
+from loopxform.frontend.lower.calls import obstacles
+from loopxform.frontend.lower.constants import constant, positions
+from loopxform.frontend.lower.functions import lower_function
+from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.lower.routines import routine
+from loopxform.frontend.lower.sketch import Sketch
+from loopxform.frontend.names.ctype import Array, Func, ctype, enum_key, enumeration, named
+from loopxform.frontend.names.filescope import FileScope
+from loopxform.frontend.names.hidden_state import Hidden
+from loopxform.frontend.names.iterated import iterated
+from loopxform.frontend.names.symbols import Symbol, enumerator
+from loopxform.frontend.parsed import Note
+from loopxform.frontend.pragmas.annotated import misplaced, unread
+from loopxform.frontend.pragmas.directives import directive_of
+from loopxform.frontend.syntax.places import Places
+from loopxform.ir.annotations import Annotation
+from loopxform.ir.directives import Directive
+from loopxform.ir.nodes import Const, Expr, Function
+
+SHARE = 1 / 8
+"""Of the time left, what reading one function may take at least, however many there are."""
+
+
+@dataclass
+class Lowered:
+    functions: list[Function] = field(default_factory=list)
+    failed: list[tuple[str, LoopxformError]] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    directives: dict[str, tuple[Directive, ...]] = field(default_factory=dict)
+    file_directives: list[Directive] = field(default_factory=list)
+    annotations: dict[str, tuple[Annotation, ...]] = field(default_factory=dict)
+    pragmas: list[c_ast.Pragma] = field(default_factory=list)
+    """Those in front of the next function."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """What the functions of a file are to each other, whichever of them are lowered: what keeps
+    their bodies from standing in the place of a call, and what they see of hidden state."""
+
+    obstacles: Mapping[str, str]
+    hidden: Hidden
+
+    @classmethod
+    def of(cls, ast: c_ast.FileAST) -> Around:
+        with budget.whatever_is_left():
+            return cls(obstacles(ast), Hidden(ast))
+
+
+def lower_file(
+    ast: c_ast.FileAST,
+    places: Places,
+    *,
+    plain_layout: bool = True,
+    parts: Mapping[str, str] | None = None,
+    around: Around | None = None,
+) -> Lowered:
+    """The functions of the user's file; each refusal stays with its function. `plain_layout` says
+    that nothing in the text changes the layout of types; `parts` are functions made of statements
+    of others, which they name. `around` is that of the whole file where some of its functions are
+    but declared in `ast`. Raises InputError for an annotation that says nothing meaningful."""
+    out = Lowered()
+    functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
+    sketches = {id(n): Sketch.of(n) for n in functions}
+    parts, around = parts or {}, around or Around.of(ast)
+    hidden = around.hidden.with_parts(parts)
+    scope = FileScope(around.obstacles, hidden, plain_layout=plain_layout)
+    broken = _plainer(ast, places, scope)
+    left = {id(n): count for count, n in _counted(functions)}
+    for node in ast.ext:
+        match node:
+            case c_ast.Pragma():
+                found = directive_of(node, places, {})
+                out.file_directives += [found] if found else []
+                out.pragmas.append(node)
+            case c_ast.Typedef() | c_ast.Decl():
+                with budget.whatever_is_left():
+                    _declaration(node, scope, places)
+            case c_ast.FuncDef():
+                with budget.whatever_is_left():
+                    _enumerators(node.decl.type, scope, places)
+                    _declare(node.decl, scope, places)
+                why = broken.get(node.decl.name)
+                if why is None:
+                    part = node.decl.name in parts
+                    why = _lowered(node, left[id(node)], scope, places, out, part=part)
+                if why is not None:
+                    _left(node, why, sketches[id(node)], places, out)
+                out.pragmas = []
+    misplaced(out.pragmas, places)
+    return out
+
+
+def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, LoopxformError]:
+    """Control flow as if and for, calls as what they do, wherever that says the same. Returns what
+    went wrong, by the names of functions."""
+    broken: dict[str, LoopxformError] = {}
+    functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
+    hoisting = {id(n): _in_front(n, left, places, broken) for left, n in _counted(functions)}
+    ast.ext = [x for n in ast.ext for x in (*hoisting.get(id(n), ()), n)]
+    names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
+    declared = [n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name]
+    arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
+    pointers = frozenset(n.name for n in declared if isinstance(n.type, c_ast.PtrDecl))
+    fresh = {id(n): Fresh() for n in functions}
+    defined = frozenset(scope.own)
+    for left, node in _counted(functions):
+        # Where a function is nested too deeply, lowering says so.
+        with _apart(node, left, places, broken), suppress(RecursionError):
+            scope.iterated.update(iterated(node))
+            prototyped(node)
+            without_builtins(node, defined)
+            with_arrays(node, pointers, fresh[id(node)])
+            without_steps(node)
+            structure(node, names, fresh[id(node)])
+    known = dict[str, Callee]()
+    with budget.whatever_is_left():
+        numbers = enumerators(ast)
+    functions = [n for n in functions if n.decl.name not in broken]
+    for left, node in _counted(functions):
+        with _apart(node, left, places, broken):
+            found = callee(node, defined, numbers)
+            if found is not None and found.name not in broken:
+                known[found.name] = found
+    file = FileNames(defined, arrays)
+    for left, node in _counted(functions):
+        with _apart(node, left, places, broken), suppress(RecursionError):
+            inline(node, known, file, fresh[id(node)])
+            without_moves(node, arrays, fresh[id(node)])
+    return broken
+
+
+def _counted(functions: Sequence[c_ast.FuncDef]) -> Iterator[tuple[int, c_ast.FuncDef]]:
+    """Each function, with how many are left from there on."""
+    return zip(range(len(functions), 0, -1), functions)
+
+
+@contextmanager
+def _apart(
+    node: c_ast.FuncDef, left: int, places: Places, broken: dict[str, LoopxformError]
+) -> Iterator[None]:
+    """What goes wrong inside is recorded as a problem of the function, the first of those that are
+    `left`. It may use as much of the time as each of them, and as what comes after them."""
+    name = node.decl.name
+    place = places.loc(node.decl.coord, name)
+    share = max(SHARE, 1 / (left + 1))
+    try:
+        with budget.within(budget.part(share)), contained(name, place):
+            yield
+    except LoopxformError as e:
+        if isinstance(e, budget.Exhausted):
+            e.loc = place
+        broken.setdefault(name, e)
+
+
+def _lowered(
+    node: c_ast.FuncDef, left: int, scope: FileScope, places: Places, out: Lowered, *, part: bool
+) -> LoopxformError | None:
+    """Lowers the function, if it is of the user's file, and what it is to those that call it.
+    Returns why it is not read."""
+    untold: dict[str, LoopxformError] = {}
+    with _apart(node, left, places, untold):
+        if places.file(node.decl.coord) == 1:
+            _function(node, scope, places, out, part=part)
+    no_routine: dict[str, LoopxformError] = {}
+    with _apart(node, left, places, no_routine):
+        made = routine(node, scope, places)
+        if made is not None:
+            scope.routines[made.name] = made
+    errors = (e for e in no_routine.values() if not isinstance(e, budget.Exhausted))
+    return next(chain(untold.values(), errors), None)
+
+
+def _in_front(
+    node: c_ast.FuncDef, left: int, places: Places, broken: dict[str, LoopxformError]
+) -> list[c_ast.Node]:
+    """What a function declares of the file."""
+    with _apart(node, left, places, broken), suppress(RecursionError):
+        return hoisted(node)
+    return []
+
+
+def _function(
+    node: c_ast.FuncDef, scope: FileScope, places: Places, out: Lowered, *, part: bool
+) -> None:
+    name = node.decl.name
+    try:
+        done = lower_function(node, scope, places, out.pragmas, part=part)
+    except NotModelled as why:
+        loc = places.node(why.node)
+        reason = f"{name}: {why.reason}"
+        raise UnsupportedC(reason, loc=loc, code=why.code, help=why.help or None) from why
+    out.functions.append(done.function)
+    out.notes.extend(done.notes)
+    out.directives[name] = (*out.file_directives, *done.directives)
+    out.annotations[name] = done.annotations
+
+
+def _left(
+    node: c_ast.FuncDef, error: LoopxformError, sketch: Sketch, places: Places, out: Lowered
+) -> None:
+    """A function that is not read, and why. Where the limits are why, its loops are unknown."""
+    if isinstance(error, budget.Exhausted):
+        if places.file(node.decl.coord) != 1:
+            return
+        unknown = None if out.pragmas else sketch.unknown(node, error, places)
+        if unknown is not None:
+            out.functions.append(unknown)
+            return
+    out.failed.append((node.decl.name, error))
+    out.annotations[node.decl.name] = unread([*out.pragmas, *sketch.pragmas], places)
+
+
+def _declaration(node: c_ast.Typedef | c_ast.Decl, scope: FileScope, places: Places) -> None:
+    """What is declared outside of functions."""
+    _structs(node.type, scope, places)
+    _enumerators(node.type, scope, places)
+    match node:
+        case c_ast.Typedef():
+            t = named(ctype(node.type, scope.typedef), node.name)
+            scope.names[node.name] = Symbol(node.name, t, "type")
+        case c_ast.Decl(name=str()):
+            _declare(node, scope, places)
+
+
+def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
+    """A variable or function of the file; sizes and constants are evaluated here."""
+    t = ctype(node.type, scope.typedef)
+    if t.derived and isinstance(t.derived[0], Func):
+        scope.names[node.name] = Symbol(node.name, t, "function", node)
+        return
+    symbol = Symbol(node.name, t, "global", node, tuple(node.storage or ()))
+    if t.is_array or (t.record and t.derived):
+        symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
+    elif t.is_scalar and t.const and not t.volatile and t.base and t.base.is_integer:
+        value = None if node.init is None else constant(node.init, scope, places)
+        symbol.value = None if value is None else Const(value, t.base)
+    known = scope.names.get(node.name)
+    if known is not None and known.kind == "global" and "extern" in symbol.storage:
+        return
+    scope.names[node.name] = symbol
+
+
+def _structs(node: c_ast.Node, scope: FileScope, places: Places) -> None:
+    """The structs that a declaration defines."""
+    scope.records.define(node, scope.typedef, lambda size: constant(size, scope, places))
+
+
+def _size(d: object, node: c_ast.Decl, scope: FileScope, places: Places) -> Expr | None:
+    """One dimension of a global: a number, or None where it is not stated."""
+    if not isinstance(d, Array):
+        return None
+    if d.size is None:
+        if not isinstance(node.init, c_ast.InitList):
+            return None
+        items = positions(node.init, lambda n: constant(n, scope, places))
+        return Const(max(at for at, _ in items) + 1) if items else None
+    value = constant(d.size, scope, places)
+    return None if value is None else Const(value)
+
+
+def _enumerators(node: c_ast.Node | None, scope: FileScope, places: Places) -> None:
+    """The constants of an enumeration that a declaration holds."""
+    while node is not None and not isinstance(node, c_ast.Enum):
+        node = getattr(node, "type", None)
+    if node is None or node.values is None:
+        return
+    values: list[int | None] = []
+    for item in node.values.enumerators:
+        if not isinstance(item, c_ast.Enumerator):
+            continue
+        before = values[-1] if values else -1
+        if item.value is not None:
+            values.append(constant(item.value, scope, places))
+        else:
+            values.append(None if before is None else before + 1)
+        scope.names[item.name] = enumerator(item, values[-1])
+    t = enumeration(values) if scope.plain_layout else None
+    if t is not None:
+        scope.names[enum_key(node)] = Symbol(enum_key(node), t, "type")

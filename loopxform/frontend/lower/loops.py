@@ -1,0 +1,313 @@
+"""Headers of `for` loops: start, bound and step, or the reason why they are not known.
+
+Accepted: `var = lo` (or a declaration), a comparison of `var` (or `var + c`) with a bound that the
+body leaves alone (or several, joined by `&&`), and `var++ var-- var += c var -= c var = var + c`
+with a constant c. The bound of the loop tree is exclusive: `i <= n` is `n + 1`, `i >= 0` is `-1`,
+and of several it is the one that is reached first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from pycparser import c_ast
+
+from loopxform.frontend.lower.counting import Counting
+from loopxform.frontend.lower.expressions import Expressions, check_scalar
+from loopxform.frontend.lower.facts import Facts
+from loopxform.frontend.lower.pointers import Of, rank_left
+from loopxform.frontend.lower.refusal import NotModelled, refused
+from loopxform.frontend.lower.subscripts import check_wrap, wraps
+from loopxform.frontend.names.hidden_state import ARITHMETIC
+from loopxform.frontend.names.symbols import Span, Symbol
+from loopxform.frontend.syntax.tree import below, every
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load
+from loopxform.ir.types import Scalar
+from loopxform.ir.visit import walk_expr
+
+_MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+_NO_BOUND = "the condition does not compare '{}' with a bound"
+_FORM = "write the loop as for (i = lo; i < hi; i++)"
+_UNSIGNED = "write i + 1 < n instead of i < n - 1, or make the variables signed (int or long)"
+
+
+@dataclass(frozen=True)
+class Header:
+    symbol: Symbol
+    lo: Expr
+    hi: Expr
+    step: int
+
+    @property
+    def type(self) -> Scalar:
+        assert self.symbol.type.base is not None
+        return self.symbol.type.base
+
+
+def _is_float(node: c_ast.Node) -> bool:
+    """Whether a number is written with a point, or converted to one that has."""
+    if isinstance(node, c_ast.IdentifierType):
+        return not {"float", "double"}.isdisjoint(node.names)
+    return isinstance(node, c_ast.Constant) and node.type in ("float", "double", "long double")
+
+
+class Headers:
+    """Reads the headers of one function's loops."""
+
+    def __init__(self, expressions: Expressions, facts: Facts) -> None:
+        self.x = expressions
+        self.table = expressions.table
+        self.counting = Counting(expressions, facts)
+
+    def header(self, node: c_ast.For) -> Header:
+        """The header of `node`; NotModelled with the part that is the reason."""
+        self._rounds(node)
+        symbol, start = self._start(node)
+        step, part = self._step(node, symbol)
+        conditions = _conjuncts(node.cond)
+        bounds = [self._condition(c, node, symbol) for c in conditions]
+        self._unchanged(symbol, node)
+        lo = self._number(start)
+        ends = [self._end(node, symbol, lo, (step, part), bound) for bound in bounds]
+        if len(ends) > 1:
+            self._comparable(ends, symbol, node)
+        hi = reduce(lambda a, b: Bin("min" if step > 0 else "max", a, b), ends)
+        return Header(symbol, lo, hi, step)
+
+    def _rounds(self, node: c_ast.For) -> None:
+        """Arithmetic in a loop rounds to nearest, and nobody looks at what it raises."""
+        state = self.x.sees(ARITHMETIC)
+        if state is not None and self._is_floating(node):
+            help = "leave rounding and exceptions alone around the loop"
+            raise NotModelled("LX012", f"arithmetic uses {state}, which is looked at", help, node)
+
+    def _is_floating(self, node: c_ast.For) -> bool:
+        numbers = any(s.type.base is not None and s.type.base.is_float for s in self.table.symbols)
+        written = (isinstance(n, c_ast.FuncCall) or _is_float(n) for n in every(node))
+        return numbers or any(written)
+
+    def _end(
+        self,
+        node: c_ast.For,
+        symbol: Symbol,
+        lo: Expr,
+        stepping: tuple[int, c_ast.Node],
+        comparison: tuple[str, c_ast.Node, int],
+    ) -> Expr:
+        """Where one comparison ends the loop, exclusive."""
+        (step, part), (op, bound, shift) = stepping, comparison
+        hi = self._number(bound)
+        for s in self._symbols(bound):
+            self._bound_unchanged(s, node, bound)
+        if op == "!=":
+            if step not in (1, -1):
+                raise refused(part, "a loop that ends with != must step by 1", "end it with < or >")
+            op = "<" if step > 0 else ">"
+            self.counting.reaches(symbol, lo, hi, step, node)
+        if (step > 0) != (op in ("<", "<=")):
+            raise refused(part, f"'{symbol.name}' counts away from its bound", _FORM)
+        self.counting.agrees(symbol, lo, hi, (op, step, shift), node)
+        return self._exclusive(hi, op, shift)
+
+    def _comparable(self, ends: list[Expr], symbol: Symbol, node: c_ast.For) -> None:
+        """The nearest of several ends is the least (or greatest) number, and reading all of them
+        is as good as reading them until one is reached."""
+        types = [self.x.type_of(e) for e in ends]
+        unsafe = any(_may_trap(x) for e in ends for x in walk_expr(e))
+        assert symbol.type.base is not None
+        if unsafe or any(t.is_unsigned for t in (symbol.type.base, *types)):
+            raise refused(node.cond, _NO_BOUND.format(symbol.name), _FORM)
+
+    # ------------------------------------------------------------ the three parts
+
+    def _start(self, node: c_ast.For) -> tuple[Symbol, c_ast.Node]:
+        match node.init:
+            case c_ast.DeclList(decls=[c_ast.Decl(init=init) as d]) if init is not None:
+                symbol = self.table.of(d)
+                start = init
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target, rvalue=start):
+                symbol = self.x.symbol(target)
+            case None:
+                raise refused(node, "the loop has no start value", _FORM)
+            case _:
+                part = node.init if not isinstance(node.init, c_ast.DeclList) else node
+                raise refused(part, "the loop does not start one variable", _FORM)
+        if symbol is None or not symbol.type.is_scalar or symbol.type.base is None:
+            raise refused(node, "the loop variable is not an integer", _FORM)
+        if symbol.type.is_any_volatile:
+            raise NotModelled("LX016", f"'{symbol.name}' is volatile", "", node)
+        check_scalar(symbol, node)
+        if not symbol.type.base.is_integer or symbol.type.base.kind == "bool":
+            help = "count with an int and compute the value from it"
+            raise refused(node, f"'{symbol.name}' of type {symbol.type} counts a loop", help)
+        return symbol, start
+
+    def _step(self, node: c_ast.For, symbol: Symbol) -> tuple[int, c_ast.Node]:
+        match node.next:
+            case c_ast.UnaryOp(op="++" | "p++", expr=c_ast.ID() as v) if self._is(v, symbol):
+                return 1, node.next
+            case c_ast.UnaryOp(op="--" | "p--", expr=c_ast.ID() as v) if self._is(v, symbol):
+                return -1, node.next
+            case c_ast.Assignment(op="+=" | "-=" as op, lvalue=v) if self._is(v, symbol):
+                return self._constant(node.next.rvalue, op[0], node.next), node.next
+            case c_ast.Assignment(op="=", lvalue=v, rvalue=c_ast.BinaryOp(op="+" | "-" as op) as e):
+                if self._is(v, symbol) and self._is(e.left, symbol):
+                    return self._constant(e.right, op, node.next), node.next
+                if self._is(v, symbol) and op == "+" and self._is(e.right, symbol):
+                    return self._constant(e.left, op, node.next), node.next
+        part = node.next or node
+        raise refused(part, f"'{symbol.name}' is not advanced by a constant", _FORM)
+
+    def _constant(self, node: c_ast.Node, op: str, part: c_ast.Node) -> int:
+        e = self.x.lower(node)
+        value = value_of(e) if self.x.type_of(e).is_integer else None
+        if value is None:
+            reason = "the step is not a constant, so its sign is not known"
+            raise refused(node, reason, "use a constant step")
+        if value == 0:
+            raise refused(part, "the step is 0", "use a positive step")
+        return value if op == "+" else -value
+
+    def _condition(
+        self, cond: c_ast.Node | None, node: c_ast.For, symbol: Symbol
+    ) -> tuple[str, c_ast.Node, int]:
+        """Comparison, bound, and the constant c of `var + c < bound`."""
+        if isinstance(cond, c_ast.BinaryOp) and cond.op in _MIRROR:
+            for op, side, bound in (
+                (cond.op, cond.left, cond.right),
+                (_MIRROR[cond.op], cond.right, cond.left),
+            ):
+                shift = self._shift(side, symbol)
+                if shift is not None and symbol not in self._symbols(bound):
+                    return op, bound, shift
+        if cond is None:
+            raise refused(node, "the loop has no condition", _FORM)
+        sides = (cond.left, cond.right) if isinstance(cond, c_ast.BinaryOp) else ()
+        if any(rank_left(side, self.table.of) for side in sides):
+            reason = "how far apart two pointers are is not known"
+            raise refused(
+                cond, reason, "compare the pointer with its array and a number: p < a + n"
+            )
+        raise refused(cond, _NO_BOUND.format(symbol.name), _FORM)
+
+    def _shift(self, side: c_ast.Node, symbol: Symbol) -> int | None:
+        """c where `side` is `var + c`, 0 where it is `var`."""
+        if self._is(side, symbol):
+            return 0
+        if isinstance(side, c_ast.BinaryOp) and side.op in ("+", "-"):
+            if self._is(side.left, symbol) and isinstance(side.right, c_ast.Constant):
+                value = value_of(self.x.lower(side.right))
+                return value if value is None or side.op == "+" else -value
+            if side.op == "+" and self._is(side.right, symbol):
+                constant = isinstance(side.left, c_ast.Constant)
+                return value_of(self.x.lower(side.left)) if constant else None
+        return None
+
+    def _is(self, node: c_ast.Node, symbol: Symbol) -> bool:
+        return isinstance(node, c_ast.ID) and self.table.of(node) is symbol
+
+    def _number(self, node: c_ast.Node) -> Expr:
+        e = self.x.lower(node)
+        if not self.x.type_of(e).is_integer:
+            raise refused(node, "the bound is not an integer", "convert it to int before the loop")
+        check_wrap(e, self.x.types, node)
+        if wraps(e, self.x.types):
+            raise refused(node, "an unsigned difference may wrap around below zero", _UNSIGNED)
+        for c in walk_expr(e):
+            if isinstance(c, Cast) and not self.counting.keeps(c):
+                help = "compute the bound into a variable before the loop"
+                raise refused(node, f"the cast to {c.type} may change the bound", help)
+        return e
+
+    # ------------------------------------------------------------ what must hold
+
+    def _symbols(self, node: c_ast.Node) -> list[Symbol]:
+        """The objects an expression reads."""
+        found = [self.table.of(node)] if isinstance(node, c_ast.ID | c_ast.StructRef) else []
+        for child in below(node):
+            found += self._symbols(child)
+        return [s for s in found if s is not None]
+
+    def _unchanged(self, symbol: Symbol, node: c_ast.For) -> None:
+        """The loop variable is advanced by the header alone."""
+        span = self.table.span(node)
+        name = symbol.name
+        if span.repeated(symbol.writes) > 1:
+            part = _writer(node.stmt, symbol, self.table.of) or node
+            help = "use another variable inside the body"
+            raise refused(part, f"'{name}' is modified in the body of its loop", help)
+        self._not_elsewhere(symbol, span, node)
+
+    def _not_elsewhere(self, symbol: Symbol, span: Span, part: c_ast.Node) -> None:
+        if symbol.escapes:
+            help = f"use a copy of '{symbol.name}' in the loop"
+            raise refused(part, f"the address of '{symbol.name}' is taken", help)
+        if symbol.kind != "global" or symbol.type.const:
+            return
+        if span.repeated(self.table.calls):
+            reason = f"a call in the body may modify the global '{symbol.name}'"
+            raise refused(part, reason, f"copy '{symbol.name}' to a local variable before the loop")
+        for s in self.table.symbols:
+            may_alias = s.is_pointer and s.type.base == symbol.type.base and not symbol.type.derived
+            if may_alias and span.repeated(s.stores):
+                reason = f"writing to '{s.name}' may modify the global '{symbol.name}'"
+                help = f"copy '{symbol.name}' to a local variable before the loop"
+                raise refused(part, reason, help)
+
+    def _bound_unchanged(self, symbol: Symbol, node: c_ast.For, bound: c_ast.Node) -> None:
+        span = self.table.span(node)
+        owner = symbol.owner
+        if owner is not None and span.repeated(owner.stores):
+            help = "copy the bound to a variable before the loop"
+            why = f"which a store through '{owner.name}' in the body may modify"
+            raise refused(bound, f"the bound reads '{symbol.name}', {why}", help)
+        if span.repeated(symbol.writes) or span.repeated(symbol.stores):
+            help = f"copy the bound to a variable before the loop, or do not modify '{symbol.name}'"
+            raise refused(bound, f"the bound reads '{symbol.name}', which the body modifies", help)
+        if symbol.type.derived:
+            escaped = symbol.escapes or symbol.kind in ("param", "global")
+            if escaped and span.repeated(self.table.calls):
+                help = "copy the bound to a variable before the loop"
+                raise refused(bound, f"a call in the body may modify '{symbol.name}'", help)
+            return
+        self._not_elsewhere(symbol, span, bound)
+
+    def _exclusive(self, hi: Expr, op: str, shift: int) -> Expr:
+        """The bound of `var`, not to be reached."""
+        add = {"<": 0, "<=": 1, ">": 0, ">=": -1}[op] - shift
+        if not add:
+            return hi
+        if any(isinstance(e, Cast | Load) for e in walk_expr(hi)):
+            return Bin("+" if add > 0 else "-", hi, Const(abs(add)), origin=hi.origin)
+        return simplify(Bin("+", hi, Const(add)))
+
+
+def _may_trap(e: Expr) -> bool:
+    """Whether an expression may only be computed where C computes it."""
+    return isinstance(e, Load) or (isinstance(e, Bin) and e.op in ("/", "%"))
+
+
+def _conjuncts(cond: c_ast.Node | None) -> list[c_ast.Node | None]:
+    """The conditions that `&&` joins."""
+    if isinstance(cond, c_ast.BinaryOp) and cond.op == "&&":
+        return [*_conjuncts(cond.left), *_conjuncts(cond.right)]
+    return [cond]
+
+
+def _writer(node: c_ast.Node, symbol: Symbol, of: Of) -> c_ast.Node | None:
+    """The first construct below `node` that modifies `symbol`."""
+    target = None
+    match node:
+        case c_ast.Assignment():
+            target = node.lvalue
+        case c_ast.UnaryOp() if node.op in ("++", "--", "p++", "p--"):
+            target = node.expr
+    if isinstance(target, c_ast.ID) and of(target) is symbol:
+        return node
+    for child in below(node):
+        found = _writer(child, symbol, of)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,153 @@
+"""Local pointers that are another name for a place in an array: `float *p = a + 3;`.
+
+Such a pointer is set by one statement, all its uses stand behind that statement in the same block
+(or in blocks inside it), and nothing between them changes what the value was computed from. Then
+every use may compute the value again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycparser import c_ast
+
+from loopxform.frontend.names.ctype import Pointer
+from loopxform.frontend.names.members import member
+from loopxform.frontend.names.symbols import Setting, Symbol, Table
+from loopxform.frontend.syntax.tree import every
+
+
+def bind(table: Table) -> None:
+    """Fills in `Symbol.target` of every pointer that is such a name; what is done to any pointer
+    counts as done to the arrays it may point into."""
+    for s in table.symbols:
+        values = [] if table.jumps else table.settings.get(s, [])
+        if len(values) == 1 and _is_candidate(s) and _keeps(s, values[0], table):
+            s.target = values[0].value
+    _join_members(table)
+    flows = [(s, base) for s in reversed(table.symbols) for base in _bases(s, table)]
+    while any(_passed(s, base) for s, base in flows):
+        pass
+
+
+def _passed(s: Symbol, base: Symbol) -> bool:
+    """Counts what is done to a pointer as done to what it may point into; whether that was new."""
+    before = len(base.stores) + len(base.escapes)
+    base.stores = sorted({*base.stores, *s.stores})
+    base.escapes = sorted({*base.escapes, *s.escapes})
+    return len(base.stores) + len(base.escapes) > before
+
+
+def _join_members(table: Table) -> None:
+    """What is done to the members of structs through a bound pointer is done to those of the array
+    it points into; what happens to a whole struct happens to its members."""
+    for (s, name), m in list(table.members.items()):
+        base = _image(s, table)
+        if base is not s:
+            other = _member_of(base, name, m, table)
+            other.reads = sorted({*other.reads, *m.reads})
+            other.stores = sorted({*other.stores, *m.stores})
+        m.escapes = sorted({*m.escapes, *s.escapes})
+        m.stores = sorted({*m.stores, *s.stores})
+        m.writes = sorted({*m.writes, *s.writes})
+
+
+def _image(s: Symbol, table: Table) -> Symbol:
+    """What a bound pointer points into, or the member of that where `s` is one of the pointer's."""
+    while s.target is not None and (found := _base(s.target, table)) is not None:
+        s = found
+    name = next((n for (_, n), m in table.members.items() if m is s), "")
+    if s.owner is None or not name or s.member_type is None:
+        return s
+    owner = _image(s.owner, table)
+    return s if owner is s.owner else _member_of(owner, name, s, table)
+
+
+def _member_of(owner: Symbol, name: str, like: Symbol, table: Table) -> Symbol:
+    """The member of another struct that is called as `like` is."""
+    if (owner, name) not in table.members:
+        assert like.member_type is not None
+        table.members[owner, name] = member(owner, name, like.member_type)
+        table.symbols.append(table.members[owner, name])
+    return table.members[owner, name]
+
+
+def _base(value: c_ast.Node, table: Table) -> Symbol | None:
+    """The array in a pointer expression."""
+    inside = list(every(value))
+    kinds = c_ast.StructRef if any(isinstance(n, c_ast.StructRef) for n in inside) else c_ast.ID
+    ids = (table.of(n) for n in inside if isinstance(n, kinds))
+    return next((s for s in ids if s is not None and s.type.derived), None)
+
+
+def _is_candidate(s: Symbol) -> bool:
+    elements = s.type.is_array or (s.type.record != "" and len(s.type.derived) == 1)
+    pointer = elements and isinstance(s.type.derived[0], Pointer)
+    return pointer and s.kind == "local" and not s.storage and not s.type.is_any_volatile
+
+
+def _keeps(s: Symbol, setting: Setting, table: Table) -> bool:
+    """Whether the value can be computed again at every use of `s`."""
+    if setting.value is None or not all(map(_is_plain, every(setting.value))):
+        return False
+    ids = [table.of(n) for n in every(setting.value) if isinstance(n, c_ast.ID)]
+    if sum(bool(x and x.type.derived) for x in ids) != 1:
+        # A subscript that is read from an array may read something else later.
+        return False
+    first, uses = setting.place, [*s.reads, *s.stores]
+    if not all(first <= use < setting.unit.end for use in uses):
+        return False
+    last = max(uses, default=first)
+    # A loop behind the setting comes back to the first use in it.
+    last = max(last, *(x.end for x in table.spans.values() if first < x.start <= last), 0)
+    return all(_is_kept(x, first, last, table) for x in _sources(setting.value, table))
+
+
+def _is_plain(node: c_ast.Node) -> bool:
+    """No effects, no conditions; what an array holds is asked about elsewhere."""
+    if isinstance(node, c_ast.UnaryOp):
+        return node.op in ("&", "*", "-", "+")
+    types = c_ast.Typename | c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl
+    kinds = c_ast.ID | c_ast.Constant | c_ast.BinaryOp | c_ast.ArrayRef | c_ast.Cast
+    return isinstance(node, kinds | types | c_ast.IdentifierType | c_ast.StructRef)
+
+
+def _sources(value: c_ast.Node, table: Table) -> Iterator[Symbol]:
+    """The objects a value is computed from, those of other bound pointers included."""
+    for node in every(value):
+        symbol = table.of(node) if isinstance(node, c_ast.ID | c_ast.StructRef) else None
+        if symbol is None or not symbol.is_variable:
+            continue
+        yield symbol
+        if symbol.target is not None:
+            yield from _sources(symbol.target, table)
+
+
+def _is_kept(x: Symbol, first: int, last: int, table: Table) -> bool:
+    """Whether an object keeps its value between two places. An array is a place of its own."""
+
+    def between(places: list[int]) -> bool:
+        return any(first < p < last for p in places)
+
+    if x.type.derived:
+        pointer = isinstance(x.type.derived[0], Pointer) or x.kind == "param"
+        moved = between(x.writes) or any(first < s.place < last for s in table.settings.get(x, ()))
+        return not pointer or not (moved or x in table.exposed or x.kind == "global")
+    if between(x.writes) or x.escapes:
+        return False
+    if x.kind != "global" or x.type.const:
+        return True
+    aliased = (p for p in table.symbols if p.is_pointer and p.type.base == x.type.base)
+    return not between(table.calls) and not any(between(p.stores) for p in aliased)
+
+
+def _bases(s: Symbol, table: Table) -> Iterator[Symbol]:
+    """The arrays that a pointer may point into, as far as its values name one."""
+    for setting in table.settings.get(s, ()) if s.kind in ("local", "param") else ():
+        nodes = list(every(setting.value))
+        members = any(isinstance(n, c_ast.StructRef) for n in nodes)
+        named = c_ast.StructRef if members else c_ast.ID
+        for node in (n for n in nodes if isinstance(n, named)):
+            base = table.of(node)
+            if base is not None and base is not s and base.is_variable and base.type.derived:
+                yield base

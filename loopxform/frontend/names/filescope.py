@@ -1,0 +1,47 @@
+"""The names that a translation unit declares outside of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from loopxform.frontend.names.ctype import CType
+from loopxform.frontend.names.hidden_state import Hidden
+from loopxform.frontend.names.members import Records
+from loopxform.frontend.names.symbols import Symbol
+from loopxform.ir.routines import Routine
+
+Sees: TypeAlias = Callable[[str], str | None]
+
+
+class FileScope:
+    """What a translation unit declares outside functions; `own` are the functions it defines,
+    each with what keeps its body from standing in the place of a call. `plain_layout` says that
+    nothing in the file changes the layout of types (`packed`, `#pragma pack`); `hidden` says who
+    looks at what functions of the library leave behind."""
+
+    def __init__(
+        self,
+        own: Mapping[str, str] | None = None,
+        hidden: Hidden | None = None,
+        *,
+        plain_layout: bool = True,
+    ) -> None:
+        self.plain_layout = plain_layout
+        self.hidden = hidden
+        self.routines: dict[str, Routine] = {}
+        """The functions so far that are pure and work on numbers."""
+        self.names: dict[str, Symbol] = {}
+        self.own = own or {}
+        self.records = Records({})
+        self.iterated: dict[str, list[str]] = {}
+        """What loops set that is declared outside of them, by their places in the text."""
+
+    def sees(self, function: str) -> Sees:
+        """What is looked at of the state that a call of a math function in `function` changes."""
+        hidden = self.hidden
+        return lambda call: None if hidden is None else hidden.seen(function, call)
+
+    def typedef(self, name: str) -> CType | None:
+        found = self.names.get(name)
+        return found.type if found and found.kind == "type" else None

@@ -1,0 +1,119 @@
+"""Parsing with pycparser; a declaration that cannot be parsed does not take the others with it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pycparser import c_ast
+from pycparser.c_lexer import CLexer, Token
+from pycparser.c_parser import CParser, ParseError
+
+from loopxform.budget import spend
+from loopxform.errors import InputError
+from loopxform.frontend.syntax.complaints import TOO_DEEP, explain
+from loopxform.frontend.syntax.declarations import (
+    Chunk,
+    Fault,
+    chunk_at,
+    external_declarations,
+    place_of,
+    without,
+)
+from loopxform.frontend.syntax.places import Places
+
+# What the parser lets through on malformed input.
+_BREAKS = (ValueError, AssertionError, AttributeError, TypeError, IndexError, KeyError)
+_MESSAGE = re.compile(r"^(\d+):(\d+)(?::(\d+))?: (.*)$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What could be parsed, and the error of each declaration that could not."""
+
+    ast: c_ast.FileAST
+    problems: tuple[InputError, ...] = ()
+    failed: tuple[tuple[str, InputError], ...] = ()
+
+
+class _Lexer(CLexer):
+    """Remembers the last token, for errors that come without a place."""
+
+    last: tuple[str, int, int] = ("1", 1, 1)
+
+    def token(self) -> Token | None:
+        tok = super().token()
+        if tok is not None:
+            self.last = (tok.filename, tok.lineno, tok.column)
+        return tok
+
+
+def parse(text: str, places: Places) -> Tree:
+    """The syntax tree of preprocessed text; raises where not even the rest can be parsed.
+
+    Each fault costs its declaration. Parsing goes on after it and knows the names of types that
+    came before, so a file with many faults is read in little more time than one without.
+    """
+    problems: list[InputError] = []
+    failed: list[tuple[str, InputError]] = []
+    parsed: list[c_ast.Node] = []
+    types: list[str] = []
+    start, declarations, faulty = 0, list[Chunk](), set[Chunk]()
+    while True:
+        spend()
+        rest = _attempt(text, start, len(text), types)
+        if isinstance(rest, c_ast.FileAST):
+            rest.ext = [*parsed, *rest.ext]
+            return Tree(rest, tuple(problems), tuple(failed))
+        error = explain(rest, text, places)
+        declarations = declarations or external_declarations(text)
+        chunk = chunk_at(text, start, rest, declarations)
+        if chunk is None or chunk in faulty or not text[chunk.start : chunk.end].strip():
+            raise problems[0] if problems else error
+        faulty.add(chunk)
+        problems.append(error)
+        if chunk.name:
+            failed.append((chunk.name, error))
+        text = without(text, chunk)
+        before = _attempt(text, start, chunk.start, types)
+        if isinstance(before, c_ast.FileAST):
+            parsed += before.ext
+            types += [n.name for n in before.ext if isinstance(n, c_ast.Typedef)]
+            start = chunk.end
+
+
+def _attempt(text: str, start: int, end: int, types: list[str]) -> c_ast.FileAST | Fault:
+    """A part of the text, parsed with the names of types that come before it."""
+    if start == 0 and end == len(text):
+        part = text
+    else:
+        file, line, column = place_of(text, start)
+        known = "".join(f"typedef int {name};" for name in types)
+        margin = " " * (column - 1)
+        part = f'#line 1 "0"\n{known}\n#line {line} "{file}"\n{margin}{text[start:end]}'
+    try:
+        ast = CParser().parse(part, "1")
+    except (ParseError, RecursionError, *_BREAKS):
+        # Once more with a lexer that remembers where it is: slower, so not in the first place.
+        return _fault(part)
+    if part is not text:
+        ast.ext = ast.ext[len(types) :]
+    return ast
+
+
+def _fault(text: str) -> Fault:
+    """Where and why the parser stops."""
+    parser = CParser(lexer=_Lexer)
+    try:
+        parser.parse(text, "1")
+        message = "cannot be parsed"
+    except RecursionError:
+        message = TOO_DEEP
+    except ParseError as e:
+        if m := _MESSAGE.match(str(e)):
+            return Fault(m.group(4), int(m.group(1)), int(m.group(2)), int(m.group(3) or 1))
+        message = str(e).partition(": ")[2] or str(e)
+    except _BREAKS as e:
+        message = str(e) or "cannot be parsed"
+    file, line, column = getattr(parser.clex, "last", ("1", 1, 1))
+    return Fault(message, int(file), line, column)

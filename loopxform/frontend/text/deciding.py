@@ -1,0 +1,201 @@
+"""Which of the decisions of macros a function depends on.
+
+Found in the raw text of the files, all branches of conditionals included. What stands at file
+scope is a piece: a `#define`, a declaration, a function. It introduces names, mentions others, and
+depends on the conditions around it and in it. A function depends on the pieces that introduce what
+it mentions, and so on; where that cannot be told (names that are pasted, braces that do not match),
+on all there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from loopxform.frontend.text import prelude
+from loopxform.ir.decisions import Event, Line
+
+_CONTINUED = re.compile(r"\\[ \t]*\n")
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)(.*)")
+_TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_]\w*|[^\s\w]")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_SYSTEM = re.compile(r"\s*<([^>]+)>")
+_AFTER = frozenset(";,=[({):}")
+_ANYTHING = "##"
+"""A word of pieces that may mention any name."""
+
+_KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """auto break case char const continue default do double else enum extern float for goto if
+        inline int long register restrict return short signed sizeof static struct switch typedef
+        union unsigned void volatile while defined __attribute__ __declspec""",
+    )
+)
+
+
+@dataclass
+class Piece:
+    """A part of a file at file scope; what it `introduces` is None where nobody knows."""
+
+    introduces: set[str] | None
+    words: set[str]
+    groups: list[_Group] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class _Group:
+    """A conditional: the words of its conditions, and how deep in braces it begins."""
+
+    words: set[str]
+    depth: int
+    otherwise: bool = False
+
+
+def pieces(texts: Iterable[str]) -> list[Piece]:
+    """Those of all files, the C file first, without comments."""
+    return [p for n, text in enumerate(texts) for p in _pieces(text, header=n > 0)]
+
+
+def deciding(events: Sequence[Event], pieces: list[Piece], function: str) -> tuple[Event, ...]:
+    """The events that decide what a function says."""
+    if all(isinstance(e, Line) for e in events):
+        return ()
+    needed = _needed(pieces, function)
+    kept = [e for e in events if isinstance(e, Line) or needed is None or e.names & needed]
+    return _trimmed(list(dict.fromkeys(kept)))
+
+
+def _trimmed(events: list[Event]) -> tuple[Event, ...]:
+    """Without lines that no answer is behind of, headers included."""
+    while events and isinstance(events[-1], Line):
+        events.pop()
+    if all(isinstance(e, Line) or e.bare for e in events):
+        return tuple(e for e in events if not isinstance(e, Line))
+    return tuple(events)
+
+
+def _needed(pieces: list[Piece], function: str) -> set[str] | None:
+    """All names that a function depends on; None where that may be any."""
+    if not any(function in (p.introduces or ()) for p in pieces):
+        return None
+    needed, rest, size = {function}, pieces, 0
+    while size != len(needed):
+        size = len(needed)
+        left = list[Piece]()
+        for p in rest:
+            if p.introduces is not None and p.introduces.isdisjoint(needed):
+                left.append(p)
+            elif _ANYTHING in p.words:
+                return None
+            else:
+                needed |= p.words.union(*(g.words for g in p.groups))
+        rest = left
+    return needed
+
+
+def _pieces(text: str, *, header: bool) -> list[Piece]:
+    """Those of a file; one that introduces anything where its braces do not match."""
+    scan = _Scan()
+    for line in _CONTINUED.sub(" ", text).splitlines():
+        m = _DIRECTIVE.fullmatch(line)
+        if m is None:
+            scan.text(line)
+        else:
+            scan.directive(m.group(1), m.group(2))
+    pieces = [*scan.pieces, *([Piece(None, {_ANYTHING})] if scan.depth else [])]
+    return list(_unguarded(pieces)) if header else pieces
+
+
+def _unguarded(pieces: list[Piece]) -> Iterator[Piece]:
+    """Without the group around all of a header, which keeps it from being read twice."""
+    first = pieces[0] if pieces else None
+    guard = first.groups[0] if first and first.groups else None
+    if guard is None or first is None or first.introduces != guard.words or first.words:
+        return iter(pieces)
+    if not all(p.groups and p.groups[0] is guard for p in pieces):
+        return iter(pieces)
+    inside = (replace(p, groups=p.groups[1:]) for p in pieces)
+    return (p for p in inside if p.groups or p.introduces is not None)
+
+
+class _Scan:
+    """The pieces so far, and the one that is being read."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self.groups: list[_Group] = []
+        self.depth = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self.piece = Piece(set(), set())
+        self.declared, self.last, self.is_function = set[str](), "", False
+        self.parens = list[bool]()
+        self.recent = ("", "")
+
+    def _end(self) -> None:
+        self.pieces.append(replace(self.piece, introduces=self.declared - _KEYWORDS or None))
+        self._begin()
+
+    def text(self, line: str) -> None:
+        for token in _TOKEN.findall(line):
+            self._add(token)
+
+    def _add(self, token: str) -> None:
+        """Takes a token. What is declared stands in front of one of `_AFTER`, outside of parameters
+        and bodies; of an enum the constants do too."""
+        self.piece.groups += [g for g in self.groups if g not in self.piece.groups]
+        is_word = _WORD.match(self.last) is not None
+        outside = self.depth == 0 and all(self.parens)
+        alone = token == ")" and self.recent[1] == "(" and self.depth == 0  # (f)(int x)
+        if is_word and token in _AFTER and (outside or alone or "enum" in self.piece.words):
+            self.declared.add(self.last)
+        if token == self.last == "(" and len(self.parens) == 1:  # f OF((int x))
+            self.declared.update(w for w in self.recent if _WORD.match(w))
+        self.recent = (*self.recent[1:], self.last)
+        before, self.last = self.last, token
+        if _WORD.match(token):
+            self.piece.words.add(token)
+        elif token == "(":
+            self.parens.append(before in _KEYWORDS)
+        elif token == "*" and before == "(" and self.parens:  # (*f)(int x)
+            self.parens[-1] = True
+        elif token == ")" and self.parens:
+            self.parens.pop()
+        elif token == "{":
+            self.is_function |= self.depth == 0 and before in (")", "")
+            self.depth += 1
+        elif token == "}":
+            self.depth = max(self.depth - 1, 0)
+            if self.depth == 0 and self.is_function:
+                self._end()
+        elif token == ";" and self.depth == 0:
+            self._end()
+
+    def directive(self, name: str, rest: str) -> None:
+        words = set(_WORD.findall(rest))
+        match name:
+            case "if" | "ifdef" | "ifndef":
+                self.groups.append(_Group(words, self.depth))
+            case "elif" | "else" if self.groups:
+                self.groups[-1].words |= words
+                self.groups[-1].otherwise |= name == "else"
+                self.depth = self.groups[-1].depth
+            case "endif" if self.groups:
+                group = self.groups.pop()
+                self.depth = self.depth if group.otherwise else group.depth
+            case "define" | "undef":
+                pasted = {_ANYTHING} if "##" in rest else set[str]()
+                first = _WORD.findall(rest)[:1]
+                self._apart(set(first), (words - set(first)) | pasted)
+            case "include" if self.groups:
+                m = _SYSTEM.match(rest)
+                known = m and (prelude.TYPES.get(m[1], {}) | prelude.MACROS.get(m[1], {}))
+                self._apart({x.partition("(")[0] for x in known} if known else None, words)
+            case "pragma":
+                self.text(rest)
+
+    def _apart(self, introduces: set[str] | None, words: set[str]) -> None:
+        self.pieces.append(Piece(introduces, words, list(self.groups)))

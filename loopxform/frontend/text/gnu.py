@@ -1,0 +1,120 @@
+"""GNU spellings turned into standard C of the same extent, so that lines and columns survive.
+
+Attributes that cannot change what a loop computes are blanked; the others stay, and the
+declaration they are in is refused. `typeof(x)` becomes a type that is not modelled, `asm` a call
+of `asm`, which lowering refuses.
+"""
+
+from __future__ import annotations
+
+import re
+
+from loopxform.frontend.text.rawtext import blank
+
+_WORDS = {
+    "__restrict": "restrict",
+    "__restrict__": "restrict",
+    "__inline": "inline",
+    "__inline__": "inline",
+    "__const": "const",
+    "__const__": "const",
+    "__volatile": "volatile",
+    "__volatile__": "volatile",
+    "__signed": "signed",
+    "__signed__": "signed",
+    "__extension__": "",
+    "__thread": "_Thread_local",
+}
+_ATTRIBUTE = frozenset(["__attribute__", "__attribute"])
+_ASM = frozenset(["asm", "__asm", "__asm__"])
+_TYPEOF = frozenset(["typeof", "__typeof", "__typeof__"])
+_NO_TYPE = "enum _"
+"""A type that lowering does not know, so that what is declared with it is refused."""
+_HARMLESS_TEXT = """aligned alloc_size always_inline artificial assume_aligned cold const deprecated
+    fallthrough flatten format gnu_inline hot leaf malloc no_sanitize noclone noinline nonnull
+    noreturn nothrow optimize packed pure returns_nonnull section target target_clones unused used
+    visibility warn_unused_result"""
+_HARMLESS = frozenset(_HARMLESS_TEXT.split())
+_QUICK = re.compile(
+    r"\b__(?:thread|restrict|inline|const|volatile|signed|extension|attribute|typeof)"
+    r"|\btypeof\b|\basm\b|__asm"
+)
+_TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*""")
+_PAREN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()]""")
+_ASM_WORDS = re.compile(r"\s*(?:(?:__)?(?:volatile|goto|inline)(?:__)?\s*)*")
+_NESTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
+_SPACE = re.compile(r"\s*")
+
+
+def normalise(text: str) -> str:
+    """`text` with GNU keywords, attributes and asm replaced."""
+    if not _QUICK.search(text):
+        return text
+    out: list[str] = []
+    at = 0
+    while m := _TOKEN.search(text, at):
+        out.append(text[at : m.start()])
+        at = m.end()
+        word = m.group()
+        if word in _WORDS:
+            out.append(_WORDS[word].ljust(len(word)))
+        elif word in _ATTRIBUTE:
+            end = _closing(text, at)
+            skipped = text[m.start() : end]
+            out.append(blank(skipped) if harmless(skipped) else skipped)
+            at = end
+        elif word in _TYPEOF and (end := _closing(text, at)) > at:
+            out.append(_NO_TYPE + blank(text[m.start() + len(_NO_TYPE) : end]))
+            at = end
+        elif word in _ASM:
+            end = _closing(text, _after(_ASM_WORDS, text, at))
+            skipped = text[at:end]
+            out.append(word + "(" + blank(skipped)[2:] + ")" if len(skipped) > 1 else skipped)
+            at = end
+        else:
+            out.append(word)
+    out.append(text[at:])
+    return "".join(out)
+
+
+_LAYOUT = re.compile(
+    r"__attribute(?:__)?\s*\(\([^;{]*?\b_*(?:packed|aligned|ms_struct|scalar_storage_order|mode)_*\b"
+    r"|#\s*pragma\s+(?:pack|scalar_storage_order|ms_struct)\b|_Pragma\s*\(\s*\"pack"
+    r"|\b(?:_Alignas|alignas)\b"
+)
+
+
+def plain_layout(text: str) -> bool:
+    """Whether the sizes of types and the places of members are those of the standard ABI: nothing
+    in the text packs or aligns."""
+    return not _LAYOUT.search(text)
+
+
+def harmless(attribute: str) -> bool:
+    """Whether every attribute of `__attribute__((...))` leaves the meaning of a loop alone."""
+    inner = attribute.partition("(")[2].rstrip()[:-1].strip()
+    if not (inner.startswith("(") and inner.endswith(")")):
+        return False
+    flat = inner[1:-1]
+    while (shorter := _NESTED.sub("", flat)) != flat:
+        flat = shorter
+    names = [n.strip().strip("_") for n in flat.split(",")]
+    return all(n in _HARMLESS for n in names if n)
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    m = pattern.match(text, at)
+    return m.end() if m else at
+
+
+def _closing(text: str, at: int) -> int:
+    """The end of the parenthesised group that starts at `at` (after blanks), else `at`."""
+    start = _after(_SPACE, text, at)
+    if text[start : start + 1] != "(":
+        return at
+    depth = 0
+    for m in _PAREN.finditer(text, start):
+        depth += {"(": 1, ")": -1}.get(m.group(), 0)
+        if depth == 0:
+            return m.end()
+    return at

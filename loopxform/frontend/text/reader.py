@@ -1,0 +1,48 @@
+"""The files that are read for one translation unit, and those that are not there."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+
+from loopxform import trace
+from loopxform.errors import InputError
+from loopxform.frontend.text import rawtext
+from loopxform.source import Loc, Sources
+
+_LINE_MARK = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d).*$", re.MULTILINE)
+
+
+@dataclass
+class Reader:
+    """The files read so far: raw text for diagnostics, names for dependencies."""
+
+    sources: Sources = field(default_factory=Sources)
+    files: list[str] = field(default_factory=lambda: ["<prelude>"])
+
+    def add(self, file: str, text: str) -> str:
+        """Registers a file; returns its text without comments and line marks."""
+        if file not in self.files:
+            self.files.append(file)
+            self.sources.add(file, text)
+        text = rawtext.strip_comments(text, file)
+        return _LINE_MARK.sub(lambda m: rawtext.blank(m.group()), text)
+
+
+def is_file(path: str) -> bool:
+    """Whether a header is there. Where it is not, that is part of what the result depends on."""
+    found = os.path.isfile(path)
+    if not found:
+        trace.absent(path)
+    return found
+
+
+def missing_include(name: str, loc: Loc, *, quoted: bool) -> InputError:
+    """The diagnostic for an `#include "x.h"` that is nowhere."""
+    return InputError(
+        f"include file '{name}' not found",
+        loc=loc,
+        help="name its folder: -I DIR",
+        width=len(name) + 2 * quoted,
+    )

@@ -1,0 +1,302 @@
+"""Transactions: how many segments of 32 bytes a nest asks global memory for.
+
+    one access of a warp        the segments that its work-items touch: 1 where all read the same
+                                element, 4 where neighbours read neighbouring floats, one for each
+                                of 32 work-items that are far apart, or not known to be near
+    a box that a group copies   the segments of its rows
+    a copy in another layout    the segments of the array, read once and written once
+
+The first element of a warp and of every row is taken to begin a segment. A work-item that walks
+along a row asks for its segment anew in each iteration: that a cache has it by then spares memory
+the traffic, but no transaction. So do the figures say that were measured on an H100
+(docs/tiling.md): the naive row sums read 1.0 TB/s, 33 clock cycles of a compute unit for each
+access of 32 work-items to 32 rows, where the memory delivers what they read in 11.
+
+What is the same in all iterations of a loop is read once, into a register. Conditions count as if
+they always held; sizes that are not known are taken as 1024, and iterations whose number depends on
+data as half of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from functools import cached_property
+from math import prod
+
+from loopxform.errors import MalformedIR
+from loopxform.ir.affine import poly, to_expr, value_of
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.nodes import Assign, Bin, Expr, For, Load, Stmt, Var
+from loopxform.ir.visit import along, at, loads, names, stmt_exprs, substitute, walk, writes
+from loopxform.model.choice import Choice
+from loopxform.model.footprint import amount
+from loopxform.model.reuse import Facts, Stage, Staged, small_trips
+from loopxform.model.strides import global_arrays, strides
+from loopxform.prepare.parallel_band import Nest
+from loopxform.prepare.perfect_nest import FEW
+from loopxform.records import record
+from loopxform.transforms.edges.bounds import trips_to
+
+SEGMENT = 32
+"""Bytes of a transaction (CUDA C best practices guide, coalesced access to global memory)."""
+
+NOMINAL = 1024
+"""What a size is taken as that is not known."""
+
+
+Counts = dict[str, int]
+"""The transactions of each array."""
+
+
+@record
+class Access:
+    """A read or a write (`stored`) of global memory, inside sequential `loops`, outermost first."""
+
+    load: Load
+    loops: tuple[For, ...]
+    stored: bool
+
+
+@record
+class Estimate:
+    """The transactions of a nest that is mapped as `choice` says, with tile `sizes` and warps of
+    `warp` work-items. `layouts` gives arrays the order of their dimensions in memory, outermost
+    first, where that is not the order of C."""
+
+    nest: Nest
+    choice: Choice
+    sizes: Mapping[str, int]
+    warp: int
+    staged: tuple[Staged, ...] = ()
+    layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> Counts:
+        """The transactions of each array."""
+        out: Counts = {}
+        copied: list[Stage] = []
+        for x in self.accesses:
+            stage = self.stage(x)
+            if stage is None:
+                found = self._asking(x) * self._times(x) * self.segments(x)
+            elif any(stage is s for s in copied):
+                continue
+            else:
+                copied.append(stage)
+                found = self._copied(stage)
+            out[x.load.array] = out.get(x.load.array, 0) + found
+        return out
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @cached_property
+    def accesses(self) -> tuple[Access, ...]:
+        """Every access to global memory, those that repeat another once."""
+        body, seen = self.nest.innermost.body, dict[object, Access]()
+        for path, s in walk(body):
+            around = tuple(x for x in along(body, path)[:-1] if isinstance(x, For))
+            for load, stored in _touched(s):
+                if load.array in self._strides:
+                    key = (load.array, tuple(map(poly, load.index)), stored, around)
+                    seen.setdefault(key, Access(load, around, stored))
+        return tuple(seen.values())
+
+    def stage(self, x: Access) -> Stage | None:
+        """What the access reads in local memory."""
+        for s in self.staged:
+            own = s.stage.array == x.load.array and x.load.origin.loc in s.stage.places
+            if own and not x.stored:
+                return s.stage
+        return None
+
+    # ------------------------------------------------------------ one access of a warp
+
+    def segments(self, x: Access) -> int:
+        """Those that the work-items of a warp touch."""
+        steps = {v: self._step(x, v) for v in self.lanes[0]}
+        near, far = set[tuple[int, ...]](), [v for v, step in steps.items() if step is None]
+        places = [sum((steps[v] or 0) * n for v, n in lane.items()) for lane in self.lanes]
+        first = min(places)
+        for place, lane in zip(places, self.lanes):
+            near.add(((place - first) // SEGMENT, *(lane[v] for v in far)))
+        return len(near)
+
+    @cached_property
+    def lanes(self) -> tuple[dict[str, int], ...]:
+        """The iterations of the parallel loops that the work-items of a warp run, counted from
+        those of the first."""
+        out = []
+        for n in range(min(self.warp, prod(items for _, items, _ in self._spread))):
+            lane, rest = {}, n
+            for loop, items, apart in self._spread:
+                lane[loop] = rest % items * apart
+                rest //= items
+            if all(k < max(1, self._trips[v]) for v, k in lane.items()):
+                out.append(lane)
+        return tuple(out)
+
+    @cached_property
+    def _spread(self) -> list[tuple[str, int, int]]:
+        """The loops over work-items, x first: how many of them, and how many iterations from one to
+        the next."""
+        sizes, choice = self.sizes, self.choice
+        if choice.recipe == "naive":
+            far = [(d.loop, sizes["Ty"], 1) for d in choice.dims if d.loop != choice.neighbours]
+            return [(choice.neighbours, sizes["Tx"] * (1 if far else sizes["Ty"]), 1), *far]
+        if choice.recipe == "reduce":
+            return [(choice.neighbours, sizes["Tx"], 1)]
+        order = choice.hardware(sizes)
+        return [(d.loop, sizes[d.items], sizes[d.kept] if d.kept else 1) for d in order if d.items]
+
+    def _step(self, x: Access, loop: str) -> int | None:
+        """Bytes from one iteration of a parallel loop to the next; None where that is no fixed
+        number. Work-items run sequential loops in step, each from its own start."""
+        total = 0
+        for index, stride in zip(x.load.index, self._strides[x.load.array]):
+            from_start = index
+            for s in reversed(x.loops):
+                start = Bin("+", s.lo, Var(s.var))
+                from_start = substitute(from_start, {s.var: start})
+            values = self.facts.invariance.values
+            others = names(from_start) - {loop}
+            if any(loop in values.get(n, ()) for n in others):
+                return None
+            p = poly(from_start)
+            factor = p.coefficient(loop)
+            if p.without(loop) + factor * poly(Var(loop)) != p:
+                return None
+            if names(to_expr(factor)) & self._trips.keys():
+                return None
+            total += stride * self._value(to_expr(factor))
+        return total
+
+    # ------------------------------------------------------------ how often
+
+    def _asking(self, x: Access) -> int:
+        """Warps that run an access: of a group for each result only one outside of the loop that
+        its work-items share."""
+        if self.choice.recipe != "reduce" or self._shares(x.loops):
+            return self._warps
+        return self._groups
+
+    def _shares(self, around: tuple[For, ...]) -> bool:
+        return self.choice.neighbours in (s.var for s in around)
+
+    @cached_property
+    def _warps(self) -> int:
+        """Warps of all groups."""
+        items = prod(n for _, n, _ in self._spread)
+        return self._groups * -(-items // self.warp)
+
+    @cached_property
+    def _groups(self) -> int:
+        each = {d.loop: amount(d.factors, self.sizes) for d in self.choice.dims}
+        each |= {loop: items for loop, items, _ in self._spread if self.choice.recipe == "naive"}
+        return prod(-(-self._trips[v] // each.get(v, 1)) for v in self.nest.parallel)
+
+    def _times(self, x: Access) -> int:
+        """Accesses of a work-item: in each iteration of the loops down to the innermost that the
+        address varies with, and of all where the nest writes the array. Loops of a few iterations
+        are unrolled, and each of their accesses counts by itself."""
+        varies = frozenset(v for i in x.load.index for v in self.facts.invariance.of(i))
+        if x.load.array in self._written:
+            varies |= {s.var for s in x.loops}
+        few = {s.var for s in x.loops if (small_trips(s) or NOMINAL) <= FEW}
+        depth = max((n for n, s in enumerate(x.loops, 1) if s.var in varies - few), default=0)
+        repeated = [s.var for n, s in enumerate(x.loops) if n < depth or s.var in varies]
+        kept = [d.kept for d in self.choice.dims if d.kept and (x.stored or d.loop in varies)]
+        each = {loop: items for loop, items, _ in self._spread}
+        return prod(-(-self._trips[v] // each.get(v, 1)) for v in repeated) * amount(
+            tuple(kept), self.sizes
+        )
+
+    def _copied(self, s: Stage) -> int:
+        """A box for each group and each tile of the loops that it is staged in."""
+        times = self._groups
+        for v in s.around:
+            tile = self.sizes["Tk"] if v == s.loop and s.tiled else 1
+            times *= -(-self._trips[v] // tile)
+        widths = [w.value(self.sizes) for w in s.box.widths]
+        stride = self._strides[s.array][-1]
+        if not _along_rows(s, self.choice):
+            return times * prod(widths)
+        row = min(widths[-1], -(-widths[-1] * stride // SEGMENT))
+        return times * prod(widths[:-1]) * row
+
+    # ------------------------------------------------------------ numbers
+
+    @cached_property
+    def facts(self) -> Facts:
+        return Facts(self.nest)
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        return writes(self.nest.innermost.body)
+
+    @cached_property
+    def _trips(self) -> dict[str, int]:
+        """Iterations of every loop of the nest."""
+        return self._numbers[1]
+
+    @cached_property
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+        """What scalars are taken as, a counter as the middle of its range; iterations of loops."""
+        fn, trips = self.nest.function, dict[str, int]()
+        values = {p.name: NOMINAL for p in fn.objects if not p.array}
+        root = at(fn, self.nest.path)
+        for _, s in walk((root,)):
+            if isinstance(s, For):
+                count = trips_to(s, s.hi)
+                total = None if count is None else to_expr(count)
+                trips[s.var] = max(0, _known(total, values, NOMINAL // 2))
+                middle = trips[s.var] // 2 * (value_of(s.step) or 1)
+                values[s.var] = _known(s.lo, values, 0) + middle
+        return values, trips
+
+    def _value(self, e: Expr) -> int:
+        return _known(e, self._numbers[0])
+
+    @cached_property
+    def _strides(self) -> dict[str, tuple[int, ...]]:
+        """Bytes from one index to the next in each dimension of the arrays in global memory."""
+        fn, orders = self.nest.function, self.layouts
+        return {a: strides(fn, a, self._value, orders.get(a)) for a in global_arrays(fn)}
+
+    def copied(self, array: str) -> int:
+        """The transactions of a copy of all of an array: read once, and written once."""
+        shape = global_arrays(self.nest.function)[array]
+        extents = [NOMINAL if d is None else self._value(d) for d in shape]
+        return 2 * -(-prod(extents) * min(self._strides[array]) // SEGMENT)
+
+
+def _touched(s: Stmt) -> Iterator[tuple[Load, bool]]:
+    """The elements that a statement itself reads and, with true, writes."""
+    target = s.target if isinstance(s, Assign) and isinstance(s.target, Load) else None
+    if isinstance(s, Assign) and target is not None:
+        yield target, True
+        if s.op:
+            yield target, False
+    for x in (x for e in stmt_exprs(s) for x in loads(e)):
+        if x is not target:
+            yield x, False
+
+
+def _along_rows(s: Stage, choice: Choice) -> bool:
+    """Whether a box spans several elements of a row of its array."""
+    moving = {d.loop for d in choice.dims}
+    for r in s.reads:
+        inside = [x.var for x in r.loops]
+        moving |= set(inside[inside.index(s.loop) :] if s.loop in inside else inside)
+    last = {poly(r.load.index[-1]) for r in s.reads}
+    return len(last) > 1 or any(p.mentions(v) for p in last for v in moving)
+
+
+def _known(e: Expr | None, values: Mapping[str, int], otherwise: int = NOMINAL) -> int:
+    """The value of an expression, or another number where it cannot be told."""
+    try:
+        return otherwise if e is None else evaluate(e, values)
+    except (KeyError, MalformedIR, ZeroDivisionError):
+        return otherwise

@@ -1,0 +1,156 @@
+"""Rounds of tiles: a device works on so many at once. Where the last round is nearly empty, or the
+only one is, smaller tiles give it more to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from loopxform.model.choice import Choice
+from loopxform.model.footprint import amount
+from loopxform.model.resources import Demand
+from loopxform.records import record
+from loopxform.targets.target import Limits
+from loopxform.transforms.mapping.few import Shape
+
+Sizes = Mapping[str, int]
+WARPS = 4
+"""Warps of a group that a smaller tile has at least."""
+
+FEWEST = 4
+"""Elements of a work-item along a loop that smaller tiles have at least."""
+
+WHOLE = (890, 170)
+"""The time that the largest tile takes, and to start."""
+
+_HALF, _LESS = Fraction(1, 2), Fraction(3, 4)
+
+SMALLER: tuple[tuple[dict[str, Fraction], int, tuple[int, int]], ...] = (
+    ({"Ty": _HALF}, 2, (477, 170)),
+    ({"Ty": _HALF, "Ry": Fraction(3, 2), "Rx": _LESS}, 1, (560, 176)),
+    ({"Ty": _HALF, "Ry": _LESS, "Rx": _LESS}, 2, (294, 173)),
+    ({"Ty": _HALF, "Ry": Fraction(5, 4), "Rx": _HALF}, 2, (322, 139)),
+    ({"Ty": _HALF, "Rx": _HALF}, 2, (270, 130)),
+    ({"Ty": _HALF, "Ry": _LESS, "Rx": _HALF}, 2, (211, 143)),
+    ({"Ty": _HALF, "Ry": _HALF, "Rx": _HALF}, 2, (172, 102)),
+)
+"""Smaller tiles: what becomes of sizes, how many times longer they are along the sequential loop,
+and their times. As measured on an H100 (docs/performance.md): of 205 kinds of tiles these few do
+nearly as well as the best kind for each size. The largest seems slower than it is, for where rows
+are no vectors the second serves in its place."""
+
+ARRANGED: tuple[tuple[dict[str, Fraction], int, int, tuple[int, int]], ...] = (
+    ({}, 2, 2, (835, 133)),
+    ({"Ty": _HALF, "Ry": Fraction(3, 2)}, 1, 3, (662, 126)),
+    ({"Ty": _HALF}, 2, 2, (425, 147)),
+)
+"""Tiles that the device copies on its own: what becomes of sizes, how many times longer they are,
+their buffers, and times."""
+
+FULL = 64
+"""Elements of a work-item that such tiles have at least."""
+
+
+@record
+class Tiling:
+    """Sizes, the shape of tiles that they make, and the buffers of a tile where it is copied by the
+    device on its own."""
+
+    sizes: dict[str, int]
+    shape: Shape
+    buffers: int = 1
+
+
+def shapes(
+    choice: Choice,
+    demand: Demand,
+    sizes: Sizes,
+    given: Sizes,
+    limits: Limits,
+    loops: tuple[str, ...],
+) -> list[Tiling]:
+    """The shapes of tiles along `loops` that a nest may have, the one of `sizes` first; it alone
+    where the recipe has no others, or the user says what tiles are."""
+    out = [Tiling(dict(sizes), _shape(choice, sizes, loops, WHOLE))]
+    has_all = {"Ty", "Tx", "Tk", "Ry", "Rx"} <= set(sizes)
+    if choice.recipe != "register" or not limits.compute_units or given or not has_all:
+        return out
+    if sizes["Ty"] * sizes["Tx"] // 2 < WARPS * limits.warp:
+        return out
+    for changes, longer, times in SMALLER:
+        less = _changed(sizes, changes, longer)
+        if less is not None and demand.broken(less, limits):
+            less = {**less, "Tk": sizes["Tk"]}
+        if less is None or demand.broken(less, limits) or any(t.sizes == less for t in out):
+            continue
+        out.append(Tiling(less, _shape(choice, less, loops, times)))
+    return out
+
+
+def arranged_shapes(
+    choice: Choice, demand: Demand, sizes: Sizes, limits: Limits, loops: tuple[str, ...]
+) -> list[Tiling]:
+    """The shapes of tiles that the device copies on its own, the largest first: they can be as long
+    as two buffers are where others have one. Those that do not fit are left out."""
+    items = sizes["Ty"] * sizes["Tx"] // 2
+    if not limits.compute_units or items < WARPS * limits.warp or sizes["Ry"] * sizes["Rx"] < FULL:
+        return []
+    out = []
+    for changes, longer, buffers, times in ARRANGED:
+        less = _changed(sizes, changes, longer)
+        if less is not None and not replace(demand, buffers=buffers).broken(less, limits):
+            out.append(Tiling(less, _shape(choice, less, loops, times), buffers))
+    return out
+
+
+def filled(
+    choice: Choice,
+    demand: Demand,
+    sizes: Sizes,
+    given: Sizes,
+    limits: Limits,
+    trips: Mapping[str, int | None],
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Smaller tiles where the iterations of the parallel loops (`trips`, by loop) make too few
+    groups for the device, if both are known; and why."""
+    out, notes = dict(sizes), list[str]()
+    counts = [n for n in trips.values() if n is not None]
+    if choice.recipe != "register" or not limits.compute_units or len(counts) < len(trips):
+        return out, ()
+    found = shapes(choice, demand, sizes, given, limits, tuple(trips))
+    if len(found) > 1:
+        best = quickest([t.shape for t in found], counts, limits.compute_units)
+        new = found[best].sizes
+        changed = ", ".join(f"{n} {out[n]} -> {new[n]}" for n in new if new[n] != out[n])
+        large = f"{found[0].shape.tiles(counts)} groups for {limits.compute_units} compute units"
+        return new, (f"{changed}: {large}",) if changed else ()
+    kept = [d.kept for d in choice.dims if d.kept and d.kept not in given]
+    while True:
+        groups = _shape(choice, out, tuple(trips), WHOLE).tiles(counts)
+        large_ones = [k for k in kept if out[k] > FEWEST]
+        if 4 * groups >= 3 * limits.compute_units or not large_ones:
+            return out, tuple(notes)
+        name = max(reversed(large_ones), key=lambda n: out[n])
+        units = f"{groups} groups for {limits.compute_units} compute units"
+        notes.append(f"{name} {out[name]} -> {out[name] // 2}: {units}")
+        out[name] //= 2
+
+
+def _changed(sizes: Sizes, changes: Mapping[str, Fraction], longer: int) -> dict[str, int] | None:
+    """Sizes of a smaller tile, if they are whole, and work-items have elements enough."""
+    new = {n: sizes[n] * by for n, by in changes.items()}
+    if any(x.denominator > 1 or (n[0] == "R" and x < FEWEST) for n, x in new.items()):
+        return None
+    return {**sizes, **{n: int(x) for n, x in new.items()}, "Tk": sizes["Tk"] * longer}
+
+
+def quickest(found: list[Shape], trips: list[int], units: int) -> int:
+    """Which of the shapes takes the least time (the step `few` asks the same)."""
+    times = [s.taken(trips, units) for s in found]
+    return times.index(min(times))
+
+
+def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...], times: tuple[int, int]) -> Shape:
+    tiles = {d.loop: amount(d.factors, sizes) for d in choice.dims}
+    return Shape(tuple(tiles.get(v, 1) for v in loops), *times)

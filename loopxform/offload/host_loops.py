@@ -1,0 +1,210 @@
+"""The nests of a whole function, and the loops and conditions of the host around them.
+
+    for t: { for i: A; for j: B }   ->  t is the host's, i and j are nests
+
+A loop that is not parallel becomes so where parallel loops inside it can change places with it, or
+its statements can have loops of their own.
+"""
+
+from __future__ import annotations
+
+from loopxform.analysis.host_scalars import computed_by_host, counting, host_scalars
+from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.nodes import Decl, For, If, Var
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import (
+    Path,
+    loops,
+    names,
+    perfect_nest,
+    walk,
+)
+from loopxform.ir.whiles import condition
+from loopxform.offload.array_expansion import own_arrays
+from loopxform.offload.index_set_splitting import apart_from_pivots
+from loopxform.offload.program_state import Place, Program, holds_nests, inner_places, is_flag
+from loopxform.offload.reductions import in_parts, reason
+from loopxform.offload.right_looking import by_columns
+from loopxform.offload.wavefront import wave_fronts
+from loopxform.prepare.parallel_band import prepare_at
+from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
+from loopxform.recipes.deriving import Work
+from loopxform.transforms import (
+    Derivation,
+    Distribute,
+    DistributeIf,
+)
+from loopxform.transforms.restructure.single import place_text
+
+PARALLEL = ("yes", "privatizable")
+
+
+def structure(program: Program, place: Place) -> None:
+    """Finds the nests of a body of the host, and the loops of the host among its
+    statements."""
+    n = 0
+    while n < len(program.statements(place)):
+        path, s = program.statements(place)[n]
+        loop = isinstance(s, For) and s.var not in program.nests and _changed(program, path, s)
+        if loop or (isinstance(s, If) and _guarded(program, path, s)):
+            n = 0
+            continue
+        n += 1
+    for n in range(len(program.statements(place))):
+        _, s = program.statements(place)[n]
+        if (isinstance(s, For) and s.var in program.hosts) or (
+            isinstance(s, If) and _chosen(program, s)
+        ):
+            for body in inner_places(s, place, n):
+                structure(program, body)
+
+
+def require_use(program: Program) -> None:
+    """A loop is the host's only where it holds a nest and the host can compute its bounds; else
+    one work-item runs all of it."""
+    known = _known(program)
+    for site in loops(program.fn):
+        s = site.loop
+        header = frozenset(n for e in counting(s) for n in names(e))
+        if s.var in program.hosts and not (header <= known and holds_nests(s)):
+            program.hosts.discard(s.var)
+            for _, x in walk((s,)):
+                if isinstance(x, For):
+                    program.nests.pop(x.var, None)
+                    program.hosts.discard(x.var)
+
+
+def _changed(program: Program, path: Path, s: For) -> bool:
+    """Makes a nest of the loop at `path`, or several loops of it; False where it stays."""
+    if s.var in program.hosts or s.var in program.why:
+        return False
+    split = not s.parallel and (_split(program, s) or own_arrays(program, s))
+    made = split or _nest(program, path, s) or in_parts(program, s) or _waves(program, s)
+    return made or _left(program, s)
+
+
+def _nest(program: Program, path: Path, s: For) -> bool:
+    try:
+        nest = prepare_at(program.derivation.titled(f"The nest of {s.var}"), path)
+    except (UnsupportedC, TransformError):
+        return False
+    program.derivation = nest.derivation
+    program.nests[nest.parallel[0]] = nest
+    return True
+
+
+def _waves(program: Program, s: For) -> bool:
+    """Makes parallel parts, or wave fronts, of a nest in a loop that holds nothing parallel."""
+    inside = [x for _, x in walk((s,)) if isinstance(x, For)]
+    if any(_spread(program, x) for x in inside):
+        return False
+    for x in inside[1:]:
+        apart = apart_from_pivots(program.derivation, x.var)
+        if apart is not None:
+            program.derivation = apart
+            return True
+    for x in reversed(inside):
+        columns = by_columns(program.derivation, x.var)
+        if columns is not None:
+            program.derivation = columns
+            return True
+    for x in inside:
+        found = wave_fronts(program.derivation, x.var)
+        if found is not None:
+            program.derivation, front, text = found
+            program.fronts[front] = text
+            return True
+    return False
+
+
+def _split(program: Program, s: For) -> bool:
+    """Gives the statements of a loop, or of the parallel loops perfectly nested in it, loops of
+    their own, where that makes more loops parallel."""
+    chain = perfect_nest(s)
+    statements = [x for x in chain[-1].body if not isinstance(x, Decl)]
+    inner = [x for x in statements if isinstance(x, For)]
+    apart = all(_parallel(program, x) for x in chain) and any(_spread(program, x) for x in inner)
+    if len(statements) < 2 or (_parallel(program, s) and not apart):
+        return False
+    for around in ((), tuple(x.var for x in inner)):
+        step = Distribute(tuple(x.var for x in chain), around)
+        if step.check(program.fn):
+            continue
+        titled = program.derivation.titled(f"The statements of {s.var} in loops of their own")
+        after = told_apart(titled.then(step))
+        if apart or _more(program, after):
+            program.derivation = after
+            return True
+    return False
+
+
+def _more(program: Program, after: Derivation) -> bool:
+    """Whether loops are parallel there that are not parallel now."""
+    known = {site.loop.var for site in loops(program.fn) if _parallel(program, site.loop)}
+    return any(v.parallel in PARALLEL and v.var not in known for v in judge(after.function))
+
+
+def _left(program: Program, s: For) -> bool:
+    """A loop that holds parallel ones is the host's, any other is run in order."""
+    verdict = program.verdicts().get(s.var)
+    why = _reason(s, verdict)
+    if s.var in program.fronts:
+        why = f"it counts wave fronts, {program.fronts[s.var]}"
+    program.why[s.var] = "; ".join(x for x in (why, program.hints.get(s.var)) if x)
+    inner = [x for _, x in walk(s.body) if isinstance(x, For)]
+    header = all(map(computed_by_host, counting(s)))
+    if header and not s.live_out and any(_spread(program, x) for x in inner):
+        program.hosts.add(s.var)
+    return False
+
+
+def _parallel(program: Program, s: For) -> bool:
+    verdict = program.verdicts().get(s.var)
+    return s.parallel or (verdict is not None and verdict.parallel in PARALLEL)
+
+
+def _spread(program: Program, s: For) -> bool:
+    """Whether a loop is parallel, and worth a kernel."""
+    return _parallel(program, s) and not has_few_iterations(s)
+
+
+def _guarded(program: Program, path: Path, s: If) -> bool:
+    """Gives the statements under a condition on data that condition; False where it stays."""
+    if _chosen(program, s) or not _holds_spread(program, s):
+        return False
+    w = Work(program.derivation.titled("Conditions on data inside the nests"), {})
+    done = w.attempt(DistributeIf(place_text(path)))
+    program.derivation = told_apart(w.derivation)
+    return done
+
+
+def _chosen(program: Program, s: If) -> bool:
+    """Whether a condition is the host's to ask."""
+    known = computed_by_host(s.cond) and names(s.cond) <= _known(program)
+    asked = known or is_flag(program.fn, s.cond)
+    return asked and _holds_spread(program, s)
+
+
+def _holds_spread(program: Program, s: If) -> bool:
+    inner = (x for _, x in walk((s,)) if isinstance(x, For))
+    return any(_spread(program, x) for x in inner)
+
+
+def _known(program: Program) -> frozenset[str]:
+    """Scalars of the host; the counters of its loops among them."""
+    return host_scalars(program.fn) | program.hosts
+
+
+def _reason(s: For, verdict: LoopVerdict | None) -> str:
+    cond = condition(s)
+    if cond is not None:
+        what = "data say so" if isinstance(cond, Var) else expr_text(cond)
+        return f"it goes on while {what}"
+    if verdict is None:
+        return "it cannot be mapped"
+    if verdict.reasons:
+        return verdict.reasons[0].message
+    if verdict.reductions:
+        return reason(verdict)
+    return "its loops cannot be mapped"

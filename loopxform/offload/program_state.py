@@ -1,0 +1,114 @@
+"""A whole function on its way to kernels: the derivation, and what its parts become."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.ir.nodes import Decl, Expr, For, Function, If, Stmt, Var
+from loopxform.ir.types import INT
+from loopxform.ir.visit import (
+    Path,
+    bodies,
+    declared,
+    walk,
+)
+from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.records import record
+from loopxform.schedule.params import Options
+from loopxform.source import Loc
+from loopxform.transforms import (
+    Derivation,
+)
+
+Place: TypeAlias = tuple[int, ...]
+"""Where a body of the host is: numbers of statements, declarations not counted (they come and go);
+-1, -2, ... stand for the else branches of the first statement, the second, ..."""
+
+
+@record
+class Part:
+    """What became of one part of the function: its loops, where it begins, what runs it, and
+    why. `loop` is a loop of the mapped program that tells where the part stands there."""
+
+    loop: str
+    loc: Loc | None
+    loops: tuple[str, ...]
+    kind: str
+    why: str
+    tiled: Tiled | None = None
+
+    def __repr__(self) -> str:
+        return f"<Part {self.loc or self.loop}: {self.kind}>"
+
+
+@dataclass
+class Program:
+    """The derivation under construction; loops are known by their names, which are their own.
+    `nests` are to become kernels, `hosts` loops of the host, `singles` run on one work-item or in
+    one group; `why` says so, `hints` what would change it. `partial` are nests of partial results,
+    `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
+    what they count, `fused` of nests what the user wrote apart, `widened` of loops which arrays
+    their iterations have copies of."""
+
+    derivation: Derivation
+    options: Options
+    parts: list[Part] = field(default_factory=list)
+    nests: dict[str, Nest] = field(default_factory=dict)
+    hosts: set[str] = field(default_factory=set)
+    singles: list[str] = field(default_factory=list)
+    why: dict[str, str] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
+    partial: dict[str, str] = field(default_factory=dict)
+    reducing: set[str] = field(default_factory=set)
+    fronts: dict[str, str] = field(default_factory=dict)
+    fused: dict[str, str] = field(default_factory=dict)
+    widened: dict[str, str] = field(default_factory=dict)
+    _judged: tuple[Function, dict[str, LoopVerdict]] | None = None
+
+    @property
+    def fn(self) -> Function:
+        return self.derivation.function
+
+    def verdicts(self) -> dict[str, LoopVerdict]:
+        """The verdict on each loop of the program as it is now."""
+        if self._judged is None or self._judged[0] is not self.fn:
+            self._judged = self.fn, {v.var: v for v in judge(self.fn)}
+        return self._judged[1]
+
+    def statements(self, place: Place) -> list[tuple[Path, Stmt]]:
+        """The statements of the function, of a loop, or of a branch of a condition, but for
+        declarations."""
+        found = _numbered(self.fn.body, ())
+        for number in place:
+            orelse = number < 0
+            path, outer = found[-1 - number if orelse else number]
+            found = _numbered(bodies(outer)[orelse], path, orelse=orelse)
+        return found
+
+
+def _numbered(
+    body: tuple[Stmt, ...], path: Path, *, orelse: bool = False
+) -> list[tuple[Path, Stmt]]:
+    """The statements of a body at `path`, each with its own path, but for declarations."""
+    every = (((*path, -1 - n if orelse else n), s) for n, s in enumerate(body))
+    return [(p, s) for p, s in every if not isinstance(s, Decl)]
+
+
+def inner_places(s: Stmt, place: Place, n: int) -> tuple[Place, ...]:
+    """The bodies of statement `n` of the body at `place`."""
+    orelse = ((*place, -1 - n),) if isinstance(s, If) and s.orelse else ()
+    return ((*place, n), *orelse)
+
+
+def is_flag(fn: Function, e: Expr) -> bool:
+    """Whether an expression is an int that the function declares: what the host can read back."""
+    own = declared(fn.body).get(e.name) if isinstance(e, Var) else None
+    return own is not None and own.type == INT and not own.shape
+
+
+def holds_nests(s: Stmt) -> bool:
+    """Whether a parallel loop is anywhere in a statement."""
+    return any(isinstance(x, For) and x.parallel for _, x in walk((s,)))

@@ -1,0 +1,160 @@
+"""Reductions to scalars in a whole function:
+
+    for k: s += e              ->  forall kk: part[kk/T] = the sum of T terms     a group for each
+                                   for c: s += part[c]                            one group
+    for i: for j: s += e       ->  forall i: part[i] = the sum over j             as any nest
+                                   for c: s += part[c]                            as above
+
+Up to T terms are reduced by one group at once. Where the order of the terms has to stay, a work-
+item reduces a chunk of fewer of them, and one work-item combines the partial results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from loopxform.analysis.verdict import LoopVerdict
+from loopxform.ir.names import fresh, outer_name
+from loopxform.ir.nodes import Decl, For, Function, Stmt
+from loopxform.ir.visit import Path, loops, names, perfect_nest, reads, resolve, walk, writes
+from loopxform.offload.program_state import Program
+from loopxform.prepare.parallel_band import Nest
+from loopxform.prepare.perfect_nest import has_few_iterations
+from loopxform.recipes.chunks import CHUNKS
+from loopxform.recipes.deriving import Work
+from loopxform.schedule.params import DEFAULTS
+from loopxform.transforms import Dissolve, Interleave, Privatise, Rfactor, Scalarise, Single
+from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.restructure.single import place_text
+
+TERMS = DEFAULTS["reduce"].Tk * CHUNKS
+"""Terms that a group reduces."""
+
+IN_ORDER = 512
+"""Terms that a work-item reduces in order."""
+
+FEW_RESULTS = 1024
+"""Results of a nest up to which a group for each of them is better than a work-item."""
+
+SHORT = 32
+"""Iterations that one work-item has run sooner than a group has shared them out."""
+
+
+def in_parts(program: Program, s: For) -> bool:
+    """Makes a nest of partial results of a loop that reduces, and a loop that combines them; False
+    where it stays as it is."""
+    verdict = program.verdicts().get(s.var)
+    if verdict is None or verdict.parallel != "reduction":
+        return False
+    w = Work(program.derivation.titled(f"Partial results of the loop over {s.var}"), {})
+    moving = next((r.array for r in verdict.reductions if not r.fixed), None)
+    if moving is not None:
+        text = (
+            "iterations update elements of {0} of their own choice (sum up copies of {0} for parts)"
+        )
+        program.hints[s.var] = text.format(moving)
+        return False
+    elements = tuple(r.array for r in verdict.reductions if r.array != r.var)
+    if elements and _in_scalars(program, s, elements):
+        return True
+    if not w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
+        return False
+    allowed = "reassociate" if program.options.reassociate else ""
+    problems = Rfactor(s.var, "1", allowed).check(w.fn)
+    if problems:
+        program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
+        return False
+    by_group = not Interleave(s.var, str(DEFAULTS["reduce"].Tx), allowed).check(w.fn)
+    size = _chunk(s, TERMS if by_group else IN_ORDER)
+    combined = s.var
+    if size is not None:
+        before, chunk = w.fn, s.var if size == 1 else outer_name(w.fn, s.var)
+        if not w.attempt(Rfactor(s.var, str(size), allowed)) or not _has_room(before, w.fn):
+            return False
+        made = {x.loop.var for x in loops(w.fn)} - {x.loop.var for x in loops(before)}
+        (combined,) = made - {chunk}
+        program.partial[chunk] = f"partial results of {reason(verdict)}"
+        if size != 1:
+            program.why[combined] = f"combines {program.partial[chunk]}"
+    if by_group:
+        program.reducing.add(combined)
+    program.derivation = w.derivation
+    return size is not None
+
+
+def _in_scalars(program: Program, s: For, arrays: tuple[str, ...]) -> bool:
+    """Keeps the elements that a loop reduces to in scalars, from before it to after it."""
+    w = Work(program.derivation.titled(f"Scalars for the elements that {s.var} reduces to"), {})
+    once = fresh(w.fn, "once")
+    place = place_text(resolve(w.fn, s.var)[0].path)
+    kept = (Scalarise(array, once) for array in dict.fromkeys(arrays))
+    done = w.attempt(Single(place, "1", once), *kept, Dissolve(once))
+    program.derivation = w.derivation
+    return done
+
+
+def reason(verdict: LoopVerdict) -> str:
+    """`a reduction of s (+)`."""
+    texts = (f"{r.var} ({r.op})" for r in verdict.reductions)
+    return f"a reduction of {', '.join(dict.fromkeys(texts))}"
+
+
+def _chunk(s: For, most: int) -> int | None:
+    """Iterations of a chunk, None where the loop has not more than `most`. The partial results of
+    loops inside are those of single iterations."""
+    if any(isinstance(x, For) and not has_few_iterations(x) for _, x in walk(s.body)):
+        return 1
+    return None if _known_trips(s, most) <= most else most
+
+
+def _known_trips(s: For, otherwise: int) -> int:
+    """How often a loop runs; more than `otherwise` where that is not known."""
+    fixed = fixed_trips(s)
+    known = fixed[0].value if fixed else None
+    return otherwise + 1 if known is None else known
+
+
+def _has_room(before: Function, after: Function) -> bool:
+    """Whether the extents of the new arrays are known before the first kernel."""
+    fixed = frozenset(p.name for p in after.objects if not p.array) - writes(after.body)
+    known = {s.name for _, s in walk(before.body) if isinstance(s, Decl)}
+    made = (s for _, s in walk(after.body) if isinstance(s, Decl) and s.name not in known)
+    return all(names(d) <= fixed for s in made for d in s.shape)
+
+
+def few_results(program: Program, nest: Nest) -> bool:
+    """Whether a nest may have a group for each result: partial results, or few."""
+    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    total = prod(_known_trips(x, FEW_RESULTS) for x in chain)
+    return nest.parallel[0] in program.partial or total <= FEW_RESULTS
+
+
+def is_group_work(program: Program, body: Iterable[Stmt]) -> bool:
+    """Whether one of the statements is a reduction that is worth a group."""
+    return any(_is_reduced(program, s) for s in body)
+
+
+def one_run(program: Program, found: list[tuple[Path, Stmt]]) -> list[tuple[Path, Stmt]]:
+    """As many of the statements as go into one kernel: a reduction goes with what it does not
+    depend on, and with no other long loop."""
+    done: list[tuple[Path, Stmt]] = []
+    for path, s in found:
+        earlier = [x for _, x in done]
+        if _is_reduced(program, s):
+            needed = writes(tuple(earlier)) & (reads((s,)) - writes((s,)))
+            if needed or any(map(_is_long, earlier)):
+                break
+        elif _is_long(s) and is_group_work(program, earlier):
+            break
+        done.append((path, s))
+    return done
+
+
+def _is_reduced(program: Program, s: Stmt) -> bool:
+    return isinstance(s, For) and s.var in program.reducing and _is_long(s)
+
+
+def _is_long(s: Stmt) -> bool:
+    held = (x for _, x in walk((s,)) if isinstance(x, For))
+    return any(_known_trips(x, SHORT) > SHORT for x in held)

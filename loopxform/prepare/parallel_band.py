@@ -1,0 +1,346 @@
+"""Bringing a nest into the form the tile recipes start from: foralls outside, redomap inside.
+
+    forall i: forall j: { code1; for k: redomap; code2 }
+
+Sequential loops move inside parallel ones, scalars become private, an element that is accumulated
+in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.errors import UnsupportedC
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
+from loopxform.ir.visit import (
+    LoopSite,
+    Path,
+    at,
+    counters,
+    declared,
+    loads,
+    names,
+    perfect_nest,
+    reads,
+    replace_at,
+    resolve,
+    stmt_exprs,
+    walk,
+    writes,
+)
+from loopxform.prepare.perfect_nest import (
+    distributed,
+    has_few_iterations,
+    nests,
+    require_names,
+    sunk,
+    told_apart,
+)
+from loopxform.records import record
+from loopxform.transforms import (
+    Derivation,
+    DistributeGuard,
+    Enclose,
+    Expand,
+    Interchange,
+    Normalise,
+    Parallelise,
+    Privatise,
+    Reverse,
+    Scalarise,
+    Sink,
+    Widen,
+)
+
+
+@record
+class Nest:
+    """A prepared nest: its parallel loops, outermost first, and where it stands."""
+
+    derivation: Derivation
+    parallel: tuple[str, ...]
+    path: tuple[int, ...]
+
+    @property
+    def function(self) -> Function:
+        return self.derivation.function
+
+    def of(self, derivation: Derivation) -> Nest:
+        """The same loops in a program derived further."""
+        (site,) = resolve(derivation.function, self.parallel[0])
+        return replace(self, derivation=derivation, path=site.path)
+
+    @property
+    def outermost(self) -> For:
+        """The loop that holds the nest."""
+        return _loop(self.function, self.path)
+
+    @property
+    def innermost(self) -> For:
+        """The innermost parallel loop, whose body is code1 redomap code2."""
+        return perfect_nest(self.outermost)[len(self.parallel) - 1]
+
+
+def only_nest(fn: Function) -> LoopSite:
+    """The one loop nest of the function. Raises UnsupportedC for anything that is not modelled,
+    for no nest, and for statements around it that a kernel cannot replace."""
+    for _, s in walk(fn.body):
+        if isinstance(s, Opaque):
+            raise UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
+    nests = [(n, s) for n, s in enumerate(fn.body) if isinstance(s, For)]
+    inside = next((s for _, s in walk(fn.body) if isinstance(s, For)), None)
+    if not nests and inside is not None:
+        raise UnsupportedC(
+            f"the loop nest of '{fn.name}' is inside an if",
+            loc=inside.origin.loc,
+            code="LX060",
+            help="move the nest into a function of its own and call that in the if; a loop without "
+            "iterations needs no if",
+        )
+    if not nests:
+        raise UnsupportedC(
+            f"function '{fn.name}' has no loop nest",
+            loc=fn.origin.loc,
+            code="LX060",
+            help="name another function: --function NAME, or file[NAME] in Python",
+        )
+    others = [s for s in fn.body if not isinstance(s, Decl) and not _ends(s)]
+    extra = next((s for s in others if s is not nests[0][1]), None)
+    if extra is not None:
+        kind = "a second loop nest" if isinstance(extra, For) else "a statement outside the nest"
+        raise UnsupportedC(
+            f"function '{fn.name}' has {kind}",
+            loc=extra.origin.loc,
+            code="LX061",
+            help="move the nest into a function of its own, or use loopxform offload",
+        )
+    return LoopSite((nests[0][0],), nests[0][1])
+
+
+def _ends(s: Stmt) -> bool:
+    """A `return;` at the end, which says nothing."""
+    return isinstance(s, Return) and s.value is None
+
+
+def prepare(derivation: Derivation, *, every: bool = False) -> Nest:
+    """The one nest of a function: its loops that can be parallel are foralls, outermost, each step
+    checked; inner ones of a few iterations only where `every` asks for them.
+
+    Raises UnsupportedC where there is not one nest, or no loop of it is parallel, with the reason
+    of the outermost.
+    """
+    alone = _alone(derivation)
+    return prepare_at(alone, nests(alone.function)[0].path, every=every)
+
+
+def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
+    """The nest of a function, or several where loops inside it become nests of their own (of one
+    derivation). Raises UnsupportedC as `prepare` does."""
+    whole = _alone(derivation)
+    (site,) = nests(whole.function)
+    parts = distributed(whole, site.loop.var)
+    found = []
+    for number in range(len(nests(parts.function))):
+        parts = sunk(parts, nests(parts.function)[number].loop.var)
+        found.append(prepare_at(parts, nests(parts.function)[number].path))
+        parts = found[-1].derivation
+    return tuple(n.of(parts) for n in found)
+
+
+def _alone(derivation: Derivation) -> Derivation:
+    """The program with scalars that are computed around its loops computed inside them. Raises
+    UnsupportedC where there is anything but one nest."""
+    derivation = derivation.titled("Listing 2: Outer loops parallelized")
+    for site in nests(derivation.function)[:1]:
+        step = Sink(site.loop.var)
+        before = derivation.function.body[: site.path[0]]
+        if not all(isinstance(s, Decl) for s in before) and not step.check(derivation.function):
+            derivation = derivation.then(step)
+    derivation = sunk(derivation, only_nest(derivation.function).loop.var)
+    require_names(told_apart(derivation).function)
+    return derivation
+
+
+def prepare_at(derivation: Derivation, path: Path, *, every: bool = False) -> Nest:
+    """As `prepare`, the nest at `path`: of several, no two have loops of one name."""
+    derivation = _parallel_outwards(derivation, path)
+    chain = perfect_nest(_loop(derivation.function, path))
+    verdicts = {
+        v.var: v for v in judge(derivation.function, inlined=True) if v.path[: len(path)] == path
+    }
+    wanted = []
+    for loop in chain:
+        if verdicts[loop.var].parallel not in ("yes", "privatizable"):
+            break
+        wanted.append(loop.var)
+    if not wanted:
+        raise _not_parallel(derivation.function, [verdicts[loop.var] for loop in chain])
+    wanted = wanted if every else _worth_spreading(chain, wanted)
+    needed = frozenset(name for v in wanted for name in verdicts[v].shared)
+    derivation = _private_storage(derivation, path, wanted, needed)
+    for var in wanted:
+        derivation = _upwards(_forall(derivation, var), var)
+    for n in range(len(wanted)):
+        derivation = _boxed(derivation, wanted, n)
+    derivation = told_apart(derivation)
+    return Nest(derivation, tuple(wanted), resolve(derivation.function, wanted[0])[0].path)
+
+
+def _forall(derivation: Derivation, var: str) -> Derivation:
+    (site,) = resolve(derivation.function, var)
+    return derivation if site.loop.parallel else derivation.then(Parallelise(var))
+
+
+def alone(derivation: Derivation) -> Nest | None:
+    """A reduction with no parallel loop around it, as a nest of one iteration; None where the
+    function is anything else. Raises UnsupportedC where that cannot be prepared."""
+    fn = derivation.function
+    nests = [(n,) for n, s in enumerate(fn.body) if isinstance(s, For)]
+    if len(nests) != 1 or any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+        return None
+    (verdict,) = (v for v in judge(fn, inlined=True) if v.path == nests[0])
+    step = Enclose(verdict.var)
+    if verdict.parallel != "reduction" or step.check(fn):
+        return None
+    return prepare(derivation.titled("Listing 2: A nest of one iteration").then(step))
+
+
+def _worth_spreading(chain: tuple[For, ...], wanted: list[str]) -> list[str]:
+    """Without innermost loops of a few iterations (colours, coordinates)."""
+    for loop in reversed(chain[: len(wanted)]):
+        if not has_few_iterations(loop) or len(wanted) < 2:
+            break
+        wanted = wanted[:-1]
+    return wanted
+
+
+def with_guards_inside(nest: Nest) -> Nest:
+    """The nest with a guard that fills it at every statement instead."""
+    step = DistributeGuard(nest.parallel[-1])
+    if step.check(nest.function):
+        return nest
+    return replace(nest, derivation=nest.derivation.then(step))
+
+
+def _boxed(derivation: Derivation, wanted: list[str], n: int) -> Derivation:
+    """A triangular domain becomes a box with a guard inside the innermost loop, where it can."""
+    before, var = derivation, wanted[n]
+    (site,) = resolve(derivation.function, var)
+    over = tuple(v for v in wanted[:n] if v in names(site.loop.lo) | names(site.loop.hi))
+    steps = [Widen(var, over), *(DistributeGuard(v) for v in wanted[n:-1])]
+    for step in steps if over else ():
+        if step.check(derivation.function):
+            return before
+        derivation = derivation.then(step)
+    return derivation
+
+
+def _upwards(derivation: Derivation, var: str) -> Derivation:
+    """A parallel loop that counts downwards counts upwards."""
+    (site,) = resolve(derivation.function, var)
+    if (value_of(site.loop.step) or 1) > 0:
+        return derivation
+    step = Reverse(var)
+    return derivation.then(Normalise(var) if step.check(derivation.function) else step)
+
+
+def _loop(fn: Function, path: tuple[int, ...]) -> For:
+    loop = at(fn, path)
+    assert isinstance(loop, For)
+    return loop
+
+
+def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivation:
+    """Swaps a sequential loop with a parallel one directly inside it, while that is legal."""
+    for _ in range(16):
+        verdicts = {v.var: v.parallel for v in judge(derivation.function, inlined=True)}
+        chain = perfect_nest(_loop(derivation.function, path))
+        swaps = [
+            Interchange(outer.var, inner.var)
+            for outer, inner in pairwise(chain)
+            if verdicts.get(outer.var) not in ("yes", "privatizable")
+            and verdicts.get(inner.var) in ("yes", "privatizable")
+        ]
+        legal = [s for s in swaps if not s.check(derivation.function)]
+        if not legal:
+            return derivation
+        derivation = derivation.then(legal[0])
+    return derivation
+
+
+def _private_storage(
+    derivation: Derivation, path: Path, parallel: list[str], needed: frozenset[str]
+) -> Derivation:
+    """Declares inside the innermost parallel loop what each iteration writes for itself: scalars,
+    and the arrays among those that are `needed`. An array that has no fixed size gets an element
+    for each iteration."""
+    innermost, fn = parallel[-1], derivation.function
+    chain = perfect_nest(_loop(fn, path))
+    body = chain[len(parallel) - 1].body
+    beside = replace_at(fn, path, ()).body
+    outside = declared(beside)
+    used = (writes(body) | reads(body)) - counters(fn)
+    for name in (n for n in outside if n in used):
+        private = Privatise(name, innermost)
+        shared = name in reads(beside) | writes(beside) and private.check(derivation.function)
+        if shared or (outside[name].shape and name not in needed):
+            continue
+        derivation = derivation.then(private)
+        if any(value_of(d) is None for d in outside[name].shape):
+            derivation = derivation.then(Expand(name, tuple(parallel)))
+    arrays = {p.name for p in fn.objects if p.array} | {n for n, s in outside.items() if s.shape}
+    for array in _accumulated(body, arrays):
+        step = Scalarise(array, innermost)
+        if not step.check(derivation.function):
+            derivation = derivation.then(step)
+    return derivation
+
+
+def _accumulated(body: tuple[object, ...], arrays: set[str]) -> list[str]:
+    """Those of the arrays that a loop inside the body both reads and writes."""
+    out: dict[str, None] = {}
+    for s in body:
+        if not isinstance(s, For):
+            continue
+        for _, inner in walk(s.body):
+            if isinstance(inner, Assign) and isinstance(inner.target, Load):
+                array = inner.target.array
+                read = {x.array for e in stmt_exprs(inner)[1:] for x in loads(e)}
+                if array in arrays and (inner.op or array in read):
+                    out[array] = None
+    return list(out)
+
+
+def _not_judged(loop: For) -> UnsupportedC:
+    """A loop in the place of a call is judged where the function that is called is defined."""
+    return UnsupportedC(
+        f"the loop over '{loop.var}' stands in the place of a call",
+        loc=loop.origin.loc,
+        code="LX062",
+        help="write the loop in this function",
+    )
+
+
+def _not_parallel(fn: Function, verdicts: list[LoopVerdict]) -> UnsupportedC:
+    """The reason of the outermost loop; an answer where the others are refuted as well."""
+    verdict = verdicts[0]
+    notes = [f"{r.code}: {r.message}" for r in verdict.reasons]
+    error = UnsupportedC(
+        f"no loop of the nest in '{fn.name}' can run in parallel ({verdict.var}: "
+        f"{verdict.parallel})",
+        loc=verdict.loc,
+        code="LX062",
+        notes=notes,
+        help=f"loopxform check --function {fn.name} shows the dependence matrix",
+    )
+    if all(v.parallel in ("no", "reduction") for v in verdicts):
+        error.status = 1
+    return error
+
+
+def sequential(body: tuple[Stmt, ...]) -> list[For]:
+    """The loops of a body that are not parallel."""
+    return [s for s in body if isinstance(s, For) and not s.parallel]

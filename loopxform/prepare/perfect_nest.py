@@ -1,0 +1,250 @@
+"""Perfect nests out of loops that statements stand beside.
+
+    for i: { t = e; for j: S(t) }      -> for i: for j: { t = e; S(t) }
+    for i: { A; s = r; for j: S(s) }   -> s[I]; for i: { A; s[i] = r }  for i: for j: S(s[i])
+
+Statements without loops in front of a parallel loop are computed in each of its iterations; what
+cannot be, or is too much to be computed again, gets a nest of its own, as do statements behind the
+loop: a kernel each, arrays of the device between them. Loops of a few iterations stay where they
+are: they run in a work-item.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from loopxform.analysis.verdict import judge
+from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.affine import value_of
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Decl, For, Function, Stmt
+from loopxform.ir.visit import (
+    LoopSite,
+    declared,
+    loads,
+    loops,
+    names,
+    perfect_nest,
+    reads,
+    resolve,
+    writes,
+)
+from loopxform.transforms import (
+    Derivation,
+    Distribute,
+    Expand,
+    Interchange,
+    Parallelise,
+    Privatise,
+    Rename,
+    Scalarise,
+    Sink,
+)
+from loopxform.transforms.edges.bounds import fixed_trips
+
+FEW = 8
+"""An inner parallel loop of at most so many iterations, known in advance, runs in a work-item."""
+
+
+def has_few_iterations(loop: For) -> bool:
+    """Whether it has at most FEW, as can be told in advance."""
+    fixed = fixed_trips(loop)
+    return fixed is not None and not fixed[1] and (fixed[0].value or FEW + 1) <= FEW
+
+
+def told_apart(derivation: Derivation) -> Derivation:
+    """Loops one after the other that count with the same name get names of their own, but for one
+    that leaves its count in the variable."""
+    while True:
+        fn = derivation.function
+        times = Counter(s.loop.var for s in loops(fn))
+        shared = next((v for v, n in times.items() if n > 1), None)
+        if shared is None:
+            return derivation
+        name = fresh(fn, shared)
+        later = (Rename(f"{shared}#{n}", name) for n in (*range(2, times[shared] + 1), 1))
+        step = next((s for s in later if not s.check(fn)), None)
+        if step is None:
+            return derivation
+        derivation = derivation.then(step)
+
+
+def require_names(fn: Function) -> None:
+    """Loops that count with one variable and leave their count in it cannot be told apart. Raises
+    UnsupportedC."""
+    seen: set[str] = set()
+    for site in loops(fn):
+        if site.loop.var in seen:
+            raise UnsupportedC(
+                f"several loops count with '{site.loop.var}', which is read after one of them",
+                loc=site.loop.origin.loc,
+                code="LX130",
+                help=f"copy the last value of {site.loop.var} to another variable",
+            )
+        seen.add(site.loop.var)
+
+
+# ---------------------------------------------------------------- sinking
+
+
+def sunk(derivation: Derivation, outermost: str) -> Derivation:
+    """What stands between the loops of a nest and only computes scalars is sunk into the inner
+    ones, as far as that brings parallel loops together."""
+    done = named = told_apart(derivation)
+    outer = outermost
+    while True:
+        loop = _loop(done.function, outer)
+        inner = [s for s in loop.body if isinstance(s, For)]
+        if len(inner) == 1 and len(loop.body) > 1:
+            made = _joined(done, outer, inner[0])
+            if made is None:
+                break
+            done = made
+        elif len(inner) != 1:
+            break
+        outer = inner[0].var
+    return derivation if done is named else done
+
+
+def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None:
+    """The two loops as a perfect nest, where both are parallel or can change places."""
+    parallel = _parallel(derivation.function)
+    if inner.var not in parallel or not _worth_spreading(derivation.function, inner):
+        return None
+    try:
+        derivation = _inwards(_private(derivation, outer), outer, inner.var)
+        if len(_loop(derivation.function, outer).body) > 1:
+            derivation = derivation.then(Sink(inner.var))
+    except TransformError:
+        return None
+    if len(_loop(derivation.function, outer).body) > 1:
+        return None
+    swap = Interchange(outer, inner.var)
+    return None if outer not in parallel and swap.check(derivation.function) else derivation
+
+
+def _private(derivation: Derivation, loop: str) -> Derivation:
+    """What the function declares and the statements directly in a loop set is declared in it.
+    Raises TransformError."""
+    beside = tuple(s for s in _loop(derivation.function, loop).body if not isinstance(s, For))
+    for s in derivation.function.body:
+        if isinstance(s, Decl) and s.name in writes(beside):
+            derivation = derivation.then(Privatise(s.name, loop))
+    return derivation
+
+
+def _inwards(derivation: Derivation, outer: str, inner: str) -> Derivation:
+    """What the body of `outer` declares and only the loop `inner` uses is declared in that. Raises
+    TransformError."""
+    body = _loop(derivation.function, outer).body
+    beside = _used(tuple(s for s in body if not (isinstance(s, For) and s.var == inner)))
+    for s in body:
+        if isinstance(s, Decl) and s.name not in beside:
+            derivation = derivation.then(Privatise(s.name, inner))
+    return derivation
+
+
+# ---------------------------------------------------------------- distribution
+
+
+def distributed(derivation: Derivation, outermost: str) -> Derivation:
+    """Long parallel loops that stand beside other statements in the innermost loop of a perfect
+    nest become nests of their own, where every loop around them is parallel."""
+    named = told_apart(derivation)
+    chain = perfect_nest(_loop(named.function, outermost))
+    parallel = _parallel(named.function)
+    apart = tuple(
+        s.var
+        for s in chain[-1].body
+        if isinstance(s, For) and s.var in parallel and _worth_spreading(named.function, s)
+    )
+    whole = len(_statements(chain[-1])) == 1
+    if whole or not apart or not parallel.issuperset(x.var for x in chain):
+        return derivation
+    try:
+        return _cut(named, tuple(x.var for x in chain), apart) or derivation
+    except TransformError:
+        return derivation
+
+
+def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Derivation | None:
+    """The loops `apart` in the innermost loop of `chain`, and what stands between them, each in a
+    copy of the loops of the chain; None where they share arrays that a work-item can keep. Raises
+    TransformError."""
+    innermost = chain[-1]
+    set_inside = writes(_loop(w.function, innermost).body)
+    for s in w.function.body:
+        if isinstance(s, Decl) and s.name in set_inside:
+            w = w.then(Privatise(s.name, innermost))
+    for v in chain:
+        w = w.then(Parallelise(v))
+    for v in apart:
+        w, step = _inwards(w, innermost, v), Sink(v)
+        w = w if step.check(w.function) else w.then(step)
+    shared = _shared(_loop(w.function, innermost), apart)
+    own = declared(w.function.body)
+    if any(own[n].shape and all(value_of(d) is not None for d in own[n].shape) for n in shared):
+        return None
+    for name in shared:
+        w = w.then(Expand(name, chain))
+    if len(_statements(_loop(w.function, innermost))) > 1:
+        w = w.then(Distribute(chain, apart))
+    return _in_scalars(told_apart(w), shared)
+
+
+def _shared(loop: For, apart: tuple[str, ...]) -> list[str]:
+    """What the body declares and more than one of the parts uses that it is cut into."""
+    parts: list[tuple[Stmt, ...]] = [()]
+    for s in _statements(loop):
+        if isinstance(s, For) and s.var in apart:
+            parts += [(s,), ()]
+        else:
+            parts[-1] = (*parts[-1], s)
+    own = [s.name for s in loop.body if isinstance(s, Decl)]
+    return [n for n in own if sum(n in _used(p) for p in parts) > 1]
+
+
+def _in_scalars(w: Derivation, expanded: list[str]) -> Derivation:
+    """A nest that sets an element of an expanded array computes it in a scalar, which starts
+    without the element: it has no value yet."""
+    for outermost in nests(w.function):
+        var = perfect_nest(outermost.loop)[-1].var
+        for name in expanded:
+            step = Scalarise(name, var, fresh(w.function, f"{name}_acc"))
+            if name in writes(_loop(w.function, var).body) and not step.check(w.function):
+                made = w.then(step)
+                w = w if name in reads(_loop(made.function, var).body) else made
+    return w
+
+
+def _worth_spreading(fn: Function, loop: For) -> bool:
+    """Whether a parallel loop can have work-items of its own, and many: its bounds are known before
+    the nest, but for the variables of the loops around it."""
+    bounds = (loop.lo, loop.hi, loop.step)
+    changed = writes(fn.body) | declared(fn.body).keys()
+    known = not any(names(e) & changed or any(loads(e)) for e in bounds)
+    return known and not has_few_iterations(loop)
+
+
+def nests(fn: Function) -> tuple[LoopSite, ...]:
+    """The loops of a function that stand in no other statement."""
+    return tuple(s for s in loops(fn) if len(s.path) == 1)
+
+
+def _statements(loop: For) -> list[Stmt]:
+    return [s for s in loop.body if not isinstance(s, Decl)]
+
+
+def _used(body: tuple[Stmt, ...]) -> frozenset[str]:
+    return reads(body) | writes(body)
+
+
+def _parallel(fn: Function) -> frozenset[str]:
+    """The loops that can run in parallel, at most once their scalars are private."""
+    return frozenset(
+        v.var for v in judge(fn, inlined=True) if v.parallel in ("yes", "privatizable")
+    )
+
+
+def _loop(fn: Function, var: str) -> For:
+    return resolve(fn, var)[0].loop

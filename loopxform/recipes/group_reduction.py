@@ -1,0 +1,80 @@
+"""A reduction by the work-items of one group:
+
+    forall i: { code1; for k: s += e; code2 }
+ -> forall i (a group): part[Tx]
+      forall t: part[t] = sum of every Tx-th e from the t-th on        neighbours read neighbours
+      forall t < F: part2[t] = sum of every F-th part                  barriers between
+      { code1; for c < F: s += part2[c]; code2 }                       the first work-item
+
+(Seed 000, section 7.3.1, where there are few results.)
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+from loopxform.errors import UnsupportedC
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Assign, Decl, For, Stmt, Var
+from loopxform.ir.visit import declared, walk
+from loopxform.prepare.parallel_band import Nest, sequential
+from loopxform.recipes.deriving import Work
+from loopxform.transforms import Enclose, Interleave, MapTo, Parallelise, Share
+
+FEWEST = 16
+"""Partial results that one work-item combines by itself."""
+
+
+def in_group(w: Work, nest: Nest, *, reassociate: bool = False) -> None:
+    """Maps each iteration of the parallel loops to a group of Tx work-items. Raises UnsupportedC
+    where there is not one sequential loop or what is before it is no work of all work-items,
+    TransformError where a step is refused."""
+    allowed = "reassociate" if reassociate else ""
+    known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
+    w.stage("Partial results of the work-items of a group")
+    w.do(Interleave(_reduction(w, nest).var, w.size("Tx"), allowed))
+    if w.sizes["Tx"] > FEWEST:
+        fan = 1 << (isqrt(w.sizes["Tx"] - 1).bit_length())
+        w.do(Interleave(_reduction(w, nest).var, str(fan), allowed))
+    first = fresh(w.fn, "once")
+    w.do(Enclose(_reduction(w, nest).var, first), Parallelise(first))
+    body = _body(w, nest)
+    _require_common(nest, body)
+    w.stage("Mapping each result to a group")
+    w.do(*(MapTo(v, "group.x") for v in nest.parallel))
+    w.do(*(MapTo(s.var, "thread.x") for s in body if isinstance(s, For)))
+    made = (s for s in body if isinstance(s, Decl) and s.shape and s.name not in known)
+    w.do(*(Share(s.name) for s in made))
+
+
+def _body(w: Work, nest: Nest) -> tuple[Stmt, ...]:
+    return Nest(w.derivation, nest.parallel, nest.path).innermost.body
+
+
+def _reduction(w: Work, nest: Nest) -> For:
+    """The only sequential loop."""
+    found = sequential(_body(w, nest))
+    if len(found) == 1:
+        return found[0]
+    raise UnsupportedC(
+        f"{len(found)} sequential loops inside the parallel ones, not one",
+        loc=nest.innermost.origin.loc,
+        code="LX063",
+        help="distribute the parallel loops around each of them",
+    )
+
+
+def _require_common(nest: Nest, body: tuple[Stmt, ...]) -> None:
+    """What is before the partial results is computed by every work-item: it may not write to
+    memory, nor set what is declared further out."""
+    before = [s for s in body if not (isinstance(s, For) and s.parallel)]
+    own = declared(body)
+    for _, s in walk(tuple(before)):
+        if isinstance(s, Assign) and not (isinstance(s.target, Var) and s.target.name in own):
+            name = s.target.name if isinstance(s.target, Var) else s.target.array
+            raise UnsupportedC(
+                f"'{name}' is written before the reduction that needs it",
+                loc=s.origin.loc or nest.innermost.origin.loc,
+                code="LX063",
+                help="write it in a nest of its own",
+            )

@@ -1,0 +1,236 @@
+"""Vectors between memories, tiles fetched ahead, offsets in 32 bits, and which work-items are
+neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import gcd
+
+from loopxform.errors import TransformError
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite, Path, at, loads, loops, perfect_nest, resolve
+from loopxform.model.choice import Choice
+from loopxform.recipes.deriving import Loops, Work
+from loopxform.recipes.relayout_kernels import mapped_copy
+from loopxform.schedule.params import Options
+from loopxform.targets.target import Limits
+from loopxform.transforms import (
+    Asynchronous,
+    Bands,
+    Cyclic,
+    Lanes,
+    Narrow,
+    Pack,
+    Pipeline,
+    Preload,
+    Serpentine,
+    Settle,
+    StoreVectors,
+    Vectorise,
+    Version,
+)
+from loopxform.transforms.latency.store_vectors import in_memory, stored
+from loopxform.transforms.latency.vectors import VECTOR_BYTES, Found, copies, widest
+from loopxform.transforms.mapping.shapes import all_shapes
+
+
+def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
+    """The options, what they leave open as the device has it for tiles of registers."""
+    if options.asynchronous and options.stages is None:
+        options = replace(options, stages=2)
+    if choice.recipe != "register":
+        return options
+    return replace(
+        options,
+        narrow=limits.narrow if options.narrow is None else options.narrow,
+        vector=limits.at_once if options.vector is None else options.vector,
+        stages=limits.stages if options.stages is None else options.stages,
+        lanes=limits.rectangle if options.lanes is None else options.lanes,
+        pack=limits.pack if options.pack is None else options.pack,
+    )
+
+
+MANY_WARPS = 8
+"""Of a group; tiles of smaller groups are padded, where they are of words of 4 bytes at most: the
+registers of an epilogue would leave room for fewer groups."""
+
+FEW_ELEMENTS = 16
+"""Of a work-item; with more of them, those of small groups read ahead: their warps are few, and
+hide little of what one waits for."""
+
+
+def in_registers(
+    options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int]
+) -> Options:
+    """The options, with what they leave open as register tiles of these sizes have it best: how
+    many rows they are walked in, whether they are read ahead, and whether partial tiles are padded
+    (docs/performance.md)."""
+    if choice.recipe != "register":
+        return options
+    elements = sizes.get("Ry", 1) * sizes.get("Rx", 1)
+    few = sizes["Ty"] * sizes["Tx"] < MANY_WARPS * limits.warp
+    words = all(s.item_bytes <= 4 for s in choice.stages)
+    ahead = few and words and elements > FEW_ELEMENTS
+    columns = sizes.get("Ry", 1) >= limits.serpentine and (ahead or not few)
+    rows = limits.serpentine if columns else min(2, limits.serpentine)
+    padded = few and words and (options.stages or 1) > 1
+    return replace(
+        options,
+        serpentine=rows if options.serpentine is None else options.serpentine,
+        preload=limits.preload and ahead if options.preload is None else options.preload,
+        pad=padded if options.pad is None else options.pad,
+    )
+
+
+def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
+    """With several `options.stages` tiles are fetched ahead, with more than two, or
+    `options.asynchronous`, past the registers; with `options.preload` they are read ahead too;
+    registers are walked there and back in `options.serpentine` rows, groups in `options.bands`;
+    work-items stand in rectangles of `options.lanes` and get their elements `options.cyclic` at a
+    time, those of a vector where nothing is asked."""
+    width = options.vector or 1
+    nest = resolve(w.fn, group)[0].path
+    buffers = options.stages or 1
+    if buffers > 1:
+        w.stage("Tiles fetched ahead")
+        for path in [s.path for s in _loops(w, nest) if any(map(_is_tile, s.loop.body))]:
+            if w.attempt(Pipeline(w.ref(path))) and (options.asynchronous or buffers > 2):
+                w.attempt(Asynchronous(w.ref(path), str(buffers)))
+    if options.preload:
+        w.stage("Tiles read ahead")
+        for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:
+            w.attempt(Preload(w.ref(path)))
+    if options.serpentine:
+        w.stage("Registers there and back")
+        for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
+            w.attempt(Serpentine(w.ref(path), str(_rows(w, path, options.serpentine))))
+    apart = _at_once(w, nest, width) if options.cyclic is None else options.cyclic
+    if apart > 1:
+        w.stage("Elements dealt out in turns")
+        for d in (d for d in dims if d.thread and d.item):
+            own = apart if options.cyclic else gcd(apart, w.sizes[d.dim.kept])
+            if own > 1:
+                w.attempt(Cyclic(f"{d.thread}*", d.item, str(own)))
+    if options.bands:
+        w.stage("Groups in bands")
+        w.attempt(Bands(group, str(options.bands)))
+    rows, columns = options.lanes or (0, 0)
+    if rows:
+        w.stage("Neighbours in a rectangle")
+        w.attempt(Lanes(group, str(rows), str(columns)))
+
+
+def in_versions(w: Work, group: str, options: Options, smaller: str = "") -> None:
+    """Versions of the nest of the loop `group`, in all its shapes, for sizes that allow more:
+    offsets have 32 bits in one (`options.narrow`); copies move `options.vector` elements at once
+    where rows are vectors, or can be in a copy of the array that serves `options.pack`
+    iterations. Where neither is so, tiles that are filled element by element gain nothing from
+    being larger than those of the loop `smaller`."""
+    width, first = options.vector or 1, group
+    nest = all_shapes(w.fn, resolve(w.fn, group)[0].path)
+    if options.narrow:
+        w.stage("Offsets in 32 bits")
+        w.attempt(Narrow(group))
+        first = w.ref(resolve(w.fn, group)[0].path)
+    if width > 1:
+        _packed(w, first, nest, width, options.pack or 0)
+        w.stage("Vectors")
+        w.attempt(Version(first, str(width)))
+        if smaller:
+            _settled(w, smaller)
+        for tile in dict.fromkeys(_tiles(w, nest)):
+            most = widest(w.fn, tile, width)
+            while most > 1 and not w.attempt(Vectorise(tile, str(most))):
+                most //= 2
+        if _on_grid(w, first) <= 2:
+            _stored(w, nest, width)
+
+
+def _stored(w: Work, nest: Path, width: int) -> None:
+    """Results are stored as vectors wherever those are known to lie in memory. Not those of
+    batches, as for copies."""
+    for site in _loops(w, nest):
+        found = stored(site.loop) if site.loop.unroll else None
+        if found is not None and in_memory(w.fn, found.target.array):
+            most = min(width, VECTOR_BYTES // symbols(w.fn)[found.target.array].bytes)
+            while most > 1 and not w.attempt(StoreVectors(w.ref(site.path), str(most))):
+                most //= 2
+
+
+def _settled(w: Work, loop: str) -> None:
+    """Where rows are no vectors, the version of `loop` serves in place of larger tiles: that is the
+    last but for the one with offsets in 64 bits, which has no others."""
+    every = [s.path for s in resolve(w.fn, loop)]
+    if len(every) > 1:
+        w.attempt(Settle(w.ref(every[-1])))
+
+
+def _packed(w: Work, loop: str, nest: Path, width: int, least: int) -> None:
+    """A version that reads copies in rows of vectors, where each of them serves `least` iterations;
+    each copy is a kernel. Not for batches: a factor of those has few rows, and the addresses of one
+    more dimension cost a register too many."""
+    if not least or _on_grid(w, loop) > 2:
+        return
+    before, known = w.derivation, {f.copy.source for f in _copies(w, nest)}
+    if not w.attempt(Pack(loop, str(width), str(least))):
+        return
+    new = {f.copy.source for f in _copies(w, nest)} - known
+    try:
+        for name in sorted(new):
+            w.derivation = mapped_copy(w.derivation, name)
+    except TransformError:
+        w.derivation = before
+
+
+def _on_grid(w: Work, loop: str) -> int:
+    """How many loops over groups there are."""
+    levels = [x.level for x in perfect_nest(resolve(w.fn, loop)[0].loop)]
+    return sum(x is not None and x.kind == "grid" for x in levels)
+
+
+def _at_once(w: Work, nest: Path, width: int) -> int:
+    """The elements that work-items can read at once into registers."""
+    sources = (f.copy.source for f in _copies(w, nest) if not f.copy.collective)
+    return max((widest(w.fn, s, width) for s in sources), default=1)
+
+
+def _is_tile(s: Stmt) -> bool:
+    return isinstance(s, Copy) and s.collective
+
+
+def _is_read(s: Stmt) -> bool:
+    return isinstance(s, Copy) and not s.collective
+
+
+def _is_product(s: LoopSite) -> bool:
+    """Whether two unrolled loops add to each of their elements."""
+    inner = s.loop.body[0]
+    if len(s.loop.body) > 1 or not (isinstance(inner, For) and s.loop.unroll and inner.unroll):
+        return False
+    return all(isinstance(x, Assign) and _accumulates(x) for x in inner.body)
+
+
+def _accumulates(s: Assign) -> bool:
+    return isinstance(s.target, Load) and (bool(s.op) or s.target in loads(s.value))
+
+
+def _rows(w: Work, path: Path, most: int) -> int:
+    loop = at(w.fn, path)
+    assert isinstance(loop, For)
+    return gcd(most, value_of(loop.hi) or 1)
+
+
+def _tiles(w: Work, nest: Path) -> list[str]:
+    return [f.copy.target for f in _copies(w, nest) if f.copy.collective]
+
+
+def _copies(w: Work, nest: Path) -> list[Found]:
+    """Those of the nest at a path, or of its versions."""
+    return [f for f in copies(w.fn) if f.path[: len(nest)] == nest]
+
+
+def _loops(w: Work, nest: Path) -> list[LoopSite]:
+    return [s for s in loops(w.fn) if s.path[: len(nest)] == nest]

@@ -1,0 +1,139 @@
+"""Devices by name: a file of `profiles/` each, or a file of the user's own.
+
+    like = "h100"          # what is not said here is as there; the generic device by default
+    registers = 168
+    bandwidth = 3200
+
+The keys are the fields of `Limits`. A new device is one new file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from loopxform import trace
+from loopxform.errors import UsageError
+from loopxform.nearest import did_you_mean
+from loopxform.targets.target import Limits
+
+FOLDER = Path(__file__).parent / "profiles"
+KEYS = tuple(f.name for f in fields(Limits))
+DEFAULT = "generic"
+KIB = 1024
+
+
+class _Profiles(Mapping[str, Limits]):
+    """The devices that are known by name, each read when it is asked for."""
+
+    def __getitem__(self, name: str) -> Limits:
+        if name not in _names():
+            raise KeyError(name)
+        return _known(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_names())
+
+    def __len__(self) -> int:
+        return len(_names())
+
+
+PROFILES: Mapping[str, Limits] = _Profiles()
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    """The generic device first."""
+    return tuple(sorted((p.stem for p in FOLDER.glob("*.toml")), key=lambda n: (n != DEFAULT, n)))
+
+
+@cache
+def _known(name: str) -> Limits:
+    path = FOLDER / f"{name}.toml"
+    return _described(str(path), name, path.read_bytes())
+
+
+def profile(name: str) -> Limits:
+    """The profile of that name, whatever the case, or of a file NAME.toml. Raises UsageError."""
+    if name.endswith(".toml"):
+        return device_file(name)
+    known = PROFILES.get(name.strip().lower())
+    if known is None:
+        every = f"profiles: {', '.join(PROFILES)}, or a file NAME.toml"
+        help = did_you_mean(name, PROFILES) + every
+        raise UsageError(f"there is no device profile '{name}'", help=help)
+    return known
+
+
+def device_file(path: str) -> Limits:
+    """The device that a file describes. Raises UsageError."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as e:
+        raise UsageError(f"cannot read {path}: {e.strerror}", help="name a file in TOML") from e
+    trace.read(path, data)
+    return _described(path, Path(path).stem, data)
+
+
+def _described(path: str, name: str, data: bytes) -> Limits:
+    """The device that the contents of a file describe. Raises UsageError."""
+    try:
+        table = tomllib.loads(data.decode())
+    except ValueError as e:
+        raise _wrong(path, str(e), 'a line says: registers = 128, or like = "h100"') from e
+    model = table.pop("like", None)
+    if model is None:
+        start = PROFILES[DEFAULT] if name != DEFAULT else Limits(DEFAULT, 1, 1, 1, 1)
+    elif model in PROFILES:
+        start = PROFILES[model]
+    else:
+        help = f"{did_you_mean(str(model), PROFILES)}like: {', '.join(PROFILES)}"
+        raise _wrong(path, f"there is no profile {model!r}", help)
+    given = {k: _checked(path, k, v, getattr(start, k, None)) for k, v in table.items()}
+    return replace(start, name=name, **given)
+
+
+def _checked(path: str, key: str, value: object, now: object) -> Any:
+    """The value of a key, as the field has it."""
+    if key not in KEYS:
+        help = f"{did_you_mean(key, KEYS)}the keys are: like, {', '.join(KEYS)}"
+        raise _wrong(path, f"there is no key '{key}'", help)
+    if isinstance(now, bool | str):
+        kind = "true or false" if isinstance(now, bool) else "a text"
+        if type(value) is not type(now):
+            raise _wrong(path, f"{key} must be {kind}, not {value!r}")
+        return value
+    if isinstance(now, tuple):
+        if not (isinstance(value, list) and len(value) == len(now) and all(map(_is_size, value))):
+            words, example = _LISTS[key]
+            raise _wrong(path, f"{key} must be {words}, not {value!r}", f"{key} = {example}")
+        return tuple(value)
+    if isinstance(now, float) or key in ("bandwidth", "peak"):
+        if type(value) not in (int, float) or not 0 <= float(str(value)) < 1e12:
+            raise _wrong(path, f"{key} must be a number of 0 or more, not {value!r}")
+        return value
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise _wrong(
+            path, f"{key} must be one of {', '.join(map(str, _CHOICES[key]))}, not {value!r}"
+        )
+    if not _is_size(value) and not (value == 0 and key in _UNKNOWN):
+        raise _wrong(path, f"{key} must be a whole number from 1 on, not {value!r}")
+    return value
+
+
+_CHOICES = {"at_once": (1, 2, 4, 8, 16), "stages": (1, 2)}
+_LISTS = {"item_sizes": ("three sizes", "[1024, 1024, 64]"), "rectangle": ("two sizes", "[4, 8]")}
+_UNKNOWN = ("compute_units", "vector", "serpentine", "pack", "arrange", "turn")
+"""Where 0 means that it is not known, or not there."""
+
+
+def _is_size(value: object) -> bool:
+    return type(value) is int and 0 < value < 1 << 31
+
+
+def _wrong(path: str, what: str, help: str | None = None) -> UsageError:
+    return UsageError(f"{path}: {what}", help=help)

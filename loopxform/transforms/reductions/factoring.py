@@ -1,0 +1,266 @@
+"""What steps that reduce in parts share: the partial results, where they are computed, and how they
+are combined.
+
+    for k: s += e(k)
+ -> part[C]; forall c: { own = 0; for k of part c: own += e(k); part[c] = own; }
+    for c: s += part[c];
+
+Legal where the loop carries nothing but recognised reductions (+ * & | ^ && || min max) of scalars,
+whose operators are associative. The parts run before the statements in front of the loop that they
+do not depend on, so that the loops around can be distributed.
+
+Integers are summed in an unsigned type at least as wide: a partial sum may leave the range of the
+signed type where the whole sum does not, and the low bits are those of the whole sum. Sums and
+products of real numbers are rounded differently in another order, and need `reassociate`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import ClassVar
+
+from loopxform.analysis.legality import parallel_obstacles
+from loopxform.analysis.reductions import Reduction, operands, reductions
+from loopxform.errors import Obstacle
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import (
+    Assign,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Stmt,
+    Var,
+)
+from loopxform.ir.types import Scalar, promote
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import (
+    LoopSite,
+    Path,
+    at,
+    enclosing,
+    names,
+    reads,
+    rename,
+    replace_at,
+    stmt_exprs,
+    walk,
+    writes,
+)
+from loopxform.records import record
+from loopxform.transforms.base import Step
+from loopxform.transforms.edges.bounds import iteration_number, positive, trip_count
+from loopxform.transforms.edges.largest import most_iterations
+from loopxform.transforms.reductions.partial import (
+    combined,
+    inseparable,
+    is_truth,
+    neutral,
+    partial_type,
+    rounded,
+    unordered,
+)
+from loopxform.transforms.sites import one_loop, trusted
+
+
+@record
+class Factoring(Step):
+    """Reduces `loop` in parts; `size` says in which. `reassociate` (the word) allows floating-point
+    sums and products to round differently."""
+
+    loop: str
+    size: str
+    reassociate: str = ""
+
+    in_order: ClassVar[bool]
+    """Whether the parts follow one another as the iterations do; else the operators must be
+    commutative too."""
+
+    @abstractmethod
+    def parts(self, fn: Function, site: LoopSite) -> For:
+        """The loop over parts, which holds the loop over the iterations of one."""
+
+    @abstractmethod
+    def unfit(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+        """Why the iterations cannot be told apart."""
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        where = site.loop.origin.loc
+        if self.reassociate not in ("", "reassociate"):
+            text = f"'{self.reassociate}' says nothing about the order"
+            return (Obstacle("LX025", text, where, remedy=self.usage),)
+        structure = self.unfit(fn, site)
+        if structure:
+            return structure
+        found = reductions(fn, site.path)
+        if not found or site.loop.parallel:
+            why = "is parallel" if site.loop.parallel else "has no reduction"
+            text = f"the loop over '{site.loop.var}' {why}"
+            return (Obstacle("LX192", text, where, remedy="name a loop that 'check' says reduces"),)
+        problems = tuple(o for r in found if (o := self._problem(fn, site, r)))
+        if problems:
+            return problems
+        made, path = self._split(fn, site, parallel=False)
+        # A witness would count chunks, which the program that is looked at does not have.
+        text = "the chunks depend on one another: "
+        return tuple(
+            Obstacle("LX192", text + o.message, o.loc, remedy=o.remedy)
+            for o in parallel_obstacles(made, path)
+        )
+
+    def _problem(self, fn: Function, site: LoopSite, r: Reduction) -> Obstacle | None:
+        types = symbols(fn)
+        if not r.fixed or r.array != r.var:
+            text = f"'{r.var}' is an element of an array"
+            remedy = f"scalarise {r.array} in the loop around '{site.loop.var}' first"
+            return Obstacle("LX192", text, r.loc, remedy=remedy)
+        found = operands(fn, r)
+        why = rounded(r.var, r.op, types) or (
+            "" if self.in_order else unordered(r.var, r.op, found, types)
+        )
+        if why and not self.reassociate:
+            return Obstacle("LX191", why, r.loc, remedy="allow it: --reassociate")
+        apart = inseparable(r.var, r.op, found, types) or self._untouched(fn, site, r)
+        if apart is None:
+            return None
+        text = f"partial results of '{r.var}' ({r.op}) cannot be combined: {apart[0]}"
+        return Obstacle("LX192", text, r.loc, remedy=apart[1])
+
+    def _untouched(self, fn: Function, site: LoopSite, r: Reduction) -> tuple[str, str] | None:
+        """A part without iterations changes no sum, but `t || 0` is 1 where t was 7."""
+        always_updated = all(p[:-1] == site.path for p in r.paths)
+        if r.op not in ("&&", "||") or (self.in_order and always_updated) or is_truth(fn, r.var):
+            return None
+        why = "it may begin with a number other than 0 and 1, and stay that"
+        return why, f"set {r.var} to nothing but comparisons, 0 and 1"
+
+    def rewrite(self, fn: Function) -> Function:
+        made, _ = self._split(fn, trusted(one_loop(fn, self.loop)), parallel=True)
+        return made
+
+    def _split(self, fn: Function, site: LoopSite, *, parallel: bool) -> tuple[Function, Path]:
+        """The program, and where the loop over parts is."""
+        found = reductions(fn, site.path)
+        types, origin = symbols(fn), site.loop.origin.then(str(self))
+        outer = self.parts(fn, site)
+        count = trip_count(outer)
+        step = fresh(fn, f"{outer.var}_c")
+        made = [_part(fn, r, outer) for r in found]
+        combine = For(
+            step,
+            Const(0),
+            count,
+            Const(1),
+            tuple(p.combined(Var(step)) for p in made),
+            type=promote(type_of(count, types)),
+            origin=origin,
+        )
+        own = {p.name: p.own for p in made}
+        chunks = replace(
+            outer,
+            body=(
+                *(s for p in made for s in p.first),
+                *rename(outer.body, own),
+                *(p.last for p in made),
+            ),
+            parallel=parallel,
+            origin=origin,
+        )
+        around = tuple(x for x in enclosing(fn, site.path)[:-1] if isinstance(x, For))
+        room = positive(most_iterations(outer, tuple(x for x in around if not x.parallel)))
+        arrays = tuple(Decl(p.array, p.type, (room,), origin=origin) for p in made)
+        return _placed(fn, site.path, (*arrays, chunks), combine)
+
+    def reason(self, fn: Function) -> str:
+        found = reductions(fn, trusted(one_loop(fn, self.loop)).path)
+        what = ", ".join(f"{r.var} ({r.op})" for r in found)
+        order = "in parts" if self.in_order else "in any order"
+        allowed = "; it may be rounded differently" if self.reassociate else ""
+        return f"nothing is carried but {what}, which may be reduced {order}{allowed}"
+
+
+@record
+class _Part:
+    """The partial results of one reduction: `own` in a chunk, `array` of all chunks."""
+
+    reduction: Reduction
+    found: tuple[tuple[Assign | If, Expr], ...]
+    type: Scalar
+    own: str
+    array: str
+    number: Expr
+
+    @property
+    def name(self) -> str:
+        return self.reduction.var
+
+    @property
+    def first(self) -> tuple[Stmt, ...]:
+        value = neutral(self.reduction.op, self.found, self.type)
+        return Decl(self.own, self.type), Assign(Var(self.own), value, label=f"begin_{self.own}")
+
+    @property
+    def last(self) -> Stmt:
+        element = Load(self.array, (self.number,))
+        return Assign(element, Var(self.own), label=f"store_{self.own}")
+
+    def combined(self, number: Expr) -> Stmt:
+        part, r = Load(self.array, (number,)), self.reduction
+        return combined(self.name, r.op, self.found, part, f"combine_{self.name}")
+
+
+def _part(fn: Function, r: Reduction, chunks: For) -> _Part:
+    found = operands(fn, r)
+    kind = partial_type(r.var, r.op, found, symbols(fn))
+    own, array = fresh(fn, f"{r.var}_own"), fresh(fn, f"{r.var}_part")
+    return _Part(r, found, kind, own, array, iteration_number(chunks))
+
+
+def _placed(
+    fn: Function, path: Path, chunks: tuple[Stmt, ...], combine: Stmt
+) -> tuple[Function, Path]:
+    """`combine` in place of the loop at `path`; `chunks` before it, and before the statements in
+    front of it that neither set what they read nor use what they set."""
+    fn = replace_at(fn, path, (combine,))
+    *outer, n = path
+    if n < 0:  # in an else branch
+        made = replace_at(fn, path, (*chunks, combine))
+        return made, (*outer, n - len(chunks) + 1)
+    first = n
+    while first > 0 and _apart(at(fn, (*outer, first - 1)), chunks):
+        first -= 1
+    place = (*outer, first)
+    made = replace_at(fn, place, (*chunks, at(fn, place)))
+    return made, (*outer, first + len(chunks) - 1)
+
+
+def _apart(s: Stmt, chunks: tuple[Stmt, ...]) -> bool:
+    """Whether the chunks may run before the statement."""
+    if any(isinstance(x, Opaque) for _, x in walk((s,))):
+        return False
+    declared = {x.var for _, x in walk((s,)) if isinstance(x, For)}
+    declared |= {x.name for _, x in walk((s,)) if isinstance(x, Decl)}
+    sets, uses = writes((s,)) | declared, reads((s,))
+    return not sets & (_free(chunks) | writes(chunks)) and not uses & writes(chunks)
+
+
+def _free(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """What a body reads but for the variables of its own loops."""
+    out: frozenset[str] = frozenset()
+    for s in body:
+        if isinstance(s, For):
+            inside = _free(s.body) - (frozenset() if s.live_out else {s.var})
+            out |= inside.union(*map(names, stmt_exprs(s)))
+        elif isinstance(s, If):
+            out |= names(s.cond) | _free(s.then) | _free(s.orelse)
+        else:
+            out |= reads((s,))
+    return out

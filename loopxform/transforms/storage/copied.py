@@ -1,0 +1,56 @@
+"""The nest that copies an array: a loop from 0 for each dimension of what is touched of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from loopxform.analysis.extent import Extent
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Assign, Bin, Const, Expr, For, Function, Stmt
+from loopxform.ir.types import INT_MAX, promote
+from loopxform.ir.typing import symbols, type_of
+from loopxform.transforms.edges.bounds import conjuncts
+
+COUNTERS = "pqrstuvw"
+"""The loops of a copy, by dimension of the array."""
+
+
+def counters(fn: Function, rank: int) -> tuple[str, ...]:
+    """Names for the loops, of which there are COUNTERS at most."""
+    return tuple(fresh(fn, COUNTERS[n]) for n in range(rank))
+
+
+def copy_nest(fn: Function, move: Assign, names: tuple[str, ...], upper: tuple[Expr, ...]) -> Stmt:
+    """forall p < upper[0]: forall q < upper[1]: ... move."""
+    types = symbols(fn)
+    out: Stmt = move
+    for name, end in reversed(list(zip(names, upper))):
+        kind = promote(type_of(end, types))
+        out = For(name, Const(0), end, Const(1), (out,), True, type=kind, origin=move.origin)
+    return out
+
+
+def touched(found: Extent) -> list[Expr]:
+    """The parts of the condition under which the array is touched."""
+    return [] if found.when is None else conjuncts(found.when)
+
+
+def rounded(e: Expr, width: int) -> Expr:
+    """The next multiple of the width."""
+    number = value_of(e)
+    if number is not None:
+        return Const(-(-number // width) * width)
+    more = Bin("/", Bin("+", e, Const(width - 1)), Const(width))
+    return simplify(Bin("*", more, Const(width)))
+
+
+def counted(rows: Sequence[Expr], length: Expr, width: int) -> Iterator[Expr]:
+    """That a copy with as many rows in each dimension (outermost first), of a length that is
+    rounded up, has elements, and an int can number them."""
+    yield Bin("<=", length, Const(INT_MAX // 2))
+    yield from (Bin(">=", d, Const(1)) for d in (length, *rows[1:], *rows[:1]))
+    below = rounded(length, width)
+    for d in reversed(rows):
+        yield Bin("<=", d, Bin("/", Const(INT_MAX), below))
+        below = Bin("*", below, d)

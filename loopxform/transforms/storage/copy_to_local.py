@@ -1,0 +1,135 @@
+"""Copy to local memory: for kk: ... A[ii+i, kk+k] ... -> for kk: A_loc = A[box]; ... A_loc[...] ...
+
+The work-items of a group collectively copy the box of A that the body reads. Legal where the body
+only reads A and the box is fixed by tile sizes. Elements of the box that the program never touches
+are not read: the last touched one is copied in their place (`clamp`), so that no padding value is
+ever computed with. An index of which nothing is known (`x[j, p]`, where the program computed j) is
+one that the body itself uses in any case. (Seed 000, sections 2.2.2, 4.2.1 and 4.3, listing 10;
+seed 004 on indirect accesses.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from loopxform.analysis.context import always
+from loopxform.analysis.extent import extent
+from loopxform.errors import Obstacle
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
+from loopxform.ir.types import Space
+from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at, walk
+from loopxform.records import record
+from loopxform.transforms.base import Step
+from loopxform.transforms.edges.certain import certain
+from loopxform.transforms.sites import new_name, one_loop, trusted
+from loopxform.transforms.storage.staging import Staging, insert, plan
+
+
+@record
+class CopyToLocal(Step):
+    """Stages `array` in local memory at the start of each iteration of `loop`; `target` names the
+    copy (default: A_loc). Where the body reads several boxes of it, `part` says which (1, 2, ...)
+    is staged."""
+
+    array: str
+    loop: str
+    target: str = ""
+    part: str = ""
+
+    verb: ClassVar[str] = "copy-to-local"
+    usage: ClassVar[str] = "copy-to-local ARRAY LOOP [NAME [PART]]"
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        if self.part and not (self.part.isascii() and self.part.isdecimal()):
+            text = f"'{self.part}' is not the number of a box"
+            return (Obstacle("LX025", text, site.loop.origin.loc, remedy="use 1, 2, ..."),)
+        staging = self._plan(fn, site)
+        if isinstance(staging, Obstacle):
+            return (staging,)
+        taken = new_name(fn, self.target, site)
+        if taken:
+            return taken
+        inside = [x for x in loops_around(fn, site.path) if x.level and x.level.kind == "group"]
+        if inside or (site.loop.level and site.loop.level.kind == "group"):
+            return (
+                Obstacle(
+                    "LX163",
+                    f"the loop over '{site.loop.var}' runs inside a thread",
+                    site.loop.origin.loc,
+                    remedy="copy at a loop that the whole group runs together",
+                ),
+            )
+        return self._bounds(fn, site, staging)
+
+    def _plan(self, fn: Function, site: LoopSite) -> Staging | Obstacle:
+        return plan(fn, self.array, site, self._target(fn), int(self.part) if self.part else None)
+
+    def _bounds(self, fn: Function, site: LoopSite, staging: Staging) -> tuple[Obstacle, ...]:
+        if all(ok for _, ok in _slices(fn, site, staging)):
+            return ()
+        return (
+            Obstacle(
+                "LX164",
+                f"the part of '{self.array}' that is touched has no known bounds",
+                site.loop.origin.loc,
+                remedy="leave it in global memory",
+            ),
+        )
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        staging = self._plan(fn, site)
+        assert isinstance(staging, Staging)
+        slices = tuple(s for s, _ in _slices(fn, site, staging))
+        origin = site.loop.origin.then(str(self))
+        copy = Copy(staging.target, self.array, slices, True, origin=origin)
+        decl = staging.decl(Space.LOCAL, str(self), site)
+        body = insert(site.loop.body, staging, (decl, copy))
+        return replace_at(fn, site.path, (replace(site.loop, body=body),))
+
+    def _target(self, fn: Function) -> str:
+        return self.target or fresh(fn, f"{self.array}_loc")
+
+    def reason(self, fn: Function) -> str:
+        site = trusted(one_loop(fn, self.loop))
+        return f"{self.array} is only read in the loop over {site.loop.var}, in a box of fixed size"
+
+
+def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Slice, bool]]:
+    """What is copied in each dimension, and whether it is known to exist: inside the part of the
+    array that the program touches, or one index that the body uses itself."""
+    inside = (*site.path, 0)
+    upper = _upper(fn, staging.array, inside)
+    for n, s in enumerate(staging.slices()):
+        if upper is not None and always(fn, inside, Bin(">=", s.lo, Const(0))):
+            yield _limited(fn, site, s, Slice(s.lo, s.size, upper[n], clamp=True)), True
+        else:
+            yield s, s.size is None and any(certain(fn, site, u) for u in staging.uses)
+
+
+def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
+    """The end of what exists in each dimension, where it is known: of an array of the caller what
+    the program touches wherever `path` is reached, of one that a step declared beside the nests
+    all."""
+    for _, s in walk(fn.body):
+        if isinstance(s, Decl) and s.name == array and s.space is Space.GLOBAL:
+            return s.shape
+    known = extent(fn, array)
+    if known is None or not (known.when is None or always(fn, path, known.when)):
+        return None
+    return known.upper
+
+
+def _limited(fn: Function, site: LoopSite, plain: Slice, limited: Slice) -> Slice:
+    """Without the limit where the box is proven to end inside it."""
+    size = Const(1) if plain.size is None else plain.size
+    end = Bin("+", plain.lo, size)
+    inside = (*site.path, 0)
+    assert limited.limit is not None
+    return plain if always(fn, inside, Bin("<=", end, limited.limit)) else limited

@@ -1,0 +1,125 @@
+"""What copy-to-local and copy-to-private share: which reads are replaced, and by what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+
+from loopxform.errors import Obstacle
+from loopxform.ir.affine import to_expr
+from loopxform.ir.nodes import Copy, Decl, Expr, Function, If, Slice, Stmt
+from loopxform.ir.types import Scalar, Space
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite, map_exprs, names, writes
+from loopxform.records import record
+from loopxform.transforms.storage.footprint import Box, Use, box, boxes, relative, uses
+
+
+@record
+class Staging:
+    """A copy about to be made: of `box` of `array` into `target`."""
+
+    array: str
+    target: str
+    box: Box
+    uses: tuple[Use, ...]
+    type: Scalar
+
+    def decl(self, space: Space | None, step: str, site: LoopSite) -> Decl:
+        shape = tuple(to_expr(s) for s in self.box.sizes if s is not None)
+        return Decl(self.target, self.type, shape, space, origin=site.loop.origin.then(step))
+
+    def slices(self) -> tuple[Slice, ...]:
+        sizes = (None if s is None else to_expr(s) for s in self.box.sizes)
+        return tuple(Slice(to_expr(low), size) for low, size in zip(self.box.lows, sizes))
+
+    def redirect(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Reads of the elements in the box become reads of the copy."""
+        copied = {u.load for u in self.uses}
+
+        def f(e: Expr) -> Expr:
+            return relative(e, self.target, self.box) if e in copied else e
+
+        return map_exprs(body, f)
+
+
+def plan(
+    fn: Function,
+    array: str,
+    site: LoopSite,
+    target: str,
+    part: int | None = None,
+    *,
+    single: bool = False,
+) -> Staging | Obstacle:
+    """The copy that serves every read of `array` in the loop body, or why there is none; with
+    `part` only the reads in the box of that number (1 is the first in text order). One element is
+    worth a copy where `single` says so."""
+    found = uses(site.loop.body, array)
+    where = site.loop.origin.loc
+    if not found:
+        return Obstacle(
+            "LX160",
+            f"'{array}' is not read in the loop over '{site.loop.var}'",
+            where,
+            remedy="name an array that the loop body reads",
+        )
+    if array in writes(site.loop.body):
+        return Obstacle(
+            "LX161",
+            f"'{array}' is written in the loop over '{site.loop.var}': a copy would go stale",
+            where,
+            remedy="stage an array that is only read there",
+        )
+    if part is not None:
+        every = boxes(found)
+        if not 0 < part <= len(every):
+            return _no_box(site, found, f"there are {len(every)} boxes of '{array}'")
+        chosen = every[part - 1][0]
+        others = [u.load for u in found if u not in chosen]
+        if any(u.load in others for u in chosen):
+            return _no_box(site, found, f"'{array}' is read alike in loops of different ranges")
+        found = chosen
+    changing = {n for u in found for i in u.load.index for n in names(i)} & writes(site.loop.body)
+    if changing:
+        return Obstacle(
+            "LX162",
+            f"the subscripts of '{array}' depend on '{min(changing)}', which the loop over "
+            f"'{site.loop.var}' computes",
+            found[0].load.origin.loc or where,
+            remedy="leave it in global memory",
+        )
+    region = box(found)
+    if region is None or (region.rank == 0 and not single):
+        text = f"the part of '{array}' read in an iteration of '{site.loop.var}' is not a box of "
+        return _no_box(site, found, f"{text}fixed size")
+    return Staging(array, target, region, found, symbols(fn)[array])
+
+
+def _no_box(site: LoopSite, found: tuple[Use, ...], text: str) -> Obstacle:
+    place = found[0].load.origin.loc or site.loop.origin.loc
+    return Obstacle("LX162", text, place, remedy="stripmine the loops its subscripts use")
+
+
+def insert(body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The copy goes first in the body; earlier copies stay before it."""
+    n = sum(1 for _ in takewhile(lambda s: isinstance(s, Copy | Decl), body))
+    head = body[:n]
+    return (*head, *made, *staging.redirect(body[n:]))
+
+
+def insert_inside_guards(
+    body: tuple[Stmt, ...], staging: Staging, made: tuple[Stmt, ...]
+) -> tuple[Stmt, ...]:
+    """As `insert`, but inside the `if` that fills the body (listing 10: `if (kk + k < U)`)."""
+    if len(body) == 1 and isinstance(body[0], If) and not body[0].orelse:
+        guard = body[0]
+        return (replace(guard, then=insert_inside_guards(guard.then, staging, made)),)
+    return insert(body, staging, made)
+
+
+def padding(item_bytes: int, *, vectors: bool) -> int:
+    """Columns that a tile has more than it needs where neighbours walk across it: one, or as many
+    as keep 16 bytes together that a work-item reads at once. (On an H100 the register-tiled matrix
+    product of floats runs at 36.3 TFLOP/s with four, 36.0 with one, 29.8 with none.)"""
+    return max(1, 16 // item_bytes) if vectors else 1
