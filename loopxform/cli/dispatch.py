@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from loopxform.cli import streams
 
@@ -39,13 +41,24 @@ def _main(name: str, args: list[str]) -> int:
     return status
 
 
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Warnings are lines for people, without the place in our own code that they come from."""
+    shown = warnings.showwarning
+    warnings.showwarning = lambda message, *_: streams.complain(f"warning: {message}")
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
+
+
 def guarded(job: Callable[[], int], argv: list[str]) -> int:
     """The exit status of a job that prints. Deliberate errors are one diagnostic; anything else is
     our bug: a traceback and 101."""
     streams.prepare()
     failed: Exception | None = None
     try:
-        with streams.remembered() as out:
+        with streams.remembered() as out, _plain_warnings():
             try:
                 status = job()
             except Exception as e:

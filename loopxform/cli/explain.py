@@ -10,24 +10,24 @@ from loopxform.codes import CODES
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
 from loopxform.transforms import STEPS
+from loopxform.transforms.base import called
 
 
 def main(args: argparse.Namespace) -> int:
     if args.step is None:
-        for kind in STEPS.values():
-            print(f"  {kind.usage}")
+        print("\n".join(f"  {step.usage}" for step in STEPS.values()))
         return 0
     if args.step.upper() in CODES:
         print(f"{args.step.upper()}: {CODES[args.step.upper()]}")
         return 0
-    if args.step not in STEPS:
+    kind = called(STEPS, args.step)
+    if kind is None:
         hint = did_you_mean(args.step, (*STEPS, *CODES))
         raise UsageError(
             f"'{args.step}' is neither a step nor a code",
             help=f"{hint}loopxform explain lists the steps",
             subject=args.step,
         )
-    kind = STEPS[args.step]
     print(kind.usage)
     print()
     print(inspect.getdoc(sys.modules[kind.__module__]))

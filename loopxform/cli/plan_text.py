@@ -9,7 +9,7 @@ from loopxform.analysis.invariance import Read
 from loopxform.api.tile import TiledRoutine
 from loopxform.ir.printer import expr_text
 from loopxform.model.reuse import Facts, Staged
-from loopxform.transforms import Arrange, Few, Narrow, Pack, Record, Version
+from loopxform.transforms import Arrange, Few, Index32, Pack, Record, Version
 from loopxform.transforms.storage.arrange import TURNED
 
 
@@ -76,7 +76,7 @@ def _version(record: Record) -> str:
                 f"copies       of {names} as tiles have them, in rows of vectors of {width}, where "
                 f"each element serves {least} iterations ({turned} where its rows are vectors)"
             )
-        case Narrow() if "where" in record.reason:
+        case Index32() if "where" in record.reason:
             return "offsets      of 32 bits, where arrays have few enough elements"
         case Pack(_, width, least):
             return (

@@ -127,16 +127,15 @@ class For(Node):
     inside its body counting as private to an iteration. `level` is where it runs on the device,
     `unroll` asks the emitter to unroll it. `type` is the C type of the loop variable, `live_out`
     says that the function reads the variable after the loop. In a loop over groups an int can
-    number the elements of the arrays `narrow` (the step of that name). With 2 `stages`, the tiles
+    number the elements of the arrays `narrow` (the step `index32`). With 2 `stages`, the tiles
     that the body begins by copying are fetched an iteration ahead (the step `pipeline`); with more,
     more of them ahead, which are `asynchronous` copies (the step `async`). What work-items copy
-    from tiles is read ahead in a `preloaded` loop (the step `preload`). With `serpentine` rows,
-    the loop and the one in it are walked in bands of so many iterations, there and back (the step
-    of that name). The loop over the elements that a work-item of the loop over
-    `dealt` has runs over those that the step `cyclic` gives it. With `stores`, so many iterations
-    store their elements at once (the step `store-vectors`). `sets` are other
-    variables of the text that its iterations set, in the words of the text; the loop tree does
-    without them.
+    from tiles is read ahead in a `preloaded` loop (the step `register-pipeline`). With `serpentine`
+    rows, the loop and the one in it are walked in bands of so many iterations, there and back (the
+    step of that name). The loop over the elements that a work-item of the loop over `dealt` has
+    runs over those that the step `block-cyclic` gives it. With `stores`, so many iterations store
+    their elements at once (the step `store-vectors`). `sets` are other variables of the text that
+    its iterations set, in the words of the text; the loop tree does without them.
     """
 
     var: str
@@ -163,7 +162,7 @@ class For(Node):
 class If(Node):
     """`if (cond) then else orelse`; where both are versions of the same, and neither relies on the
     condition, it is a `choice`: between shapes of "tiles" (step `few`), or for "sizes" that allow
-    more (steps `narrow` and `pack`)."""
+    more (steps `index32` and `pack`)."""
 
     cond: Expr
     then: tuple[Stmt, ...]

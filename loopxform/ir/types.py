@@ -114,10 +114,10 @@ class Space(Enum):
 @dataclass(frozen=True, slots=True)
 class Level:
     """The hardware level a parallel loop is mapped to; dimension 0 is x (the fastest). `lanes` of
-    its iterations are neighbours in a rectangle of work-items that run in lockstep (step `lanes`);
-    0: as many as there are. Groups are walked in `bands` of so many rows (step `bands`), 0: row by
-    row. Work-items that keep several elements get `cyclic` neighbours at a time (step `cyclic`), 0:
-    all of them."""
+    its iterations are neighbours in a rectangle of work-items that run in lockstep (step
+    `warp-tile`); 0: as many as there are. Groups are walked in `bands` of so many rows (step
+    `swizzle-groups`), 0: row by row. Work-items that keep several elements get `cyclic` neighbours
+    at a time (step `block-cyclic`), 0: all of them."""
 
     kind: Literal["grid", "group"]
     dimension: int

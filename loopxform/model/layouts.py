@@ -16,10 +16,10 @@ from loopxform.model.choice import Choice, naive
 from loopxform.model.coalescing import Estimate
 from loopxform.model.footprint import linear
 from loopxform.prepare.parallel_band import Nest
-from loopxform.transforms import Manifest
+from loopxform.transforms import Relayout
 
 Layouts = tuple[tuple[str, str], ...]
-"""Arrays, and the order of their dimensions as `manifest` takes it."""
+"""Arrays, and the order of their dimensions as `relayout` takes it."""
 
 WORTH = 1.5
 """How many times fewer transactions make up for a second kernel and a second array."""
@@ -86,7 +86,7 @@ def _order(now: Estimate, array: str) -> tuple[int, ...]:
     orders = [
         (*(n for n in range(rank) if n != d), d) for d in dict.fromkeys(_dimensions(now, array, x))
     ]
-    legal = [o for o in orders if not Manifest(array, tuple(map(str, o))).check(now.nest.function)]
+    legal = [o for o in orders if not Relayout(array, tuple(map(str, o))).check(now.nest.function)]
     return min(legal, key=lambda o: replace(now, layouts={array: o}).total, default=())
 
 

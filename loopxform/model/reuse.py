@@ -25,9 +25,9 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
 from loopxform.schedule.params import NAMES
 from loopxform.source import Loc
-from loopxform.transforms import Widen
+from loopxform.transforms import BoundingBox
 from loopxform.transforms.edges.bounds import fixed_trips
-from loopxform.transforms.storage.convert import read_as
+from loopxform.transforms.storage.convert_on_copy import read_as
 from loopxform.transforms.storage.staging import padding
 
 SMALL = 32
@@ -230,7 +230,7 @@ class Facts:
         """Whether its bounds can be made those of all the work-items of a group."""
         fn, used = self.nest.function, names(loop.lo) | names(loop.hi)
         over = tuple(v for v in self.nest.parallel if v in used)
-        return bool(over) and not Widen(loop.var, over).check(fn)
+        return bool(over) and not BoundingBox(loop.var, over).check(fn)
 
     def _scalars(self, r: Read) -> frozenset[str]:
         """Names in the subscripts that the nest itself computes."""

@@ -45,13 +45,13 @@ from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
-    Demote,
+    CopyParameter,
     Derivation,
     FinalValue,
     MapTo,
-    Own,
     Privatise,
     Rename,
+    ScalarToMemory,
     Stripmine,
 )
 
@@ -131,8 +131,8 @@ def _own(derivation: Derivation) -> Derivation:
     fn = derivation.function
     left = {site.loop.var for site in loops(fn) if site.loop.live_out}
     for p in fn.params:
-        if p.name in writes(fn.body) | left and not Own(p.name).check(fn):
-            derivation = derivation.titled("Parameters that are set").then(Own(p.name))
+        if p.name in writes(fn.body) | left and not CopyParameter(p.name).check(fn):
+            derivation = derivation.titled("Parameters that are set").then(CopyParameter(p.name))
     return derivation
 
 
@@ -239,7 +239,7 @@ def _keep_in_memory(program: Program) -> None:
     for name, decl in declared(program.fn.body).items():
         shared = not decl.shape and id(decl) not in inside and name not in hosted
         if shared and name not in counters(program.fn) and any(name in u for u in used):
-            program.derivation = program.derivation.then(Demote(name))
+            program.derivation = program.derivation.then(ScalarToMemory(name))
 
 
 def _require_parts(program: Program) -> None:

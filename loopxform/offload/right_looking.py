@@ -14,7 +14,7 @@ from loopxform.errors import TransformError
 from loopxform.ir.nodes import Decl, For, Function
 from loopxform.ir.visit import loops_around, resolve
 from loopxform.prepare.perfect_nest import told_apart
-from loopxform.transforms import Derivation, Distribute, Embed, Interchange, Split
+from loopxform.transforms import Derivation, Distribute, Interchange, SinkTail, Split
 
 
 def by_columns(derivation: Derivation, outer: str) -> Derivation | None:
@@ -25,7 +25,7 @@ def by_columns(derivation: Derivation, outer: str) -> Derivation | None:
     if not inner:
         return None
     try:
-        w = derivation.titled(f"The columns of {outer}").then(Embed(inner[-1]))
+        w = derivation.titled(f"The columns of {outer}").then(SinkTail(inner[-1]))
         statements = resolve(w.function, outer)[0].loop.body
         if len([s for s in statements if not isinstance(s, Decl)]) > 1:
             w = told_apart(w.then(Distribute((outer,))))

@@ -24,7 +24,7 @@ from loopxform.offload.program_state import Part, Place, Program, holds_nests, i
 from loopxform.offload.reductions import one_run
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import (
-    Flag,
+    ExitFlag,
     Parallelise,
     Privatise,
     Single,
@@ -58,7 +58,7 @@ def flagged(program: Program) -> None:
         if found is None:
             return
         titled = program.derivation.titled("Conditions on data as flags")
-        program.derivation = titled.then(Flag(found.var))
+        program.derivation = titled.then(ExitFlag(found.var))
 
 
 def _is_asked_of_data(program: Program, s: For, known: frozenset[str]) -> bool:

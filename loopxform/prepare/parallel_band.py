@@ -41,6 +41,7 @@ from loopxform.prepare.perfect_nest import (
 )
 from loopxform.records import record
 from loopxform.transforms import (
+    BoundingBox,
     Derivation,
     DistributeGuard,
     Enclose,
@@ -49,10 +50,9 @@ from loopxform.transforms import (
     Normalise,
     Parallelise,
     Privatise,
+    Rematerialise,
     Reverse,
     Scalarise,
-    Sink,
-    Widen,
 )
 
 
@@ -155,7 +155,7 @@ def _alone(derivation: Derivation) -> Derivation:
     UnsupportedC where there is anything but one nest."""
     derivation = derivation.titled("Listing 2: Outer loops parallelized")
     for site in nests(derivation.function)[:1]:
-        step = Sink(site.loop.var)
+        step = Rematerialise(site.loop.var)
         before = derivation.function.body[: site.path[0]]
         if not all(isinstance(s, Decl) for s in before) and not step.check(derivation.function):
             derivation = derivation.then(step)
@@ -230,7 +230,7 @@ def _boxed(derivation: Derivation, wanted: list[str], n: int) -> Derivation:
     before, var = derivation, wanted[n]
     (site,) = resolve(derivation.function, var)
     over = tuple(v for v in wanted[:n] if v in names(site.loop.lo) | names(site.loop.hi))
-    steps = [Widen(var, over), *(DistributeGuard(v) for v in wanted[n:-1])]
+    steps = [BoundingBox(var, over), *(DistributeGuard(v) for v in wanted[n:-1])]
     for step in steps if over else ():
         if step.check(derivation.function):
             return before

@@ -36,9 +36,9 @@ from loopxform.transforms import (
     Interchange,
     Parallelise,
     Privatise,
+    Rematerialise,
     Rename,
     Scalarise,
-    Sink,
 )
 from loopxform.transforms.edges.bounds import fixed_trips
 
@@ -114,7 +114,7 @@ def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None
     try:
         derivation = _inwards(_private(derivation, outer), outer, inner.var)
         if len(_loop(derivation.function, outer).body) > 1:
-            derivation = derivation.then(Sink(inner.var))
+            derivation = derivation.then(Rematerialise(inner.var))
     except TransformError:
         return None
     if len(_loop(derivation.function, outer).body) > 1:
@@ -179,7 +179,7 @@ def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Deriv
     for v in chain:
         w = w.then(Parallelise(v))
     for v in apart:
-        w, step = _inwards(w, innermost, v), Sink(v)
+        w, step = _inwards(w, innermost, v), Rematerialise(v)
         w = w if step.check(w.function) else w.then(step)
     shared = _shared(_loop(w.function, innermost), apart)
     own = declared(w.function.body)

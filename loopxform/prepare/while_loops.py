@@ -35,7 +35,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import INT
 from loopxform.ir.visit import names, rename
 from loopxform.ir.whiles import watching, while_loop
-from loopxform.transforms.restructure.flag import truth
+from loopxform.transforms.restructure.exit_flag import truth
 
 
 def whole_loops(fn: Function) -> Function:

@@ -19,7 +19,7 @@ from loopxform.ir.nodes import Assign, Decl, For, Stmt, Var
 from loopxform.ir.visit import declared, walk
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Enclose, Interleave, MapTo, Parallelise, Share
+from loopxform.transforms import Enclose, Interleave, MapTo, Parallelise, PromoteToLocal
 
 FEWEST = 16
 """Partial results that one work-item combines by itself."""
@@ -44,7 +44,7 @@ def in_group(w: Work, nest: Nest, *, reassociate: bool = False) -> None:
     w.do(*(MapTo(v, "group.x") for v in nest.parallel))
     w.do(*(MapTo(s.var, "thread.x") for s in body if isinstance(s, For)))
     made = (s for s in body if isinstance(s, Decl) and s.shape and s.name not in known)
-    w.do(*(Share(s.name) for s in made))
+    w.do(*(PromoteToLocal(s.name) for s in made))
 
 
 def _body(w: Work, nest: Nest) -> tuple[Stmt, ...]:

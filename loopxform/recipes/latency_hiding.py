@@ -19,18 +19,18 @@ from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     Asynchronous,
-    Bands,
-    Cyclic,
-    Lanes,
-    Narrow,
+    BlockCyclic,
+    Index32,
     Pack,
     Pipeline,
-    Preload,
+    RegisterPipeline,
     Serpentine,
     Settle,
     StoreVectors,
+    SwizzleGroups,
     Vectorise,
     Version,
+    WarpTile,
 )
 from loopxform.transforms.latency.store_vectors import in_memory, stored
 from loopxform.transforms.latency.vectors import VECTOR_BYTES, Found, copies, widest
@@ -102,7 +102,7 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if options.preload:
         w.stage("Tiles read ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:
-            w.attempt(Preload(w.ref(path)))
+            w.attempt(RegisterPipeline(w.ref(path)))
     if options.serpentine:
         w.stage("Registers there and back")
         for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
@@ -113,14 +113,14 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         for d in (d for d in dims if d.thread and d.item):
             own = apart if options.cyclic else gcd(apart, w.sizes[d.dim.kept])
             if own > 1:
-                w.attempt(Cyclic(f"{d.thread}*", d.item, str(own)))
+                w.attempt(BlockCyclic(f"{d.thread}*", d.item, str(own)))
     if options.bands:
         w.stage("Groups in bands")
-        w.attempt(Bands(group, str(options.bands)))
+        w.attempt(SwizzleGroups(group, str(options.bands)))
     rows, columns = options.lanes or (0, 0)
     if rows:
         w.stage("Neighbours in a rectangle")
-        w.attempt(Lanes(group, str(rows), str(columns)))
+        w.attempt(WarpTile(group, str(rows), str(columns)))
 
 
 def in_versions(w: Work, group: str, options: Options, smaller: str = "") -> None:
@@ -133,7 +133,7 @@ def in_versions(w: Work, group: str, options: Options, smaller: str = "") -> Non
     nest = all_shapes(w.fn, resolve(w.fn, group)[0].path)
     if options.narrow:
         w.stage("Offsets in 32 bits")
-        w.attempt(Narrow(group))
+        w.attempt(Index32(group))
         first = w.ref(resolve(w.fn, group)[0].path)
     if width > 1:
         _packed(w, first, nest, width, options.pack or 0)

@@ -6,7 +6,7 @@ from loopxform.ir.nodes import Assign, Bin, Call, Expr, For, Load, Select, Stmt,
 from loopxform.ir.visit import bodies, children, resolve
 from loopxform.model.choice import Choice
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Epilogue, Pad, Unguard, Unroll
+from loopxform.transforms import ClampEdges, Epilogue, Pad, Unroll
 from loopxform.transforms.edges.bounds import fixed_trips
 
 MOST_UNROLLED = 2048
@@ -41,7 +41,7 @@ def finish(
     """Tiles without bounds checks: full but for the last one, or padded."""
     if storage:
         w.stage("Redundant computation instead of bounds checks")
-        w.attempt(Unguard(tuple(storage)))
+        w.attempt(ClampEdges(tuple(storage)))
     if outer:
         for kk in outer.values():
             w.stage("Neutral padding of the common dimension")

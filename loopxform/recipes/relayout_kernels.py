@@ -1,4 +1,4 @@
-"""The copies that `manifest` and `pack` make, as kernels: where another dimension becomes the
+"""The copies that `relayout` and `pack` make, as kernels: where another dimension becomes the
 fastest, tiles of 32 x 32 turn in local memory.
 
     forall p: forall q: T[q, p] = A[p, q]
@@ -21,8 +21,8 @@ from loopxform.transforms import (
     CopyToLocal,
     Derivation,
     Interchange,
-    Manifest,
     MapTo,
+    Relayout,
     Sequentialise,
     Stripmine,
 )
@@ -33,7 +33,7 @@ ROWS = 4
 
 
 def mapped_copy(derivation: Derivation, target: str, tile: int = TILE) -> Derivation:
-    """Maps the nest that sets `target`, an array that `manifest` or `pack` made, to groups of
+    """Maps the nest that sets `target`, an array that `relayout` or `pack` made, to groups of
     `tile` times `tile / ROWS` work-items. Raises TransformError where a step is refused."""
     copy = _copy_nest(derivation.function, target)
     derivation = derivation.titled(f"{copy.array} in another layout")
@@ -50,7 +50,7 @@ def in_layouts(
     copied = []
     for array, order in layouts:
         name = fresh(nest.function, f"{array}_t")
-        step = Manifest(array, tuple(order.split(",")), name)
+        step = Relayout(array, tuple(order.split(",")), name)
         derivation = nest.derivation.titled("Listing 2: Arrays in another layout").then(step)
         last = max(n for n, s in enumerate(derivation.function.body) if isinstance(s, For))
         nest = replace(nest, derivation=derivation, path=(last,))

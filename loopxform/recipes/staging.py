@@ -10,7 +10,7 @@ from loopxform.ir.visit import resolve
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Stage, Staged
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Convert, CopyToLocal, CopyToPrivate
+from loopxform.transforms import ConvertOnCopy, CopyToLocal, CopyToPrivate
 from loopxform.transforms.storage.footprint import boxes, uses
 
 
@@ -35,7 +35,7 @@ def copies(
         except TransformError as e:
             raise NotCopied(s, e) from e
         if s.converted:
-            w.attempt(Convert(name))
+            w.attempt(ConvertOnCopy(name))
         inner = [x.var for x in s.reads[0].loops if x.var in s.reads[0].varies]
         private = bool(s.kept and inner and not lanes) and w.attempt(CopyToPrivate(name, inner[-1]))
         staged.append(Staged(s, private))

@@ -42,15 +42,15 @@ from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
+    BoundingBox,
     Derivation,
-    Interior,
     MapTo,
     Normalise,
+    SeparateFullTiles,
     Sequentialise,
+    SkipEmptyTiles,
     Stripmine,
-    Trim,
     Unroll,
-    Widen,
 )
 from loopxform.transforms.edges.bounds import trip_count
 
@@ -294,7 +294,7 @@ def _tiled(
     w.order([v for d in dims for v in d.inside], [*groups, *threads, *items])
     for k, over in uneven.items():
         w.stage("Bounds that serve a whole group")
-        w.do(Widen(k, over))
+        w.do(BoundingBox(k, over))
         if k in outer:
             w.do(Stripmine(k, w.size("Tk"), outer[k]))
     storage = _sink(w, choice, outer, threads, items)
@@ -305,9 +305,9 @@ def _tiled(
     finish(w, storage, choice, outer, pad=bool(options.pad))
     if options.versions:
         w.stage("Versions for whole tiles")
-        w.attempt(Interior(groups[-1]))
+        w.attempt(SeparateFullTiles(groups[-1]))
     w.stage("Groups without iterations")
-    w.attempt(Trim(groups[-1]))
+    w.attempt(SkipEmptyTiles(groups[-1]))
     group = [*others, *groups][0]
     faster(w, group, dims, options)
     return staged, kept, group

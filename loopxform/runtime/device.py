@@ -238,7 +238,7 @@ def _type(cl: Any, bits: int) -> str:
 
 
 def _warp(cl: Any, device: Any, extensions: frozenset[str]) -> int:
-    """Lanes that run in lockstep, by the vendor's own query."""
+    """WarpTile that run in lockstep, by the vendor's own query."""
     if "cl_nv_device_attribute_query" in extensions:
         return int(device.get_info(cl.device_info.WARP_SIZE_NV))
     if "cl_amd_device_attribute_query" in extensions:

@@ -7,11 +7,13 @@ long as the clock needs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from loopxform.errors import DeviceError
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.queue import Queue, queue_on
 
@@ -28,7 +30,7 @@ __kernel void copy(__global const float4 *a, __global float4 *b)
   b[get_global_id(0)] = a[get_global_id(0)];
 }
 """
-FLOATS = """
+CHAINS_OF = """
 #define CHAINS(T, NAME, ANY)                                            \\
   __kernel void NAME(int steps, __global T *out)                        \\
   {                                                                     \\
@@ -45,14 +47,8 @@ FLOATS = """
     if (ANY(s0 == (T)0.25f))                                            \\
       out[0] = s0;                                                      \\
   }
-CHAINS(float, float_1, )
-CHAINS(float16, float_16, any)
 """
-DOUBLES = """
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-CHAINS(double, double_1, )
-CHAINS(double16, double_16, any)
-"""
+DOUBLES = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
 WIDTHS = (1, 16)
 
 
@@ -72,10 +68,14 @@ __kernel void {type}_{width}(int steps, __global {type} *out)
 """
 
 
-def _source(device: DeviceInfo) -> str:
+def _chains(device: DeviceInfo, type: str, width: int) -> str:
+    """The kernel `TYPE_WIDTH`, in a program of its own: a device that cannot build vectors of 16
+    has numbers all the same."""
     if device.is_c:
-        return COPY + "".join(_c_chains(t, w) for t in ("float", "double") for w in WIDTHS)
-    return COPY + FLOATS + (DOUBLES if device.fp64 else "")
+        return _c_chains(type, width)
+    vector, any_of = (type, "") if width == 1 else (f"{type}{width}", "any")
+    extension = DOUBLES if type == "double" else ""
+    return f"{extension}{CHAINS_OF}CHAINS({vector}, {type}_{width}, {any_of})\n"
 
 
 @dataclass(frozen=True)
@@ -92,22 +92,32 @@ class Peak:
 
 def measured(device: DeviceInfo, nbytes: int = LARGE) -> Peak:
     """Copies at most so many bytes. Raises DeviceError."""
-    source, queue = _source(device), queue_on(device)
+    queue = queue_on(device)
     size = min(nbytes, device.max_alloc // 4, device.global_bytes // 8) // LINE * LINE
     types = ("float", "double") if device.fp64 else ("float",)
 
-    def kernel(name: str) -> Any:
-        return queue.kernel(source, name, ())
-
-    copy = kernel("copy")
+    copy = queue.kernel(COPY, "copy", ())
     with queue.errors(f"{device.name} does not do it"):
         a, b, out = (queue.allocate(n) for n in (size, size, 16 * 8))
         zeros = np.zeros(size, np.uint8)
         for x in (a, b):
             queue.write(x, zeros)
         bandwidth = 2 * size / _best(queue, copy, size // 16, a, b)
-        rates = {t: max(w * _rate(queue, kernel(f"{t}_{w}"), out) for w in WIDTHS) for t in types}
+        rates = {t: max(_rates(queue, t, out)) for t in types}
     return Peak(bandwidth, rates)
+
+
+def _rates(queue: Queue, type: str, out: Any) -> Iterator[float]:
+    """Operations in a nanosecond, of numbers and of vectors where the device builds these. Raises
+    DeviceError."""
+    for width in WIDTHS:
+        try:
+            kernel = queue.kernel(_chains(queue.device, type, width), f"{type}_{width}", ())
+        except DeviceError:
+            if width == 1:
+                raise
+            continue
+        yield width * _rate(queue, kernel, out)
 
 
 def _rate(queue: Queue, kernel: Any, out: Any) -> float:

@@ -8,65 +8,65 @@ from __future__ import annotations
 
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.derivation import Derivation, Record, with_tiles
+from loopxform.transforms.edges.clamp_edges import ClampEdges
 from loopxform.transforms.edges.epilogue import Epilogue
-from loopxform.transforms.edges.interior import Interior
 from loopxform.transforms.edges.pad import Pad
-from loopxform.transforms.edges.trim import Trim
-from loopxform.transforms.edges.unguard import Unguard
+from loopxform.transforms.edges.separate_full_tiles import SeparateFullTiles
+from loopxform.transforms.edges.skip_empty_tiles import SkipEmptyTiles
 from loopxform.transforms.latency.asynchronous import Asynchronous
 from loopxform.transforms.latency.pipeline import Pipeline
-from loopxform.transforms.latency.preload import Preload
+from loopxform.transforms.latency.register_pipeline import RegisterPipeline
 from loopxform.transforms.latency.serpentine import Serpentine
 from loopxform.transforms.latency.store_vectors import StoreVectors
 from loopxform.transforms.latency.vectorise import Vectorise
-from loopxform.transforms.mapping.bands import Bands
-from loopxform.transforms.mapping.cyclic import Cyclic
+from loopxform.transforms.mapping.block_cyclic import BlockCyclic
 from loopxform.transforms.mapping.few import Few
-from loopxform.transforms.mapping.lanes import Lanes
+from loopxform.transforms.mapping.index32 import Index32
 from loopxform.transforms.mapping.map_to import MapTo
-from loopxform.transforms.mapping.narrow import Narrow
 from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.sequentialise import Sequentialise
 from loopxform.transforms.mapping.settle import Settle
+from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.version import Version
+from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.reductions.interleave import Interleave
 from loopxform.transforms.reductions.rfactor import Rfactor
+from loopxform.transforms.restructure.bounding_box import BoundingBox
+from loopxform.transforms.restructure.copy_parameter import CopyParameter
 from loopxform.transforms.restructure.dissolve import Dissolve
 from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.distribute_if import DistributeIf
-from loopxform.transforms.restructure.embed import Embed
 from loopxform.transforms.restructure.enclose import Enclose
+from loopxform.transforms.restructure.exit_flag import ExitFlag
 from loopxform.transforms.restructure.final_value import FinalValue
-from loopxform.transforms.restructure.flag import Flag
 from loopxform.transforms.restructure.fuse import Fuse
 from loopxform.transforms.restructure.hoist import Hoist
 from loopxform.transforms.restructure.interchange import Interchange
 from loopxform.transforms.restructure.normalise import Normalise
-from loopxform.transforms.restructure.own import Own
+from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.rename import Rename
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.single import Single
-from loopxform.transforms.restructure.sink import Sink
+from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
 from loopxform.transforms.restructure.specialise import Specialise
 from loopxform.transforms.restructure.split import Split
 from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.restructure.substitute import Substitute
 from loopxform.transforms.restructure.unroll import Unroll
-from loopxform.transforms.restructure.widen import Widen
 from loopxform.transforms.storage.arrange import Arrange
-from loopxform.transforms.storage.convert import Convert
+from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
 from loopxform.transforms.storage.copy_to_private import CopyToPrivate
-from loopxform.transforms.storage.demote import Demote
 from loopxform.transforms.storage.expand import Expand
-from loopxform.transforms.storage.manifest import Manifest
 from loopxform.transforms.storage.pack import Pack
 from loopxform.transforms.storage.permute import Permute
 from loopxform.transforms.storage.privatise import Privatise
+from loopxform.transforms.storage.promote_to_local import PromoteToLocal
+from loopxform.transforms.storage.relayout import Relayout
+from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
-from loopxform.transforms.storage.share import Share
 
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
@@ -78,17 +78,17 @@ STEPS: dict[str, type[Step]] = {
         Privatise,
         Scalarise,
         Substitute,
-        Widen,
+        BoundingBox,
         Stripmine,
         Interchange,
         Skew,
         Reverse,
         Rename,
         Expand,
-        Own,
+        CopyParameter,
         FinalValue,
-        Demote,
-        Flag,
+        ScalarToMemory,
+        ExitFlag,
         Single,
         Dissolve,
         Distribute,
@@ -96,7 +96,7 @@ STEPS: dict[str, type[Step]] = {
         DistributeIf,
         Fuse,
         Hoist,
-        Sink,
+        Rematerialise,
         Sequentialise,
         Normalise,
         Split,
@@ -104,31 +104,31 @@ STEPS: dict[str, type[Step]] = {
         Rfactor,
         Interleave,
         Enclose,
-        Embed,
+        SinkTail,
         Permute,
-        Manifest,
+        Relayout,
         MapTo,
         CopyToLocal,
         CopyToPrivate,
-        Convert,
-        Share,
+        ConvertOnCopy,
+        PromoteToLocal,
         Epilogue,
-        Unguard,
+        ClampEdges,
         Pad,
-        Trim,
-        Interior,
-        Narrow,
+        SkipEmptyTiles,
+        SeparateFullTiles,
+        Index32,
         Settle,
         Pack,
         Version,
         Vectorise,
         StoreVectors,
-        Lanes,
+        WarpTile,
         Pipeline,
         Asynchronous,
-        Preload,
-        Bands,
-        Cyclic,
+        RegisterPipeline,
+        SwizzleGroups,
+        BlockCyclic,
         Serpentine,
     )
 }
@@ -149,66 +149,66 @@ __all__ = [
     "STEPS",
     "Arrange",
     "Asynchronous",
-    "Bands",
-    "Convert",
+    "BlockCyclic",
+    "BoundingBox",
+    "ClampEdges",
+    "ConvertOnCopy",
+    "CopyParameter",
     "CopyToLocal",
     "CopyToPrivate",
-    "Cyclic",
-    "Demote",
     "Derivation",
     "Dissolve",
     "Distribute",
     "DistributeGuard",
     "DistributeIf",
-    "Embed",
     "Enclose",
     "Epilogue",
+    "ExitFlag",
     "Expand",
     "Few",
     "FinalValue",
-    "Flag",
     "Fuse",
     "Hoist",
+    "Index32",
     "Interchange",
-    "Interior",
     "Interleave",
-    "Lanes",
-    "Manifest",
     "MapTo",
-    "Narrow",
     "Normalise",
-    "Own",
     "Pack",
     "Pad",
     "Parallelise",
     "Permute",
     "Pipeline",
-    "Preload",
     "Privatise",
+    "PromoteToLocal",
     "Record",
+    "RegisterPipeline",
+    "Relayout",
+    "Rematerialise",
     "Rename",
     "Reverse",
     "Rfactor",
+    "ScalarToMemory",
     "Scalarise",
+    "SeparateFullTiles",
     "Sequentialise",
     "Serpentine",
     "Settle",
-    "Share",
     "Single",
-    "Sink",
+    "SinkTail",
     "Skew",
+    "SkipEmptyTiles",
     "Specialise",
     "Split",
     "Step",
     "StoreVectors",
     "Stripmine",
     "Substitute",
-    "Trim",
-    "Unguard",
+    "SwizzleGroups",
     "Unroll",
     "Vectorise",
     "Version",
-    "Widen",
+    "WarpTile",
     "from_json",
     "replay",
     "step",

@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, fields
@@ -23,6 +24,8 @@ class Step(ABC):
 
     verb: ClassVar[str]
     usage: ClassVar[str]
+    former: ClassVar[tuple[str, ...]] = ()
+    """What the verb was in earlier releases: still understood, with a warning."""
     keeps_order: ClassVar[bool] = False
     """Whether statements run in the order they did, and touch what they did: then it makes no
     difference which arrays overlap."""
@@ -57,15 +60,25 @@ def _words(step: Step) -> Iterator[str]:
         yield ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+def called(kinds: Mapping[str, type[Step]], verb: str) -> type[Step] | None:
+    """The step of a verb. A verb of earlier releases is understood, with a FutureWarning."""
+    if verb in kinds:
+        return kinds[verb]
+    kind = next((k for k in kinds.values() if verb in k.former), None)
+    if kind is not None:
+        warnings.warn(f"the step '{verb}' is called '{kind.verb}' now", FutureWarning, stacklevel=2)
+    return kind
+
+
 def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
     """Parses `stripmine i 64`. Raises UsageError with the usage of the verb."""
     words = text.split()
-    if not words or words[0] not in kinds:
+    kind = called(kinds, words[0]) if words else None
+    if kind is None:
         name = words[0] if words else text
         close = did_you_mean(name, kinds)
         help = f"{close}loopxform explain lists the steps" if close else _every(kinds)
         raise UsageError(f"'{name}' is not a step", code="LX020", help=help)
-    kind = kinds[words[0]]
     wanted = fields(kind)  # type: ignore[arg-type]  # every subclass is a dataclass
     required = [f for f in wanted if f.default is MISSING]
     if not len(required) <= len(words) - 1 <= len(wanted):
@@ -79,10 +92,10 @@ def _every(kinds: Mapping[str, type[Step]]) -> str:
 
 def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
     """The step that `to_json` wrote. Raises UsageError on anything else."""
-    if not isinstance(data, dict) or str(data.get("step")) not in kinds:
+    kind = called(kinds, str(data.get("step"))) if isinstance(data, dict) else None
+    if kind is None or not isinstance(data, dict):
         help = f'"step" is one of {", ".join(sorted(kinds))}'
         raise UsageError(f"not a step: {data!r}", help=help)
-    kind = kinds[str(data["step"])]
     known_fields = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     extra = set(data) - known_fields - {"step"}
     if extra:

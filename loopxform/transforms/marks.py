@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import loops
-from loopxform.transforms.latency import pipeline, preload, store_vectors
+from loopxform.transforms.latency import pipeline, register_pipeline, store_vectors
 from loopxform.transforms.latency.serpentine import Serpentine
-from loopxform.transforms.mapping import cyclic
+from loopxform.transforms.mapping import block_cyclic
 
 
 def stale(fn: Function) -> Iterator[Obstacle]:
-    """Why loops of `fn` cannot be what they are marked as (steps `pipeline`, `preload`,
-    `store-vectors`, `serpentine` and `cyclic`)."""
+    """Why loops of `fn` cannot be what they are marked as (steps `pipeline`, `register-pipeline`,
+    `store-vectors`, `serpentine` and `block-cyclic`)."""
     for site in loops(fn):
         if site.loop.stages > 1:
             yield from pipeline.obstacles(fn, site)
         if site.loop.preloaded:
-            yield from preload.obstacles(fn, site)
+            yield from register_pipeline.obstacles(fn, site)
         if site.loop.stores:
             yield from store_vectors.obstacles(fn, site)
         if site.loop.serpentine:
             yield from Serpentine(site.loop.var, str(site.loop.serpentine)).stale(site)
-    yield from cyclic.stale(fn)
+    yield from block_cyclic.stale(fn)

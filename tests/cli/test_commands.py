@@ -365,3 +365,14 @@ def test_devices_without_a_c_compiler() -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "kernels cannot run as C: no C compiler: no-such-compiler not found" in done.stdout
     assert "  h100 " in done.stdout
+
+
+def test_former_steps_warn_in_a_line(capsys: Capture) -> None:
+    assert main(["apply", MM, "--do", "demote acc"]) == 0
+    assert (
+        capsys.readouterr().err == "warning: the step 'demote' is called 'scalar-to-memory' now\n"
+    )
+    assert main(["explain", "unguard"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "warning: the step 'unguard' is called 'clamp-edges' now\n"
+    assert said.out.startswith("clamp-edges NAME,...\n")

@@ -118,7 +118,7 @@ def test_steps_are_shown(capsys: Capture) -> None:
     file = str(PROGRAMS / "c89_filter.c")
     assert main(["offload", file, "--show-steps", "--dry-run", "--quiet"]) == 0
     out = capsys.readouterr().out
-    assert "demote mean" in out
+    assert "scalar-to-memory mean" in out
     assert "  single 4 3 once" in out
 
 

@@ -110,7 +110,7 @@ def test_a_loop_that_is_left_early_is_not_reshaped(
     file = tmp_path / "t.c"
     loop = f"for (int i = 0; i < n; i++) {{ {jump} a[i] = 2; }}"
     file.write_text(APART % f"{loop} end: a[0] = 1;")
-    for step in ("stripmine i 4", "split i 3", "normalise i", "unroll i 2", "widen i long"):
+    for step in ("stripmine i 4", "split i 3", "normalise i", "unroll i 2", "bounding-box i long"):
         assert main(["check", str(file), "--can", step]) == 1
         said = capsys.readouterr().out
         assert f"how far the loop over 'i' runs is not known before: {reason}" in said

@@ -130,7 +130,7 @@ def derived(case: str, tile: int = 32) -> Derivation:
     made = CASES[case]
     done = start(made.text)[0]
     for array, order in made.layouts:
-        done = mapped_copy(done.then(step(f"manifest {array} {order}")), f"{array}_t", tile)
+        done = mapped_copy(done.then(step(f"relayout {array} {order}")), f"{array}_t", tile)
     return done.run(tuple(map(step, made.steps)))
 
 

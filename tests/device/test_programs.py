@@ -33,7 +33,7 @@ from loopxform.ir.visit import loads, names, walk
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.schedule.params import Recipe, Tiles
-from loopxform.transforms import Unguard
+from loopxform.transforms import ClampEdges
 from loopxform.verify.compare import compare
 
 SEED = 17
@@ -113,7 +113,9 @@ def test_work_items_meet_no_bounds_check_between_barriers(name: str, recipe: Rec
 
 
 def test_a_bounds_check_between_barriers_is_noticed() -> None:
-    steps = [r for r in tiled("mm", TILES[0]).derivation.records if not isinstance(r.step, Unguard)]
+    steps = [
+        r for r in tiled("mm", TILES[0]).derivation.records if not isinstance(r.step, ClampEdges)
+    ]
     before = next(r.result for r in reversed(steps) if r.step.verb == "copy-to-private")
     assert list(_checks_between_barriers(emit.program_plan(before, program("mm"))))
 

@@ -18,7 +18,7 @@ from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
-from loopxform.transforms import Epilogue, Pad, Preload, Serpentine
+from loopxform.transforms import Epilogue, Pad, RegisterPipeline, Serpentine
 from loopxform.transforms.mapping.few import Shape
 from loopxform.verify.compare import compare
 
@@ -87,7 +87,7 @@ def test_each_shape_has_what_it_is_fastest_with() -> None:
     smaller = ["few", *(f"few_{n}" for n in range(2, len(TILES)))]
     loops = ["i", *(f"i_{x}" for x in smaller)]
     assert rows == dict(zip(loops, "88422822"))
-    ahead = [_outer(s.loop) for s in steps if isinstance(s, Preload)]
+    ahead = [_outer(s.loop) for s in steps if isinstance(s, RegisterPipeline)]
     assert ahead == [f"k_{x}" for x in smaller[:-1]]
     assert [_outer(s.loop) for s in steps if isinstance(s, Epilogue)] == ["kk"]
     assert [s.loop for s in steps if isinstance(s, Pad)] == [f"k_{x}_o" for x in smaller]

@@ -24,7 +24,7 @@ PROGRAMS = ("mm", "gemm", "mm_bias", "batched", "distances", "mm_int_div", "cros
 
 def versions(name: str, recipe: Recipe) -> Plan:
     done = tile(program(name), TILES, recipe, strict=True, options=BOTH).derivation
-    assert done.records[-1].step.verb == "interior"
+    assert done.records[-1].step.verb == "separate-full-tiles"
     return emit.kernel(done, contract=False)
 
 

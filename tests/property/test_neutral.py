@@ -298,7 +298,7 @@ def tilings(first: int, count: int) -> Counter[str]:
             continue
         verbs = {r.step.verb for r in done.records}
         counts.update(verbs)
-        if not verbs & {"pad", "interior"}:
+        if not verbs & {"pad", "separate-full-tiles"}:
             continue
         before, after = Program(fn), Program(done.function)
         for _ in range(6):
@@ -330,7 +330,7 @@ def nest_arguments(fn: Function, rng: random.Random) -> dict[str, Any]:
 
 
 def assert_padded(counts: Counter[str], programs: int) -> None:
-    assert min(counts["pad"], counts["interior"]) >= programs // 6, counts
+    assert min(counts["pad"], counts["separate-full-tiles"]) >= programs // 6, counts
     assert counts["compared"] >= programs, counts
 
 

@@ -10,7 +10,7 @@ from test_steps import sweep_imperfect, sweep_neighbours
 
 from loopxform.analysis import fusion
 from loopxform.ir.nodes import Bin
-from loopxform.transforms.restructure import fuse, guards, sink, split
+from loopxform.transforms.restructure import fuse, guards, rematerialise, split
 
 Planted = Callable[[pytest.MonkeyPatch], None]
 MUTANTS: list[Planted] = []
@@ -114,27 +114,27 @@ def of_sinking(plant: Planted) -> Planted:
 
 @of_sinking
 def writes_in_the_loop_prevent_nothing(m: pytest.MonkeyPatch) -> None:
-    m.setattr(sink, "dependences", lambda *_, **__: [])
+    m.setattr(rematerialise, "dependences", lambda *_, **__: [])
 
 
 @of_sinking
 def writes_in_front_of_the_loop_prevent_nothing(m: pytest.MonkeyPatch) -> None:
-    m.setattr(sink._Sunk, "_rooted", lambda *_: None)
+    m.setattr(rematerialise._Sunk, "_rooted", lambda *_: None)
 
 
 @of_sinking
 def scalars_that_the_loop_writes_are_sunk(m: pytest.MonkeyPatch) -> None:
-    m.setattr(sink, "_changes", lambda _: frozenset())
+    m.setattr(rematerialise, "_changes", lambda _: frozenset())
 
 
 @of_sinking
 def nothing_is_kept_outside(m: pytest.MonkeyPatch) -> None:
-    m.setattr(sink._Sunk, "kept", property(lambda _: ()))
+    m.setattr(rematerialise._Sunk, "kept", property(lambda _: ()))
 
 
 @of_sinking
 def what_is_kept_stands_behind_the_loop(m: pytest.MonkeyPatch) -> None:
-    m.setattr(sink._Sunk, "_stays_in_front", property(lambda _: False))
+    m.setattr(rematerialise._Sunk, "_stays_in_front", property(lambda _: False))
 
 
 def caught(plant: Planted, m: pytest.MonkeyPatch) -> bool:

@@ -16,7 +16,7 @@ from loopxform.ir.printer import listing
 from loopxform.ir.visit import loops
 from loopxform.offload.right_looking import by_columns
 from loopxform.offload.wavefront import wave_fronts
-from loopxform.transforms import Derivation, Embed, Interchange, Parallelise, Skew
+from loopxform.transforms import Derivation, Interchange, Parallelise, SinkTail, Skew
 
 EXTENT, OFFSET = 60, 24
 SIZES = (0, 1, 2, 5, 8)
@@ -118,10 +118,10 @@ def sweep_columns(seed: int, count: int) -> Counter[str]:
     for n in range(seed * 100_000, seed * 100_000 + count):
         text = rows(random.Random(n))
         expected, start = reference(f"seed {n}", text), Derivation(lowered(text))
-        if Embed("j").check(start.function):
+        if SinkTail("j").check(start.function):
             counts["refused"] += 1
             continue
-        embedded = start.then(Embed("j"))
+        embedded = start.then(SinkTail("j"))
         expected.check(embedded.function, listing(embedded.function))
         found = by_columns(start, "i")
         counts["columns" if found else "embedded"] += 1

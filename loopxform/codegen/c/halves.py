@@ -2,7 +2,7 @@
 
 What C computes from halves, and from others together with them, depends on the options of its
 compiler (-fexcess-precision). Kernels know none: their tiles may hold the floats that halves are
-computed with as (step `convert`).
+computed with as (step `convert-on-copy`).
 """
 
 from __future__ import annotations

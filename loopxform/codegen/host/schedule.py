@@ -325,5 +325,5 @@ def _passed_on(name: str, nest: For) -> EmitError:
     return EmitError(
         f"'{name}' is a scalar that the kernel of the loop over '{nest.var}' shares with others",
         loc=nest.origin.loc,
-        help=f"privatise it in the loop, or keep it in memory: demote {name}",
+        help=f"privatise it in the loop, or keep it in memory: scalar-to-memory {name}",
     )

@@ -35,7 +35,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import Space
 from loopxform.ir.visit import bodies, in_body_of, loads, names, walk, writes
 from loopxform.transforms.edges.bounds import conjunction, trip_count
-from loopxform.transforms.latency.preload import computed
+from loopxform.transforms.latency.register_pipeline import computed
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 

@@ -24,7 +24,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import fixed_trips, iteration_number
-from loopxform.transforms.latency.preload import parts
+from loopxform.transforms.latency.register_pipeline import parts
 from loopxform.transforms.storage.staging import padding
 
 

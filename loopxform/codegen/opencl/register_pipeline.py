@@ -1,5 +1,5 @@
 """A loop in which work-items read what they need of the tiles an iteration ahead (the step
-`preload`), inside one whose tiles are fetched ahead:
+`register-pipeline`), inside one whose tiles are fetched ahead:
 
 float A_reg[2][Ry];
 read A_reg[0] for k = 0;
@@ -25,7 +25,7 @@ from loopxform.codegen.opencl.work_item import ItemWriter, indented
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr, For, Stmt, Var
 from loopxform.ir.visit import names, stmt_exprs, substitute_body, walk
-from loopxform.transforms.latency.preload import parts
+from loopxform.transforms.latency.register_pipeline import parts
 
 
 @dataclass

@@ -255,6 +255,8 @@ def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
     symbol = Symbol(node.name, t, "global", node, tuple(node.storage or ()))
     if t.is_array or (t.record and t.derived):
         symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
+        inner = zip(t.derived[1:], symbol.shape[1:])
+        symbol.unsized = any(isinstance(d, Array) and size is None for d, size in inner)
     elif t.is_scalar and t.const and not t.volatile and t.base and t.base.is_integer:
         value = None if node.init is None else constant(node.init, scope, places)
         symbol.value = None if value is None else Const(value, t.base)

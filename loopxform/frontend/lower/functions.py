@@ -22,7 +22,7 @@ from loopxform.frontend.names.bindings import bind
 from loopxform.frontend.names.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.names.filescope import FileScope
 from loopxform.frontend.names.members import is_pointer_member
-from loopxform.frontend.names.null_tests import find_given
+from loopxform.frontend.names.null_checks import find_given
 from loopxform.frontend.names.scopes import Resolver
 from loopxform.frontend.names.struct_pointers import as_numbers
 from loopxform.frontend.names.swapped_buffers import loosen

@@ -143,7 +143,7 @@ class Table:
     tests: dict[int, Symbol] = field(default_factory=dict)
     """The pointers that are compared with NULL, or whose truth is asked, by the id of the node."""
     given: dict[Symbol, Symbol] = field(default_factory=dict)
-    """The numbers that say whether pointers point somewhere (see `null_tests`)."""
+    """The numbers that say whether pointers point somewhere (see `null_checks`)."""
     exposed: set[Symbol] = field(default_factory=set)
     """Pointers whose own address is taken."""
     copies_pointers: bool = False

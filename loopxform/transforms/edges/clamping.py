@@ -1,4 +1,4 @@
-"""Reading the last valid element instead of one past the edge: the value part of `unguard`."""
+"""Reading the last valid element instead of one past the edge: the value part of `clamp-edges`."""
 
 from __future__ import annotations
 

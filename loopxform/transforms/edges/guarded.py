@@ -1,4 +1,4 @@
-"""Where local storage is written under a bounds check: what `unguard` looks at."""
+"""Where local storage is written under a bounds check: what `clamp-edges` looks at."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Which elements of an array are neighbours in memory changes, and nothing else. Legal for an array
 that the function declares itself and of which no part is staged. (Seed 004, "Coalesced Memory
-Access"; for arrays of the caller there is `manifest`.)
+Access"; for arrays of the caller there is `relayout`.)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Permute(Step):
                     "LX168",
                     f"'{self.array}' is not an array that '{fn.name}' declares, once",
                     fn.origin.loc,
-                    remedy="manifest copies an array of the caller into another layout",
+                    remedy="relayout copies an array of the caller into another layout",
                 ),
             )
         where, rank = found[0].origin.loc, len(found[0].shape)

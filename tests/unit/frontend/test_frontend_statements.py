@@ -293,3 +293,15 @@ def test_what_uses_an_array_of_unknown_size_is_not_modelled(size: str) -> None:
     fn = lower(f"void f(int n, int *a, double *x) {{ {body} }}")
     assert [v.parallel for v in judge(fn)] == ["unknown"]
     assert {o.reason for o in opaques(fn)} >= {"the size of 't' is not modelled"}
+
+
+@pytest.mark.parametrize("size", ["N", "N/2*2+1"])
+def test_rows_of_unknown_length_in_an_array_of_the_file_are_not_modelled(size: str) -> None:
+    """Of the first dimension nothing has to be known."""
+    text = f"double u[4][{size}], v[{size}][4];\n"
+    text += "void f(int n) { for (int i = 0; i < n; i++) u[i][0] = i; }\n"
+    text += "void g(int n) { for (int i = 0; i < n; i++) v[i][0] = i; }\n"
+    f, g = parsed(text).unit.functions
+    assert [o.reason for o in opaques(f)] == ["the size of 'u' is not modelled"]
+    assert [v.parallel for v in judge(f)] == ["unknown"]
+    assert [v.parallel for v in judge(g)] == ["yes"]

@@ -12,7 +12,7 @@ from loopxform.recipes.tile import estimate, tile
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.profile import PROFILES
-from loopxform.transforms import Manifest
+from loopxform.transforms import Relayout
 
 GENERIC = PROFILES["generic"]
 
@@ -34,7 +34,7 @@ def tiled(
 def orders(done: Tiled) -> dict[str, str]:
     """The arrays that are copied, with the order of their dimensions."""
     steps = (r.step for r in done.derivation.records)
-    return {s.array: ",".join(s.order) for s in steps if isinstance(s, Manifest)}
+    return {s.array: ",".join(s.order) for s in steps if isinstance(s, Relayout)}
 
 
 def walk(passes: int | str, type: str = "float", more: str = "") -> str:

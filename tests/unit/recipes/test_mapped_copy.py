@@ -34,7 +34,7 @@ CASES = {
 
 def turned(case: str, tile: int) -> Derivation:
     text, array, order = CASES[case]
-    return mapped_copy(start(text)[0].then(step(f"manifest {array} {order} T")), "T", tile)
+    return mapped_copy(start(text)[0].then(step(f"relayout {array} {order} T")), "T", tile)
 
 
 @pytest.mark.parametrize("case", CASES)

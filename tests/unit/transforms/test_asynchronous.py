@@ -19,10 +19,10 @@ from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 
-READ = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k", "unguard acc")
+READ = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k", "clamp-edges acc")
 PADDED = (*READ, "pad kk", "pipeline kk")
 WHOLE = (*READ, "epilogue kk", "pipeline kk#1")
-AHEAD = (*PADDED, "unroll k*", "preload k")
+AHEAD = (*PADDED, "unroll k*", "register-pipeline k")
 
 LISTINGS = {
     "padded": (MM, *PADDED, "async kk"),

@@ -14,7 +14,7 @@ ROWS = c(
     "int M, float A[M][16], float B[M][16]",
 )
 DEALT = ("parallelise p", "parallelise q", "stripmine q 4 qq", "sequentialise q")
-DEALT += ("normalise q body", "map p group.x", "map qq thread.x", "cyclic qq q 2")
+DEALT += ("normalise q body", "map p group.x", "map qq thread.x", "block-cyclic qq q 2")
 
 PLANES = c(
     "for (int p = 0; p < M; p++) for (int q = 0; q < 16; q++) for (int i = 0; i < 4; i++)"

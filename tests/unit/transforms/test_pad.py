@@ -22,7 +22,7 @@ LISTINGS = {
     "redomap": (
         MM,
         *REGISTERS,
-        "unguard acc",
+        "clamp-edges acc",
         "pad kk",
     ),
     "with-the-checks-at-the-edges": (
@@ -33,14 +33,14 @@ LISTINGS = {
     "and-an-epilogue": (
         MM,
         *STAGED,
-        "unguard acc",
+        "clamp-edges acc",
         "pad kk",
         "epilogue kk",
     ),
     "squared-differences": (
         reduced("{ float d = A[i][k] - B[k][j]; acc += d * d; }"),
         *STAGED,
-        "unguard acc",
+        "clamp-edges acc",
         "pad kk",
     ),
     "greatest": (

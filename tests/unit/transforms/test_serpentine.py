@@ -12,7 +12,7 @@ from deriving import assert_step, c, derived, refusal
 
 from loopxform.codegen import emit
 
-UNROLLED = (*STAGED, "copy-to-private B_loc k", "unguard acc", "unroll i*", "unroll j*")
+UNROLLED = (*STAGED, "copy-to-private B_loc k", "clamp-edges acc", "unroll i*", "unroll j*")
 SUM = c(
     "for (int g = 0; g < n; g++) for (int i = 0; i < 4; i++) for (int j = 0; j < 6; j++)"
     " a[g] += x[g][i][j];",

@@ -76,7 +76,7 @@ def test_no_version_for_what_is_known() -> None:
     sizes = {"Ty*Ry": "16", "Tx*Rx": "8", "Ry": "8", "Rx": "4", "Tk": "4"}
     staged = [" ".join(sizes.get(w, w) for w in s.split()) for s in STAGED]
     fixed = ("specialise M 16", "specialise U 8", "specialise N 12")
-    done = derived(MM, *fixed, *staged, "narrow iii", "vectorise A_loc 4", "vectorise B_loc 4")
+    done = derived(MM, *fixed, *staged, "index32 iii", "vectorise A_loc 4", "vectorise B_loc 4")
     plan = emit.kernel(done)
     assert len(plan.kernels) == 1
     assert "LX_VECTOR(float4, 4, &A[" in plan.source

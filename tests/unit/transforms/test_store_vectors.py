@@ -12,7 +12,7 @@ from loopxform.codegen import emit
 SIZES = {"Ty*Ry": "16", "Tx*Rx": "8", "Ry": "8", "Rx": "4", "Tk": "4"}
 TILED = tuple(" ".join(SIZES.get(w, w) for w in step.split()) for step in MAPPED)
 STAGED = (*TILED, "copy-to-local B kk", "unroll i#3", "unroll j#3")
-TURNS = ("unroll i*", "unroll j*", "cyclic jj* j 2")
+TURNS = ("unroll i*", "unroll j*", "block-cyclic jj* j 2")
 VERSIONED = (*STAGED, "version iii 4")
 LAST = "j#3"
 

@@ -15,9 +15,9 @@ SIZES = {"Ty*Ry": "16", "Tx*Rx": "8", "Ry": "8", "Rx": "4", "Tk": "4"}
 TILED = tuple(" ".join(SIZES.get(w, w) for w in step.split()) for step in MAPPED)
 STAGED = (*TILED, "copy-to-local A kk", "copy-to-local B kk")
 REGISTERS = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k")
-VERSIONED = (*REGISTERS, "unguard acc", "epilogue kk", "version iii 4")
-NARROW = (*REGISTERS, "unguard acc", "narrow iii", "version iii#1 4")
-PACKED = (*REGISTERS, "unguard acc", "epilogue kk", "narrow iii", "pack iii#1 4 3")
+VERSIONED = (*REGISTERS, "clamp-edges acc", "epilogue kk", "version iii 4")
+NARROW = (*REGISTERS, "clamp-edges acc", "index32 iii", "version iii#1 4")
+PACKED = (*REGISTERS, "clamp-edges acc", "epilogue kk", "index32 iii", "pack iii#1 4 3")
 PARTS = ("few i 4 8x8:1000,4x4:320", "expand acc i,j", "distribute i,j", "parallelise i#1")
 PARTS += ("map i#1 group.x",)
 BOTH = ("vectorise A_loc 4", "vectorise B_loc 4")
@@ -35,9 +35,9 @@ LISTINGS = {
     "narrow": (MM, *NARROW, *BOTH),
     "packed": (MM, *PACKED),
     "packed-vectors": (MM, *PACKED, *BOTH),
-    "narrow-pointers": (FLAT, *PARALLEL, "map i group.y", "map j group.x", "narrow i"),
+    "narrow-pointers": (FLAT, *PARALLEL, "map i group.y", "map j group.x", "index32 i"),
     "numbers": (FIXED, *REGISTERS, *BOTH),
-    "lanes": (MM, *REGISTERS, "lanes iii 1 2"),
+    "lanes": (MM, *REGISTERS, "warp-tile iii 1 2"),
 }
 
 REFUSALS = {
@@ -61,11 +61,11 @@ REFUSALS = {
     "pack-inside": (MM, *STAGED, "pack jjj 4 3"),
     "pack-width": (MM, *STAGED, "pack iii 5 3"),
     "pack-least": (MM, *STAGED, "pack iii 4 some"),
-    "narrow-part-of-a-shape": (MM, *PARTS, "narrow i#1"),
-    "narrow-inside": (MM, *STAGED, "narrow jjj"),
-    "narrow-without-rows": (PLACED.replace("AT", "0"), *COPIED, "narrow ii"),
-    "lanes-not-a-rectangle": (MM, *TILED, "lanes iii 4 x"),
-    "lanes-of-one-dimension": (PLACED.replace("AT", "0"), *COPIED, "lanes ii 4 8"),
+    "narrow-part-of-a-shape": (MM, *PARTS, "index32 i#1"),
+    "narrow-inside": (MM, *STAGED, "index32 jjj"),
+    "narrow-without-rows": (PLACED.replace("AT", "0"), *COPIED, "index32 ii"),
+    "lanes-not-a-rectangle": (MM, *TILED, "warp-tile iii 4 x"),
+    "lanes-of-one-dimension": (PLACED.replace("AT", "0"), *COPIED, "warp-tile ii 4 8"),
 }
 
 
@@ -90,7 +90,7 @@ def test_kernel(case: str, golden: Golden) -> None:
 
 def test_padding_takes_single_elements_again() -> None:
     """Where padding stands for what lies past the end, a vector may be a part of both."""
-    steps = (FIXED.replace("16", "18"), *REGISTERS, "unguard acc", "vectorise A_loc 2")
+    steps = (FIXED.replace("16", "18"), *REGISTERS, "clamp-edges acc", "vectorise A_loc 2")
     one, other = (derived(*steps, *more) for more in ((), ("pad kk",)))
     assert emit.kernel(one).source.count("LX_VECTOR(float2") == 1
     assert emit.kernel(other).source.count("LX_VECTOR(float2") == 0

@@ -1,0 +1,149 @@
+"""Register pipeline: for k: { A_reg = A_loc[k]; compute } -> A_reg = A_loc[0]; for k: { A_next =
+A_loc[k+1]; compute; A_reg = A_next }.
+
+What work-items read of the tiles for an iteration, they read while they compute the one before, the
+first iteration of the next tile included: nobody waits for local memory. There are two of each of
+these registers. Legal for the innermost loop of one whose tiles are fetched ahead, where all that
+is computed with the tiles is computed with these registers, and what is read depends on the
+iteration alone. The listing keeps the order of the program; the loop is marked. (CUTLASS,
+"Efficient GEMM in CUDA", software pipelining of warp tiles.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import takewhile
+from typing import ClassVar
+
+from loopxform.errors import Obstacle
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Copy, Decl, For, Function, Stmt
+from loopxform.ir.types import Space
+from loopxform.ir.visit import (
+    LoopSite,
+    at,
+    loads,
+    names,
+    replace_at,
+    stmt_exprs,
+    walk,
+    writes,
+)
+from loopxform.records import record
+from loopxform.transforms.base import Step
+from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.latency.pipeline import split
+from loopxform.transforms.sites import one_loop, trusted
+
+
+@record
+class RegisterPipeline(Step):
+    """Reads what the unrolled `loop` copies from local tiles an iteration ahead."""
+
+    loop: str
+
+    verb: ClassVar[str] = "register-pipeline"
+    former: ClassVar[tuple[str, ...]] = ("preload",)
+    usage: ClassVar[str] = "register-pipeline LOOP"
+    keeps_order: ClassVar[bool] = True
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        return (site,) if isinstance(site, Obstacle) else obstacles(fn, site)
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        origin = site.loop.origin.then(str(self))
+        return replace_at(fn, site.path, (replace(site.loop, preloaded=True, origin=origin),))
+
+    def reason(self, fn: Function) -> str:
+        site = trusted(one_loop(fn, self.loop))
+        read = " and ".join(c.target for c in parts(site.loop)[1])
+        return f"{read} of the next iteration can be read while this one computes"
+
+
+def parts(loop: For) -> tuple[tuple[Decl, ...], tuple[Copy, ...], tuple[Stmt, ...]]:
+    """The registers that a body begins by declaring and copying, and what follows."""
+    head = list(takewhile(lambda s: _is_read(s) or isinstance(s, Decl), loop.body))
+    own = tuple(s for s in head if isinstance(s, Decl))
+    return own, tuple(s for s in head if isinstance(s, Copy)), loop.body[len(head) :]
+
+
+def computed(loop: For) -> tuple[Stmt, ...]:
+    """What a loop does with the tiles that it copies."""
+    return tuple(s for s in split(loop)[1] if not (isinstance(s, Decl) and s.space is Space.LOCAL))
+
+
+def obstacles(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+    """Why what a loop reads cannot be read ahead."""
+    return tuple(_no(site, *o) for o in _problems(fn, site))[:1]
+
+
+def _problems(fn: Function, site: LoopSite) -> Iterator[tuple[str, str]]:
+    loop, tiles = site.loop, _tiled_loop(fn, site)
+    fixed = fixed_trips(loop)
+    count = None if fixed is None or fixed[1] else fixed[0].value
+    own, copies, _ = parts(loop)
+    if loop.level is not None:
+        yield f"it is mapped to {loop.level}", "name a loop that a work-item runs"
+    elif not loop.unroll:
+        yield "it is not unrolled", f"unroll {loop.var}"
+    elif value_of(loop.lo) != 0 or value_of(loop.step) != 1:
+        yield "it does not count from 0 by 1", f"normalise {loop.var} body"
+    elif count is None or count % 2:
+        yield "it does not have an even number of iterations", "strip-mine it by an even number"
+    elif not copies or {c.target for c in copies} != {d.name for d in own}:
+        yield "it does not begin with copies into private memory", "copy-to-private ARRAY LOOP"
+    elif tiles is None:
+        remedy = "pipeline the loop over tiles, with nothing else in it"
+        yield "it is not all that a loop does whose tiles are fetched ahead", remedy
+    else:
+        yield from _dependences(fn, site, tiles)
+
+
+def _dependences(fn: Function, site: LoopSite, tiles: For) -> Iterator[tuple[str, str]]:
+    own, copies, rest = parts(site.loop)
+    targets, staged = {d.name for d in own}, {c.target for c in split(tiles)[0]}
+    changed = writes(tiles.body) | {tiles.var}
+    for c in copies:
+        moving = {n for x in c.slices for n in names(x.lo)} & changed
+        if c.source not in staged:
+            yield f"'{c.source}' is not a tile of the loop over '{tiles.var}'", "keep the order"
+        if c.target in writes(rest):
+            yield f"'{c.target}' is written", "keep the order"
+        if moving:
+            yield f"what is read depends on '{min(moving)}'", "keep the order"
+    for s in (s for _, s in walk(rest)):
+        read = {x.array for e in stmt_exprs(s) for x in loads(e)}
+        if isinstance(s, Copy | Decl) or read & staged:
+            yield "not all that it reads of the tiles is copied first", "copy-to-private the rest"
+    arrays = {p.name for p in fn.objects if p.array} - targets
+    if arrays & {x.array for _, s in walk(rest) for e in stmt_exprs(s) for x in loads(e)}:
+        yield "it touches global memory", "keep the order"
+    if arrays & writes(rest):
+        yield "it touches global memory", "keep the order"
+
+
+def _tiled_loop(fn: Function, site: LoopSite) -> For | None:
+    """The loop whose tiles are fetched ahead, where all that it does besides is this loop, in every
+    work-item."""
+    loop = None
+    for depth in range(len(site.path) - 1, 0, -1):
+        loop = at(fn, site.path[:depth])
+        if not isinstance(loop, For):
+            return None
+        if loop.stages > 1:
+            return loop if len(computed(loop)) == 1 else None
+        if loop.level is None or loop.level.kind != "group" or len(loop.body) != 1:
+            return None
+    return None
+
+
+def _is_read(s: Stmt) -> bool:
+    return isinstance(s, Copy) and not s.collective
+
+
+def _no(site: LoopSite, why: str, remedy: str) -> Obstacle:
+    text = f"what the loop over '{site.loop.var}' reads of tiles cannot be read ahead: {why}"
+    return Obstacle("LX187", text, site.loop.origin.loc, remedy=remedy)

@@ -1,0 +1,153 @@
+"""Offsets in 32 bits: S -> if (M <= INT_MAX / U) S with the offsets of A[M][U] in 32 bits else S.
+
+Where an array has so few elements that an int can number them, the place of A[i][k] in memory,
+i*U + k, is computed in 32 bits: a GPU needs several instructions for one in 64. The nest stands
+there twice, under a condition on the sizes and without it, where these are not known; the host asks
+when the program runs. Of a nest in several shapes of tiles, the large ones serve what is left.
+Legal for arrays of which every subscript is proven to lie in the array as it is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from loopxform.analysis.context import always
+from loopxform.analysis.extent import extent
+from loopxform.analysis.host_scalars import host_scalars
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, If, Param, Stmt
+from loopxform.ir.types import INT_MAX
+from loopxform.ir.visit import (
+    LoopSite,
+    at,
+    loads,
+    names,
+    replace_at,
+    stmt_exprs,
+    walk,
+)
+from loopxform.records import record
+from loopxform.transforms.base import Step
+from loopxform.transforms.edges.bounds import conjunction, positive
+from loopxform.transforms.mapping.shapes import all_shapes, each_nest, is_outermost, largest_shape
+from loopxform.transforms.sites import one_loop, trusted
+
+
+@record
+class Index32(Step):
+    """Numbers the elements of arrays in 32 bits in a version of a mapped nest."""
+
+    loop: str
+
+    verb: ClassVar[str] = "index32"
+    former: ClassVar[tuple[str, ...]] = ("narrow",)
+    usage: ClassVar[str] = "index32 LOOP"
+    keeps_order: ClassVar[bool] = True
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        if is_outermost(fn, site) and _arrays(fn, site):
+            return ()
+        text = f"no array in the loop over '{site.loop.var}' has rows, and subscripts that are "
+        remedy = "declare the array with its rows, A[M][N], and map the loops first"
+        where = site.loop.origin.loc
+        return (Obstacle("LX178", f"{text}proven to lie in it", where, remedy=remedy),)
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        path = all_shapes(fn, site.path)
+        nest = at(fn, path)
+        found = tuple(p.name for p in _arrays(fn, site))
+        origin = site.loop.origin.then(str(self))
+        made = each_nest(nest, lambda s: replace(s, narrow=found, origin=origin))
+        asked = _asked(fn, site)
+        if not asked:
+            return replace_at(fn, path, (made,))
+        other = largest_shape(nest)
+        choice = If(conjunction(asked), (made,), (other,), choice="sizes", origin=origin)
+        return replace_at(fn, path, (choice,))
+
+    def reason(self, fn: Function) -> str:
+        site = trusted(one_loop(fn, self.loop))
+        text = ", ".join(p.name for p in _arrays(fn, site))
+        where = " where they are few" if _asked(fn, site) else ""
+        return f"the same statements; an int numbers the elements of {text}{where}"
+
+
+def _asked(fn: Function, site: LoopSite) -> list[Expr]:
+    """What the host asks before it takes the narrow version; nothing where all is known."""
+    copies = {p.name for p in _copies(fn)}
+    every = dict.fromkeys(c for p in _arrays(fn, site) if p.name not in copies for c in _few(p))
+    return [c for c in every if not always(fn, site.path, c)]
+
+
+def _arrays(fn: Function, site: LoopSite) -> list[Param]:
+    """The arrays of at least two dimensions whose subscripts in the nest, in all its shapes, lie in
+    them; pointers with as many rows as are touched."""
+    known = host_scalars(fn)
+    whole = all_shapes(fn, site.path)
+    inside = [(p, s) for p, s in walk(fn.body) if p[: len(whole)] == whole]
+    out = []
+    for p in (*fn.objects, *_copies(fn)):
+        if "." in p.name or len(p.shape) < 2:
+            continue
+        p = _with_rows(fn, p, [s for _, s in inside])
+        sizes = {n for d in p.shape if d is not None for n in names(d)}
+        if None in p.shape or not sizes <= known:
+            continue
+        used = [c for path, s in inside for c in _within(fn, path, s, p)]
+        if used and all(used):
+            out.append(p)
+    return out
+
+
+def _copies(fn: Function) -> list[Param]:
+    """The copies of arrays that steps made where an int can number their elements."""
+    found = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.like)
+    return [Param(s.name, s.type, s.shape, array=True, origin=s.origin) for s in found]
+
+
+def _with_rows(fn: Function, p: Param, inside: list[Stmt]) -> Param:
+    """A pointer with the number of rows that tiles of it end at, or that the function touches."""
+    if p.shape[0] is not None or None in p.shape[1:]:
+        return p
+    tiles = [s for s in inside if isinstance(s, Copy) and s.source == p.name]
+    ends = {s.slices[0].limit for s in tiles} - {None}
+    found = extent(fn, p.name) if not ends else None
+    first = found.upper[0] if found else next(iter(ends)) if len(ends) == 1 else None
+    return replace(p, shape=(first, *p.shape[1:]))
+
+
+def _within(fn: Function, path: tuple[int, ...], s: Stmt, p: Param) -> Iterator[bool]:
+    """Whether each access of `p` that a statement makes itself lies in it."""
+    for e in stmt_exprs(s):
+        for x in loads(e):
+            if x.array == p.name:
+                ends = tuple(Bin("+", i, Const(1)) for i in x.index)
+                yield _inside(fn, path, x.index, ends, p)
+    if isinstance(s, Copy) and s.source == p.name:
+        limits = tuple(x.limit or Bin("+", x.lo, x.size or Const(1)) for x in s.slices)
+        yield _inside(fn, path, tuple(x.lo for x in s.slices), limits, p)
+
+
+def _inside(
+    fn: Function, path: tuple[int, ...], first: tuple[Expr, ...], end: tuple[Expr, ...], p: Param
+) -> bool:
+    parts: list[Expr] = []
+    for lo, hi, size in zip(first, end, p.shape):
+        assert size is not None
+        parts += [Bin(">=", lo, Const(0)), Bin("<=", hi, size)]
+    return always(fn, path, conjunction(parts))
+
+
+def _few(p: Param) -> Iterator[Bin]:
+    """That an int can number the elements, asked without computing how many there are."""
+    first, *rest = [d for d in p.shape if d is not None]
+    below: Expr = positive(rest[-1])
+    for d in (*rest[-2::-1], first):
+        yield Bin("<=", d, Bin("/", Const(INT_MAX), below))
+        below = Bin("*", below, positive(d))
