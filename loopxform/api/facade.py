@@ -32,7 +32,6 @@ from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
 from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
-from loopxform.transforms import Derivation, Step, step, with_tiles
 
 if TYPE_CHECKING:
     from loopxform.analysis.openmp import Claim
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from loopxform.api.tile import TiledRoutine
     from loopxform.schedule.params import Recipe
     from loopxform.targets.target import Limits
+    from loopxform.transforms import Derivation, Step
 
 
 def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
@@ -130,6 +130,8 @@ class File(SourceFile):
 
 def _step(given: Step | str) -> Step:
     """Raises ArgumentError, UsageError."""
+    from loopxform.transforms import Step, step  # loads every step
+
     if isinstance(given, Step):
         return given
     require(APPLYING, step=given)
@@ -241,6 +243,8 @@ class Routine(SourceRoutine):
 
         Raises TransformError where one is illegal, UsageError where one says nothing meaningful.
         """
+        from loopxform.transforms import Derivation, with_tiles  # loads every step
+
         require(APPLYING, tiles=tiles)
         with quoting(self.file.parsed.sources):
             start = Derivation(with_tiles(self.function, tiles or {}))

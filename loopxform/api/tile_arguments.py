@@ -17,6 +17,7 @@ from loopxform.api.arguments import (
 )
 from loopxform.errors import ArgumentError, IgnoredOption
 from loopxform.ir.types import INT_MAX
+from loopxform.ir.written import LARGEST_TILE
 from loopxform.nearest import did_you_mean
 from loopxform.schedule.params import NAMES, RECIPES, Recipe
 from loopxform.schedule.used_options import EVERY, require_taken
@@ -24,7 +25,6 @@ from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
 from loopxform.transforms.latency.asynchronous import MOST_BUFFERS
 from loopxform.transforms.latency.vectorise import WIDTHS
-from loopxform.transforms.sites import LARGEST_TILE
 
 
 def require_sizes(sizes: Mapping[str, object], options: Iterable[str]) -> None:

@@ -14,8 +14,8 @@ from loopxform.cli.script import Script, Text, is_size, read_script, saved
 from loopxform.errors import TransformError, UsageError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
+from loopxform.ir.written import LARGEST_TILE
 from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
-from loopxform.transforms.sites import LARGEST_TILE
 
 
 def main(args: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loopxform.api.check import CheckedFile, checked
+from loopxform.api.facade import Routine
 from loopxform.budget import Budget, memory_bytes, within
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
@@ -61,6 +62,13 @@ def main(args: argparse.Namespace) -> int:
     return int(refuted or any(not a.holds for a in answers))
 
 
+def _legality(routine: Routine, steps: Sequence[str]) -> list[questions.Answer]:
+    """Whether each of the steps is legal."""
+    from loopxform.cli.step_questions import can  # loads every step
+
+    return [can(routine, text) for text in steps]
+
+
 def _asked(
     args: argparse.Namespace, report: CheckedFile
 ) -> tuple[CheckedFile, list[questions.Answer]]:
@@ -70,7 +78,7 @@ def _asked(
         line = whole("--line", args.line, 1, INT_MAX, "12")
         questions.at_line(report, line, "--line")
         shown = report.only(line)
-    answers = [questions.can(chosen(report.file, args), text) for text in args.can]
+    answers = _legality(chosen(report.file, args), args.can) if args.can else []
     return shown, answers + [questions.require(text, report) for text in args.require]
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from loopxform.errors import InputError, UsageError
+from loopxform.ir.written import LARGEST_TILE
 from loopxform.source import Loc, Sources
 from loopxform.transforms import Derivation
-from loopxform.transforms.sites import LARGEST_TILE
 
 FORMAT = (
     '{"tiles": {"Ty": 16}, "fp_contract": "on", "steps": [...]}, as `tile --json FILE` saves it'

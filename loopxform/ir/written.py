@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from loopxform.errors import UsageError
 
+LARGEST_TILE = 1 << 20
+"""Products of tile sizes and steps stay far from the range of int."""
+
 
 def number(text: str) -> int | float:
     """A number of either kind. Raises ValueError."""

@@ -13,7 +13,7 @@ from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import Path, enclosing, walk
-from loopxform.ir.written import whole
+from loopxform.ir.written import LARGEST_TILE, whole
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.schedule.option_texts import FLAGS
@@ -22,7 +22,6 @@ from loopxform.schedule.used_options import require_taken
 from loopxform.source import Loc
 from loopxform.transforms.latency.asynchronous import MOST_BUFFERS
 from loopxform.transforms.latency.vectorise import WIDTHS
-from loopxform.transforms.sites import LARGEST_TILE
 
 RECIPE_NAMES = ("recipe", "variant")
 _FLAGGED = {

@@ -1,4 +1,4 @@
-"""Devices by name: a file of `profiles/` each, or a file of the user's own.
+"""Devices by name: a file of `profiles/` each, or a file of the user's own; and any GPU.
 
     like = "h100"          # what is not said here is as there; the generic device by default
     registers = 168
@@ -9,7 +9,6 @@ The keys are the fields of `Limits`. A new device is one new file.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
@@ -19,12 +18,10 @@ from typing import Any
 from loopxform import trace
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
-from loopxform.targets.target import Limits
+from loopxform.targets.target import GENERIC, Limits
 
 FOLDER = Path(__file__).parent / "profiles"
 KEYS = tuple(f.name for f in fields(Limits))
-DEFAULT = "generic"
-KIB = 1024
 
 
 class _Profiles(Mapping[str, Limits]):
@@ -48,11 +45,13 @@ PROFILES: Mapping[str, Limits] = _Profiles()
 @cache
 def _names() -> tuple[str, ...]:
     """The generic device first."""
-    return tuple(sorted((p.stem for p in FOLDER.glob("*.toml")), key=lambda n: (n != DEFAULT, n)))
+    return (GENERIC.name, *sorted(p.stem for p in FOLDER.glob("*.toml")))
 
 
 @cache
 def _known(name: str) -> Limits:
+    if name == GENERIC.name:
+        return GENERIC
     path = FOLDER / f"{name}.toml"
     return _described(str(path), name, path.read_bytes())
 
@@ -81,13 +80,15 @@ def device_file(path: str) -> Limits:
 
 def _described(path: str, name: str, data: bytes) -> Limits:
     """The device that the contents of a file describe. Raises UsageError."""
+    import tomllib  # the names of devices need no file
+
     try:
         table = tomllib.loads(data.decode())
     except ValueError as e:
         raise _wrong(path, str(e), 'a line says: registers = 128, or like = "h100"') from e
     model = table.pop("like", None)
     if model is None:
-        start = PROFILES[DEFAULT] if name != DEFAULT else Limits(DEFAULT, 1, 1, 1, 1)
+        start = GENERIC
     elif model in PROFILES:
         start = PROFILES[model]
     else:

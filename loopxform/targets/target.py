@@ -49,3 +49,9 @@ class Limits:
     rectangle: tuple[int, int] = (0, 0)
     bandwidth: float = 0
     peak: float = 0
+
+
+KIB = 1024
+GENERIC = Limits("generic", 1024, 48 * KIB, 128, 32)
+"""Any GPU. Seed 000, tables 1 and 2: 1024 work-items and 48 KiB a group. 128 registers: half of
+what current GPUs give a work-item in a group of 256."""

@@ -39,10 +39,8 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import condition
+from loopxform.ir.written import LARGEST_TILE
 from loopxform.nearest import did_you_mean
-
-LARGEST_TILE = 1 << 20
-"""Products of tile sizes and steps stay far from the range of int."""
 
 # fmt: off
 KEYWORDS = frozenset([

@@ -375,4 +375,4 @@ def test_former_steps_warn_in_a_line(capsys: Capture) -> None:
     assert main(["explain", "unguard"]) == 0
     said = capsys.readouterr()
     assert said.err == "warning: the step 'unguard' is called 'clamp-edges' now\n"
-    assert said.out.startswith("clamp-edges NAME,...\n")
+    assert said.out.startswith("clamp-edges NAME,NAME,...\n")

@@ -56,7 +56,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "explain-help": (["explain", "--help"], COMMAND),
     "explain": (["explain", "LX101"], {"jinja2", "islpy", *PARSER}),
     "devices": (["devices", "--profiles"], {"jinja2", "islpy", "loopxform.analysis", *PARSER}),
-    "check": (["check", MM], {"jinja2", "islpy", "loopxform.codegen", "loopxform.recipes"}),
+    "check": (["check", MM], {"jinja2", "islpy", "loopxform.codegen", "loopxform.transforms"}),
     "apply": (["apply", MM, "--do", "interchange i j"], {"jinja2", "loopxform.codegen"}),
     "tile": (["tile", MM, "--dry-run"], {"loopxform.runtime", "loopxform.verify"}),
 }
