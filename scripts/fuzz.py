@@ -62,12 +62,15 @@ WRONG = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one command did with a program; `failure` is set where it may not do that."""
+    """What one command did with a program, and `said` on standard error; `failure` is set where it
+    may not do that."""
 
     command: str
     cpu: float
     mebibytes: float
     failure: str = ""
+    status: int = 0
+    said: str = ""
 
 
 def written(seed: int, csmith: int, broken: int, folder: Path) -> tuple[Path, bool]:
@@ -144,7 +147,7 @@ def forked(argv: list[str], seed: int, limit: float, mebibytes: float) -> Outcom
         failure = f"{cpu:.1f} CPU seconds"
     elif room > mebibytes:
         failure = f"{room:.0f} MiB"
-    return Outcome(" ".join(argv), cpu, room, failure)
+    return Outcome(" ".join(argv), cpu, room, failure, rc, said)
 
 
 def _child(argv: list[str], seed: int, limit: float, err: int) -> None:
@@ -222,7 +225,7 @@ def tried(seed: int, args: argparse.Namespace, folder: Path) -> tuple[int, Path,
     return seed, path, [forked(x, seed, args.limit, args.memory) for x in lines]
 
 
-def _warm(folder: Path) -> None:
+def warm(folder: Path) -> None:
     """Has this process load what the commands load, once for all that are forked."""
     path = folder / "warm.c"
     path.write_text("void f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = i; }\n")
@@ -257,7 +260,7 @@ def main() -> int:
     seeds = range(args.seed, args.seed + args.count)
     failed, outcomes = 0, list[Outcome]()
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(args.jobs) as pool:
-        _warm(Path(name))
+        warm(Path(name))
         runs = pool.map(lambda seed: tried(seed, args, Path(name)), seeds)
         for seed, path, found in tqdm(runs, total=args.count, unit="program", mininterval=5):
             outcomes += found

@@ -8,7 +8,6 @@ element is over-approximated where `exact` is false. Reads under a conditional o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -17,12 +16,13 @@ from loopxform.analysis.linear import Conj, Lin, at_least, const, plus, variable
 from loopxform.analysis.scope import Names
 from loopxform.ir.nodes import Assign, Bin, Copy, Expr, Load, Select, Slice, Var
 from loopxform.ir.visit import Path, children
+from loopxform.records import record
 
 Guards: TypeAlias = tuple[tuple[Expr, bool], ...]
 Subscripts: TypeAlias = tuple[Lin | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Storage:
     """A scalar or array; `decl` says where a local is declared, `loops` how many loops of the
     region are around that place (an iteration of those has its own copy)."""
@@ -33,7 +33,7 @@ class Storage:
     rank: int
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """A read or write by one statement; `expr` is the Var or Load, None for a whole box."""
 

@@ -12,7 +12,7 @@ of seed 000, step 0.)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access
@@ -25,13 +25,14 @@ from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Function, If
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing
+from loopxform.records import record
 from loopxform.source import Loc
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
 Distance: TypeAlias = tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Endpoint:
     """A statement at one end of a dependence."""
 
@@ -55,7 +56,7 @@ class Endpoint:
         return {"statement": self.label, "file": file, "line": line}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dependence:
     """One row of the dependence matrix. `loops` are the variables of the common loops, `loop_paths`
     where they are; `level` is the index of the loop that carries it (None: within an iteration).

@@ -13,7 +13,7 @@ for certain elsewhere, and has no extent otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 from loopxform.analysis import boxes
@@ -38,13 +38,14 @@ from loopxform.errors import Obstacle
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
 from loopxform.ir.visit import map_body, walk, walk_expr
+from loopxform.records import record
 from loopxform.source import Loc
 
 NOT_AFFINE = "a subscript or its iterations are not affine"
 ON_DATA = "a condition on data, or a bound that is not affine, decides"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extent:
     """`upper[d]` is the exclusive upper bound of dimension d over scalar parameters, valid where
     `when` holds (None: always); elsewhere the array is not touched. `corner` says that the element
@@ -58,7 +59,7 @@ class Extent:
     """The elements, over `#0, #1, ...` and the scalars of the caller's."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoExtent:
     """Why the touched part of an array cannot be told."""
 

@@ -10,7 +10,7 @@ rows to and from all others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.analysis.deps import Dependence, Endpoint, carried_rows, dependences_among, pairs
 from loopxform.analysis.directions import OPEN
@@ -19,6 +19,7 @@ from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import Path, enclosing, walk
+from loopxform.records import record
 
 MOST_PAIRS = 100_000
 """Pairs of accesses of one nest that each have rows of their own: a second or two, some 100 MiB."""
@@ -31,7 +32,7 @@ ABRIDGED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Matrix:
     """The dependences of one nest: rows over the loops of the nest in text order. `unmodelled` has
     a row from each statement that is not modelled to itself, of the array `*`; a nest that was too

@@ -7,7 +7,6 @@ the sink along a common loop, counted the way the loop runs; `j'` is any other v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from loopxform.analysis.accesses import Access, Subscripts
 from loopxform.analysis.directions import Pattern, Refinement
@@ -27,9 +26,10 @@ from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import Point
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import Path
+from loopxform.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Witness:
     """Sizes and two iterations between which a dependence exists."""
 

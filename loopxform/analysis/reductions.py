@@ -14,8 +14,6 @@ Updates whose conversions show the order are none (`conversions`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.analysis.apart import apart
 from loopxform.analysis.conversions import order_hidden
 from loopxform.analysis.domain import names_of
@@ -40,12 +38,13 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
+from loopxform.records import record
 from loopxform.source import Loc
 
 OPERATORS = frozenset(["+", "*", "&", "|", "^", "&&", "||"])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduction:
     """An update that may be applied in any order; `var` is the text of the target, `array` its
     name, `paths` its statements (the guard of a conditional min/max included). `fixed`: it is the
@@ -67,7 +66,7 @@ class Reduction:
         return (*each, f"{self.var} is not NaN before the loop") if each else ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Update:
     target: Var | Load
     op: str
@@ -145,7 +144,7 @@ def operands(fn: Function, reduction: Reduction) -> tuple[tuple[Assign | If, Exp
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Updates:
     """All that a loop does with an object: it updates it with these operators. `rounds` says that
     the updates convert in between (an int that floats are added to), so their order shows."""

@@ -11,7 +11,7 @@ region hold too, as far as nothing in there changes what they mention.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import assert_never
@@ -43,13 +43,14 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.visit import Path, enclosing
+from loopxform.records import record
 from loopxform.source import Loc
 
 OPAQUE = "opaque"
 """The label of statements that are not modelled."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """A loop of the region; `sign` is the direction its variable moves in, 0 where unknown."""
 
@@ -63,7 +64,7 @@ class Loop:
         return self.node.var
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instance:
     """A statement with its domain and accesses. The header of a `for` is up to two instances: on
     entry (outside the loop) and before each iteration (inside it, where its bound reads data)."""
@@ -80,7 +81,7 @@ class Instance:
     that never change in the region may be symbols."""
 
 
-@dataclass(frozen=True)
+@record
 class Region:
     fn: Function
     scope: Path
@@ -119,7 +120,7 @@ def _region(fn: Function, scope: Path, counters: bool) -> Region:
     return _Builder(fn, scope, counters=counters).region()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """What holds on the way down: loops, domain, storages in sight."""
 

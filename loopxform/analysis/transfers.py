@@ -13,7 +13,6 @@ counter of the loop, from the outermost body inwards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
@@ -38,12 +37,13 @@ from loopxform.analysis.scope import order
 from loopxform.analysis.sets import TooHard
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Param
+from loopxform.records import record
 
 if TYPE_CHECKING:
     import islpy
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """The elements from `first` to `last` in the order of memory, given by their subscripts; none
     where `when` does not hold. All of it speaks of calls where the extent says that it holds."""
@@ -53,7 +53,7 @@ class Range:
     when: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Movement:
     """What has to be in a copy of the array before the function runs on it, and what of it counts
     afterwards. `exposed` says whether an element may be read before it is written."""

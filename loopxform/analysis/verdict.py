@@ -12,7 +12,6 @@ unknown       a carried dependence could not be excluded, or a statement is not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from loopxform.analysis.assumptions import assumed
@@ -28,6 +27,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, loops, walk
+from loopxform.records import record
 from loopxform.source import Loc
 
 Answer: TypeAlias = Literal["yes", "reduction", "privatizable", "no", "unknown"]
@@ -40,7 +40,7 @@ ENOUGH: dict[str, tuple[Answer, ...]] = {
 """The verdicts that satisfy a requirement."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reason:
     code: str
     message: str
@@ -48,7 +48,7 @@ class Reason:
     witness: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopVerdict:
     """One `for` of the file. `copies` are those of `private` whose last value is needed,
     `uncarried` those that no dependence is about: they only count inner loops, each of which has
@@ -126,7 +126,7 @@ def judge(
     return tuple(sorted((v for verdicts in judged for v in verdicts), key=lambda v: v.path))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Site:
     """A loop to judge, with how many loops are around it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from loopxform.errors import InternalError, LoopxformError
@@ -12,10 +12,11 @@ from loopxform.ir.annotations import Annotation
 from loopxform.ir.decisions import Event
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Unit
+from loopxform.records import record
 from loopxform.source import Loc, Sources
 
 
-@dataclass(frozen=True)
+@record
 class CppOptions:
     """The preprocessor options of a C compiler: -I, -D (`N=64` or `N`) and -U; and those `flags`
     that decide what it defines itself (`compiler.flags`)."""
@@ -26,7 +27,7 @@ class CppOptions:
     flags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Note:
     """A remark on how the model was made: a shape that was not recovered, and why."""
 
@@ -37,7 +38,7 @@ class Note:
         return f"{self.loc}: {self.message}" if self.loc else self.message
 
 
-@dataclass(frozen=True)
+@record
 class Parsed:
     """A lowered C file.
 

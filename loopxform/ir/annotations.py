@@ -14,14 +14,14 @@ Paths are those of the function as it was read; a program that steps have rewrit
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from loopxform.ir.nodes import Expr, For, Opaque, Stmt
 from loopxform.ir.visit import Path, walk
+from loopxform.records import record
 from loopxform.source import Loc
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Annotation:
     """One annotation. `text` is how it was written, `loc` where, `width` the length of its verb
     there. `options` are those of `tile` by name, "" for what has no value; `words` the arrays of

@@ -5,11 +5,12 @@ Compiled with other answers, the file may say something else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from loopxform.records import record
 
-@dataclass(frozen=True)
+
+@record
 class Defined:
     """`#ifdef name`."""
 
@@ -25,7 +26,7 @@ class Defined:
         return f"{self.name} {'defined' if self.holds else 'not defined'}"
 
 
-@dataclass(frozen=True)
+@record
 class Holds:
     """`#if condition`, all of whose `names` are such macros."""
 
@@ -38,7 +39,7 @@ class Holds:
         return self.condition if self.holds else f"not ({self.condition})"
 
 
-@dataclass(frozen=True)
+@record
 class Expands:
     """`name` stands for `text`; None where it is no macro."""
 
@@ -56,7 +57,7 @@ class Expands:
         return f"{self.name} = {self.text}" if self.text else f"{self.name} defined"
 
 
-@dataclass(frozen=True)
+@record
 class Line:
     """The includes and definitions from here on are in force: the answers after it are theirs."""
 

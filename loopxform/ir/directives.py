@@ -6,14 +6,13 @@ directives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.ir.nodes import Expr
 from loopxform.ir.visit import Path
+from loopxform.records import record
 from loopxform.source import Loc
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Section:
     """`h[2:n]`: the array, and for each bracket the first element and how many there are, None
     where that is not a number or a variable."""
@@ -23,7 +22,7 @@ class Section:
     parts: tuple[tuple[Expr | None, Expr | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clause:
     """`private(a, b)`, `reduction(+: s)`, `collapse(2)`, `nowait`.
 
@@ -45,7 +44,7 @@ class Clause:
     sections: tuple[Section, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PointerSet:
     """Where a local pointer is set that the loop tree does not know, as it is another name for an
     array. `always`: whoever runs what the directive governs runs this, once for each iteration."""
@@ -55,7 +54,7 @@ class PointerSet:
     always: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Directive:
     """One `#pragma omp`. `words` name the construct (`parallel for`); `paths` are the statements it
     governs, outermost ones, none for a directive that stands alone. Such a one stands `after` a

@@ -6,10 +6,10 @@ be less than what the chip has: NVIDIA's OpenCL gives a group 48 KiB of local me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from loopxform.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """What a plan has to fit into.
 

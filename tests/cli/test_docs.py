@@ -93,6 +93,20 @@ def test_the_transactions_are_real(
     assert capsys.readouterr().out == shown
 
 
+def test_the_concepts_are_real(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "concepts.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("sweep.c").write_text(block(page, "c"))
+    blocks = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 3
+    for command, shown in blocks:
+        main(shlex.split(command)[1:])
+        said = capsys.readouterr()
+        assert (said.out + said.err).rstrip() == shown.rstrip()
+
+
 def timed(text: str) -> list[str]:
     """The lines with one word for each number of a table, and for the device."""
     text = re.sub(r"^(\w+ on ).*$", r"\1DEVICE", text, flags=re.MULTILINE)

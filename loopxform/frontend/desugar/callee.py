@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -11,6 +10,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import changed, declared, exposed
 from loopxform.frontend.syntax.tree import clone, every, statements
 from loopxform.ir import functions
+from loopxform.records import record
 
 MOST_NODES = 3000
 _NEVER = (
@@ -21,7 +21,7 @@ _NEVER = (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Callee:
     """A function that may be inlined. `body` has no return; `value` is what the one at its end
     gives. `sets` are the variables that it modifies (by name), parameters included, `exposed` those

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, branch_bounds, loop_bounds
@@ -22,9 +21,10 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import loads, stmt_exprs, substitute, walk, walk_expr
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """One subscript of a flat array: its polynomial and what holds around it."""
 
@@ -33,7 +33,7 @@ class Access:
     context: Context
 
 
-@dataclass(frozen=True)
+@record
 class Refused(Exception):
     """Why an array stays flat."""
 

@@ -39,6 +39,7 @@ from loopxform.frontend.syntax.places import Places
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
+from loopxform.records import record
 
 SHARE = 1 / 8
 """Of the time left, what reading one function may take at least, however many there are."""
@@ -56,7 +57,7 @@ class Lowered:
     """Those in front of the next function."""
 
 
-@dataclass(frozen=True)
+@record
 class Around:
     """What the functions of a file are to each other, whichever of them are lowered: what keeps
     their bodies from standing in the place of a call, and what they see of hidden state."""

@@ -4,7 +4,6 @@ stand."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -13,6 +12,7 @@ from loopxform.frontend.lower.counters import counts
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import below
 from loopxform.ir.nodes import Function, Opaque, Stmt
+from loopxform.records import record
 
 _HOLDERS = (
     *(c_ast.Compound, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile),
@@ -21,7 +21,7 @@ _HOLDERS = (
 """Statements that may hold others."""
 
 
-@dataclass(frozen=True)
+@record
 class Loop:
     """A `for` as it is written, and those inside it."""
 
@@ -30,7 +30,7 @@ class Loop:
     inner: tuple[Loop, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Sketch:
     """The loops and the pragmas of a function, before the tree is changed."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from pycparser import c_ast
@@ -26,16 +26,17 @@ from loopxform.ir.types import (
     USHORT,
     Scalar,
 )
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Pointer:
     const: bool = False
     restrict: bool = False
     volatile: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Array:
     """`size` is the expression as parsed, None where not stated; `quals` those inside [ ]."""
 
@@ -43,7 +44,7 @@ class Array:
     quals: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Func:
     """A function type; `params` as parsed."""
 
@@ -53,7 +54,7 @@ class Func:
 Derived: TypeAlias = Pointer | Array | Func
 
 
-@dataclass(frozen=True)
+@record
 class CType:
     """`base` is None for what is not modelled (void, structs, long double); `spelling` names it.
 

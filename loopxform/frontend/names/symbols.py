@@ -15,6 +15,7 @@ from pycparser import c_ast
 from loopxform.frontend.names.ctype import Array, CType, Pointer
 from loopxform.ir.nodes import Const, Expr
 from loopxform.ir.types import INT
+from loopxform.records import record
 
 
 @dataclass(eq=False)
@@ -24,7 +25,7 @@ class Unit:
     end: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class Setting:
     """An assignment to a pointer: its place, the value (None for `p++` and the like), the unit."""
 
@@ -107,7 +108,7 @@ def enumerator(node: c_ast.Enumerator, value: int | None) -> Symbol:
     return out
 
 
-@dataclass(frozen=True)
+@record
 class Span:
     """The places of a loop: before `header` the start value, from there what is repeated."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loopxform.frontend.pragmas.openmp import split
 from loopxform.nearest import did_you_mean
+from loopxform.records import record
 
 PLAIN = ("parallel", "ignore")
 """Verbs without arguments."""
@@ -44,7 +44,7 @@ class Malformed(Exception):
         self.help = help
 
 
-@dataclass(frozen=True)
+@record
 class Written:
     """One verb, where it stands in the text, and the text in its parentheses, None without."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from loopxform.records import record
 
 _WORDS_TEXT = """parallel for simd sections section single master masked critical atomic barrier
     taskwait taskyield task taskloop taskgroup flush target teams distribute loop threadprivate
@@ -35,7 +36,7 @@ _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*$")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
-@dataclass(frozen=True)
+@record
 class Written:
     """One clause: its name and the text in its parentheses, None where it has none."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from loopxform.frontend.text.rawtext import blank
+from loopxform.records import record
 
 MARK = re.compile(r'#line (\d+) "(\d+)"$')
 TOKEN = re.compile(
@@ -16,7 +16,7 @@ _OLD_STYLE = re.compile(r"[A-Za-z_]\w*\s*\(\s*\w[\w\s,]*\)\s*[A-Za-z_]")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
 
-@dataclass(frozen=True)
+@record
 class Fault:
     """Why the parser stopped: a message and the number, line and column it gives."""
 
@@ -26,7 +26,7 @@ class Fault:
     column: int
 
 
-@dataclass(frozen=True)
+@record
 class Chunk:
     """One external declaration of the preprocessed text; `name` of the function it defines."""
 

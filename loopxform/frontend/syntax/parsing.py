@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pycparser import c_ast
 from pycparser.c_lexer import CLexer, Token
@@ -21,13 +20,14 @@ from loopxform.frontend.syntax.declarations import (
     without,
 )
 from loopxform.frontend.syntax.places import Places
+from loopxform.records import record
 
 # What the parser lets through on malformed input.
 _BREAKS = (ValueError, AssertionError, AttributeError, TypeError, IndexError, KeyError)
 _MESSAGE = re.compile(r"^(\d+):(\d+)(?::(\d+))?: (.*)$", re.DOTALL)
 
 
-@dataclass(frozen=True)
+@record
 class Tree:
     """What could be parsed, and the error of each declaration that could not."""
 

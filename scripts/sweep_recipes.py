@@ -1,0 +1,61 @@
+"""Tiles every nest of the corpus by every recipe for every profile, each in a process of its own.
+
+python scripts/sweep_recipes.py [--share N] [--seed N] [--limit SECONDS] [--memory MIB]
+
+With `--share 10`, a tenth of them, by chance. A combination fails where `tile` ends with a status
+that is none of ours (0, 1, 2), needs more CPU seconds than the limit, or more memory. Exit status 1
+where one failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from fuzz import RECIPES, forked, warm
+from tqdm import tqdm
+
+from loopxform.targets.profile import PROFILES
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+
+def options() -> argparse.Namespace:
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--share", type=int, metavar="N", default=1)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--limit", type=float, metavar="SECONDS", default=60.0)
+    p.add_argument("--memory", type=float, metavar="MIB", default=1024.0)
+    return p.parse_args()
+
+
+def main() -> int:
+    args = options()
+    os.environ["LOOPXFORM_CACHE"] = "off"
+    files = sorted(p for x in (".", "nests", "domains") for p in (CORPUS / x).glob("*.c"))
+    every = [(f, r, p) for f in files for p in PROFILES for r in RECIPES]
+    chosen = Random(args.seed).sample(every, len(every) // args.share)
+    failed, statuses, seconds = 0, Counter[int](), 0.0
+    with tempfile.TemporaryDirectory() as name:
+        warm(Path(name))
+        for file, recipe, profile in tqdm(chosen, unit="kernel", mininterval=5):
+            argv = ["tile", str(file), "--profile", profile, "--recipe", recipe, "-o", name]
+            allowed = ["--reassociate"] if recipe == "reduce" else []
+            outcome = forked([*argv, *allowed], 0, args.limit, args.memory)
+            statuses[outcome.status] += 1
+            seconds += outcome.cpu
+            if outcome.failure:
+                failed += 1
+                tqdm.write(f"{file.name} {recipe} {profile}: {outcome.failure}")
+    told = ", ".join(f"{n} ended with {status}" for status, n in sorted(statuses.items()))
+    print(f"{len(chosen)} of {len(every)}: {told}; {seconds:.0f} CPU seconds, {failed} failures")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
