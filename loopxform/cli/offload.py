@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from loopxform.api.facade import File
 from loopxform.api.source import SourceFile
 from loopxform.api.splice import OffloadedFile, offload_file
+from loopxform.budget import Exhausted
 from loopxform.cli import failures, offload_text, tiling
 from loopxform.cli.colour import painter
 from loopxform.cli.makerule import inputs, require_rule, with_rule
@@ -64,15 +66,21 @@ def _known(file: File, name: str) -> str:
 
 
 def _require_all(done: OffloadedFile, names: list[str]) -> None:
-    """Raises the first reason why nothing is offloaded, of the file or of a function that is asked
-    for."""
+    """Raises a reason why nothing is offloaded, of the file or of a function that is asked for: the
+    limits, where more of it may be had with larger ones, else the first."""
     offloaded = {r.region.owner.name for r in done.regions}
     for name in names:
         if name not in offloaded:
-            raise next((e for n, e in done.left if n == name), _no_loops(done.file, name))
+            whys = [e for n, e in done.left if n == name]
+            raise _reason(whys, _no_loops(done.file, name))
     if not done.regions:
         whys = [*done.broken, *(e for _, e in done.left)]
-        raise next(iter(whys), _no_loops(done.file, ""))
+        raise _reason(whys, _no_loops(done.file, ""))
+
+
+def _reason(whys: Sequence[LoopxformError], else_why: LoopxformError) -> LoopxformError:
+    late = (e for e in whys if isinstance(e, Exhausted))
+    return next(late, next(iter(whys), else_why))
 
 
 def _no_loops(file: SourceFile, name: str) -> LoopxformError:

@@ -118,7 +118,7 @@ def limits_for(args: argparse.Namespace, default: str = "generic") -> Limits:
 
         return limits_of(device(args))
     with about("--profile"):
-        return profile(args.profile or default)
+        return profile(default if args.profile is None else args.profile)
 
 
 def device(args: argparse.Namespace) -> DeviceInfo:

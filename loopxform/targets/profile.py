@@ -95,7 +95,7 @@ def _described(path: str, name: str, data: bytes) -> Limits:
         help = f"{did_you_mean(str(model), PROFILES)}like: {', '.join(PROFILES)}"
         raise _wrong(path, f"there is no profile {model!r}", help)
     given = {k: _checked(path, k, v, getattr(start, k, None)) for k, v in table.items()}
-    return replace(start, name=name, **given)
+    return replace(start, **{"name": name, **given})
 
 
 def _checked(path: str, key: str, value: object, now: object) -> Any:

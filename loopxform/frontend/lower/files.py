@@ -212,7 +212,7 @@ def _function(
         done = lower_function(node, scope, places, out.pragmas, part=part)
     except NotModelled as why:
         loc = places.node(why.node)
-        reason = f"{name}: {why.reason}"
+        reason = why.reason if part else f"{name}: {why.reason}"
         raise UnsupportedC(reason, loc=loc, code=why.code, help=why.help or None) from why
     out.functions.append(done.function)
     out.notes.extend(done.notes)

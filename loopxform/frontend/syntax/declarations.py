@@ -46,14 +46,17 @@ def chunks(text: str) -> list[Chunk] | None:
     """The external declarations of `text`; None where braces do not match. Parentheses may: a
     brace ends what is open inside its own."""
     out: list[Chunk] = []
-    start, previous, body = 0, "", False
+    start, previous, before, body = 0, "", "", False
     opened: list[str] = []
     for m in TOKEN.finditer(text):
         t = m.group()
         if t[0] == "#" and len(t) > 1:
             continue
         if t in "({":
-            if t == "{" and not opened:
+            if t == "{" and opened and "{" not in opened and _ends_no_list(previous, before):
+                opened.clear()  # a body: the parenthesis in front of it is missing
+                body = True
+            elif t == "{" and not opened:
                 begins = not MARKS.sub("", text[start : m.start()]).strip()
                 start = _old_style_head(text, out) if begins and previous == ";" else start
                 body = body or previous == ")" or begins
@@ -69,12 +72,18 @@ def chunks(text: str) -> list[Chunk] | None:
             name = _NAME.search(text, start, m.end()) if body else None
             out.append(Chunk(start, m.end(), name.group(1) if name else None))
             start, body = m.end(), False
-        previous = t
+        previous, before = t, previous
     if "{" in opened:
         return None
     if text[start:].strip():
         out.append(Chunk(start, len(text), None))
     return out
+
+
+def _ends_no_list(previous: str, before: str) -> bool:
+    """Whether a brace behind these tokens opens no list inside parentheses: `(int n {`."""
+    is_word = previous[:1].isalpha() or previous[:1] == "_"
+    return (is_word and before not in ("struct", "union", "enum")) or previous == "]"
 
 
 def _old_style_head(text: str, out: list[Chunk]) -> int:

@@ -48,6 +48,18 @@ class _Lexer(CLexer):
         return tok
 
 
+class _Parser(CParser):
+    """Knows some names of types from the start."""
+
+    def __init__(self, types: list[str], lexer: type[CLexer] = CLexer) -> None:
+        super().__init__(lexer=lexer)
+        self._types = types
+
+    def _parse_translation_unit_or_empty(self) -> c_ast.FileAST:
+        self._scope_stack[0].update(dict.fromkeys(self._types, True))
+        return super()._parse_translation_unit_or_empty()
+
+
 def parse(text: str, places: Places) -> Tree:
     """The syntax tree of preprocessed text; raises where not even the rest can be parsed.
 
@@ -88,22 +100,17 @@ def _attempt(text: str, start: int, end: int, types: list[str]) -> c_ast.FileAST
         part = text
     else:
         file, line, column = place_of(text, start)
-        known = "".join(f"typedef int {name};" for name in types)
-        margin = " " * (column - 1)
-        part = f'#line 1 "0"\n{known}\n#line {line} "{file}"\n{margin}{text[start:end]}'
+        part = f'#line {line} "{file}"\n{" " * (column - 1)}{text[start:end]}'
     try:
-        ast = CParser().parse(part, "1")
+        return _Parser(types).parse(part, "1")
     except (ParseError, RecursionError, *_BREAKS):
         # Once more with a lexer that remembers where it is: slower, so not in the first place.
-        return _fault(part)
-    if part is not text:
-        ast.ext = ast.ext[len(types) :]
-    return ast
+        return _fault(part, types)
 
 
-def _fault(text: str) -> Fault:
+def _fault(text: str, types: list[str]) -> Fault:
     """Where and why the parser stops."""
-    parser = CParser(lexer=_Lexer)
+    parser = _Parser(types, lexer=_Lexer)
     try:
         parser.parse(text, "1")
         message = "cannot be parsed"

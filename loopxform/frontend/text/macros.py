@@ -284,18 +284,15 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         finally:
             self._expanding = outer
 
-    def collect_args(self, *arguments: Any, **options: Any) -> Any:
-        """The arguments of a macro in one line: pcpp counts the lines of a call twice where one
-        ends inside an argument."""
-        count, args, positions = super().collect_args(*arguments, **options)
-        return count, [[self._in_line(t) for t in arg] for arg in args], positions
-
-    def _in_line(self, token: Any) -> Any:
-        if token.type not in self.t_WS or "\n" not in token.value:
-            return token
-        blank = copy(token)
-        blank.value = " "
-        return blank
+    def collect_args(self, tokens: list[Any], *options: Any, **more: Any) -> Any:
+        """The arguments of a macro, in one line: pcpp counts the lines of a call twice where one
+        ends inside an argument. The tokens themselves change, for of a variadic macro pcpp takes
+        these."""
+        found = super().collect_args(tokens, *options, **more)
+        for t in tokens[: found[0]]:
+            if t.type in self.t_WS and "\n" in t.value:
+                t.value = " "
+        return found
 
     def include(self, tokens: Any, original_line: Any) -> Iterator[Any]:
         """Looks for "x.h" beside the file that includes it, and in the folders of -I; pcpp would

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from lowering import parsed
 
+from loopxform import budget
 from loopxform.errors import InputError
 from loopxform.frontend import parse_file
 
@@ -195,6 +196,8 @@ def test_every_refusal_says_what_to_do(text: str) -> None:
         ["void old(a, n) float *a; int n; { a[n] = (1; }", "void bad(int n) { n = ; }"],
         ["int old(n)\n int n;\n{\n return (n; }", "void bad(int n) {\n n = ; }"],
         ["int x[] = { 1, (2 };", "void bad(int n) { n = ; }"],
+        ["int bad(int n { return 0; }"],
+        ["int bad(int a[3] { return 0; }", "int worse(struct s { int x; } s, int n { return n; }"],
     ],
 )
 def test_a_bad_function_hides_no_other(bad: list[str]) -> None:
@@ -202,3 +205,11 @@ def test_a_bad_function_hides_no_other(bad: list[str]) -> None:
         found = parsed(text)
         assert [f.name for f in found.unit.functions] == ["good"]
         assert len(found.problems) == len(bad)
+
+
+def test_faults_between_types_take_no_longer_than_others() -> None:
+    text = "".join(f"int b{n}(int n) {{ return n }}\ntypedef int T{n};\n" for n in range(600))
+    with budget.within(budget.Budget.of(seconds=10)):
+        out = parsed(text + "void good(T599 n, T0 *a) { a[0] = n; }\n")
+    assert len(out.problems) == 600
+    assert [f.name for f in out.unit.functions] == ["good"]

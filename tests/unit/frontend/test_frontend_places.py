@@ -108,6 +108,16 @@ def test_every_statement_of_a_one_line_function_has_a_place() -> None:
 
 def test_macro_calls_of_several_lines_do_not_shift_lines() -> None:
     text = """#define PAIR(a, b) a, b
+#define LIST(a, ...) a, __VA_ARGS__
+#define NAMED(a, rest...) a, ## rest
+int u[] = { LIST(1,
+  2 +
+  3, 4
+  ), NAMED(1,
+  2
+  ), LIST(1, LIST(
+  2,
+  3)) };
 int t[] = { PAIR(1 +
   2, 3), PAIR(4,
   5
@@ -117,4 +127,4 @@ void f(int n)
   n = 1;
 }
 """
-    assert places(lower(text), Assign) == ["8:3"]
+    assert places(lower(text), Assign) == ["18:3"]

@@ -73,3 +73,9 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 def test_no_file() -> None:
     with pytest.raises(UsageError, match=r"cannot read nowhere\.toml: No such file"):
         profile("nowhere.toml")
+
+
+def test_a_file_may_name_its_device(tmp_path: Path) -> None:
+    assert profile(described(tmp_path, 'name = "my gpu"\nlike = "h100"')) == replace(
+        PROFILES["h100"], name="my gpu"
+    )
