@@ -7,7 +7,7 @@ from functools import cached_property
 
 from loopxform.errors import InternalError, LoopxformError
 from loopxform.frontend.text import rawtext
-from loopxform.frontend.text.deciding import Piece, deciding, pieces
+from loopxform.frontend.text.deciding import Pieces, deciding, pieces
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.decisions import Event
 from loopxform.ir.directives import Directive
@@ -70,7 +70,7 @@ class Parsed:
         return deciding(self.events, self._pieces, function) if self.events else ()
 
     @cached_property
-    def _pieces(self) -> list[Piece]:
+    def _pieces(self) -> Pieces:
         texts = ((f, self.sources.text(f) or "") for f in self.sources.files)
         return pieces([rawtext.strip_comments(text, f) for f, text in texts])
 

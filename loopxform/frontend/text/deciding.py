@@ -53,12 +53,24 @@ class _Group:
     otherwise: bool = False
 
 
-def pieces(texts: Iterable[str]) -> list[Piece]:
+class Pieces:
+    """Those of all files, and which of them introduce a name: some may introduce any (`always`)."""
+
+    def __init__(self, every: list[Piece]) -> None:
+        self.every = every
+        self.always = [n for n, p in enumerate(every) if p.introduces is None]
+        self.introducing: dict[str, list[int]] = {}
+        for n, p in enumerate(every):
+            for name in p.introduces or ():
+                self.introducing.setdefault(name, []).append(n)
+
+
+def pieces(texts: Iterable[str]) -> Pieces:
     """Those of all files, the C file first, without comments."""
-    return [p for n, text in enumerate(texts) for p in _pieces(text, header=n > 0)]
+    return Pieces([p for n, text in enumerate(texts) for p in _pieces(text, header=n > 0)])
 
 
-def deciding(events: Sequence[Event], pieces: list[Piece], function: str) -> tuple[Event, ...]:
+def deciding(events: Sequence[Event], pieces: Pieces, function: str) -> tuple[Event, ...]:
     """The events that decide what a function says."""
     if all(isinstance(e, Line) for e in events):
         return ()
@@ -76,22 +88,23 @@ def _trimmed(events: list[Event]) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def _needed(pieces: list[Piece], function: str) -> set[str] | None:
+def _needed(pieces: Pieces, function: str) -> set[str] | None:
     """All names that a function depends on; None where that may be any."""
-    if not any(function in (p.introduces or ()) for p in pieces):
+    if function not in pieces.introducing:
         return None
-    needed, rest, size = {function}, pieces, 0
-    while size != len(needed):
-        size = len(needed)
-        left = list[Piece]()
-        for p in rest:
-            if p.introduces is not None and p.introduces.isdisjoint(needed):
-                left.append(p)
-            elif _ANYTHING in p.words:
-                return None
-            else:
-                needed |= p.words.union(*(g.words for g in p.groups))
-        rest = left
+    needed, taken = {function}, set[int]()
+    waiting = [*pieces.always, *pieces.introducing[function]]
+    while waiting:
+        n = waiting.pop()
+        if n in taken:
+            continue
+        taken.add(n)
+        p = pieces.every[n]
+        if _ANYTHING in p.words:
+            return None
+        for name in p.words.union(*(g.words for g in p.groups)) - needed:
+            needed.add(name)
+            waiting += pieces.introducing.get(name, ())
     return needed
 
 
