@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -71,6 +72,24 @@ class Outcome:
     failure: str = ""
     status: int = 0
     said: str = ""
+
+
+class Tally:
+    """What became of many commands; what fails is told at once."""
+
+    def __init__(self) -> None:
+        self.statuses, self.seconds, self.failed = Counter[int](), 0.0, 0
+
+    def add(self, what: str, outcome: Outcome) -> None:
+        self.statuses[outcome.status] += 1
+        self.seconds += outcome.cpu
+        if outcome.failure:
+            self.failed += 1
+            tqdm.write(f"{what}: {outcome.failure}")
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{n} ended with {status}" for status, n in sorted(self.statuses.items()))
+        return f"{told}; {self.seconds:.0f} CPU seconds, {self.failed} failures"
 
 
 def written(seed: int, csmith: int, broken: int, folder: Path) -> tuple[Path, bool]:

@@ -16,11 +16,10 @@ import os
 import re
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 from random import Random
 
-from fuzz import LIMIT, Outcome, forked, warm
+from fuzz import LIMIT, Outcome, Tally, forked, warm
 from tqdm import tqdm
 
 MISSING = re.compile(r"include file '([^']+)' not found")
@@ -64,7 +63,7 @@ def options() -> argparse.Namespace:
 def main() -> int:
     args = options()
     os.environ["LOOPXFORM_CACHE"] = "off"
-    failed, statuses, seconds = 0, Counter[int](), 0.0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as name:
         warm(Path(name))
         for project in args.folders:
@@ -78,15 +77,9 @@ def main() -> int:
             into = ["-o", name] if args.command == "offload" else ["--format", "json"]
             for file in tqdm(files, desc=project.name, unit="file", mininterval=5):
                 argv = [args.command, str(file), *found, *given, *into, *limit]
-                outcome = run(argv, empty, args)
-                statuses[outcome.status] += 1
-                seconds += outcome.cpu
-                if outcome.failure:
-                    failed += 1
-                    tqdm.write(f"{file}: {outcome.failure}")
-    told = ", ".join(f"{n} ended with {status}" for status, n in sorted(statuses.items()))
-    print(f"{args.command}: {told}; {seconds:.0f} CPU seconds, {failed} failures")
-    return int(failed > 0)
+                tally.add(str(file), run(argv, empty, args))
+    print(f"{args.command}: {tally}")
+    return int(tally.failed > 0)
 
 
 if __name__ == "__main__":

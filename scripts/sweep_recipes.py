@@ -13,11 +13,10 @@ import argparse
 import os
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 from random import Random
 
-from fuzz import RECIPES, forked, warm
+from fuzz import RECIPES, Tally, forked, warm
 from tqdm import tqdm
 
 from loopxform.targets.profile import PROFILES
@@ -40,21 +39,16 @@ def main() -> int:
     files = sorted(p for x in (".", "nests", "domains") for p in (CORPUS / x).glob("*.c"))
     every = [(f, r, p) for f in files for p in PROFILES for r in RECIPES]
     chosen = Random(args.seed).sample(every, len(every) // args.share)
-    failed, statuses, seconds = 0, Counter[int](), 0.0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as name:
         warm(Path(name))
         for file, recipe, profile in tqdm(chosen, unit="kernel", mininterval=5):
             argv = ["tile", str(file), "--profile", profile, "--recipe", recipe, "-o", name]
             allowed = ["--reassociate"] if recipe == "reduce" else []
             outcome = forked([*argv, *allowed], 0, args.limit, args.memory)
-            statuses[outcome.status] += 1
-            seconds += outcome.cpu
-            if outcome.failure:
-                failed += 1
-                tqdm.write(f"{file.name} {recipe} {profile}: {outcome.failure}")
-    told = ", ".join(f"{n} ended with {status}" for status, n in sorted(statuses.items()))
-    print(f"{len(chosen)} of {len(every)}: {told}; {seconds:.0f} CPU seconds, {failed} failures")
-    return int(failed > 0)
+            tally.add(f"{file.name} {recipe} {profile}", outcome)
+    print(f"{len(chosen)} of {len(every)}: {tally}")
+    return int(tally.failed > 0)
 
 
 if __name__ == "__main__":
