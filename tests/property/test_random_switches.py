@@ -25,10 +25,10 @@ from loopxform.verify.check_run import arguments
 RUNS = ({"n": 19, "m": 13, "p": 3}, {"n": 8, "m": 4, "p": 3}, {"n": 5, "m": 16, "p": 1})
 RECIPES: tuple[Recipe | None, ...] = (None, "register", "register", "register", "one-sided")
 MARKS = {
-    "dealt": "cyclic ",
+    "dealt": "block-cyclic ",
     "back": "serpentine ",
     "ahead": "pipeline ",
-    "read": "preload ",
+    "read": "register-pipeline ",
     "past-registers": "async ",
     "vectors": "vectorise ",
 }
