@@ -67,8 +67,10 @@ class Budget:
     exhausted: Literal["", "time", "memory"] = ""
     short: bool = False
     """Whether something inside was given up for want of time."""
+    _looked: float = -inf
+    """CPU time when the clock and the memory were last looked at, in the budgets around as well."""
     _look: float = -inf
-    """When to look at the clock again, as `perf_counter` has it."""
+    """When to look again, as `perf_counter` has it."""
 
     @staticmethod
     def of(
@@ -90,7 +92,8 @@ class Budget:
     def spend(self) -> None:
         """Raises Exhausted where the budget is used up."""
         if not self.exhausted and (now := time.perf_counter()) >= self._look:
-            left = self.until - cpu_seconds()
+            self._looked = cpu_seconds()
+            left = self.until - self._looked
             self._look = now + min(PAUSE, left)
             if left <= 0:
                 self.exhausted, self.short = "time", True
@@ -121,11 +124,16 @@ def _in_force(budget: Budget) -> Iterator[Budget]:
     if around is not None:
         budget.until = min(budget.until, around.until)
         budget.bytes = min(budget.bytes, around.bytes)
+        if budget.until > around._looked + PAUSE:  # else it may be used up before the next look
+            budget._looked = around._looked
+            budget._look = around._look
     token = _current.set(budget)
     try:
         yield budget
     finally:
         _current.reset(token)
+        if around is not None and budget._looked > around._looked:
+            around._looked, around._look = budget._looked, budget._look
 
 
 @contextmanager
@@ -162,7 +170,11 @@ def seconds_left() -> float:
 
 def part(share: float) -> Budget:
     """So much of what is left of the budget in force."""
-    return Budget.of(seconds_left() * share)
+    around = _current.get()
+    if around is None or around.until == inf:
+        return Budget()
+    now = cpu_seconds()
+    return Budget(now + max(0.0, around.until - now) * share)
 
 
 def shared(items: Sequence[T], judged: Callable[[T], R]) -> tuple[R, ...]:

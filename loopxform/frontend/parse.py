@@ -41,7 +41,7 @@ def parse_file(path: str, options: CppOptions | None = None, *, text: str | None
 
 def _named(e: LoopxformError) -> InputError | None:
     """The error where the file that it is in holds another language."""
-    if e.status != InputError.status:
+    if e.status != InputError.status or isinstance(e, Exhausted):
         return None
     text = e.sources.text(e.loc.file) if e.sources and e.loc else None
     return languages.named(e, bare(text or ""))
@@ -50,7 +50,9 @@ def _named(e: LoopxformError) -> InputError | None:
 def _once(problems: tuple[LoopxformError, ...]) -> tuple[LoopxformError, ...]:
     """The problems; that the file holds another language is one."""
     of_files = {
-        e.loc.file: e for e in reversed(problems) if e.loc and e.status == InputError.status
+        e.loc.file: e
+        for e in reversed(problems)
+        if e.loc and e.status == InputError.status and not isinstance(e, Exhausted)
     }
     foreign = next((x for x in map(_named, of_files.values()) if x), None)
     if foreign is None:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from loopxform.errors import InternalError, LoopxformError
 from loopxform.frontend.text import rawtext
-from loopxform.frontend.text.deciding import Pieces, deciding, pieces
+from loopxform.frontend.text.deciding import Decisions
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.decisions import Event
 from loopxform.ir.directives import Directive
@@ -67,12 +67,12 @@ class Parsed:
 
     def decisions(self, function: str) -> tuple[Event, ...]:
         """What macros that no file defines decided of a function's text."""
-        return deciding(self.events, self._pieces, function) if self.events else ()
+        return self._decisions.of(function) if self.events else ()
 
     @cached_property
-    def _pieces(self) -> Pieces:
+    def _decisions(self) -> Decisions:
         texts = ((f, self.sources.text(f) or "") for f in self.sources.files)
-        return pieces([rawtext.strip_comments(text, f) for f, text in texts])
+        return Decisions(self.events, [rawtext.strip_comments(text, f) for f, text in texts])
 
     @property
     def broken(self) -> dict[str, InternalError]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.callee import MOST_NODES as MOST_OF_CALLEE
 from loopxform.frontend.desugar.callee import Callee, calls, defines_type, is_pure, steps
 from loopxform.frontend.desugar.copying import Copier
 from loopxform.frontend.desugar.names import Fresh, declared, exposed, is_of_file, mentioned, shown
@@ -25,6 +26,8 @@ from loopxform.frontend.syntax.tree import below, every, replace_children, state
 
 DEEPEST = 8
 MOST_NODES = 20000
+"""What a function with loops may grow by; one without matters to its callers alone, and only as
+long as it is small."""
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
@@ -62,10 +65,12 @@ class _Inliner:
         self.fresh = fresh
         self.private: set[str] = set()
         self.active: list[str] = []
-        self.room = MOST_NODES
+        self.room = 0
         self.loops = 0
 
     def run(self, node: c_ast.FuncDef) -> None:
+        loops = any(isinstance(n, _LOOPS) for n in every(node.body))
+        self.room = MOST_NODES if loops else MOST_OF_CALLEE
         self.private = set(declared(node) - exposed(node.body))
         (node.body,) = self.statement(node.body)
 
@@ -132,7 +137,16 @@ class _Inliner:
 
     def value(self, e: c_ast.Node) -> c_ast.Node:
         """`e` with the calls that are expressions replaced."""
-        replace_children(e, self.value)
+        return self._value(e) if self._may_change(e) else e
+
+    def _may_change(self, e: c_ast.Node) -> bool:
+        """Whether `e` holds a call that may be replaced: most expressions of a file hold none, and
+        to rewrite each takes longer than to look."""
+        calls = (n.name for n in every(e) if isinstance(n, c_ast.FuncCall))
+        return any(isinstance(name, c_ast.ID) and name.name in self.known for name in calls)
+
+    def _value(self, e: c_ast.Node) -> c_ast.Node:
+        replace_children(e, self._value)
         callee = self.callee(e)
         if callee is None or not callee.is_expression or not isinstance(e, c_ast.FuncCall):
             return e
@@ -146,7 +160,7 @@ class _Inliner:
         made = build.cast_to(copier.copy(callee.returns), copier.copy(callee.value))
         self.room -= sum(1 for _ in every(made))
         self.active.append(callee.name)
-        made = self.value(made)
+        made = self._value(made)
         self.active.pop()
         return made
 
@@ -155,7 +169,9 @@ class _Inliner:
     ) -> tuple[list[c_ast.Node], c_ast.Node]:
         """`e` with its calls replaced, and the statements that must run before it. `any_effect`
         allows `e` itself to be a call that modifies anything."""
-        e = self.value(e)
+        if not self._may_change(e):
+            return [], e
+        e = self._value(e)
         before: list[c_ast.Node] = []
 
         def visit(n: c_ast.Node, *, top: bool) -> c_ast.Node:

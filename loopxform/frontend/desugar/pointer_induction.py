@@ -39,18 +39,16 @@ def without_moves(node: c_ast.FuncDef, arrays: frozenset[str], fresh: Fresh) -> 
     moved = {n for n in map(stepped, inside) if n in pointers} | _set_again(inside, pointers)
     ends = _compared(inside, moved, frozenset(pointers))
     locals = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl)}
-    done = False
+    done, known = False, Pointers(own, arrays, changed(node.body) | taken)
     for name in _in_order([n for n in pointers if n in moved or n in ends & locals], inside):
-        known = Pointers(once(node), arrays, changed(node.body) | taken)
         try:
             body = Pieces(name, own[name], known, fresh).run(clone(node.body), local=name in locals)
         except Stray:
             continue
         node.body, done = body, True
+        known = Pointers(once(node), arrays, changed(node.body) | taken)
     if done:
-        node.body = _Ordered(Pointers(once(node), arrays, changed(node.body) | taken)).visit(
-            node.body
-        )
+        node.body = _Ordered(known).visit(node.body)
 
 
 def _in_order(names: list[str], inside: list[c_ast.Node]) -> list[str]:

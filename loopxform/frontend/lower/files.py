@@ -41,8 +41,11 @@ from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
 from loopxform.records import record
 
-SHARE = 1 / 8
-"""Of the time left, what reading one function may take at least, however many there are."""
+PASS = 1 / 2
+"""Of the time left, what a pass over all functions may take: what is read should be judged too."""
+
+SHARE = 1 / 32
+"""Of the time of a pass, what one function may take at least, however many there are."""
 
 
 @dataclass
@@ -91,26 +94,27 @@ def lower_file(
     scope = FileScope(around.obstacles, hidden, plain_layout=plain_layout)
     broken = _plainer(ast, places, scope)
     left = {id(n): count for count, n in _counted(functions)}
-    for node in ast.ext:
-        match node:
-            case c_ast.Pragma():
-                found = directive_of(node, places, {})
-                out.file_directives += [found] if found else []
-                out.pragmas.append(node)
-            case c_ast.Typedef() | c_ast.Decl():
-                with budget.whatever_is_left():
-                    _declaration(node, scope, places)
-            case c_ast.FuncDef():
-                with budget.whatever_is_left():
-                    _enumerators(node.decl.type, scope, places)
-                    _declare(node.decl, scope, places)
-                why = broken.get(node.decl.name)
-                if why is None:
-                    part = node.decl.name in parts
-                    why = _lowered(node, left[id(node)], scope, places, out, part=part)
-                if why is not None:
-                    _left(node, why, sketches[id(node)], places, out)
-                out.pragmas = []
+    with _pass():
+        for node in ast.ext:
+            match node:
+                case c_ast.Pragma():
+                    found = directive_of(node, places, {})
+                    out.file_directives += [found] if found else []
+                    out.pragmas.append(node)
+                case c_ast.Typedef() | c_ast.Decl():
+                    with budget.whatever_is_left():
+                        _declaration(node, scope, places)
+                case c_ast.FuncDef():
+                    with budget.whatever_is_left():
+                        _enumerators(node.decl.type, scope, places)
+                        _declare(node.decl, scope, places)
+                    why = broken.get(node.decl.name)
+                    if why is None:
+                        part = node.decl.name in parts
+                        why = _lowered(node, left[id(node)], scope, places, out, part=part)
+                    if why is not None:
+                        _left(node, why, sketches[id(node)], places, out)
+                    out.pragmas = []
     misplaced(out.pragmas, places)
     return out
 
@@ -128,30 +132,40 @@ def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, 
     pointers = frozenset(n.name for n in declared if isinstance(n.type, c_ast.PtrDecl))
     fresh = {id(n): Fresh() for n in functions}
     defined = frozenset(scope.own)
-    for left, node in _counted(functions):
-        # Where a function is nested too deeply, lowering says so.
-        with _apart(node, left, places, broken), suppress(RecursionError):
-            scope.iterated.update(iterated(node))
-            prototyped(node)
-            without_builtins(node, defined)
-            with_arrays(node, pointers, fresh[id(node)])
-            without_steps(node)
-            structure(node, names, fresh[id(node)])
+    with _pass():
+        for left, node in _counted(functions):
+            # Where a function is nested too deeply, lowering says so.
+            with _apart(node, left, places, broken), suppress(RecursionError):
+                scope.iterated.update(iterated(node))
+                prototyped(node)
+                without_builtins(node, defined)
+                with_arrays(node, pointers, fresh[id(node)])
+                without_steps(node)
+                structure(node, names, fresh[id(node)])
     known = dict[str, Callee]()
     with budget.whatever_is_left():
         numbers = enumerators(ast)
     functions = [n for n in functions if n.decl.name not in broken]
-    for left, node in _counted(functions):
-        with _apart(node, left, places, broken):
-            found = callee(node, defined, numbers)
-            if found is not None and found.name not in broken:
-                known[found.name] = found
+    with _pass():
+        for left, node in _counted(functions):
+            with _apart(node, left, places, broken):
+                found = callee(node, defined, numbers)
+                if found is not None and found.name not in broken:
+                    known[found.name] = found
     file = FileNames(defined, arrays)
-    for left, node in _counted(functions):
-        with _apart(node, left, places, broken), suppress(RecursionError):
-            inline(node, known, file, fresh[id(node)])
-            without_moves(node, arrays, fresh[id(node)])
+    functions = [n for n in functions if n.decl.name not in broken]
+    with _pass():
+        for left, node in _counted(functions):
+            with _apart(node, left, places, broken), suppress(RecursionError):
+                inline(node, known, file, fresh[id(node)])
+                without_moves(node, arrays, fresh[id(node)])
     return broken
+
+
+@contextmanager
+def _pass() -> Iterator[None]:
+    with budget.within(budget.part(PASS)):
+        yield
 
 
 def _counted(functions: Sequence[c_ast.FuncDef]) -> Iterator[tuple[int, c_ast.FuncDef]]:

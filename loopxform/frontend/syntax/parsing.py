@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from pycparser import c_ast
-from pycparser.c_lexer import CLexer, Token
 from pycparser.c_parser import CParser, ParseError
 
 from loopxform.budget import spend
@@ -36,28 +35,26 @@ class Tree:
     failed: tuple[tuple[str, InputError], ...] = ()
 
 
-class _Lexer(CLexer):
-    """Remembers the last token, for errors that come without a place."""
-
-    last: tuple[str, int, int] = ("1", 1, 1)
-
-    def token(self) -> Token | None:
-        tok = super().token()
-        if tok is not None:
-            self.last = (tok.filename, tok.lineno, tok.column)
-        return tok
-
-
 class _Parser(CParser):
-    """Knows some names of types from the start."""
+    """Knows some names of types from the start, and heeds the limits in force."""
 
-    def __init__(self, types: list[str], lexer: type[CLexer] = CLexer) -> None:
-        super().__init__(lexer=lexer)
+    def __init__(self, types: list[str]) -> None:
+        super().__init__()
         self._types = types
+
+    @property
+    def last(self) -> tuple[str, int, int]:
+        """File, line and column of the last token that was read."""
+        token = next((t for t in reversed(self._tokens._buffer) if t is not None), None)
+        return (token.filename, token.lineno, token.column) if token else ("1", 1, 1)
 
     def _parse_translation_unit_or_empty(self) -> c_ast.FileAST:
         self._scope_stack[0].update(dict.fromkeys(self._types, True))
         return super()._parse_translation_unit_or_empty()
+
+    def _parse_external_declaration(self) -> list[c_ast.Node]:
+        spend()
+        return super()._parse_external_declaration()
 
 
 def parse(text: str, places: Places) -> Tree:
@@ -101,19 +98,9 @@ def _attempt(text: str, start: int, end: int, types: list[str]) -> c_ast.FileAST
     else:
         file, line, column = place_of(text, start)
         part = f'#line {line} "{file}"\n{" " * (column - 1)}{text[start:end]}'
+    parser = _Parser(types)
     try:
-        return _Parser(types).parse(part, "1")
-    except (ParseError, RecursionError, *_BREAKS):
-        # Once more with a lexer that remembers where it is: slower, so not in the first place.
-        return _fault(part, types)
-
-
-def _fault(text: str, types: list[str]) -> Fault:
-    """Where and why the parser stops."""
-    parser = _Parser(types, lexer=_Lexer)
-    try:
-        parser.parse(text, "1")
-        message = "cannot be parsed"
+        return parser.parse(part, "1")
     except RecursionError:
         message = TOO_DEEP
     except ParseError as e:
@@ -122,5 +109,5 @@ def _fault(text: str, types: list[str]) -> Fault:
         message = str(e).partition(": ")[2] or str(e)
     except _BREAKS as e:
         message = str(e) or "cannot be parsed"
-    file, line, column = getattr(parser.clex, "last", ("1", 1, 1))
-    return Fault(message, int(file), line, column)
+    name, line, column = parser.last
+    return Fault(message, int(name), line, column)

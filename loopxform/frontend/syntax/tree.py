@@ -28,7 +28,7 @@ def every(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
 
 def replace_children(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> None:
     """Puts `change(child)` in the place of every direct child."""
-    for slot in _slots(node):
+    for slot in _slots_of(type(node)):
         value = getattr(node, slot, None)
         if isinstance(value, c_ast.Node):
             setattr(node, slot, change(value))
@@ -39,7 +39,7 @@ def replace_children(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node
 def clone(node: c_ast.Node) -> c_ast.Node:
     """A copy of a tree that shares no node with it; coordinates are kept."""
     out = cast(Any, type(node)).__new__(type(node))
-    for slot in _slots(node):
+    for slot in _slots_of(type(node)):
         value = getattr(node, slot, None)
         if isinstance(value, c_ast.Node):
             value = clone(value)
@@ -49,10 +49,15 @@ def clone(node: c_ast.Node) -> c_ast.Node:
     return cast(c_ast.Node, out)
 
 
-def _slots(node: c_ast.Node) -> Iterator[str]:
-    """What a node holds: the slots of its class and of those it derives from."""
-    for c in type(node).__mro__:
-        yield from (s for s in getattr(c, "__slots__", ()) if s != "__weakref__")
+_slots = dict[type, tuple[str, ...]]()
+
+
+def _slots_of(kind: type) -> tuple[str, ...]:
+    """The slots of a class and of those it derives from."""
+    if kind not in _slots:
+        own = (s for c in kind.__mro__ for s in getattr(c, "__slots__", ()))
+        _slots[kind] = tuple(s for s in own if s != "__weakref__")
+    return _slots[kind]
 
 
 def statements(node: c_ast.Node | None) -> list[c_ast.Node]:

@@ -10,8 +10,10 @@ on all there is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from operator import or_
 
 from loopxform.frontend.text import prelude
 from loopxform.ir.decisions import Event, Line
@@ -43,6 +45,11 @@ class Piece:
     words: set[str]
     groups: list[_Group] = field(default_factory=list)
 
+    @cached_property
+    def mentioned(self) -> set[str]:
+        """Its own words and those of the conditions that it depends on."""
+        return self.words.union(*(g.words for g in self.groups))
+
 
 @dataclass(eq=False)
 class _Group:
@@ -53,30 +60,50 @@ class _Group:
     otherwise: bool = False
 
 
-class Pieces:
-    """Those of all files, and which of them introduce a name: some may introduce any (`always`)."""
+class Decisions:
+    """What macros decided of the functions of a file, by the names that its pieces mention."""
 
-    def __init__(self, every: list[Piece]) -> None:
-        self.every = every
-        self.always = [n for n, p in enumerate(every) if p.introduces is None]
-        self.introducing: dict[str, list[int]] = {}
-        for n, p in enumerate(every):
+    def __init__(self, events: Sequence[Event], texts: Iterable[str]) -> None:
+        """`texts` are those of all files, the C file first, without comments."""
+        self._events = tuple(dict.fromkeys(events))
+        asked = {name for e in events if not isinstance(e, Line) for name in e.names}
+        self._bits = {name: 1 << n for n, name in enumerate([_ANYTHING, *sorted(asked)])}
+        pieces = [p for n, text in enumerate(texts) for p in _pieces(text, header=n > 0)]
+        self._reached = _reached(pieces, self._bits) if asked else {}
+        self._always = _mask((n for p in pieces if p.introduces is None for n in p.mentioned),
+                             {**self._bits, **self._reached})  # fmt: skip
+
+    def of(self, function: str) -> tuple[Event, ...]:
+        """The events that decide what a function says."""
+        if len(self._bits) == 1:
+            return ()
+        needed = self._always | self._reached.get(function, self._bits[_ANYTHING])
+        if needed & self._bits[_ANYTHING]:
+            return _trimmed(list(self._events))
+        names = {name for name, bit in self._bits.items() if bit & needed}
+        return _trimmed([e for e in self._events if isinstance(e, Line) or e.names & names])
+
+
+def _mask(names: Iterable[str], bits: Mapping[str, int]) -> int:
+    """The bits of those names that have some."""
+    return reduce(or_, (bits[name] for name in names if name in bits), 0)
+
+
+def _reached(pieces: Sequence[Piece], bits: Mapping[str, int]) -> dict[str, int]:
+    """The names with bits that each introduced name depends on, itself included, as their bits."""
+    reached = {name: bits.get(name, 0) for p in pieces for name in p.introduces or ()}
+    mentioned = [_mask(p.mentioned, bits) for p in pieces]
+    linked = [[name for name in p.mentioned if name in reached] for p in pieces]
+    changing = True
+    while changing:  # once for what stands in the order of C, and again for what does not
+        changing = False
+        for n, p in enumerate(pieces):
+            mask = _mask(linked[n], reached) | mentioned[n]
             for name in p.introduces or ():
-                self.introducing.setdefault(name, []).append(n)
-
-
-def pieces(texts: Iterable[str]) -> Pieces:
-    """Those of all files, the C file first, without comments."""
-    return Pieces([p for n, text in enumerate(texts) for p in _pieces(text, header=n > 0)])
-
-
-def deciding(events: Sequence[Event], pieces: Pieces, function: str) -> tuple[Event, ...]:
-    """The events that decide what a function says."""
-    if all(isinstance(e, Line) for e in events):
-        return ()
-    needed = _needed(pieces, function)
-    kept = [e for e in events if isinstance(e, Line) or needed is None or e.names & needed]
-    return _trimmed(list(dict.fromkeys(kept)))
+                if mask | reached[name] != reached[name]:
+                    reached[name] |= mask
+                    changing = True
+    return reached
 
 
 def _trimmed(events: list[Event]) -> tuple[Event, ...]:
@@ -86,26 +113,6 @@ def _trimmed(events: list[Event]) -> tuple[Event, ...]:
     if all(isinstance(e, Line) or e.bare for e in events):
         return tuple(e for e in events if not isinstance(e, Line))
     return tuple(events)
-
-
-def _needed(pieces: Pieces, function: str) -> set[str] | None:
-    """All names that a function depends on; None where that may be any."""
-    if function not in pieces.introducing:
-        return None
-    needed, taken = {function}, set[int]()
-    waiting = [*pieces.always, *pieces.introducing[function]]
-    while waiting:
-        n = waiting.pop()
-        if n in taken:
-            continue
-        taken.add(n)
-        p = pieces.every[n]
-        if _ANYTHING in p.words:
-            return None
-        for name in p.words.union(*(g.words for g in p.groups)) - needed:
-            needed.add(name)
-            waiting += pieces.introducing.get(name, ())
-    return needed
 
 
 def _pieces(text: str, *, header: bool) -> list[Piece]:

@@ -2,7 +2,7 @@
 
 Attributes that cannot change what a loop computes are blanked; the others stay, and the
 declaration they are in is refused. `typeof(x)` becomes a type that is not modelled, `asm` a call
-of `asm`, which lowering refuses.
+of `asm`, which lowering refuses, and `va_arg(list, type)` a call of a function that nobody knows.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _WORDS = {
 _ATTRIBUTE = frozenset(["__attribute__", "__attribute"])
 _ASM = frozenset(["asm", "__asm", "__asm__"])
 _TYPEOF = frozenset(["typeof", "__typeof", "__typeof__"])
+_VA_ARG = frozenset(["va_arg", "__builtin_va_arg"])
 _NO_TYPE = "enum _"
 """A type that lowering does not know, so that what is declared with it is refused."""
 _HARMLESS_TEXT = """aligned alloc_size always_inline artificial assume_aligned cold const deprecated
@@ -37,10 +38,11 @@ _HARMLESS_TEXT = """aligned alloc_size always_inline artificial assume_aligned c
 _HARMLESS = frozenset(_HARMLESS_TEXT.split())
 _QUICK = re.compile(
     r"\b__(?:thread|restrict|inline|const|volatile|signed|extension|attribute|typeof)"
-    r"|\btypeof\b|\basm\b|__asm"
+    r"|\btypeof\b|\basm\b|__asm|va_arg\b"
 )
 _TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*""")
 _PAREN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()]""")
+_LISTED = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[(),]""")
 _ASM_WORDS = re.compile(r"\s*(?:(?:__)?(?:volatile|goto|inline)(?:__)?\s*)*")
 _NESTED = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _SPACE = re.compile(r"\s*")
@@ -65,6 +67,10 @@ def normalise(text: str) -> str:
             at = end
         elif word in _TYPEOF and (end := _closing(text, at)) > at:
             out.append(_NO_TYPE + blank(text[m.start() + len(_NO_TYPE) : end]))
+            at = end
+        elif word in _VA_ARG and (end := _closing(text, at)) > at:
+            start = _after(_SPACE, text, _comma(text, at, end))
+            out.append(text[m.start() : start] + "0" + blank(text[start + 1 : end - 1]) + ")")
             at = end
         elif word in _ASM:
             end = _closing(text, _after(_ASM_WORDS, text, at))
@@ -105,6 +111,16 @@ def harmless(attribute: str) -> bool:
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
     m = pattern.match(text, at)
     return m.end() if m else at
+
+
+def _comma(text: str, at: int, end: int) -> int:
+    """The place behind the first comma of an argument list, else its end."""
+    depth = 0
+    for m in _LISTED.finditer(text, at, end):
+        depth += {"(": 1, ")": -1}.get(m.group(), 0)
+        if depth == 1 and m.group() == ",":
+            return m.end()
+    return end - 1
 
 
 def _closing(text: str, at: int) -> int:

@@ -7,7 +7,9 @@ import pytest
 from differential import assert_same, needs_compiler
 from lowering import body, lower, opaques, parsed, text
 
+from loopxform.ir.nodes import For
 from loopxform.ir.printer import listing
+from loopxform.ir.visit import walk
 
 MEANS = [
     ("if (__builtin_expect(a[0] > 0, 1)) a[0] = 1;", "if (a[0] > 0) a[0] = 1;"),
@@ -42,6 +44,28 @@ UNKNOWN = [
 @pytest.mark.parametrize(("statements", "reason"), UNKNOWN)
 def test_stays_unknown(statements: str, reason: str) -> None:
     assert reason in opaques(body(statements))[0].reason
+
+
+VARIADIC = """#include <stdarg.h>
+    struct pair { float x; };
+    void f(float *a, int n, ...) {
+        va_list l;
+        void (*g)(int, int) = va_arg(l, void (*)(int, int));
+        a[0] = va_arg(
+            l, struct pair).x; a[1] = *va_arg(l, float *);
+        for (int i = 2; i < n; i++)
+            a[i] = 1;
+    }
+"""
+
+
+def test_arguments_that_are_not_named() -> None:
+    """Types as arguments cost no function, and no line moves."""
+    fn = parsed(VARIADIC).unit.functions[0]
+    assert [s.origin.loc.line for s in opaques(fn) if s.origin.loc] == [3, 5, 6, 7]
+    assert [s.origin.loc.line for _, s in walk(fn.body) if isinstance(s, For) and s.origin.loc] == [
+        8
+    ]
 
 
 def test_a_function_of_the_file_is_not_the_builtin() -> None:

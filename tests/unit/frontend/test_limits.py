@@ -83,6 +83,25 @@ def test_a_function_with_pragmas_that_is_not_read_in_time_is_a_problem() -> None
     assert [(e.code, e.loc.line if e.loc else 0) for e in report.problems] == [("LX104", 2)]
 
 
+@pytest.mark.parametrize("seconds", [3000, 9000])
+def test_functions_that_are_read_are_judged_however_hard_the_others_are(seconds: int) -> None:
+    others = "".join(HARD.replace("hard", f"hard{n}") for n in range(40))
+    with within(Budget.of(seconds)) as limits:
+        file = lx.loads(EASY + others)
+        assert limits.left >= seconds / 16
+        (verdict,) = checked(file)["easy"].loops
+    assert verdict.parallel == "yes"
+    assert {e.code for e in file.parsed.problems} == {"LX104"}
+
+
+def test_parsing_heeds_the_limits() -> None:
+    text = "".join(f"int g{n};\n" for n in range(500)) + EASY
+    with within(Budget.of(300)), pytest.raises(Exhausted):
+        lx.loads(text)
+    with within(Budget.of(3000)):
+        assert [r.name for r in lx.loads(text)] == ["easy"]
+
+
 def test_macros_that_grow_without_end() -> None:
     text = f"#define A0 x +\n{MACROS}void f(float *a, float x) {{ a[0] = A30 x; }}\n"
     with within(Budget.of(3000)), pytest.raises(Exhausted) as raised:
