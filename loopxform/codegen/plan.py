@@ -41,11 +41,14 @@ BUILTIN_KERNEL_PREFIX = "lx_"
 @record
 class Plan:
     """The kernels of a program in text order, how the host launches them, and what they share: the
-    text, the arguments (of the user's function), and arrays that exist on the device only. `start`
-    is the user's program, `function` the mapped one, both with plain names for numbers and pointers
-    in structs; `written` is the program as it is."""
+    arguments (of the user's function), and arrays that exist on the device only. `start` is the
+    user's program, `function` the mapped one, both with plain names for numbers and pointers in
+    structs; `written` is the program as it is. Each kernel is built together with the others of its
+    group of `programs`, from what stands above all kernels (`shared`) and their texts; `comment`
+    opens the file that holds all of them."""
 
-    source: str
+    comment: str
+    shared: str
     function: Function
     start: Function
     kernels: tuple[KernelPlan, ...]
@@ -53,6 +56,20 @@ class Plan:
     temporaries: tuple[Buffer, ...]
     written: Function
     schedule: tuple[Item, ...]
+
+    @property
+    def source(self) -> str:
+        """The file of all kernels."""
+        return self.comment + self.shared + "\n".join(k.text for k in self.kernels)
+
+    @cached_property
+    def programs(self) -> tuple[tuple[int, ...], ...]:
+        """The kernels by number, those together that are launched together."""
+        return schedule.programs(self.schedule)
+
+    def program(self, kernels: tuple[int, ...]) -> str:
+        """The OpenCL C of some of the kernels."""
+        return self.shared + "\n".join(self.kernels[n].text for n in kernels)
 
     @property
     def is_list(self) -> bool:
@@ -133,8 +150,8 @@ def program_plan(
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
     helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
-    text = render.kernels(
-        header=(*header, *_launches(kernels)) if header else (),
+    comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
+    shared = render.kernels_shared(
         pragmas=_pragmas(fn, contract=contract),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
@@ -143,9 +160,8 @@ def program_plan(
         asynchronous=_uses(kernels, STARTED),
         hides=_uses(kernels, HIDE),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
-        kernels=[k.text for k in kernels],
     )
-    return Plan(text, fn, start, kernels, arguments, own, written, items)
+    return Plan(comment, shared, fn, start, kernels, arguments, own, written, items)
 
 
 def _suffix(n: int) -> str:

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -93,9 +94,15 @@ def kernel(**k: Any) -> str:
     return fill("kernel.cl.j2", k=k)
 
 
-def kernels(**p: Any) -> str:
-    """The file of the kernels of a program; see templates/kernels.cl.j2 for what it needs."""
-    return fill("kernels.cl.j2", p=p)
+def kernels_comment(lines: Sequence[str]) -> str:
+    """The comment on top of a file of kernels."""
+    body = (f" * {comment(line)}".rstrip() for line in lines)
+    return "\n".join(["/*", *body, " */", ""])
+
+
+def kernels_shared(**p: Any) -> str:
+    """What stands above the kernels of a program; see templates/kernels.cl.j2 for what it needs."""
+    return fill("kernels.cl.j2", p=p).rstrip("\n") + "\n\n"
 
 
 def collective_copy(copy: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from loopxform.runtime.launch import (
     launch_all,
     launch_told,
 )
-from loopxform.runtime.queue import Queue
+from loopxform.runtime.queue import Queue, queue_on
 from loopxform.runtime.schedule import Ask, DataAhead, launched, not_known
 from loopxform.runtime.structs import with_numbers
 
@@ -61,13 +62,13 @@ class CompiledKernel:
         self.plan = plan
         self.device = device
         _fits(plan, device)
-        options = options_for(device)
-        self._launchers: list[Launcher] = []
-        for k in plan.kernels:
-            params = [_param(a) for a in k.arguments]
-            made = Launcher(device, plan.source, k.name, params, options, queue=queue)
-            self._launchers.append(made)
-            queue = made.queue
+        self.queue = queue or queue_on(device)
+        self._options = options_for(device)
+        self._launchers: dict[int, Launcher] = {}
+        self._building = RLock()
+        self._programs = {n: kernels for kernels in plan.programs for n in kernels}
+        for n in plan.programs[-1]:  # a device that builds nothing says so before the first call
+            self._launcher(n)
         self._globals = _globals(plan)
         self._spare = Spare()
         self.taken: Taken | None = None
@@ -80,9 +81,17 @@ class CompiledKernel:
         """Device time from the start of the first kernel to the end of the last."""
         return None if self.taken is None else self.taken.span
 
-    @property
-    def queue(self) -> Queue:
-        return self._launchers[0].queue
+    def _launcher(self, n: int) -> Launcher:
+        """A kernel by its number; its program is built when one of it is launched first. Raises
+        DeviceError."""
+        with self._building:
+            if n not in self._launchers:
+                k, source = self.plan.kernels[n], self.plan.program(self._programs[n])
+                params = [_param(a) for a in k.arguments]
+                self._launchers[n] = Launcher(
+                    self.device, source, k.name, params, self._options, queue=self.queue
+                )
+            return self._launchers[n]
 
     def __call__(self, *args: Any, **named: Any) -> None:
         follow, rooms = self._prepared(args, named)
@@ -91,7 +100,7 @@ class CompiledKernel:
                 launches = list(follow(not_known))
             except DataAhead:
                 told = partial(self._told, follow, rooms)
-                self.taken = launch_told(self._launchers[0], told)
+                self.taken = launch_told(self._launcher(self.plan.programs[-1][0]), told)
             else:
                 self.taken = launch_all(launches, self._spare) if launches else Taken(0, 0, 0)
 
@@ -136,7 +145,7 @@ class CompiledKernel:
             k, known = self.plan.kernels[which], {**given, **now}
             total = [g * s for g, s in zip(k.groups(now), k.group_shape)]
             ordered = [known[_name(a)] for a in k.arguments]
-            yield Launch(self._launchers[which], ordered, total, k.group_shape)
+            yield Launch(self._launcher(which), ordered, total, k.group_shape)
 
     def _told(
         self,

@@ -63,7 +63,12 @@ def run_app(app: Path, *args: object, **more: str) -> subprocess.CompletedProces
     env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
     command = [str(app), *map(str, args)]
     return subprocess.run(
-        command, env={**env, **more}, capture_output=True, text=True, check=False, timeout=300
+        command,
+        env={**env, "LOOPXFORM_CACHE": "off", **more},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
 
 

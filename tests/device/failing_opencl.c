@@ -86,6 +86,8 @@ ASK(clGetCommandQueueInfo,
 ASK(clGetProgramBuildInfo,
     (cl_program p, cl_device_id d, cl_program_build_info i, size_t n, void *to, size_t *size),
     (p, d, i, n, to, size))
+ASK(clGetProgramInfo, (cl_program p, cl_program_info i, size_t n, void *to, size_t *size),
+    (p, i, n, to, size))
 ASK(clSetKernelArg, (cl_kernel k, cl_uint n, size_t size, const void *value), (k, n, size, value))
 ASK(clEnqueueBarrierWithWaitList,
     (cl_command_queue q, cl_uint n, const cl_event *e, cl_event *to), (q, n, e, to))
@@ -111,6 +113,10 @@ MAKE(clCreateCommandQueue, cl_command_queue,
 MAKE(clCreateProgramWithSource, cl_program,
      (cl_context c, cl_uint n, const char **text, const size_t *sizes, cl_int *status),
      (c, n, text, sizes, status))
+MAKE(clCreateProgramWithBinary, cl_program,
+     (cl_context c, cl_uint n, const cl_device_id *d, const size_t *sizes,
+      const unsigned char **binaries, cl_int *taken, cl_int *status),
+     (c, n, d, sizes, binaries, taken, status))
 MAKE(clCreateKernel, cl_kernel, (cl_program p, const char *name, cl_int *status), (p, name, status))
 MAKE(clCreateBuffer, cl_mem, (cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *status),
      (c, f, n, h, status))

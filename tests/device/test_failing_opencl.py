@@ -197,11 +197,14 @@ def test_the_shim_is_in_front_of_every_call() -> None:
 
 @pytest.mark.parametrize("name", ["gemm", pytest.param("batched", marks=pytest.mark.slow)])
 def test_a_tiled_nest(tmp_path: Path, name: str) -> None:
+    """Its program is on disk from the first run on."""
     require_opencl()
     done = tiled(name, TILES).derivation
     args = given(name, sizes_of(name, 9, 7, 11), 1)
     caller = checks_of(done.start, args) + SHIMMED + FAILING
-    _judge(run_it(build(tmp_path, done, CORPUS / f"{name}.c", caller)), 30)
+    app, cache = build(tmp_path, done, CORPUS / f"{name}.c", caller), tmp_path / "cache"
+    _judge(run_it(app, LOOPXFORM_CACHE=str(cache)), 30)
+    assert list((cache / "programs").iterdir())
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,8 @@ def test_what_is_planted_in_a_tiled_product_is_found(
 ) -> None:
     right = plan("mm", SMALL_TILES[1])
     assert old in right.source
-    wrong = replace(right, source=right.source.replace(old, new))
+    (kernel,) = right.kernels
+    wrong = replace(right, kernels=(replace(kernel, text=kernel.text.replace(old, new)),))
     with pytest.raises(DeviceError, match=what) as e:
         check(CompiledKernel(wrong, choose(device)), "mm", (10, 7, 21))
     assert any("kernel.cl:" in n for n in e.value.notes)

@@ -79,9 +79,13 @@ class HostTemporary:
 @record
 class HostKernel:
     """A kernel as the host code launches it: `arguments` are C variables in order, of which those
-    in `changing` are set at each launch."""
+    in `changing` are set at each launch. `lines` is its text, `first` the number of the line that
+    it begins with, `program` that of the program which it is built in."""
 
     name: str
+    lines: tuple[str, ...]
+    first: int
+    program: int
     group_shape: tuple[int, int, int]
     arguments: tuple[str, ...]
     changing: tuple[str, ...]
@@ -90,21 +94,22 @@ class HostKernel:
 @record
 class HostPlan:
     """Everything templates/entry.c.j2, host.c.j2 and host.h.j2 print. `place` is where the part
-    stands in the user's file, `key` tells its kernels from others, `control` are the statements
-    around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
-    there to be something to do, `given` for no null pointer to stand for an array of the device;
-    `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
-    above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl."""
+    stands in the user's file, `shared_lines` stand above its kernels in each program, `keys` tell
+    its programs from others, `control` are the statements around the launches. `conditions` must
+    hold for the launches to mean the loops, `touched` for there to be something to do, `given` for
+    no null pointer to stand for an array of the device; `flags` are those of the temporaries that
+    the control flow reads; `prelude` is what must stand above, where the user's file does not have
+    it. Without `cl_prototype` there is no NAME_cl."""
 
     name: str
     place: str
-    key: str
+    shared_lines: tuple[str, ...]
+    keys: tuple[str, ...]
     origin: str
     kernels: tuple[HostKernel, ...]
     control: tuple[str, ...]
     temporaries: tuple[HostTemporary, ...]
     flags: tuple[str, ...]
-    kernel_lines: tuple[str, ...]
     reference: str
     prelude: tuple[str, ...]
     prototype: str
@@ -161,13 +166,13 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
     return HostPlan(
         name=fn.name,
         place=_place(fn, origin),
-        key=runtime.key(plan.source),
+        shared_lines=tuple(plan.shared.splitlines()),
+        keys=tuple(runtime.key(plan.program(kernels)) for kernels in plan.programs),
         origin=origin,
         kernels=tuple(_kernels(plan)),
         control=control,
         temporaries=temporaries,
         flags=tuple(map(host_control.device_variable, schedule.flags(plan.schedule))),
-        kernel_lines=tuple(plan.source.splitlines()),
         reference=reference.rstrip("\n"),
         prelude=tuple(x for x in program.prelude(written, "\n".join(texts)) if x not in HELPERS),
         prototype=declarations.prototype(written),
@@ -340,9 +345,13 @@ def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
 
 def _kernels(plan: Plan) -> Iterator[HostKernel]:
     own = {b.param.name: host_control.device_variable(b.param.name) for b in plan.temporaries}
-    for k in plan.kernels:
+    programs = {n: p for p, kernels in enumerate(plan.programs) for n in kernels}
+    first = len(plan.shared.splitlines())
+    for n, k in enumerate(plan.kernels):
         arguments = tuple(own.get(_name(a), _name(a)) for a in k.arguments)
-        yield HostKernel(k.name, k.group_shape, arguments, tuple(p.name for p in k.changing))
+        changing, lines = tuple(p.name for p in k.changing), tuple(k.text.splitlines())
+        yield HostKernel(k.name, lines, first, programs[n], k.group_shape, arguments, changing)
+        first += len(lines)
 
 
 def _plain(prototype: str) -> str:

@@ -14,11 +14,11 @@ from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 from loopxform.records import record
 
-LAYOUT = 2
+LAYOUT = 3
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
-"""Characters that tell the kernels of one part from those of others."""
+"""Characters that tell one program from others."""
 
 _STATUSES = """
 DEVICE_NOT_FOUND DEVICE_NOT_AVAILABLE COMPILER_NOT_AVAILABLE MEM_OBJECT_ALLOCATION_FAILURE
@@ -56,5 +56,5 @@ def text(version: str) -> str:
 
 
 def key(source: str) -> str:
-    """What tells this program from all others."""
+    """What tells the program with this text from all others."""
     return hashlib.sha256(source.encode()).hexdigest()[:KEY_LENGTH]

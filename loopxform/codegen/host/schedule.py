@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TypeAlias, assert_never
 
 from loopxform.analysis.host_scalars import counting, host_scalars
@@ -160,6 +161,31 @@ def flags(items: tuple[Item, ...]) -> tuple[str, ...]:
     """The arrays of one int that the host reads."""
     found = (x.flag for x in every(items) if isinstance(x, Repeat | Choose) and x.flag)
     return tuple(dict.fromkeys(found))
+
+
+def programs(items: tuple[Item, ...]) -> tuple[tuple[int, ...], ...]:
+    """The launches by number, in groups that are made or left out together: what stands in one
+    branch of the host's choices, in text order."""
+    groups: dict[int, list[int]] = {}
+    branches = count()
+
+    def visit(items: tuple[Item, ...], branch: int) -> None:
+        for x in items:
+            match x:
+                case Launch(number):
+                    groups.setdefault(branch, []).append(number)
+                case Repeat(_, body):
+                    visit(body, branch)
+                case Choose(_, then, orelse):
+                    visit(then, next(branches))
+                    visit(orelse, next(branches))
+                case Set():
+                    pass
+                case _:
+                    assert_never(x)
+
+    visit(items, next(branches))
+    return tuple(map(tuple, groups.values()))
 
 
 @dataclass
