@@ -1,5 +1,9 @@
-"""Rounds of tiles: a device works on so many at once. Where the last round is nearly empty, or the
-only one is, smaller tiles give it more to do."""
+"""Rounds of tiles (waves): a device works on so many at once. Where the last round is nearly empty,
+or the only one is, smaller tiles give it more to do.
+
+Which of them is the quickest follows from the time of a tile: measured where the profile of the
+device has it (`tile_times`), else modelled by its arithmetic and its reads of local memory.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from loopxform.model.footprint import amount
 from loopxform.model.resources import Demand
 from loopxform.records import record
 from loopxform.targets.target import Limits
-from loopxform.transforms.mapping.few import Shape
+from loopxform.transforms.mapping.few import MOST_TIME, Shape
 
 Sizes = Mapping[str, int]
 WARPS = 4
@@ -21,32 +25,37 @@ WARPS = 4
 FEWEST = 4
 """Elements of a work-item along a loop that smaller tiles have at least."""
 
-WHOLE = (890, 170)
-"""The time that the largest tile takes, and to start."""
-
 _HALF, _LESS = Fraction(1, 2), Fraction(3, 4)
 
-SMALLER: tuple[tuple[dict[str, Fraction], int, tuple[int, int]], ...] = (
-    ({"Ty": _HALF}, 2, (477, 170)),
-    ({"Ty": _HALF, "Ry": Fraction(3, 2), "Rx": _LESS}, 1, (560, 176)),
-    ({"Ty": _HALF, "Ry": _LESS, "Rx": _LESS}, 2, (294, 173)),
-    ({"Ty": _HALF, "Ry": Fraction(5, 4), "Rx": _HALF}, 2, (322, 139)),
-    ({"Ty": _HALF, "Rx": _HALF}, 2, (270, 130)),
-    ({"Ty": _HALF, "Ry": _LESS, "Rx": _HALF}, 2, (211, 143)),
-    ({"Ty": _HALF, "Ry": _HALF, "Rx": _HALF}, 2, (172, 102)),
+SMALLER: tuple[tuple[dict[str, Fraction], int], ...] = (
+    ({"Ty": _HALF}, 2),
+    ({"Ty": _HALF, "Ry": Fraction(3, 2), "Rx": _LESS}, 1),
+    ({"Ty": _HALF, "Ry": _LESS, "Rx": _LESS}, 2),
+    ({"Ty": _HALF, "Ry": Fraction(5, 4), "Rx": _HALF}, 2),
+    ({"Ty": _HALF, "Rx": _HALF}, 2),
+    ({"Ty": _HALF, "Ry": _LESS, "Rx": _HALF}, 2),
+    ({"Ty": _HALF, "Ry": _HALF, "Rx": _HALF}, 2),
 )
-"""Smaller tiles: what becomes of sizes, how many times longer they are along the sequential loop,
-and their times. As measured on an H100 (docs/performance.md): of 205 kinds of tiles these few do
-nearly as well as the best kind for each size. The largest seems slower than it is, for where rows
-are no vectors the second serves in its place."""
+"""Smaller tiles: what becomes of sizes, and how many times longer they are along the sequential
+loop. Of 205 kinds of tiles, these few do nearly as well on an H100 as the best kind for each size
+(docs/performance.md)."""
 
-ARRANGED: tuple[tuple[dict[str, Fraction], int, int, tuple[int, int]], ...] = (
-    ({}, 2, 2, (835, 133)),
-    ({"Ty": _HALF, "Ry": Fraction(3, 2)}, 1, 3, (662, 126)),
-    ({"Ty": _HALF}, 2, 2, (425, 147)),
+ARRANGED: tuple[tuple[dict[str, Fraction], int, int], ...] = (
+    ({}, 2, 2),
+    ({"Ty": _HALF, "Ry": Fraction(3, 2)}, 1, 3),
+    ({"Ty": _HALF}, 2, 2),
 )
 """Tiles that the device copies on its own: what becomes of sizes, how many times longer they are,
-their buffers, and times."""
+and their buffers."""
+
+LARGEST = 890
+"""The modelled time of the largest tile: others are in proportion to it."""
+
+START = 150
+"""The modelled time to start and end a round of tiles."""
+
+LOCAL = 2.6
+"""What a read of local memory takes in a tile, where a multiplication and an addition take 1."""
 
 FULL = 64
 """Elements of a work-item that such tiles have at least."""
@@ -61,6 +70,12 @@ class Tiling:
     shape: Shape
     buffers: int = 1
 
+    @property
+    def name(self) -> str:
+        """`16x16 8x8`, as the profiles of devices have it: work-items and their elements."""
+        group, kept = (f"{self.sizes[y]}x{self.sizes[x]}" for y, x in (("Ty", "Tx"), ("Ry", "Rx")))
+        return f"{group} {kept}" + (f" async {self.buffers}" if self.buffers > 1 else "")
+
 
 def shapes(
     choice: Choice,
@@ -72,20 +87,20 @@ def shapes(
 ) -> list[Tiling]:
     """The shapes of tiles along `loops` that a nest may have, the one of `sizes` first; it alone
     where the recipe has no others, or the user says what tiles are."""
-    out = [Tiling(dict(sizes), _shape(choice, sizes, loops, WHOLE))]
+    found = [Tiling(dict(sizes), _shape(choice, sizes, loops))]
     has_all = {"Ty", "Tx", "Tk", "Ry", "Rx"} <= set(sizes)
     if choice.recipe != "register" or not limits.compute_units or given or not has_all:
-        return out
+        return found
     if sizes["Ty"] * sizes["Tx"] // 2 < WARPS * limits.warp:
-        return out
-    for changes, longer, times in SMALLER:
+        return found
+    for changes, longer in SMALLER:
         less = _changed(sizes, changes, longer)
         if less is not None and demand.broken(less, limits):
             less = {**less, "Tk": sizes["Tk"]}
-        if less is None or demand.broken(less, limits) or any(t.sizes == less for t in out):
+        if less is None or demand.broken(less, limits) or any(t.sizes == less for t in found):
             continue
-        out.append(Tiling(less, _shape(choice, less, loops, times)))
-    return out
+        found.append(Tiling(less, _shape(choice, less, loops)))
+    return timed(found, limits)
 
 
 def arranged_shapes(
@@ -96,12 +111,36 @@ def arranged_shapes(
     items = sizes["Ty"] * sizes["Tx"] // 2
     if not limits.compute_units or items < WARPS * limits.warp or sizes["Ry"] * sizes["Rx"] < FULL:
         return []
-    out = []
-    for changes, longer, buffers, times in ARRANGED:
+    found = []
+    for changes, longer, buffers in ARRANGED:
         less = _changed(sizes, changes, longer)
         if less is not None and not replace(demand, buffers=buffers).broken(less, limits):
-            out.append(Tiling(less, _shape(choice, less, loops, times), buffers))
-    return out
+            found.append(Tiling(less, _shape(choice, less, loops), buffers))
+    return timed(found, limits)
+
+
+def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
+    """The shapes with the times of their tiles: as measured on the device where all of them were,
+    else as modelled."""
+    measured = {name: times for name, *times in limits.tile_times}
+    if all(t.name in measured for t in found):
+        most = max(x for t in found for x in measured[t.name])
+        scale = min(1.0, MOST_TIME / most)
+        times = [[max(1, int(scale * x)) for x in measured[t.name]] for t in found]
+    else:
+        whole = max(map(_work, (t.sizes for t in found)), default=1)
+        times = [[round(LARGEST * _work(t.sizes) / whole), START] for t in found]
+    return [
+        replace(t, shape=replace(t.shape, time=time, start=start))
+        for t, (time, start) in zip(found, times)
+    ]
+
+
+def _work(sizes: Sizes) -> float:
+    """What a tile computes in an iteration of the sequential loop, with the reads of local memory:
+    an element of the group takes one of each operand for all elements that a work-item keeps."""
+    elements = sizes["Ty"] * sizes["Tx"] * sizes["Ry"] * sizes["Rx"]
+    return elements * (1 + LOCAL * (1 / sizes["Ry"] + 1 / sizes["Rx"]))
 
 
 def filled(
@@ -127,7 +166,7 @@ def filled(
         return new, (f"{changed}: {large}",) if changed else ()
     kept = [d.kept for d in choice.dims if d.kept and d.kept not in given]
     while True:
-        groups = _shape(choice, out, tuple(trips), WHOLE).tiles(counts)
+        groups = _shape(choice, out, tuple(trips)).tiles(counts)
         large_ones = [k for k in kept if out[k] > FEWEST]
         if 4 * groups >= 3 * limits.compute_units or not large_ones:
             return out, tuple(notes)
@@ -151,6 +190,6 @@ def quickest(found: list[Shape], trips: list[int], units: int) -> int:
     return times.index(min(times))
 
 
-def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...], times: tuple[int, int]) -> Shape:
+def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...]) -> Shape:
     tiles = {d.loop: amount(d.factors, sizes) for d in choice.dims}
-    return Shape(tuple(tiles.get(v, 1) for v in loops), *times)
+    return Shape(tuple(tiles.get(v, 1) for v in loops), LARGEST)

@@ -21,6 +21,7 @@ def limits_of(device: DeviceInfo) -> Limits:
         like = PROFILES["intel-xe"]
     else:
         like = PROFILES["pocl" if device.type == "cpu" else "generic"]
+    measured = any(name in device.name for name in like.measured_on)
     return Limits(
         device.name,
         device.max_group_size,
@@ -39,4 +40,5 @@ def limits_of(device: DeviceInfo) -> Limits:
         arrange=like.arrange,
         turn=like.turn,
         rectangle=like.rectangle,
+        tile_times=like.tile_times if measured else (),
     )

@@ -9,6 +9,7 @@ The keys are the fields of `Limits`. A new device is one new file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
@@ -95,7 +96,7 @@ def _described(path: str, name: str, data: bytes) -> Limits:
         help = f"{did_you_mean(str(model), PROFILES)}like: {', '.join(PROFILES)}"
         raise _wrong(path, f"there is no profile {model!r}", help)
     given = {k: _checked(path, k, v, getattr(start, k, None)) for k, v in table.items()}
-    return replace(start, **{"name": name, **given})
+    return replace(start, **{"name": name, **_OWN, **given})
 
 
 def _checked(path: str, key: str, value: object, now: object) -> Any:
@@ -103,6 +104,8 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
     if key not in KEYS:
         help = f"{did_you_mean(key, KEYS)}the keys are: like, {', '.join(KEYS)}"
         raise _wrong(path, f"there is no key '{key}'", help)
+    if key in _OWN:
+        return _measured(path, key, value)
     if isinstance(now, bool | str):
         kind = "true or false" if isinstance(now, bool) else "a text"
         if type(value) is not type(now):
@@ -125,6 +128,27 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
         raise _wrong(path, f"{key} must be a whole number from 1 on, not {value!r}")
     return value
 
+
+def _measured(path: str, key: str, value: object) -> Any:
+    """The devices that times were measured on, or the times."""
+    if key == "measured_on":
+        if not (isinstance(value, list) and value and all(isinstance(x, str) for x in value)):
+            raise _wrong(path, f"{key} must be names of devices", 'measured_on = ["H100"]')
+        return tuple(value)
+    rows = list[tuple[str, int, int]]()
+    for name, times in value.items() if isinstance(value, dict) else [("", None)]:
+        match times:
+            case [int(time), int(start)] if _TILE.fullmatch(name) and all(map(_is_size, times)):
+                rows.append((name, time, start))
+            case _:
+                help = '"16x16 8x8" = [890, 170], in [tile_times]'
+                raise _wrong(path, f"{key} must be the time of each tile, and to start", help)
+    return tuple(rows)
+
+
+_TILE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( async [2-9])?")
+_OWN: dict[str, tuple[()]] = {"tile_times": (), "measured_on": ()}
+"""What no profile has from another."""
 
 _CHOICES = {"at_once": (1, 2, 4, 8, 16), "stages": (1, 2)}
 _LISTS = {"item_sizes": ("three sizes", "[1024, 1024, 64]"), "rectangle": ("two sizes", "[4, 8]")}

@@ -27,6 +27,8 @@ class Limits:
     their arrays serves `arrange` iterations, `turn` of them where rows of the array are vectors,
     but lie across those of the tile.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
+    `tile_times` are what register tiles take, and to start, in numbers that matter in proportion:
+    measured on devices whose names contain one of `measured_on`, and the times of no others.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Limits:
     rectangle: tuple[int, int] = (0, 0)
     bandwidth: float = 0
     peak: float = 0
+    tile_times: tuple[tuple[str, int, int], ...] = ()
+    measured_on: tuple[str, ...] = ()
 
 
 KIB = 1024

@@ -11,7 +11,7 @@ from harness import given, program, run_c, run_on_device, simulate_launches, siz
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.model.waves import SMALLER, WHOLE, quickest
+from loopxform.model.waves import quickest
 from loopxform.recipes.tile import tile
 from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
@@ -26,7 +26,7 @@ SEED = 7
 UNITS = 2
 DEVICE = replace(PROFILES["h100"], compute_units=UNITS)
 TILES = ((128, 128), (64, 128), (96, 96), (48, 96), (80, 64), (64, 64), (48, 64), (32, 64))
-SHAPES = [Shape(tile, *times) for tile, times in zip(TILES, [WHOLE, *(s[2] for s in SMALLER)])]
+SHAPES = [Shape(tile, *times) for tile, (_, *times) in zip(TILES, DEVICE.tile_times)]
 OF_EACH = (
     (98, 20, 196),
     (98, 12, 68),

@@ -28,12 +28,17 @@ def test_what_is_said_and_the_rest_as_another_has_it(tmp_path: Path) -> None:
         stages=2,
         item_sizes=(512, 512, 64),
         bandwidth=9.5,
+        tile_times=(),
+        measured_on=(),
     )
     assert profile(described(tmp_path, text)) == changed
 
 
 def test_generic_where_nothing_is_said(tmp_path: Path) -> None:
     assert profile(described(tmp_path, "")) == replace(PROFILES["generic"], name="mine")
+
+
+TIMES = "tile_times must be the time of each tile, and to start"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +58,11 @@ def test_generic_where_nothing_is_said(tmp_path: Path) -> None:
         ("item_sizes = [1, 2]", "item_sizes must be three sizes, not [1, 2]", "[1024, 1024, 64]"),
         ("bandwidth = -1", "bandwidth must be a number of 0 or more, not -1", ""),
         ("peak = nan", "peak must be a number of 0 or more, not nan", ""),
+        ("tile_times = 4", TIMES, '"16x16 8x8" = [890, 170]'),
+        ("[tile_times]\n16 = [1, 2]", TIMES, ""),
+        ('[tile_times]\n"16x16 8x8" = [1]', TIMES, ""),
+        ('[tile_times]\n"16x16 8x8" = [0, 1]', TIMES, ""),
+        ("measured_on = []", "measured_on must be names of devices", 'measured_on = ["H100"]'),
     ],
 )
 def test_what_is_no_description(tmp_path: Path, text: str, why: str, help: str) -> None:
@@ -76,6 +86,16 @@ def test_no_file() -> None:
 
 
 def test_a_file_may_name_its_device(tmp_path: Path) -> None:
-    assert profile(described(tmp_path, 'name = "my gpu"\nlike = "h100"')) == replace(
-        PROFILES["h100"], name="my gpu"
-    )
+    own = profile(described(tmp_path, 'name = "my gpu"\nlike = "h100"'))
+    assert own == replace(PROFILES["h100"], name="my gpu", tile_times=(), measured_on=())
+
+
+MEASURED = 'measured_on = ["X1"]\n[tile_times]\n"16x16 8x8" = [3000, 10]\n"8x16 8x8" = [1600, 20]'
+
+
+def test_times_are_those_of_the_device_that_they_were_measured_on(tmp_path: Path) -> None:
+    own = profile(described(tmp_path, f'like = "h100"\n{MEASURED}'))
+    assert own.tile_times == (("16x16 8x8", 3000, 10), ("8x16 8x8", 1600, 20))
+    assert own.measured_on == ("X1",)
+    for name, p in PROFILES.items():
+        assert bool(p.tile_times) == (name == "h100"), "no profile has those of another"

@@ -161,6 +161,19 @@ def test_limits_of_a_device(here: DeviceInfo) -> None:
     assert limits.registers > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "measured"), [("NVIDIA H100 80GB HBM3", True), ("NVIDIA L40", False)]
+)
+def test_times_of_tiles_are_those_of_the_device(name: str, measured: bool) -> None:
+    device = replace(
+        c_device("c"),
+        platform="NVIDIA CUDA",
+        name=name,
+        handle=SimpleNamespace(compute_capability_major_nv=9),
+    )
+    assert bool(limits_of(device).tile_times) == measured
+
+
 @pytest.mark.device
 def test_numpy_arrays_are_copied_in_and_out(here: DeviceInfo) -> None:
     x, y = np.arange(10, dtype=np.float32), np.ones(10, np.float32)

@@ -1,0 +1,62 @@
+"""Times of tiles: measured where the profile of the device has them all, else modelled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import loopxform as lx
+from loopxform.ir.nodes import If
+from loopxform.ir.visit import walk
+from loopxform.model.waves import LARGEST, Tiling, timed
+from loopxform.targets.profile import PROFILES
+from loopxform.transforms.mapping.few import MOST_TIME, Shape
+
+H100 = PROFILES["h100"]
+KEPT = ((16, 8, 8), (8, 8, 8), (8, 12, 6), (8, 6, 6), (8, 10, 4), (8, 8, 4), (8, 6, 4), (8, 4, 4))
+TILINGS = [
+    Tiling({"Ty": y, "Tx": 16, "Tk": 8, "Ry": rows, "Rx": columns}, Shape((1, 1), 1))
+    for y, rows, columns in KEPT
+]
+
+
+def times(device: str, **changed: object) -> list[tuple[int, int]]:
+    limits = replace(PROFILES[device], **changed)  # type: ignore[arg-type]
+    return [(t.shape.time, t.shape.start) for t in timed(TILINGS, limits)]
+
+
+def test_measured() -> None:
+    assert times("h100") == [(time, start) for _, time, start in H100.tile_times[:8]]
+
+
+def test_times_that_would_overflow_an_int_keep_their_proportions() -> None:
+    table = tuple((name, 100 * time, 100 * start) for name, time, start in H100.tile_times)
+    scaled = times("h100", tile_times=table)
+    assert max(map(max, scaled)) == MOST_TIME
+    for (time, start), (_, long, longer) in zip(scaled, table):
+        assert time / MOST_TIME == pytest.approx(long / 89000, abs=0.001)
+        assert start / MOST_TIME == pytest.approx(longer / 89000, abs=0.001)
+
+
+@pytest.mark.parametrize("device", ["gtx780ti", "a100", "rtx2080ti"])
+def test_modelled(device: str) -> None:
+    """Within an eighth of what is measured on a device of the same kind."""
+    modelled = times(device)
+    assert modelled[0][0] == LARGEST
+    assert len({start for _, start in modelled}) == 1
+    for (time, _), (_, measured, _) in zip(modelled, H100.tile_times):
+        assert time == pytest.approx(measured, rel=1 / 8)
+
+
+def test_one_that_was_not_measured_leaves_all_to_the_model() -> None:
+    assert times("h100", tile_times=H100.tile_times[1:]) == times("a100")
+
+
+def test_a_device_never_gets_the_times_of_another() -> None:
+    """The numbers that the host compares are the model's, for each profile but one."""
+    for device in ("gtx780ti", "a100"):
+        tiled = lx.load("corpus/mm.c")["mm"].tile(limits=device)
+        text = " ".join(str(s.cond) for _, s in walk(tiled.derivation.function.body) if isinstance(s, If))
+        assert "Const(value=501" in text
+        assert "Const(value=560" not in text
