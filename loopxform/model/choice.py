@@ -32,7 +32,7 @@ AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
 ON_CPU: tuple[Recipe, ...] = ("register", "1-d")
 """The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
 
-RARE = "what is read again is read too rarely to be worth staging: caches serve it as well"
+RARE = "the data is reused too rarely to be worth staging: caches serve it as well"
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
 

@@ -46,8 +46,8 @@ def _add_what(p: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SIZES",
-        help="several sets of them: M=512,1024; M=N=512,1024 (the same number); a file, a set a "
-        "line; seed000: the 16 sets of the thesis. Given several times, they multiply",
+        help="several sets: M=512,1024; M=N=512,1024 (equal numbers); a file with one set a "
+        "line; seed000: the 16 sets of the thesis. Several options form all combinations",
     )
     default = ",".join(DEFAULT)
     g.add_argument(
@@ -55,7 +55,7 @@ def _add_what(p: argparse.ArgumentParser) -> None:
         "--recipes",
         default=default,
         metavar="NAMES",
-        help=f"recipes ({default}); the first is what speed-ups are against",
+        help=f"recipes ({default}); speed-ups are relative to the first",
     )
     g.add_argument(
         "--vary",
@@ -63,25 +63,26 @@ def _add_what(p: argparse.ArgumentParser) -> None:
         default=[],
         metavar="Tk=8,16,32",
         help="a variant for each of these values (of sizes, Rk, vector, index, stages, "
-        "serpentine, cyclic, pack, group-order or item-layout). Given several times, they multiply",
+        "serpentine, cyclic, pack, group-order or item-layout). Several options form all "
+        "combinations",
     )
-    help = "a library, where the nest is a matrix product"
+    help = "compare with a library, if the nest is a matrix product"
     g.add_argument("--against", action="append", default=[], choices=LIBRARIES, help=help)
     g.add_argument(
         "--command",
         action="append",
         default=[],
         metavar="'PROG {M} {N}'",
-        help="a program that times itself: the last line of its output is its milliseconds",
+        help="compare with a program that prints its time in milliseconds as its last line",
     )
 
 
 def _add_how(p: argparse.ArgumentParser) -> None:
     g = p.add_argument_group("how")
     g.add_argument("--repeat", default="10", metavar="N", help="timed launches (10)")
-    g.add_argument("--warmup", default="2", metavar="N", help="launches before these (2)")
+    g.add_argument("--warmup", default="2", metavar="N", help="launches before the timed ones (2)")
     running.add_inputs(g)
-    g.add_argument("--json", metavar="FILE", help="save what was measured; - prints it")
-    g.add_argument("--plot", metavar="FILE", help="save a chart of bars, .png or .svg")
-    help = "measure what the device can do at most, and save the roofline, .png or .svg"
+    g.add_argument("--json", metavar="FILE", help="save the measurements; - prints them")
+    g.add_argument("--plot", metavar="FILE", help="save a bar chart, .png or .svg")
+    help = "measure the peak rates of the device and save a roofline plot, .png or .svg"
     g.add_argument("--roofline", metavar="FILE", help=help)

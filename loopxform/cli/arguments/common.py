@@ -34,16 +34,16 @@ def parser(
     else:
         p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
     if several:
-        help = "a function to use (all of the file); may be given several times"
+        help = "a function to use (default: all of the file); may be given several times"
         p.add_argument("--function", metavar="NAME", action="append", default=[], help=help)
     else:
-        help = "the function to use, where there are several"
+        help = "the function to use, if the file has several"
         p.add_argument("--function", metavar="NAME", help=help)
     c = p.add_argument_group("preprocessor")
     for option, into, metavar, help in (
         ("-I", "include", "DIR", "a folder with headers"),
-        ("-D", "define", "NAME[=VALUE]", "a macro, or one with a value"),
-        ("-U", "undefine", "NAME", "a macro that is not to be defined"),
+        ("-D", "define", "NAME[=VALUE]", "define a macro"),
+        ("-U", "undefine", "NAME", "undefine a macro"),
     ):
         c.add_argument(option, dest=into, action="append", default=[], metavar=metavar, help=help)
     add_cflags(c)
@@ -78,11 +78,10 @@ def add_cflags(group: argparse._ArgumentGroup) -> None:
         nargs=argparse.REMAINDER,
         default=[],
         metavar="OPTION",
-        help="the compiler's options, to the end of the line: those that change the text are taken",
+        help="your compiler's options, up to the end of the line; those that affect the text "
+        "are used",
     )
-    group.add_argument(
-        "--cflags-file", metavar="FILE", help="the compiler's options, one on each line"
-    )
+    group.add_argument("--cflags-file", metavar="FILE", help="your compiler's options, one a line")
 
 
 def add_build_options(group: argparse._ArgumentGroup) -> None:
@@ -91,15 +90,15 @@ def add_build_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-phony",
         action="store_true",
-        help="no rules for the headers: other readers than make do not need them",
+        help="no phony targets for headers, which only make needs",
     )
     group.add_argument(
         "--no-cache",
         action="store_true",
-        help="do the work, whether or not it was done before (docs/building.md)",
+        help="ignore cached results (docs/building.md)",
     )
     group.add_argument(
-        "-MD", dest="rule", action="store_true", help="write NAME.d, the rule for make"
+        "-MD", dest="rule", action="store_true", help="write a dependency rule for make (NAME.d)"
     )
     group.add_argument(
         "-MF", dest="rule_file", metavar="FILE", help="where to write the rule (NAME.d in DIR)"
@@ -109,7 +108,7 @@ def add_build_options(group: argparse._ArgumentGroup) -> None:
         dest="rule_targets",
         action="append",
         metavar="TARGET",
-        help="the target of the rule, as it is (the files that are written)",
+        help="the target of the rule, taken as is (default: the files written)",
     )
     group.add_argument(
         "-MQ",
@@ -117,5 +116,5 @@ def add_build_options(group: argparse._ArgumentGroup) -> None:
         action="append",
         type=escaped,
         metavar="TARGET",
-        help="the same, with what make reads in its own way escaped",
+        help="the same, with characters escaped that make treats specially",
     )

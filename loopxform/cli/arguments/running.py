@@ -10,13 +10,19 @@ SEED = 20200608
 def add_size(p: argparse._ActionsContainer) -> None:
     """`--size`."""
     p.add_argument(
-        "--size", action="append", default=[], metavar="M=513,U=129", help="numbers for scalars"
+        "--size",
+        action="append",
+        default=[],
+        metavar="M=513,U=129",
+        help="values of scalar parameters",
     )
 
 
 def add_inputs(p: argparse._ActionsContainer) -> None:
     """`--seed` and `--input`."""
-    p.add_argument("--seed", default=str(SEED), metavar="N", help=f"of the inputs ({SEED})")
+    p.add_argument(
+        "--seed", default=str(SEED), metavar="N", help=f"random seed of the inputs ({SEED})"
+    )
     p.add_argument(
         "--input",
         action="append",

@@ -37,7 +37,11 @@ def options() -> Parser:
         help="an OpenCL kernel with host code, or tiled C for the CPU",
     )
     o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
-    o.add_argument("--show-plan", action="store_true", help="print what is used again, and why")
+    o.add_argument(
+        "--show-plan",
+        action="store_true",
+        help="print which data is reused, what is tiled, and why",
+    )
     o.add_argument("--dry-run", action="store_true", help="write no files")
     o.add_argument(
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"

@@ -57,6 +57,8 @@ def test_a_device_never_gets_the_times_of_another() -> None:
     """The numbers that the host compares are the model's, for each profile but one."""
     for device in ("gtx780ti", "a100"):
         tiled = lx.load("corpus/mm.c")["mm"].tile(limits=device)
-        text = " ".join(str(s.cond) for _, s in walk(tiled.derivation.function.body) if isinstance(s, If))
+        text = " ".join(
+            str(s.cond) for _, s in walk(tiled.derivation.function.body) if isinstance(s, If)
+        )
         assert "Const(value=501" in text
         assert "Const(value=560" not in text
