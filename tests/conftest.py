@@ -7,11 +7,13 @@ import gc
 import os
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
+from spread import EVERY
 
 
 @cache
@@ -60,6 +62,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if os.environ.get("CI"):
                 pytest.fail(f"CI must run this test: {reason}")
             pytest.skip(reason)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Most cases of the tests in `spread` are slow ones."""
+    seen = Counter[str]()
+    for item in items:
+        name = item.nodeid.partition("[")[0].removeprefix("tests/")
+        every = EVERY.get(name)
+        if every is not None and not item.get_closest_marker("slow"):
+            if seen[name] % every:
+                item.add_marker(pytest.mark.slow)
+            seen[name] += 1
 
 
 def pytest_collection_finish() -> None:

@@ -26,14 +26,16 @@ def main(args: argparse.Namespace) -> int:
         contract = args.fp_contract == "on"
     with quoting(file.parsed.sources):
         fn = chosen(file, args).function
-        derivation = Derivation(with_tiles(fn, {**script.tiles, **_tiles(args.tile)}))
+        sizes = {**script.tiles, **_tiles(args.tile)}
+        script.require(sizes)
+        derivation = Derivation(with_tiles(fn, sizes))
         for data, text in script.steps:
             made = _made(text, partial(from_json, STEPS, data))
             derivation = _apply(derivation, made, text, args)
         for words in args.steps:
             text = Text("<step>", words, 0, len(words))
             derivation = _apply(derivation, _made(text, partial(step, words)), text, args)
-        files = _files(derivation, args.emit, file, contract=contract)
+        files = _files(derivation, args.emit, file, script, contract=contract)
     if args.output:
         inputs = [*file.parsed.dependencies, *([args.script] if args.script else [])]
         for path in write_all(in_folder(args.output, files), inputs):
@@ -82,16 +84,18 @@ def _tiles(texts: list[str]) -> dict[str, int]:
         size = int(value) if value.isascii() and value.isdigit() else 0
         if not is_size(name, size):
             message = f"'{text}' is not NAME=N with N from 1 to {LARGEST_TILE}"
-            raise UsageError(message, code="LX023", help="--tile Ty=16", subject=text)
+            raise UsageError(message, code="LX023", help="--set Ty=16", subject=text)
         out[name] = size
     return out
 
 
-def _files(derivation: Derivation, kind: str, file: File, *, contract: bool) -> dict[str, str]:
+def _files(
+    derivation: Derivation, kind: str, file: File, script: Script, *, contract: bool
+) -> dict[str, str]:
     if kind == "listing":
         return {f"{file.stem}.txt": listing(derivation.function)}
     if kind == "json":
-        return {f"{file.stem}.json": saved(derivation, contract=contract)}
+        return {f"{file.stem}.json": saved(derivation, contract=contract, fitted=script.fitted)}
     from loopxform.codegen import emit
     from loopxform.codegen.host import macro_checks
 

@@ -5,28 +5,57 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from loopxform.errors import InputError, UsageError
+from loopxform.errors import InputError, LimitError, UsageError
 from loopxform.ir.written import LARGEST_TILE
+from loopxform.schedule.constraints import Constraint, constraint
 from loopxform.source import Loc, Sources
 from loopxform.transforms import Derivation
 
 FORMAT = (
     '{"tiles": {"Ty": 16}, "fp_contract": "on", "steps": [...]}, as `tile --json FILE` saves it'
 )
+KEYS = ("recipe", "device", "tiles", "constraints", "fp_contract", "steps")
 CONTRACT = ("on", "off")
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
-def saved(derivation: Derivation, *, contract: bool) -> str:
-    """The text of a script."""
-    data = {"fp_contract": "on" if contract else "off", **derivation.to_json()}
+def saved(derivation: Derivation, *, contract: bool, fitted: FittedTo | None = None) -> str:
+    """The text of a script: the steps with their parameters, and what these were `fitted` to."""
+    steps = derivation.to_json()
+    data = {} if fitted is None else fitted.to_json(steps["tiles"])
+    data |= {"fp_contract": "on" if contract else "off", **steps}
     return json.dumps(data, indent=2) + "\n"
+
+
+@dataclass(frozen=True)
+class FittedTo:
+    """The recipe whose steps are saved, the device, and the constraints of the `sizes` in use."""
+
+    recipe: str
+    device: str
+    sizes: Mapping[str, int]
+    constraints: tuple[Constraint, ...]
+
+    def to_json(self, named: Mapping[str, int]) -> dict[str, Any]:
+        """The constraints in terms of the sizes that steps name."""
+        rows = [_numbered(c, named, self.sizes).to_json() for c in self.constraints]
+        limits = {"constraints": rows} if rows else {}
+        return {"recipe": self.recipe, "device": self.device, **limits}
+
+
+def _numbered(c: Constraint, sizes: Mapping[str, int], numbers: Mapping[str, int]) -> Constraint:
+    """With numbers for sizes that the steps do not name."""
+
+    def text(m: re.Match[str]) -> str:
+        return m.group() if m.group() in sizes else str(numbers[m.group()])
+
+    return replace(c, formula=re.sub(r"[A-Za-z_]\w*", text, c.formula))
 
 
 @dataclass(frozen=True)
@@ -61,11 +90,28 @@ class Text:
 
 @dataclass(frozen=True)
 class Script:
-    """Tile sizes, steps with their text, and whether contraction is allowed (None: not said)."""
+    """Tile sizes, steps with their text, whether contraction is allowed (None: not said), and what
+    the sizes were fitted to."""
 
     tiles: dict[str, int] = field(default_factory=dict)
     steps: tuple[tuple[Any, Text], ...] = ()
     contract: bool | None = None
+    fitted: FittedTo | None = None
+
+    def require(self, sizes: Mapping[str, int]) -> None:
+        """Raises LimitError where the sizes need more than there is."""
+        if self.fitted is None:
+            return
+        named = (c for c in self.fitted.constraints if c.names <= set(sizes))
+        broken = [text for text in (c.broken(sizes) for c in named) if text]
+        if broken:
+            at = " ".join(f"{n}={v}" for n, v in self.tiles.items())
+            raise LimitError(
+                f"the tile does not fit {self.fitted.device or 'the device'}",
+                notes=broken,
+                help=f"smaller sizes: the script has {at}",
+                subject="--set" if sizes != self.tiles else "--script",
+            )
 
 
 def read_script(path: str) -> Script:
@@ -91,16 +137,26 @@ def read_script(path: str) -> Script:
         raise _bad(whole, "the script has no list of steps", 0)
     places = dict(_members(text))
     for key in data:
-        if key not in ("tiles", "fp_contract", "steps"):
+        if key not in KEYS:
             raise _bad(whole, f"a script has no {key!r}", places[key])
     tiles, contract = data.get("tiles", {}), data.get("fp_contract")
     if not isinstance(tiles, dict) or not all(is_size(n, v) for n, v in tiles.items()):
         raise _bad(whole, f"not tile sizes: {tiles!r}", places["tiles"])
     if contract is not None and contract not in CONTRACT:
         raise _bad(whole, '"fp_contract" is neither "on" nor "off"', places["fp_contract"])
+    for key in ("recipe", "device"):
+        if not isinstance(data.get(key, ""), str):
+            raise _bad(whole, f"{key!r} is a name", places[key])
+    limits = data.get("constraints", [])
+    try:
+        constraints = tuple(map(constraint, limits if isinstance(limits, list) else [limits]))
+    except ValueError as e:
+        raise _bad(whole, str(e), places["constraints"]) from e
     spans = _elements(text, places["steps"])
     steps = tuple((s, Text(path, text, *span)) for s, span in zip(data["steps"], spans))
-    return Script(tiles, steps, None if contract is None else contract == "on")
+    allowed = None if contract is None else contract == "on"
+    fitted = FittedTo(data.get("recipe", ""), data.get("device", ""), tiles, constraints)
+    return Script(tiles, steps, allowed, fitted if fitted.recipe or constraints else None)
 
 
 def is_size(name: object, value: object) -> bool:

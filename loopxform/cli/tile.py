@@ -6,18 +6,22 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loopxform.api.facade import File
 from loopxform.cli import plan_text, tiling, transactions_text
 from loopxform.cli.colour import painter
 from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import chosen, limited, read
-from loopxform.cli.script import saved
+from loopxform.cli.script import FittedTo, saved
 from loopxform.cli.summary import lines
 from loopxform.files import Output, in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation
+
+if TYPE_CHECKING:
+    from loopxform.api.tile import TiledRoutine
 
 
 def main(args: argparse.Namespace) -> int:
@@ -34,7 +38,7 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
     """Tiles the function, writes the files, prints what was asked for."""
     tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
-    script = saved(tiled.derivation, contract=tiled.contract)
+    script = saved(tiled.derivation, contract=tiled.contract, fitted=_fitted(tiled))
     outputs = [] if args.dry_run else _outputs(args, made.files, script)
     written = write_all(with_rule(args, file, outputs), inputs(args, file))
     # With `--json -` standard output is the script alone.
@@ -53,6 +57,14 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
         for path in written:
             print(f"wrote {path}", file=talk)
     return 0
+
+
+def _fitted(tiled: TiledRoutine) -> FittedTo:
+    """What the sizes were fitted to."""
+    found = tiled.tiled.fitted
+    uses = found.needs.uses(tiled.sizes, tiled.limits) if found else ()
+    constraints = tuple(dict.fromkeys(u.constraint for u in uses))
+    return FittedTo(tiled.tiled.recipe, tiled.limits.name, tiled.sizes, constraints)
 
 
 def _outputs(args: argparse.Namespace, files: Mapping[str, str], script: str) -> list[Output]:

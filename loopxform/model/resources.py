@@ -19,6 +19,7 @@ from loopxform.model.footprint import Factors, amount, product_text
 from loopxform.model.reuse import Stage
 from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
+from loopxform.schedule.constraints import Constraint
 from loopxform.targets.target import Limits
 
 MARGIN = 16
@@ -39,6 +40,11 @@ class Use:
     def exceeded(self) -> str:
         """`group size: Ty*Tx = 64*64 = 4096 > 1024 work-items`."""
         return f"{self.what}: {self.formula} > {self.most} {self.unit}".rstrip()
+
+    @property
+    def constraint(self) -> Constraint:
+        """The formula alone, for any sizes."""
+        return Constraint(self.what, self.formula.partition(" = ")[0], self.most, self.unit)
 
 
 @record

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import loopxform as lx
 from loopxform.cli import main
 
 MM = str(Path(__file__).parents[2] / "corpus" / "mm.c")
@@ -98,3 +99,66 @@ def test_an_illegal_step_of_a_script_is_shown_in_the_program(
     (tmp_path / "s.json").write_text(json.dumps({"steps": steps}))
     assert main(["apply", MM, "--script", str(tmp_path / "s.json")]) == 1
     assert capsys.readouterr().err.startswith(f"{MM}:")
+
+
+def test_a_schedule_with_other_sizes(tmp_path: Path, capsys: Capture) -> None:
+    """Replayed it is the same kernel; with other sizes that fit it is another, those that do not
+    are refused with the constraint and its numbers."""
+    script = str(tmp_path / "s.json")
+    assert main(["tile", MM, "-o", str(tmp_path), "--json", script, "-q"]) == 0
+    data = json.loads(Path(script).read_text())
+    assert (data["recipe"], data["device"]) == ("register", "generic")
+    assert data["constraints"][0] == {
+        "what": "group size",
+        "formula": "Ty*Tx",
+        "most": 1024,
+        "unit": "work-items",
+    }
+    for size in (16, 32):
+        command = ["apply", MM, "--script", script, "--set", f"Tk={size}", "--emit", "opencl"]
+        assert main([*command, "-o", str(tmp_path / f"{size}")]) == 0
+    same, other = (
+        (tmp_path / folder / "mm.cl").read_text().partition("#pragma")[2] for folder in ("16", "32")
+    )
+    assert same == (tmp_path / "mm.cl").read_text().partition("#pragma")[2]
+    assert "#define Tk 32\n" in other
+    capsys.readouterr()
+    assert main(["apply", MM, "--script", script, "--set", "Tk=64", "-o", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert "the tile does not fit generic [LX030]" in err
+    assert "4*(16*8 + 4)*64 + 4*64*16*8 = 66560 > 49152 bytes" in err
+    assert "Tk=64" in err.splitlines()[2][err.splitlines()[3].index("^") :]
+
+
+@pytest.mark.parametrize("limits", ["generic", "h100", "pocl"])
+@pytest.mark.parametrize("name", ["mm", "gemm", "batched", "distances", "mm_at"])
+def test_constraints_count_what_the_plan_counts(name: str, limits: str) -> None:
+    routine = next(iter(lx.load(f"corpus/{name}.c")))
+    tiled = routine.tile(limits=limits)
+    assert tiled.tiled.fitted is not None
+    uses = tiled.tiled.fitted.needs.uses(tiled.sizes, tiled.limits)
+    assert uses
+    for use in uses:
+        assert use.constraint.total(tiled.sizes) == use.total
+        assert (use.constraint.broken(tiled.sizes) == "") == (use.total <= use.most)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        4,
+        [{"what": "x", "formula": "Ty"}],
+        [{"what": "x", "formula": "Ty**2", "most": 4}],
+        [{"what": "x", "formula": "open('f')", "most": 4}],
+        [{"what": "x", "formula": "Ty +", "most": 4}],
+        [{"what": "x", "formula": "1.5*Ty", "most": 4}],
+        [{"what": "x", "formula": "Ty", "most": 4, "more": 1}],
+    ],
+)
+def test_what_is_no_constraint(rows: object, tmp_path: Path, capsys: Capture) -> None:
+    script = tmp_path / "s.json"
+    script.write_text(json.dumps({"constraints": rows, "steps": []}))
+    assert main(["apply", MM, "--script", str(script)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"{script}:1:17: error: not a ")
+    assert "[LX056]" in err

@@ -14,10 +14,11 @@ EXAMPLES = (
     "apply mm.c --do 'stripmine i 64' --do 'interchange i j'",
     "apply mm.c --do 'parallelise i' --emit c -o build",
     "apply mm.c --script steps.json --emit opencl -o build     as tile --json saved them",
+    "apply mm.c --script steps.json --set Tk=8                 with another size",
 )
 
 FIRST = (
-    *("--do", "--script", "--tile", "--emit", "-o", "--show-steps", "--function", "-I", "-D"),
+    *("--do", "--script", "--set", "--emit", "-o", "--show-steps", "--function", "-I", "-D"),
     *("--fp-contract",),
 )
 
@@ -32,7 +33,10 @@ def options() -> Parser:
         "--do", dest="steps", action="append", default=[], metavar="STEP", help="a step, as below"
     )
     s.add_argument("--script", metavar="FILE.json", help="steps as `tile --json` saves them")
-    s.add_argument("--tile", action="append", default=[], metavar="NAME=N", help="a named size")
+    help = "a named size; with --script in place of the saved one"
+    s.add_argument(
+        "--set", "--tile", dest="tile", action="append", default=[], metavar="NAME=N", help=help
+    )
     o = p.add_argument_group("output")
     o.add_argument(
         "--emit",
