@@ -69,24 +69,50 @@ def _copied(array: str, target: str) -> str:
     return f"{array} is read from {target}, a copy in another layout (--manifest none: not so)"
 
 
+MANY = 4
+"""Kernels that are launched alike are a row of a table where there are so many others."""
+
+
 def _launches(plan: Plan) -> Iterator[str]:
     if plan.temporaries:
         yield f"  temporary     {describe.arrays(plan.temporaries)}"
-    alike: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[str, ...], list[KernelPlan]] = {}
     for k in plan.kernels:
-        alike.setdefault(tuple(_launch(k)), []).append(k.name)
-    for lines, names in alike.items():
+        alike.setdefault(tuple(_launch(k)), []).append(k)
+    if len(alike) >= MANY:
+        yield from _table(list(alike.values()))
+        return
+    for lines, kernels in alike.items():
         if len(plan.kernels) > 1:
-            yield f"  kernel        {', '.join(names)}"
+            yield f"  kernel        {', '.join(k.name for k in kernels)}"
         yield from lines
 
 
 def _launch(k: KernelPlan) -> Iterator[str]:
-    shapes = {name: d.shape for name, d in declared(k.function.body).items()}
     yield f"  grid          {describe.grid(k.mapping)}"
     yield f"  group         {describe.group(k.mapping)}"
     yield f"  local memory  {describe.local_memory(k.mapping)}"
-    yield f"  private       {describe.private_arrays(k.mapping, shapes)}"
+    yield f"  private       {_private(k)}"
+
+
+def _private(k: KernelPlan) -> str:
+    shapes = {name: d.shape for name, d in declared(k.function.body).items()}
+    return describe.private_arrays(k.mapping, shapes)
+
+
+def _table(alike: Sequence[Sequence[KernelPlan]]) -> Iterator[str]:
+    """A row for each kind of launch: where each stands in the file, and what it needs."""
+    rows = [("kernels", "groups", "work-items", "local memory", "private")]
+    for kernels in alike:
+        k = kernels[0]
+        sizes = [str(n) for n in reversed(k.group_shape) if n > 1] or ["1"]
+        private = _private(k).partition(" ")[0]
+        names = ", ".join(x.name for x in kernels)
+        groups = describe.grid(k.mapping).removesuffix(" groups")
+        rows.append((names, groups, " x ".join(sizes), f"{k.local_bytes} bytes", private))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        yield "  " + "  ".join(f"{text:<{w}}" for text, w in zip(row, widths)).rstrip()
 
 
 def _traffic(done: TiledRoutine) -> Iterator[str]:

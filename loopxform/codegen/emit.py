@@ -140,10 +140,17 @@ def _reachable(fn: Function) -> None:
 
 
 def _header(derivation: Derivation, origin: str, version: str) -> list[str]:
-    """Provenance: the tool, the user's function, the tile sizes and every step."""
+    """Provenance: the tool, the user's function, the tile sizes and the steps, all of them where
+    they are few enough to be read."""
     fn: Function = derivation.start
     sizes = ", ".join(f"{n} = {v}" for n, v in fn.tiles)
     lines = [f"{fn.name} from {origin}, transformed by loopxform {version}"]
     lines += [f"tile sizes: {sizes}"] if sizes else []
-    lines.append("derivation:")
-    return [*lines, *(f"  {r.step}" for r in derivation.records)]
+    if len(derivation.records) > MOST_STEPS:
+        count = len(derivation.records)
+        return [*lines, f"derivation: {count} steps, which --show-steps prints"]
+    return [*lines, "derivation:", *(f"  {r.step}" for r in derivation.records)]
+
+
+MOST_STEPS = 150
+"""In the comment on top of a file."""

@@ -110,6 +110,7 @@ def test_tiles_are_copied_ahead_from_copies(name: str) -> None:
     assert len(ahead) == wanted.get(name, 4)
 
 
+@pytest.mark.slow
 def test_shapes_that_need_too_many_registers_are_left_out() -> None:
     """The others stay: 12 x 8 elements need more than the 8 x 8 of the largest tile."""
     (fn,) = parse_file("f.c", text=TEXTS["plain"]).unit.functions
