@@ -259,17 +259,17 @@ def _walked(body: tuple[Stmt, ...]) -> tuple[tuple[Path, Stmt], ...]:
 
 
 def _walk(body: tuple[Stmt, ...], path: Path) -> Iterator[tuple[Path, Stmt]]:
-    waiting = [((*path, n), s) for n, s in enumerate(body)]
-    waiting.reverse()
+    waiting = [((*path, n), body[n]) for n in range(len(body) - 1, -1, -1)]
     while waiting:
         place, s = waiting.pop()
         yield place, s
         if isinstance(s, If):
             inner = [((*place, n), x) for n, x in enumerate(s.then)]
             inner += [((*place, -1 - n), x) for n, x in enumerate(s.orelse)]
-        else:
-            inner = [((*place, n), x) for b in bodies(s) for n, x in enumerate(b)]
-        waiting.extend(reversed(inner))
+            inner.reverse()
+            waiting += inner
+        elif isinstance(s, For | Opaque):
+            waiting += [((*place, n), s.body[n]) for n in range(len(s.body) - 1, -1, -1)]
 
 
 def after(path: Path) -> Path:
