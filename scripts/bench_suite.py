@@ -22,10 +22,11 @@ from suite import kernel_of, programs, sizes_of
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
 from loopxform.offload.program import offload
-from loopxform.runtime.device import choose, context, pyopencl
+from loopxform.runtime.device import context, pyopencl
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.opencl_queue import OpenCLQueue
 from loopxform.runtime.profiles import limits_of
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options
 from loopxform.verify.check_run import arguments
 

@@ -26,7 +26,8 @@ def _missing(marker: str) -> str | None:
     if marker == "clblast":
         return _no_library("clblast")
     from loopxform.errors import DeviceError
-    from loopxform.runtime.device import choose, devices
+    from loopxform.runtime.device import devices
+    from loopxform.runtime.selection import choose
 
     try:
         if marker == "opencl":

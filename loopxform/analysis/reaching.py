@@ -10,20 +10,31 @@ the scalar, at a declaration, and at whatever is not affine or may have changed 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from loopxform.analysis.cases import Cases
-from loopxform.analysis.formula import MAX_CASES, Translator
+from loopxform.analysis.formula import MAX_CASES, Scope, Translator
 from loopxform.analysis.linear import plus
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Opaque, Select, Stmt, Var
 from loopxform.ir.visit import Path, along, walk
 
-if TYPE_CHECKING:
-    from loopxform.analysis.scope import Names
-
 MAX_DEPTH = 40
 """Assignments that build on each other; of longer chains nothing is known."""
+
+
+class Names(Scope, Protocol):
+    """The names of a function, as its statements mean them."""
+
+    def back_at(self, place: Path, loops: tuple[str, ...]) -> Names:
+        """The names as a statement at `place` means them, as far as that holds in the whole
+        function; `loops` are the variables of the loops around it."""
+
+    def fits(self, name: str, value: Expr) -> bool:
+        """Whether the C type of `name` holds every value of the expression assigned to it."""
+
+    def is_unsigned(self, name: str) -> bool:
+        """Whether the C type of `name` is unsigned."""
 
 
 def value_at(names: Names, body: tuple[Stmt, ...], name: str, place: Path) -> Cases | None:

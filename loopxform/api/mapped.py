@@ -73,9 +73,10 @@ class MappedRoutine(ABC):
         Raises DeviceError where there is no such device or the kernel does not fit it, and
         ArgumentError where both are given, or no queue.
         """
-        from loopxform.runtime.device import choose, is_queue
+        from loopxform.runtime.device import is_queue
         from loopxform.runtime.kernel import CompiledKernel
-        from loopxform.runtime.queue import queue_of, queue_on
+        from loopxform.runtime.queues import queue_of, queue_on
+        from loopxform.runtime.selection import choose
 
         if queue is not None and (device is not None or not is_queue(queue)):
             raise ArgumentError("compile takes a device, or a pyopencl.CommandQueue as queue")

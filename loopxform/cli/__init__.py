@@ -12,22 +12,12 @@ import signal
 import sys
 
 from loopxform import __version__
+from loopxform.cli.commands import COMMANDS
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from loopxform.errors import UsageError
-
-COMMANDS = {
-    "check": "judge every loop of a C file: parallel, reduction, or why not",
-    "tile": "write a block- and register-tiled OpenCL kernel with its C host code",
-    "offload": "write OpenCL kernels for every nest of a function, the host code in between",
-    "apply": "apply transformation steps one by one, each checked",
-    "run": "run the tiled kernel and compare it with your own C",
-    "bench": "time variants of the kernel, libraries and programs side by side",
-    "explain": "explain a step or a diagnostic code",
-    "devices": "list the OpenCL devices and the named profiles",
-}
 
 TAKEN_ELSEWHERE = ("--color", "-I", "-D", "-U", "-o", "--function")
 """Options of commands, which stand behind these."""

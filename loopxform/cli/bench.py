@@ -23,7 +23,7 @@ from loopxform.files import Output, Picture, write_all
 from loopxform.model.operations import operations
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.peak import Peak, measured
-from loopxform.runtime.queue import queue_on
+from loopxform.runtime.queues import queue_on
 from loopxform.schedule import used_options
 from loopxform.verify.check_run import Reference
 

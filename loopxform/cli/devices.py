@@ -27,7 +27,8 @@ def main(args: argparse.Namespace) -> int:
 def _list_devices() -> None:
     """Those of OpenCL, with why one cannot be used, then those of the C compiler. Raises
     DeviceError where there is neither."""
-    from loopxform.runtime.device import C_NAMES, choose, devices
+    from loopxform.runtime.device import C_NAMES, devices
+    from loopxform.runtime.selection import choose
 
     try:
         found = devices()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from loopxform.cli.colour import WHEN
@@ -19,10 +19,12 @@ Section: TypeAlias = tuple[str, str | None, list[argparse.Action]]
 
 class Parser(argparse.ArgumentParser):
     """argparse whose errors are diagnostics of ours. Help shows the `examples`, then the options
-    `first`, which matter most, then the others in their groups."""
+    `first`, which matter most, then the others in their groups. `takers` are the commands that have
+    an option."""
 
     examples: Sequence[str] = ()
     first: Sequence[str] = ()
+    takers: Callable[[str], list[str]] = staticmethod(lambda _: [])
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -124,7 +124,7 @@ def limits_for(args: argparse.Namespace, default: str = "generic") -> Limits:
 def device(args: argparse.Namespace) -> DeviceInfo:
     """The device of --device, or the first that builds kernels; what does not is named. Raises
     DeviceError."""
-    from loopxform.runtime.device import choose
+    from loopxform.runtime.selection import choose
 
     with about("--device"):
         return choose(args.device, _named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from loopxform.errors import UsageError
@@ -47,6 +47,10 @@ class Known(Protocol):
     def choices(self) -> dict[str, str]: ...
     @property
     def positional(self) -> str: ...
+    @property
+    def takers(self) -> Callable[[str], list[str]]:
+        """The commands that have an option."""
+        ...
 
 
 def is_option(word: str) -> bool:
@@ -83,9 +87,7 @@ def _option(known: Known, word: str, value: str) -> str:
         return f"a size: --size {name.lstrip('-')}={value}"
     if name[2:] in known.choices:
         return f"did you mean '{known.choices[name[2:]]} {name[2:]}'?"
-    from loopxform.cli.arguments import takers  # the options of every command
-
-    commands = ", ".join(takers(name))
+    commands = ", ".join(known.takers(name))
     if commands:
         return f"{name} is an option of loopxform {commands}"
     return f"{did_you_mean(name, long)}{known.prog} --help lists the options"

@@ -22,14 +22,11 @@ see `visit.resolve`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.source import NOWHERE, Origin
-
-if TYPE_CHECKING:
-    from loopxform.ir.routines import Routine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +234,7 @@ class Return(Node):
 LIBRARY_CALL = "the call to"
 """How the reason begins where a call of the C library is not modelled."""
 
-Jump: TypeAlias = Literal["", "break", "continue", "elsewhere"]
+Escape: TypeAlias = Literal["", "break", "continue", "elsewhere"]
 """Whether a statement ends the loop around it, or its iteration, or control goes elsewhere from it
 or comes to it from elsewhere."""
 
@@ -261,7 +258,7 @@ class Opaque(Node):
     spares: frozenset[str] = frozenset()
     keeps: frozenset[str] = frozenset()
     sets: str = ""
-    jump: Jump = ""
+    jump: Escape = ""
 
     @property
     def is_library_call(self) -> bool:
@@ -344,6 +341,48 @@ class Struct(Node):
     @property
     def array(self) -> bool:
         return bool(self.shape)
+
+
+# ---------------------------------------------------------------- functions of numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Test(Node):
+    """`if (cond) then else orelse`."""
+
+    cond: Expr
+    then: tuple[Line, ...]
+    orelse: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Node):
+    """`for (; cond; after) body`, or with `at_end` `do body while (cond)`. No `cond` is always."""
+
+    cond: Expr | None
+    body: tuple[Line, ...]
+    after: tuple[Assign, ...] = ()
+    at_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Jump(Node):
+    word: Literal["break", "continue"]
+
+
+Line: TypeAlias = Decl | Assign | Return | Test | Loop | Jump
+
+
+@dataclass(frozen=True, slots=True)
+class Routine(Node):
+    """`calls` are the other routines that it calls, which come first. No two of its names are the
+    same."""
+
+    name: str
+    params: tuple[Param, ...]
+    returns: Scalar
+    body: tuple[Line, ...]
+    calls: tuple[Routine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

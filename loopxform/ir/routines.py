@@ -10,51 +10,19 @@ depends on their arguments alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-from loopxform.ir.nodes import Assign, Decl, Expr, Node, Param, Return
+from loopxform.ir.nodes import (
+    Assign,
+    Decl,
+    Expr,
+    Line,
+    Loop,
+    Return,
+    Routine,
+    Test,
+)
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
-
-
-@dataclass(frozen=True, slots=True)
-class Test(Node):
-    """`if (cond) then else orelse`."""
-
-    cond: Expr
-    then: tuple[Line, ...]
-    orelse: tuple[Line, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Loop(Node):
-    """`for (; cond; after) body`, or with `at_end` `do body while (cond)`. No `cond` is always."""
-
-    cond: Expr | None
-    body: tuple[Line, ...]
-    after: tuple[Assign, ...] = ()
-    at_end: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Jump(Node):
-    word: Literal["break", "continue"]
-
-
-Line: TypeAlias = Decl | Assign | Return | Test | Loop | Jump
-
-
-@dataclass(frozen=True, slots=True)
-class Routine(Node):
-    """`calls` are the other routines that it calls, which come first. No two of its names are the
-    same."""
-
-    name: str
-    params: tuple[Param, ...]
-    returns: Scalar
-    body: tuple[Line, ...]
-    calls: tuple[Routine, ...] = ()
 
 
 def lines(body: tuple[Line, ...]) -> Iterator[Line]:

@@ -122,13 +122,15 @@ def arranged_shapes(
 def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
     """The shapes with the times of their tiles: as measured on the device where all of them were,
     else as modelled."""
+    if not found:
+        return []
     measured = {name: times for name, *times in limits.tile_times}
     if all(t.name in measured for t in found):
         most = max(x for t in found for x in measured[t.name])
         scale = min(1.0, MOST_TIME / most)
         times = [[max(1, int(scale * x)) for x in measured[t.name]] for t in found]
     else:
-        whole = max(map(_work, (t.sizes for t in found)), default=1)
+        whole = max(_work(t.sizes) for t in found)
         times = [[round(LARGEST * _work(t.sizes) / whole), START] for t in found]
     return [
         replace(t, shape=replace(t.shape, time=time, start=start))

@@ -7,35 +7,15 @@ does not start its buffer, memory of another context, or memory that may not be 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from loopxform.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from loopxform.runtime.queue import Queue
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """The elements of an array argument: how many, in which shape (None: a plain buffer), and the
-    bytes from `start` to `end` of the memory `owner`."""
-
-    elements: int
-    shape: tuple[int, ...] | None
-    owner: Hashable
-    start: int
-    end: int
-
-    def meets(self, other: Memory) -> bool:
-        """Whether the two have a byte in common."""
-        inside = max(self.start, other.start) < min(self.end, other.end)
-        return self.owner == other.owner and inside
-
+from loopxform.runtime.memory import Memory
+from loopxform.runtime.queue import Queue
 
 HOST = "host"
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from loopxform.errors import ArgumentError
-from loopxform.runtime.arrays import HOST, Memory, elements_fit
+from loopxform.runtime.arrays import HOST, elements_fit
 from loopxform.runtime.device import pyopencl
+from loopxform.runtime.memory import Memory
 
 
 def memory(

@@ -19,7 +19,7 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
 from loopxform.ir.visit import names
 from loopxform.runtime.arguments import bind, number
-from loopxform.runtime.arrays import Memory, memory_of, rows_fit
+from loopxform.runtime.arrays import memory_of, rows_fit
 from loopxform.runtime.build import options_for
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.launch import (
@@ -36,7 +36,9 @@ from loopxform.runtime.launch import (
     launch_all,
     launch_told,
 )
-from loopxform.runtime.queue import Queue, queue_on
+from loopxform.runtime.memory import Memory
+from loopxform.runtime.queue import Queue
+from loopxform.runtime.queues import queue_on
 from loopxform.runtime.schedule import Ask, DataAhead, launched, not_known
 from loopxform.runtime.structs import with_numbers
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from loopxform.errors import ArgumentError
 from loopxform.runtime.arguments import number
-from loopxform.runtime.arrays import Memory, memory_of
+from loopxform.runtime.arrays import memory_of
 from loopxform.runtime.build import options_for
 from loopxform.runtime.device import DeviceInfo
-from loopxform.runtime.queue import Queue, queue_on
+from loopxform.runtime.memory import Memory
+from loopxform.runtime.queue import Queue
+from loopxform.runtime.queues import queue_on
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ import numpy as np
 
 from loopxform.errors import DeviceError
 from loopxform.runtime import busy, device_arrays
-from loopxform.runtime.arrays import Memory
 from loopxform.runtime.build import build
 from loopxform.runtime.device import DeviceInfo, describe, profiled_queue, pyopencl
+from loopxform.runtime.memory import Memory
 
 
 class OpenCLQueue:

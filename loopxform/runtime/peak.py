@@ -15,7 +15,8 @@ import numpy as np
 
 from loopxform.errors import DeviceError
 from loopxform.runtime.device import DeviceInfo
-from loopxform.runtime.queue import Queue, queue_on
+from loopxform.runtime.queue import Queue
+from loopxform.runtime.queues import queue_on
 
 LARGE = 1 << 29
 GROUP, CHAINS, LAUNCHES = 256, 8, 5

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from loopxform.runtime.arrays import Memory
 from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.memory import Memory
 
 
 class Queue(Protocol):
@@ -113,21 +113,3 @@ class Queue(Protocol):
     def buffer(self, value: Any, memory: Memory) -> Any:
         """The buffer of such an argument, once other queues are done with it."""
         ...
-
-
-def queue_on(device: DeviceInfo) -> Queue:
-    """A queue of its own whose events tell times. Raises DeviceError."""
-    if device.is_c:
-        from loopxform.runtime.c.queue import CQueue
-
-        return CQueue(device)
-    from loopxform.runtime.opencl_queue import OpenCLQueue
-
-    return OpenCLQueue.on(device)
-
-
-def queue_of(raw: Any) -> Queue:
-    """The user's `pyopencl.CommandQueue`."""
-    from loopxform.runtime.opencl_queue import OpenCLQueue
-
-    return OpenCLQueue(raw)

@@ -14,7 +14,8 @@ import pytest
 from conftest import Golden
 
 from loopxform import __version__
-from loopxform.cli import COMMANDS, main
+from loopxform.cli import main
+from loopxform.cli.commands import COMMANDS
 from loopxform.codes import CODES
 from loopxform.transforms import STEPS
 

@@ -20,7 +20,7 @@ from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function, Param
-from loopxform.runtime.device import DeviceInfo, choose
+from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel, room_for
 from loopxform.runtime.launch import Launch, Room
 from loopxform.runtime.oclgrind import (
@@ -31,6 +31,7 @@ from loopxform.runtime.oclgrind import (
 )
 from loopxform.runtime.oclgrind_report import OclgrindReport
 from loopxform.runtime.schedule import Ask, launched, not_known
+from loopxform.runtime.selection import choose
 from loopxform.runtime.structs import with_numbers
 from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import Comparison, RunResult, arguments, run

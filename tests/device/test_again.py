@@ -9,9 +9,9 @@ from tilings import Options, Tiles, tile
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.resident import Resident
+from loopxform.runtime.selection import choose
 
 SEED = 5
 CLIMB = """

@@ -16,7 +16,7 @@ from harness import simulate_launches
 from loopxform.cli import main
 from loopxform.codegen import emit
 from loopxform.ir.visit import writes
-from loopxform.runtime.device import choose
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe
 from loopxform.schedule.used_options import TAKEN
 from loopxform.verify.check_run import Comparison, arguments

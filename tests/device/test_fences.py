@@ -16,7 +16,7 @@ from loopxform.codegen.plan import Plan
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import Stmt
 from loopxform.recipes.tile import tile
-from loopxform.runtime.device import choose
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare

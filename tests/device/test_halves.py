@@ -29,8 +29,8 @@ from loopxform.errors import ArgumentError, LoopxformError
 from loopxform.ir.nodes import Decl
 from loopxform.ir.types import HALF
 from loopxform.ir.visit import walk
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Tiles
 from loopxform.verify.check_run import Comparison, arguments, run
 from loopxform.verify.compare import require_equal

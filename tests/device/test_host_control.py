@@ -14,8 +14,8 @@ from harness import simulate_launches
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.errors import ArgumentError
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource

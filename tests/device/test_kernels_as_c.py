@@ -13,8 +13,8 @@ from test_table45 import PROGRAMS, SIZES, SMALL_SIZES, SMALL_TILES, TILES, label
 
 from loopxform.codegen import emit
 from loopxform.errors import DeviceError
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Tiles
 from loopxform.verify.check_run import run
 from loopxform.verify.compare import compare

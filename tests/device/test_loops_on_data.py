@@ -13,7 +13,7 @@ from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.host.schedule import flags
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose
+from loopxform.runtime.selection import choose
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.cref import CSource
 

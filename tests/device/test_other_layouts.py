@@ -13,8 +13,8 @@ from harness import arrays_after, assert_runs_agree, simulate
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.recipes.relayout_kernels import mapped_copy
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.transforms import Derivation, step
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare

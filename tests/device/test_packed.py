@@ -17,8 +17,8 @@ from loopxform.codegen.plan import Plan
 from loopxform.frontend import parse_file
 from loopxform.offload.program import offload
 from loopxform.recipes.tile import tile
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Derivation

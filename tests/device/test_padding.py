@@ -15,8 +15,8 @@ from tilings import Options, tile
 from loopxform import load
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare

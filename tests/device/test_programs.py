@@ -30,8 +30,8 @@ from loopxform.codegen.plan import Plan
 from loopxform.errors import DeviceError
 from loopxform.ir.nodes import Copy, For, If, Stmt
 from loopxform.ir.visit import loads, names, walk
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe, Tiles
 from loopxform.transforms import ClampEdges
 from loopxform.verify.compare import compare

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_project import Project, project_of, require_opencl, run_app
+from c_project import Project, cc, project_of, require_opencl, run_app
 from harness import CORPUS
 
 import loopxform as lx
+from loopxform.cli import main
 
 CALLER = """
 #include <stdio.h>
@@ -61,6 +62,35 @@ def test_each_program_is_built_when_a_size_chooses_it(app: Path, tmp_path: Path)
     assert runs(app, tmp_path, 16, 20) == 1
     assert runs(app, tmp_path, 17, 16) == 2, "rows that are no vectors take another kernel"
     assert runs(app, tmp_path, 0) == 2, "nothing is launched"
+
+
+def test_a_folder_in_the_place_of_a_file(app: Path, tmp_path: Path) -> None:
+    assert runs(app, tmp_path, 16) == 1
+    (file,) = (tmp_path / "programs").iterdir()
+    file.unlink()
+    file.mkdir()
+    assert runs(app, tmp_path, 16) == 1, "nothing is kept, nothing is left behind"
+    assert file.is_dir()
+
+
+OWN_NAMES = (
+    "static int mkdir(int a) { return a + 1; }\nint use(void) { return mkdir(1); }",
+    "int getpid(int a) { return a; }",
+    "enum { mkdir = 3, getpid = 4, mkdirat = 5 };",
+    "typedef int getpid; typedef float mkdir;",
+)
+
+
+@pytest.mark.parametrize("names", OWN_NAMES)
+@pytest.mark.parametrize("standard", ["c99", "gnu89", "gnu17"])
+def test_names_of_the_users_stay_theirs(names: str, standard: str, tmp_path: Path) -> None:
+    require_opencl()
+    loop = "void f(int n, float *a) { int i; for (i = 0; i < n; i++) a[i] = 2 * a[i] + 1; }"
+    (tmp_path / "own.c").write_text(f"{names}\n{loop}\n")
+    assert main(["offload", str(tmp_path / "own.c"), "-o", str(tmp_path), "-q"]) == 0
+    options = [f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-c", "-o", "own.o"]
+    done = cc(tmp_path, *options, "own_opencl.c")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("damage", ["cut", "another", "empty", "bits"])

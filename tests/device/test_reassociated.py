@@ -11,7 +11,7 @@ from harness import CORPUS
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose
+from loopxform.runtime.selection import choose
 from loopxform.verify.check_run import run
 from loopxform.verify.cref import CSource
 

@@ -13,8 +13,9 @@ from harness import arrays_after, simulate
 from loopxform.api.facade import loads
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose, devices
+from loopxform.runtime.device import devices
 from loopxform.runtime.oclgrind import run_under_oclgrind
+from loopxform.runtime.selection import choose
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource

@@ -13,9 +13,9 @@ from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.model.waves import quickest
 from loopxform.recipes.tile import tile
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Epilogue, Pad, RegisterPipeline, Serpentine

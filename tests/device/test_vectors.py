@@ -10,9 +10,9 @@ from tilings import Options, Tiles, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
+from loopxform.runtime.selection import choose
 from loopxform.verify.compare import compare
 
 SEED = 6

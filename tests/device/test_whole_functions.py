@@ -17,7 +17,7 @@ import loopxform as lx
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.device import choose
+from loopxform.runtime.selection import choose
 from loopxform.transforms import Derivation, replay, with_tiles
 from loopxform.verify.check_run import arguments, run
 from loopxform.verify.compare import compare

@@ -19,8 +19,8 @@ from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
 from loopxform.offload.program import offload
 from loopxform.prepare.while_loops import whole_loops
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.verify.interp import Program
 
 REDUCTIONS = (

@@ -17,8 +17,8 @@ from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
 from loopxform.frontend import parse_file
 from loopxform.recipes.tile import tile
-from loopxform.runtime.device import choose
 from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options, Recipe
 from loopxform.verify.check_run import arguments
 

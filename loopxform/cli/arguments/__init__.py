@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-from loopxform.cli import COMMANDS
+from loopxform.cli.commands import COMMANDS
 from loopxform.cli.parser import Parser
 
 
@@ -27,4 +27,5 @@ def takers(option: str) -> list[str]:
 
 def _options(name: str) -> Parser:
     options: Parser = import_module(f"loopxform.cli.arguments.{name}").options()
+    options.takers = takers
     return options

@@ -24,8 +24,8 @@ from loopxform.ir.nodes import (
     Cast,
     Const,
     Decl,
+    Escape,
     Expr,
-    Jump,
     Load,
     Opaque,
     Stmt,
@@ -229,7 +229,7 @@ class SimpleStatements:
                 raise NotModelled("LX015", f"the size of '{symbol.name}' is not stated", help, node)
 
 
-def _jump(node: c_ast.Node) -> Jump:
+def _jump(node: c_ast.Node) -> Escape:
     """Where control goes in a statement, or in one that an expression holds."""
     match node:
         case c_ast.Break():

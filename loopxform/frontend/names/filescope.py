@@ -9,7 +9,7 @@ from loopxform.frontend.names.ctype import CType
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.members import Records
 from loopxform.frontend.names.symbols import Symbol
-from loopxform.ir.routines import Routine
+from loopxform.ir.nodes import Routine
 
 Sees: TypeAlias = Callable[[str], str | None]
 

@@ -19,6 +19,7 @@ from loopxform.frontend.text import prelude
 from loopxform.ir.decisions import Event, Line
 
 _CONTINUED = re.compile(r"\\[ \t]*\n")
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(\()?", re.MULTILINE)
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)(.*)")
 _TOKEN = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_]\w*|[^\s\w]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -44,6 +45,8 @@ class Piece:
     introduces: set[str] | None
     words: set[str]
     groups: list[_Group] = field(default_factory=list)
+    macro: str = ""
+    """The macro that it defines."""
 
     @cached_property
     def mentioned(self) -> set[str]:
@@ -68,7 +71,10 @@ class Decisions:
         self._events = tuple(dict.fromkeys(events))
         asked = {name for e in events if not isinstance(e, Line) for name in e.names}
         self._bits = {name: 1 << n for n, name in enumerate([_ANYTHING, *sorted(asked)])}
-        pieces = [p for n, text in enumerate(texts) for p in _pieces(text, header=n > 0)]
+        whole = [_CONTINUED.sub("", text) for text in texts]
+        macros = {m[1]: bool(m[2]) for text in whole for m in _DEFINED.finditer(text)}
+        pieces = [p for n, text in enumerate(whole) for p in _pieces(text, macros, header=n > 0)]
+        _link(pieces)
         self._reached = _reached(pieces, self._bits) if asked else {}
         self._always = _mask((n for p in pieces if p.introduces is None for n in p.mentioned),
                              {**self._bits, **self._reached})  # fmt: skip
@@ -115,10 +121,20 @@ def _trimmed(events: list[Event]) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def _pieces(text: str, *, header: bool) -> list[Piece]:
-    """Those of a file; one that introduces anything where its braces do not match."""
-    scan = _Scan()
-    for line in _CONTINUED.sub(" ", text).splitlines():
+def _link(pieces: Sequence[Piece]) -> None:
+    """A macro whose name is declared somewhere renames that: `#define step lib_step`."""
+    declared = {n for p in pieces if not p.macro for n in p.introduces or ()}
+    for p in pieces:
+        if p.macro in declared and p.introduces is not None:
+            p.introduces |= p.words - _KEYWORDS
+            p.words.add(p.macro)
+
+
+def _pieces(text: str, macros: Mapping[str, bool], *, header: bool) -> list[Piece]:
+    """Those of a file; one that introduces anything where its braces do not match. Of `macros` it
+    is known whether they take arguments."""
+    scan = _Scan(macros)
+    for line in text.splitlines():
         m = _DIRECTIVE.fullmatch(line)
         if m is None:
             scan.text(line)
@@ -143,7 +159,8 @@ def _unguarded(pieces: list[Piece]) -> Iterator[Piece]:
 class _Scan:
     """The pieces so far, and the one that is being read."""
 
-    def __init__(self) -> None:
+    def __init__(self, macros: Mapping[str, bool]) -> None:
+        self.macros = macros
         self.pieces: list[Piece] = []
         self.groups: list[_Group] = []
         self.depth = 0
@@ -154,8 +171,12 @@ class _Scan:
         self.declared, self.last, self.is_function = set[str](), "", False
         self.parens = list[bool]()
         self.recent = ("", "")
+        self.outside = set[str]()
 
     def _end(self) -> None:
+        if any(self.macros.get(w, False) for w in self.outside) or self.declared & set(self.macros):
+            # A macro may stand for the name, or behind it.
+            self.declared |= {w for w in self.outside if not self.macros.get(w, False)}
         self.pieces.append(replace(self.piece, introduces=self.declared - _KEYWORDS or None))
         self._begin()
 
@@ -178,6 +199,8 @@ class _Scan:
         before, self.last = self.last, token
         if _WORD.match(token):
             self.piece.words.add(token)
+            if self.depth == 0:
+                self.outside.add(token)
         elif token == "(":
             self.parens.append(before in _KEYWORDS)
         elif token == "*" and before == "(" and self.parens:  # (*f)(int x)
@@ -209,7 +232,7 @@ class _Scan:
             case "define" | "undef":
                 pasted = {_ANYTHING} if "##" in rest else set[str]()
                 first = _WORD.findall(rest)[:1]
-                self._apart(set(first), (words - set(first)) | pasted)
+                self._apart(set(first), (words - set(first)) | pasted, "".join(first))
             case "include" if self.groups:
                 m = _SYSTEM.match(rest)
                 known = m and (prelude.TYPES.get(m[1], {}) | prelude.MACROS.get(m[1], {}))
@@ -217,5 +240,5 @@ class _Scan:
             case "pragma":
                 self.text(rest)
 
-    def _apart(self, introduces: set[str] | None, words: set[str]) -> None:
-        self.pieces.append(Piece(introduces, words, list(self.groups)))
+    def _apart(self, introduces: set[str] | None, words: set[str], macro: str = "") -> None:
+        self.pieces.append(Piece(introduces, words, list(self.groups), macro))

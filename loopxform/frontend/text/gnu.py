@@ -28,7 +28,14 @@ _WORDS = {
 _ATTRIBUTE = frozenset(["__attribute__", "__attribute"])
 _ASM = frozenset(["asm", "__asm", "__asm__"])
 _TYPEOF = frozenset(["typeof", "__typeof", "__typeof__"])
-_VA_ARG = frozenset(["va_arg", "__builtin_va_arg"])
+_LIST = re.compile(r"\bva_list\b|\b__va_list_tag\b")
+"""Where it does not occur, `va_arg` is a name of the user's own."""
+_VA_ARG = re.compile(r"\bva_arg\b")
+_BEFORE = re.compile(r"(\w*)([\s*]*)\Z")
+_EXPRESSION = frozenset(["", "return", "case", "else", "do", "sizeof"])
+_TYPES = frozenset(
+    ["void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool"]
+)
 _NO_TYPE = "enum _"
 """A type that lowering does not know, so that what is declared with it is refused."""
 _HARMLESS_TEXT = """aligned alloc_size always_inline artificial assume_aligned cold const deprecated
@@ -52,6 +59,22 @@ def normalise(text: str) -> str:
     """`text` with GNU keywords, attributes and asm replaced."""
     if not _QUICK.search(text):
         return text
+    return _normalised(text, variadic=_LIST.search(text) is not None and not _declares_va_arg(text))
+
+
+def _declares_va_arg(text: str) -> bool:
+    """Whether `va_arg` follows a type somewhere, or stands in parentheses, which no macro does."""
+    for m in _VA_ARG.finditer(text):
+        before = _BEFORE.search(text, max(0, m.start() - 80), m.start())
+        assert before is not None
+        word, between = before.groups()
+        own = word in _TYPES if "*" in between else word not in _EXPRESSION
+        if own or text[m.end() : m.end() + 80].lstrip()[:1] == ")":
+            return True
+    return False
+
+
+def _normalised(text: str, *, variadic: bool) -> str:
     out: list[str] = []
     at = 0
     while m := _TOKEN.search(text, at):
@@ -68,10 +91,14 @@ def normalise(text: str) -> str:
         elif word in _TYPEOF and (end := _closing(text, at)) > at:
             out.append(_NO_TYPE + blank(text[m.start() + len(_NO_TYPE) : end]))
             at = end
-        elif word in _VA_ARG and (end := _closing(text, at)) > at:
+        elif word == "va_arg" and variadic and (end := _closing(text, at)) > at:
             start = _after(_SPACE, text, _comma(text, at, end))
-            out.append(text[m.start() : start] + "0" + blank(text[start + 1 : end - 1]) + ")")
-            at = end
+            if start < end - 1:
+                before = _normalised(text[at:start], variadic=variadic)
+                out.append(f"{word}{before}0{blank(text[start + 1 : end - 1])})")
+                at = end
+            else:
+                out.append(word)
         elif word in _ASM:
             end = _closing(text, _after(_ASM_WORDS, text, at))
             skipped = text[at:end]

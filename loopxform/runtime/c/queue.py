@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from loopxform.errors import ArgumentError, DeviceError
-from loopxform.runtime.arrays import Memory
 from loopxform.runtime.c.machine import (
     PARAMETERS,
     Address,
@@ -24,6 +23,7 @@ from loopxform.runtime.c.machine import (
 )
 from loopxform.runtime.c.program import Mode, Program, program
 from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.memory import Memory
 
 GROUP = 64
 """Work-items of a group where the caller does not say."""

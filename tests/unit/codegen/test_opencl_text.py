@@ -26,8 +26,8 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import BOOL, DOUBLE, FLOAT, HALF, INT, LONG, ULLONG
-from loopxform.runtime.device import choose
 from loopxform.runtime.launch import BufferParam, KernelParam, Launcher, ScalarParam
+from loopxform.runtime.selection import choose
 from loopxform.verify.interp import InterpError, Program
 
 EXACT = (

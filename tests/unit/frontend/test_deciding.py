@@ -89,6 +89,51 @@ DECIDED = {
 }
 
 
+MACROS = """
+#define UNUSED __attribute__((unused))
+#define API
+#ifdef FAST
+static const int step UNUSED = 3;
+typedef float real API;
+#else
+static const int step UNUSED = 4;
+typedef double real API;
+#endif
+#define limit lib_limit
+#ifdef SMALL
+enum { limit = 3 };
+#else
+enum { limit = 4 };
+#endif
+#define DECLARE(x, v) static const int x = v
+#ifdef WIDE
+DECLARE(width, 3);
+#else
+DECLARE(width, 5);
+#endif
+void attribute(int n, int *a) { for (int i = 0; i < n; i++) a[i] = step; }
+void type(int n, real *a) { for (int i = 0; i < n; i++) a[i] = 1; }
+void renamed(int n, int *a) { for (int i = 0; i < n; i++) a[i] = lib_limit; }
+void declared(int n, int *a) { for (int i = 0; i < n; i++) a[i] = width; }
+void none(int n, int *a) { for (int i = 0; i < n; i++) a[i] = 1; }
+"""
+BY_MACROS = {
+    "attribute": "FAST",
+    "type": "FAST",
+    "renamed": "SMALL",
+    "declared": "WIDE",
+    "none": "",
+}
+
+
+@pytest.mark.parametrize("name", BY_MACROS)
+def test_macros_in_declarations(name: str) -> None:
+    """One may stand behind the name that is declared, or for it, or around it."""
+    decisions = lx.loads(MACROS)[name].decisions
+    named = [n for e in decisions if not isinstance(e, Line) for n in e.names]
+    assert named == BY_MACROS[name].split()
+
+
 @pytest.mark.parametrize("name", DECIDED)
 def test_what_decides_a_function(name: str, tmp_path: Path) -> None:
     """What an unread header holds is not known: OTHER may decide all; so may what is pasted."""

@@ -7,6 +7,7 @@ import pytest
 from differential import assert_same, needs_compiler
 from lowering import body, lower, opaques, parsed, text
 
+import loopxform as lx
 from loopxform.ir.nodes import For
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
@@ -66,6 +67,36 @@ def test_arguments_that_are_not_named() -> None:
     assert [s.origin.loc.line for _, s in walk(fn.body) if isinstance(s, For) and s.origin.loc] == [
         8
     ]
+
+
+OWN = [
+    ("", "int (va_arg)(int k, int j) { return k + j; }", "va_arg(1, (int)a[i - 1])"),
+    ("", "static int va_arg(int k, int j) { return k + j; }", "va_arg(1, (int)a[i - 1])"),
+    ("#include <stdarg.h>", "int (va_arg)(int k, int j) { return k + j; }", "va_arg(1, a[i - 1])"),
+    ("#include <stdarg.h>", "int va_arg(int k, int j);", "va_arg(1, a[i - 1])"),
+    ("#include <stdarg.h>", "char *va_arg(int k, int j);", "va_arg(1, a[i - 1])"),
+]
+
+
+@pytest.mark.parametrize(("head", "function", "call"), OWN)
+def test_a_function_of_that_name_keeps_its_arguments(head: str, function: str, call: str) -> None:
+    """The loop depends on what it is given."""
+    loop = f"for (int i = 1; i < n; i++) a[i] = {call};"
+    text = f"{head}\n{function}\nvoid f(int n, float *a) {{ {loop} }}\n"
+    (verdict,) = lx.loads(text)["f"].check()
+    assert verdict.parallel == ("no" if "{" in function else "unknown")
+
+
+def test_arguments_of_arguments() -> None:
+    text = """#include <stdarg.h>
+    void f(int n, int *a, va_list *ap) {
+        for (int i = 0; i < n; i++) a[i] = __builtin_va_arg(*ap, int);
+        for (int i = 0; i < n; i++) a[i] = n * va_arg(*va_arg(*ap, va_list *), int);
+        for (int i = 0; i < n; i++) a[i] = 1;
+    }
+    """
+    found = [v.parallel for v in lx.loads(text)["f"].check()]
+    assert found == ["unknown", "unknown", "yes"]
 
 
 def test_a_function_of_the_file_is_not_the_builtin() -> None:

@@ -49,6 +49,12 @@ def test_modelled(device: str) -> None:
         assert time == pytest.approx(measured, rel=1 / 8)
 
 
+def test_no_tile_of_a_kind_that_fits() -> None:
+    assert timed([], H100) == []
+    for size in (16384, 18000, 20000, 24000):
+        assert lx.load("corpus/mm.c")["mm"].tile(limits=replace(H100, local_bytes=size)).sizes
+
+
 def test_one_that_was_not_measured_leaves_all_to_the_model() -> None:
     assert times("h100", tile_times=H100.tile_times[1:]) == times("a100")
 

@@ -16,18 +16,14 @@ from loopxform.runtime import device as device_module
 from loopxform.runtime import probe
 from loopxform.runtime.build import ASYNCHRONOUS, ROUNDED, build, options_for
 from loopxform.runtime.c.device import c_device
-from loopxform.runtime.device import (
-    DeviceInfo,
-    choose,
-    devices,
-    place_on_bus,
-)
+from loopxform.runtime.device import DeviceInfo, devices, place_on_bus
 from loopxform.runtime.launch import BufferParam, Launcher, LocalParam, ScalarParam
 from loopxform.runtime.opencl_queue import OpenCLQueue
 from loopxform.runtime.peak import measured
 from loopxform.runtime.profiles import limits_of
-from loopxform.runtime.queue import queue_on
+from loopxform.runtime.queues import queue_on
 from loopxform.runtime.resident import Resident
+from loopxform.runtime.selection import choose
 from loopxform.targets.profile import PROFILES, profile
 
 AXPY = """\
@@ -129,7 +125,7 @@ def test_a_device_that_does_not_build_is_named_once(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.opencl
 def test_a_machine_without_a_platform() -> None:
-    code = "from loopxform.runtime.device import choose; print(choose().place)"
+    code = "from loopxform.runtime.selection import choose; print(choose().place)"
     env = {"OCL_ICD_VENDORS": "/nowhere", "OCL_ICD_FILENAMES": "", "PATH": "/usr/bin"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True

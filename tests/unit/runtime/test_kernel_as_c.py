@@ -15,8 +15,8 @@ from loopxform.errors import ArgumentError, DeviceError
 from loopxform.runtime.c.machine import Here, Watched
 from loopxform.runtime.c.program import HERE, MODES, Program, program
 from loopxform.runtime.c.translate import CKernel, translated
-from loopxform.runtime.device import choose
 from loopxform.runtime.launch import BufferParam, Launcher, LocalParam, ScalarParam
+from loopxform.runtime.selection import choose
 
 TEXTS = (
     (

@@ -1,0 +1,14 @@
+"""The commands, each a module of its own, with what it does in a line."""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "check": "judge every loop of a C file: parallel, reduction, or why not",
+    "tile": "write a block- and register-tiled OpenCL kernel with its C host code",
+    "offload": "write OpenCL kernels for every nest of a function, the host code in between",
+    "apply": "apply transformation steps one by one, each checked",
+    "run": "run the tiled kernel and compare it with your own C",
+    "bench": "time variants of the kernel, libraries and programs side by side",
+    "explain": "explain a step or a diagnostic code",
+    "devices": "list the OpenCL devices and the named profiles",
+}
