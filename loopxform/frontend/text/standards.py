@@ -16,6 +16,13 @@ from loopxform.errors import InputError
 from loopxform.frontend.text import rawtext
 
 _TRIGRAPH = re.compile(r"\?\?(?=[=/'()!<>-])")
+_SPLIT = re.compile(
+    r"^[ \t]*#[ \t]*"
+    r"(?:(?:if|ifdef|ifndef|elif|undef|include)\b(?:[^\n\\]|\\[ \t]*\n|\\)*?|define[ \t]+)"
+    r"(?<!\w)(\w+)\\[ \t]*\n\w",
+    re.MULTILINE,
+)
+"""The preprocessor (pcpp) ends it there."""
 _SPLICING = re.compile(r"\?\?/[ \t]*\n")
 _REPLACED = "'??!' == '|'"
 _DIVIDED = "0 //**/ 1 + 1"
@@ -24,6 +31,11 @@ _DIVIDED = "0 //**/ 1 + 1"
 
 def require_plain(file: str, text: str, options: Sequence[str]) -> None:
     """Raises InputError where a compiler with these options reads other characters than we do."""
+    split = _SPLIT.search(text) if "\\" in text else None
+    if split is not None:
+        where = rawtext.place(file, text, split.start(1))
+        message = "a name of a directive that is continued on the next line is not read"
+        raise InputError(message, loc=where, help="write it on one line", width=len(split[1]))
     if "??" in text:
         _without_trigraphs(file, text, options)
     starts = (m.start() for m in rawtext.comments(text) if text.startswith("//*", m.start()))

@@ -29,6 +29,8 @@ BAD = [
     ('#include "no.h"\n', "include file 'no.h' not found", "1:10"),
     ("#define F(a) a\nint x = F(1, 2);", "macro F requires 1 arguments but was passed 2", "2:1"),
     ("int x = ??(;", "trigraphs are not read", "1:9"),
+    ("#ifdef B\\\n5\n#endif\nint x;", "continued on the next line is not read", "1:8"),
+    ("#if A && \\\n  B\\\n5\n#endif\nint x;", "continued on the next line is not read", "2:3"),
     ("int f(a) float a; { return a; }", "f: an old-style (K&R) definition", "1:5"),
     ("int x = 09;", "syntax error: invalid octal constant", "1:9"),
     ("int x = 1 $ 2;", "syntax error before '$'", "1:11"),
