@@ -102,8 +102,7 @@ class Script:
         """Raises LimitError where the sizes need more than there is."""
         if self.fitted is None:
             return
-        named = (c for c in self.fitted.constraints if c.names <= set(sizes))
-        broken = [text for text in (c.broken(sizes) for c in named) if text]
+        broken = [text for c in self.fitted.constraints if (text := c.broken(sizes))]
         if broken:
             at = " ".join(f"{n}={v}" for n, v in self.tiles.items())
             raise LimitError(
@@ -147,16 +146,27 @@ def read_script(path: str) -> Script:
     for key in ("recipe", "device"):
         if not isinstance(data.get(key, ""), str):
             raise _bad(whole, f"{key!r} is a name", places[key])
-    limits = data.get("constraints", [])
-    try:
-        constraints = tuple(map(constraint, limits if isinstance(limits, list) else [limits]))
-    except ValueError as e:
-        raise _bad(whole, str(e), places["constraints"]) from e
+    constraints = _constraints(data.get("constraints", []), tiles, whole, places)
     spans = _elements(text, places["steps"])
     steps = tuple((s, Text(path, text, *span)) for s, span in zip(data["steps"], spans))
     allowed = None if contract is None else contract == "on"
     fitted = FittedTo(data.get("recipe", ""), data.get("device", ""), tiles, constraints)
     return Script(tiles, steps, allowed, fitted if fitted.recipe or constraints else None)
+
+
+def _constraints(
+    rows: object, tiles: Mapping[str, int], whole: Text, places: Mapping[str, int]
+) -> tuple[Constraint, ...]:
+    """Those of a script, in terms of its tile sizes. Raises InputError."""
+    try:
+        found = tuple(map(constraint, rows if isinstance(rows, list) else [rows]))
+    except ValueError as e:
+        raise _bad(whole, str(e), places["constraints"]) from e
+    unknown = sorted({name for c in found for name in c.names} - tiles.keys())
+    if unknown:
+        message = f"a constraint names '{unknown[0]}', which is no tile size of the script"
+        raise _bad(whole, message, places["constraints"])
+    return found
 
 
 def is_size(name: object, value: object) -> bool:

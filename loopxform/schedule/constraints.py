@@ -17,8 +17,7 @@ from loopxform.records import record
 
 @record
 class Constraint:
-    """A sum of products of sizes and numbers, which may be `most`. Raises ValueError for a formula
-    that is something else."""
+    """What a sum of products of sizes and numbers may be at most."""
 
     what: str
     formula: str
@@ -32,7 +31,7 @@ class Constraint:
         return frozenset(x.id for x in tree if isinstance(x, ast.Name))
 
     def total(self, sizes: Mapping[str, int]) -> int:
-        """Raises KeyError for a size that is not given."""
+        """Raises KeyError for a size that is not given, ValueError for another kind of formula."""
         return _value(ast.parse(self.formula, mode="eval").body, sizes)
 
     def broken(self, sizes: Mapping[str, int]) -> str:

@@ -27,8 +27,9 @@ class Limits:
     their arrays serves `arrange` iterations, `turn` of them where rows of the array are vectors,
     but lie across those of the tile.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
-    `tile_times` are what register tiles take, and to start, in numbers that matter in proportion:
-    measured on devices whose names contain one of `measured_on`, and the times of no others.
+    `tile_times` are what register tiles take, and to start, in numbers that matter in proportion.
+    A device that is there has those of a profile of ours where its name contains one of
+    `measured_on`; a profile that the user names counts as it is.
     """
 
     name: str

@@ -162,3 +162,14 @@ def test_what_is_no_constraint(rows: object, tmp_path: Path, capsys: Capture) ->
     err = capsys.readouterr().err
     assert err.startswith(f"{script}:1:17: error: not a ")
     assert "[LX056]" in err
+
+
+@pytest.mark.parametrize("emit", ["listing", "json"])
+def test_a_constraint_of_a_size_that_is_not_there(
+    emit: str, tmp_path: Path, capsys: Capture
+) -> None:
+    script = tmp_path / "s.json"
+    rows = [{"what": "x", "formula": "4*Ty*Q", "most": 4}]
+    script.write_text(json.dumps({"tiles": {"Ty": 2}, "constraints": rows, "steps": []}))
+    assert main(["apply", MM, "--script", str(script), "--emit", emit]) == 2
+    assert "a constraint names 'Q', which is no tile size" in capsys.readouterr().err

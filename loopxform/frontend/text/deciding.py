@@ -174,7 +174,8 @@ class _Scan:
         self.outside = set[str]()
 
     def _end(self) -> None:
-        if any(self.macros.get(w, False) for w in self.outside) or self.declared & set(self.macros):
+        called = any(self.macros.get(w, False) for w in self.outside)
+        if called or not self.declared.isdisjoint(self.macros):
             # A macro may stand for the name, or behind it.
             self.declared |= {w for w in self.outside if not self.macros.get(w, False)}
         self.pieces.append(replace(self.piece, introduces=self.declared - _KEYWORDS or None))

@@ -11,6 +11,7 @@ from loopxform.ir.nodes import If
 from loopxform.ir.visit import walk
 from loopxform.model.waves import LARGEST, Tiling, timed
 from loopxform.targets.profile import PROFILES
+from loopxform.targets.target import Limits
 from loopxform.transforms.mapping.few import MOST_TIME, Shape
 
 H100 = PROFILES["h100"]
@@ -21,18 +22,17 @@ TILINGS = [
 ]
 
 
-def times(device: str, **changed: object) -> list[tuple[int, int]]:
-    limits = replace(PROFILES[device], **changed)  # type: ignore[arg-type]
+def times(limits: Limits) -> list[tuple[int, int]]:
     return [(t.shape.time, t.shape.start) for t in timed(TILINGS, limits)]
 
 
 def test_measured() -> None:
-    assert times("h100") == [(time, start) for _, time, start in H100.tile_times[:8]]
+    assert times(H100) == [(time, start) for _, time, start in H100.tile_times[:8]]
 
 
 def test_times_that_would_overflow_an_int_keep_their_proportions() -> None:
     table = tuple((name, 100 * time, 100 * start) for name, time, start in H100.tile_times)
-    scaled = times("h100", tile_times=table)
+    scaled = times(replace(H100, tile_times=table))
     assert max(map(max, scaled)) == MOST_TIME
     for (time, start), (_, long, longer) in zip(scaled, table):
         assert time / MOST_TIME == pytest.approx(long / 89000, abs=0.001)
@@ -42,7 +42,7 @@ def test_times_that_would_overflow_an_int_keep_their_proportions() -> None:
 @pytest.mark.parametrize("device", ["gtx780ti", "a100", "rtx2080ti"])
 def test_modelled(device: str) -> None:
     """Within an eighth of what is measured on a device of the same kind."""
-    modelled = times(device)
+    modelled = times(PROFILES[device])
     assert modelled[0][0] == LARGEST
     assert len({start for _, start in modelled}) == 1
     for (time, _), (_, measured, _) in zip(modelled, H100.tile_times):
@@ -56,7 +56,7 @@ def test_no_tile_of_a_kind_that_fits() -> None:
 
 
 def test_one_that_was_not_measured_leaves_all_to_the_model() -> None:
-    assert times("h100", tile_times=H100.tile_times[1:]) == times("a100")
+    assert times(replace(H100, tile_times=H100.tile_times[1:])) == times(PROFILES["a100"])
 
 
 def test_a_device_never_gets_the_times_of_another() -> None:
