@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.budget import Exhausted
@@ -13,11 +14,13 @@ from loopxform.frontend.pragmas.annotated import require_balance
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.text import gnu, languages
+from loopxform.frontend.text.deciding import Decisions
 from loopxform.frontend.text.preprocess import load, preprocess
-from loopxform.frontend.text.rawtext import bare, decode
+from loopxform.frontend.text.rawtext import bare, decode, strip_comments
 from loopxform.frontend.text.reader import Reader
+from loopxform.ir.decisions import Event
 from loopxform.ir.nodes import Unit
-from loopxform.source import Loc
+from loopxform.source import Loc, Sources
 
 
 def parse_file(path: str, options: CppOptions | None = None, *, text: str | None = None) -> Parsed:
@@ -66,6 +69,7 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
     places = Places(source.files, reader.sources)
     tree = parse(gnu.normalise(source.text), places)
     require_balance(tree.ast, places)
+    deciding = _deciding(source.events, reader.sources) if source.events else None
     lowered = lower_file(tree.ast, places, plain_layout=gnu.plain_layout(source.text))
     problems = (*tree.problems, *(e for _, e in lowered.failed))
     for e in problems:
@@ -84,8 +88,13 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         lowered.annotations,
         options,
         text,
-        source.events,
+        deciding,
     )
+
+
+def _deciding(events: Sequence[Event], sources: Sources) -> Decisions:
+    texts = ((f, sources.text(f) or "") for f in sources.files)
+    return Decisions(events, [strip_comments(text, f) for f, text in texts])
 
 
 _ON_OPENMP = re.compile(r"^[ \t]*#[ \t]*(?:el)?if[^\n]*\b_OPENMP\b", re.MULTILINE)

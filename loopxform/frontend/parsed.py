@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import field
-from functools import cached_property
 
 from loopxform.errors import InternalError, LoopxformError
-from loopxform.frontend.text import rawtext
 from loopxform.frontend.text.deciding import Decisions
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.decisions import Event
@@ -45,11 +43,12 @@ class Parsed:
     `dependencies` are the files that were read, the C file first (for a depfile). `problems` are
     the declarations that could not be read at all; the other functions are in `unit`. `failed`
     gives the problem of a function by its name. `notes` explains what delinearisation left alone.
-    `events` are what macros decided that no file defines. `directives` are the OpenMP directives of
-    each function in text order, those of the file first; `annotations` those of loopxform.
+    `directives` are the OpenMP directives of each function in text order, those of the file first;
+    `annotations` those of loopxform.
     `openmp_only` are the lines of the file where text begins that depends on `_OPENMP`, which a
     compiler defines that heeds them and the command line does not mention. `options` are those of
-    the preprocessor, `text` is the contents where they were not read from the file.
+    the preprocessor, `text` is the contents where they were not read from the file. `deciding`
+    tells what macros decided that no file defines, where they decided anything.
     """
 
     unit: Unit
@@ -63,16 +62,11 @@ class Parsed:
     annotations: dict[str, tuple[Annotation, ...]] = field(default_factory=dict)
     options: CppOptions = CppOptions()
     text: str | None = None
-    events: tuple[Event, ...] = ()
+    deciding: Decisions | None = None
 
     def decisions(self, function: str) -> tuple[Event, ...]:
         """What macros that no file defines decided of a function's text."""
-        return self._decisions.of(function) if self.events else ()
-
-    @cached_property
-    def _decisions(self) -> Decisions:
-        texts = ((f, self.sources.text(f) or "") for f in self.sources.files)
-        return Decisions(self.events, [rawtext.strip_comments(text, f) for f, text in texts])
+        return self.deciding.of(function) if self.deciding else ()
 
     @property
     def broken(self) -> dict[str, InternalError]:

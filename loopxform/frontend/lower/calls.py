@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pycparser import c_ast
 
+from loopxform.frontend.names.callgraph import CallGraph
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.functions import is_known
 from loopxform.ir.nodes import LIBRARY_CALL
@@ -77,9 +78,9 @@ def leaves_variables(name: str) -> bool:
 def obstacles(ast: c_ast.FileAST) -> dict[str, str]:
     """What keeps the body of each function of a file from standing in the place of a call."""
     nodes = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
-    called = {name: _called(node) & nodes.keys() for name, node in nodes.items()}
+    calls = CallGraph({name: _called(node) for name, node in nodes.items()})
     return {
-        name: "it calls itself" if _reaches(name, called) else _obstacle(node)
+        name: "it calls itself" if calls.calls_itself(name) else _obstacle(node)
         for name, node in nodes.items()
     }
 
@@ -87,20 +88,6 @@ def obstacles(ast: c_ast.FileAST) -> dict[str, str]:
 def _called(node: c_ast.FuncDef) -> frozenset[str]:
     found = (n.name for n in every(node.body) if isinstance(n, c_ast.FuncCall))
     return frozenset(n.name for n in found if isinstance(n, c_ast.ID))
-
-
-def _reaches(name: str, called: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a function may call itself, through others too."""
-    seen: set[str] = set()
-    waiting = list(called[name])
-    while waiting:
-        here = waiting.pop()
-        if here == name:
-            return True
-        if here not in seen:
-            seen.add(here)
-            waiting += called[here]
-    return False
 
 
 def _obstacle(node: c_ast.FuncDef) -> str:

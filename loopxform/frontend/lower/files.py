@@ -70,8 +70,7 @@ class Around:
 
     @classmethod
     def of(cls, ast: c_ast.FileAST) -> Around:
-        with budget.whatever_is_left():
-            return cls(obstacles(ast), Hidden(ast))
+        return cls(obstacles(ast), Hidden(ast.ext))
 
 
 def lower_file(
@@ -89,10 +88,15 @@ def lower_file(
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     sketches = {id(n): Sketch.of(n) for n in functions}
-    parts, around = parts or {}, around or Around.of(ast)
+    parts, broken = parts or {}, dict[str, LoopxformError]()
+    try:
+        around = around or Around.of(ast)
+    except budget.Exhausted as e:  # each of the functions says so, in its place
+        around = Around({}, Hidden([]))
+        broken = {n.decl.name: budget.Exhausted(e.kind) for n in functions}
     hidden = around.hidden.with_parts(parts)
     scope = FileScope(around.obstacles, hidden, plain_layout=plain_layout)
-    broken = _plainer(ast, places, scope)
+    broken = broken or _plainer(ast, places, scope)
     left = {id(n): count for count, n in _counted(functions)}
     with _pass():
         for node in ast.ext:
@@ -239,6 +243,7 @@ def _left(
 ) -> None:
     """A function that is not read, and why. Where the limits are why, its loops are unknown."""
     if isinstance(error, budget.Exhausted):
+        error.loc = error.loc or places.loc(node.decl.coord, node.decl.name)
         if places.file(node.decl.coord) != 1:
             return
         unknown = None if out.pragmas else sketch.unknown(node, error, places)

@@ -13,11 +13,12 @@ FENV_ACCESS ON` at file scope says that everybody may look at the environment.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 
 from pycparser import c_ast
 
+from loopxform.frontend.names.callgraph import CallGraph
 from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.functions import CLASSES, INTEGER, base_name
@@ -47,14 +48,15 @@ _PRAGMA = "#pragma STDC FENV_ACCESS"
 class Hidden:
     """What the functions of a file see of that state."""
 
-    def __init__(self, ast: c_ast.FileAST) -> None:
+    def __init__(self, text: Sequence[c_ast.Node]) -> None:
+        """`text` is what stands at file scope, in order."""
         self._owner: Mapping[str, str] = {}
-        nodes = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}
+        self._looking = dict[frozenset[str], set[str]]()
+        nodes = {n.decl.name: n for n in text if isinstance(n, c_ast.FuncDef)}
         self._named = {name: _names(n.body) for name, n in nodes.items()}
-        calls = {name: found & nodes.keys() for name, found in self._named.items()}
-        self._inside = {name: _closure(name, calls) for name in nodes}
+        self._calls = CallGraph(self._named)
         any_errno = any(found & _ERRNO for found in self._named.values())
-        switches = (m for n in ast.ext if (m := _access(n)))
+        switches = (m for n in text if (m := _access(n)))
         self._access = any(m.group(1) == "ON" for m in switches)
         self._clears = any_errno and any(_sets_errno(n.body) for n in nodes.values())
 
@@ -67,7 +69,7 @@ class Hidden:
     def reached(self, nodes: Iterable[c_ast.Node]) -> frozenset[str]:
         """The functions of the file that statements name, and those that these name."""
         named = (x.name for n in nodes for x in every(n) if isinstance(x, c_ast.ID))
-        return frozenset[str]().union(*(self._inside.get(name, ()) for name in named))
+        return frozenset[str]().union(*(self._calls.inside(name) for name in named))
 
     def seen(self, function: str, call: str) -> str | None:
         """The state that a call of a math function may change, and that somebody looks at who runs
@@ -88,30 +90,23 @@ class Hidden:
         return self._access or self._looks(function, seen, callers=True)
 
     def _looks(self, function: str, state: frozenset[str], *, callers: bool) -> bool:
-        around = {f for f, inside in self._inside.items() if callers and function in inside}
-        near = self._inside.get(function, frozenset()).union(*(self._inside[f] for f in around))
-        return any(self._named[f] & state for f in near)
+        if state not in self._looking:
+            direct = {f for f, named in self._named.items() if named & state}
+            self._looking[state] = {f for f in self._named if self._calls.inside(f) & direct}
+        around = self._calls.around(function) if callers else {function}
+        return not self._looking[state].isdisjoint(around)
 
 
 def _names(node: c_ast.Node) -> frozenset[str]:
-    named = frozenset(n.name for n in every(node) if isinstance(n, c_ast.ID))
-    access = any(m.group(1) == "ON" for n in every(node) if (m := _access(n)))
+    inside = list(every(node))
+    named = frozenset(n.name for n in inside if isinstance(n, c_ast.ID))
+    access = any(m.group(1) == "ON" for n in inside if (m := _access(n)))
     return named | {_PRAGMA} if access else named
 
 
 def _access(node: c_ast.Node) -> re.Match[str] | None:
     """`#pragma STDC FENV_ACCESS ON`."""
     return _ACCESS.match(pragma_text(node).strip()) if isinstance(node, c_ast.Pragma) else None
-
-
-def _closure(name: str, calls: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """A function and those that it calls, through others too."""
-    found, waiting = {name}, [name]
-    while waiting:
-        fresh = calls[waiting.pop()] - found
-        found |= fresh
-        waiting += fresh
-    return frozenset(found)
 
 
 def _sets_errno(node: c_ast.Node) -> bool:

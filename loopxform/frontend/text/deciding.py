@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 
+from loopxform.budget import spend
 from loopxform.frontend.text import prelude
 from loopxform.ir.decisions import Event, Line
 
@@ -103,6 +104,7 @@ def _reached(pieces: Sequence[Piece], bits: Mapping[str, int]) -> dict[str, int]
     changing = True
     while changing:  # once for what stands in the order of C, and again for what does not
         changing = False
+        spend()
         for n, p in enumerate(pieces):
             mask = _mask(linked[n], reached) | mentioned[n]
             for name in p.introduces or ():
@@ -135,6 +137,7 @@ def _pieces(text: str, macros: Mapping[str, bool], *, header: bool) -> list[Piec
     is known whether they take arguments."""
     scan = _Scan(macros)
     for line in text.splitlines():
+        spend()
         m = _DIRECTIVE.fullmatch(line)
         if m is None:
             scan.text(line)
@@ -182,13 +185,31 @@ class _Scan:
         self._begin()
 
     def text(self, line: str) -> None:
-        for token in _TOKEN.findall(line):
+        tokens = _TOKEN.findall(line)
+        if self._only_mentions(tokens):
+            if tokens:
+                self._group()
+            self.piece.words.update(filter(_WORD.match, tokens))
+            self.last = tokens[-1] if tokens else self.last
+            return
+        for token in tokens:
             self._add(token)
+
+    def _only_mentions(self, tokens: Sequence[str]) -> bool:
+        """Whether a line inside of braces begins and ends nothing, and declares no constants."""
+        if self.depth == 0 or "enum" in self.piece.words:
+            return False
+        beginning = "{" in tokens or "}" in tokens or "enum" in tokens
+        return not beginning and tokens.count("(") == tokens.count(")")
+
+    def _group(self) -> None:
+        """The conditions around are some of the piece's."""
+        self.piece.groups += [g for g in self.groups if g not in self.piece.groups]
 
     def _add(self, token: str) -> None:
         """Takes a token. What is declared stands in front of one of `_AFTER`, outside of parameters
         and bodies; of an enum the constants do too."""
-        self.piece.groups += [g for g in self.groups if g not in self.piece.groups]
+        self._group()
         is_word = _WORD.match(self.last) is not None
         outside = self.depth == 0 and all(self.parens)
         alone = token == ")" and self.recent[1] == "(" and self.depth == 0  # (f)(int x)

@@ -5,6 +5,7 @@ Time passes here by questions: the clock moves by one second whenever it is look
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count
 
 import pytest
@@ -92,6 +93,25 @@ def test_functions_that_are_read_are_judged_however_hard_the_others_are(seconds:
         (verdict,) = checked(file)["easy"].loops
     assert verdict.parallel == "yes"
     assert {e.code for e in file.parsed.problems} == {"LX104"}
+
+
+def test_every_function_has_an_answer_once_the_text_is_parsed() -> None:
+    """Wherever time runs out from there on."""
+    text = EASY + EASY.replace("easy", "late")
+    answers = [_answer(text, seconds) for seconds in range(400)]
+    first = next(n for n, verdicts in enumerate(answers) if verdicts is not None)
+    assert all(verdicts is not None and len(verdicts) == 2 for verdicts in answers[first:])
+    assert answers[first] == ["unknown"] * 2
+    assert answers[-1] == ["yes"] * 2
+
+
+def _answer(text: str, seconds: int) -> list[str] | None:
+    """What is said of each loop; None where there is no time to parse the text."""
+    with within(Budget.of(seconds)), suppress(Exhausted):
+        report = checked(lx.loads(text))
+        assert not report.problems
+        return [v.parallel for v in report.loops]
+    return None
 
 
 def test_parsing_heeds_the_limits() -> None:
