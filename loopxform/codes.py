@@ -127,10 +127,9 @@ CODES: dict[str, str] = {
     "LX174": "No guard excludes all iterations of a group: every group may have something to do.",
     "LX175": "Not rows of vectors: a vector would end inside a row, or not begin on a multiple of "
     "its size.",
-    "LX176": "A second version of the nest would not let its copies move vectors.",
     "LX177": "Not a rectangle of work-items, or not a group of two dimensions.",
     "LX178": "No array in the nest is known to be numbered by an int: its rows are not declared, "
-    "its subscripts are not proven to lie in it, or it has one dimension.",
+    "its subscripts are not proven to lie in it, it has one dimension, or too many elements.",
     "LX179": "The tiles of a loop cannot be fetched an iteration ahead.",
     "LX180": "The array is not written in the loop.",
     "LX181": "The loop uses more than one element of the array, or not the same one throughout.",
@@ -151,10 +150,10 @@ CODES: dict[str, str] = {
     "LX193": "Not a grid of groups with two dimensions, each of one loop.",
     "LX194": "No tile of the nest would be filled from a copy with longer rows.",
     "LX195": "Not a number that a size of the function can be specialised for.",
-    "LX196": "Not one of several versions of a nest in other tiles.",
+    "LX196": "Not a condition that the host can ask before the function runs.",
     "LX197": "Two unrolled loops whose iterations cannot be walked there and back.",
     "LX198": "The elements of the work-items of a group cannot be dealt out in turns.",
-    "LX199": "Not a nest that can have a version for few tiles.",
+    "LX199": "Not variants between which the host can choose.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     # OpenMP: what a pragma claims is wrong

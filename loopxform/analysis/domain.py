@@ -75,17 +75,13 @@ def assumptions_of(fn: Function) -> Dnf:
 
 def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
     """What loops, guards and assumptions around `path` say when it is reached, over names that do
-    not change in the statements they belong to; False where something had to be left out, as
-    choices between versions are."""
+    not change in the statements they belong to; False where something had to be left out."""
     out, exact = assumptions_of(fn), True
     parents = enclosing(fn, path)[:-1]
     for n, s in enumerate(parents):
         if isinstance(s, Opaque):
             out, exact = assumptions_of(fn), False
         if not isinstance(s, For | If):
-            continue
-        if isinstance(s, If) and s.choice:
-            exact = False
             continue
         facts = inside(s, path[: n + 1])
         if facts.opaque:

@@ -26,7 +26,7 @@ from loopxform.analysis.domain import (
     restricted,
 )
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import TRUE, Dnf
+from loopxform.analysis.linear import Dnf
 from loopxform.analysis.scope import Facts, Names, below, gather
 from loopxform.ir.affine import value_of
 from loopxform.ir.memo import remembered
@@ -207,9 +207,8 @@ class _Builder:
     def _branches(self, s: If, path: Path, at: _Place, names: Names) -> None:
         for orelse, inner in ((False, s.then), (True, s.orelse)):
             translator = Translator(names)
-            guard = TRUE if s.choice else translator.condition(s.cond, holds=not orelse)
+            guard = translator.condition(s.cond, holds=not orelse)
             domain, few = restricted(at.domain, guard)
-            few = few and not s.choice
             inside = replace(
                 at,
                 domain=domain,

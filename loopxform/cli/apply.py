@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +16,7 @@ from loopxform.errors import TransformError, UsageError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.ir.written import LARGEST_TILE
-from loopxform.transforms import STEPS, Derivation, Step, from_json, step, with_tiles
+from loopxform.transforms import STEPS, Derivation, Dispatch, Step, from_json, step, with_tiles
 
 
 def main(args: argparse.Namespace) -> int:
@@ -26,7 +27,9 @@ def main(args: argparse.Namespace) -> int:
         contract = args.fp_contract == "on"
     with quoting(file.parsed.sources):
         fn = chosen(file, args).function
-        sizes = {**script.tiles, **_tiles(args.tile)}
+        given = _tiles(args.tile)
+        _require_named(given, script, args.steps)
+        sizes = {**script.tiles, **given}
         script.require(sizes)
         derivation = Derivation(with_tiles(fn, sizes))
         for data, text in script.steps:
@@ -87,6 +90,19 @@ def _tiles(texts: list[str]) -> dict[str, int]:
             raise UsageError(message, code="LX023", help="--set Ty=16", subject=text)
         out[name] = size
     return out
+
+
+def _require_named(given: dict[str, int], script: Script, steps: list[str]) -> None:
+    """Raises UsageError for a size that no step names; variants have sizes of their own."""
+    data = [data for data, _ in script.steps]
+    own = any(isinstance(d, dict) and d.get("step") == Dispatch.verb for d in data)
+    plain = [d for d in data if not (isinstance(d, dict) and d.get("step") == Dispatch.verb)]
+    named = set(re.findall(r"\w+", " ".join([json.dumps(plain), *steps])))
+    for name, size in given.items():
+        if name not in named and (script.steps or steps):
+            help = "change the sizes of the variants in the script" if own else None
+            message = f"no step names the size '{name}'"
+            raise UsageError(message, code="LX023", help=help, subject=f"{name}={size}")
 
 
 def _files(

@@ -9,15 +9,14 @@ from loopxform.analysis.invariance import Read
 from loopxform.api.tile import TiledRoutine
 from loopxform.ir.printer import expr_text
 from loopxform.model.reuse import Facts, Staged
-from loopxform.transforms import Arrange, Few, Index32, Pack, Record, Version
-from loopxform.transforms.storage.arrange import TURNED
+from loopxform.transforms import Dispatch
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
     """The table of each nest, a line each."""
     for part in (done.tiled, *done.tiled.rest):
         yield from _nest(replace(done, tiled=part))
-    yield from _versions(done)
+    yield from _variants(done)
 
 
 def _nest(done: TiledRoutine) -> Iterator[str]:
@@ -56,37 +55,14 @@ def _sizes(done: TiledRoutine) -> Iterator[str]:
     yield from _rates(done)
 
 
-def _versions(done: TiledRoutine) -> Iterator[str]:
+def _variants(done: TiledRoutine) -> Iterator[str]:
     """Between what the host chooses when the program runs."""
-    last = (done.tiled, *done.tiled.rest)[-1]
-    told = {s: None for s in map(_version, last.derivation.records) if s}
-    if told:
-        yield "  the host chooses when the program runs"
-        yield from (f"    {line}" for line in told)
-
-
-def _version(record: Record) -> str:
-    match record.step:
-        case Few(_, units, shapes):
-            tiles = ", ".join(text.partition(":")[0] for text in shapes)
-            return f"tiles        {tiles}: what takes the least time on {units} compute units"
-        case Arrange(_, width, least, turned, arrays):
-            names = ", ".join(x.removesuffix(TURNED) for x in arrays)
-            return (
-                f"copies       of {names} as tiles have them, in rows of vectors of {width}, where "
-                f"each element serves {least} iterations ({turned} where its rows are vectors)"
-            )
-        case Index32() if "where" in record.reason:
-            return "offsets      of 32 bits, where arrays have few enough elements"
-        case Pack(_, width, least):
-            return (
-                f"rows         vectors of {width}, in a copy of the array where they are none and "
-                f"each element serves {least} iterations"
-            )
-        case Version(_, width):
-            return f"rows         vectors of {width}, where they are"
-        case _:
-            return ""
+    for r in done.derivation.records:
+        if isinstance(r.step, Dispatch):
+            yield f"  variants of {r.step.loop}: the host takes the first whose guard holds"
+            width = max(len(v.label) for v in r.step.variants)
+            for n, v in enumerate(r.step.variants, 1):
+                yield f"    {n:>2} {v.label:<{width}}  {v.about or 'what is left'}"
 
 
 def _rates(done: TiledRoutine) -> Iterator[str]:

@@ -6,7 +6,7 @@ its OpenCL kernels and the facts of their launches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.opencl import describe, halves
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
 from loopxform.codegen.opencl.cooperative_copy import LOAD, STORE
+from loopxform.codegen.opencl.families import families, named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
 from loopxform.codegen.opencl.launch import Mapping
 from loopxform.codegen.opencl.software_pipeline import HIDE
@@ -43,9 +44,9 @@ class Plan:
     """The kernels of a program in text order, how the host launches them, and what they share: the
     arguments (of the user's function), and arrays that exist on the device only. `start` is the
     user's program, `function` the mapped one, both with plain names for numbers and pointers in
-    structs; `written` is the program as it is. Each kernel is built together with the others of its
-    group of `programs`, from what stands above all kernels (`shared`) and their texts; `comment`
-    opens the file that holds all of them."""
+    structs; `written` is the program as it is. Each kernel is built together with the others of
+    its group of `programs`, from what stands above all kernels (`shared`), their macros and their
+    texts; `comment` opens the file that holds all of them."""
 
     comment: str
     shared: str
@@ -59,17 +60,49 @@ class Plan:
 
     @property
     def source(self) -> str:
-        """The file of all kernels."""
-        return self.comment + self.shared + "\n".join(k.text for k in self.kernels)
+        """The file of all kernels, with the macros of the first of those that share a text."""
+        return self.comment + self.shared + "\n".join(self._texts())
+
+    def _texts(self) -> Iterator[str]:
+        """Each text once, below macros that are others than before."""
+        defined: dict[str, int] = {}
+        members: dict[str, list[KernelPlan]] = {}
+        for k in self.kernels:
+            members.setdefault(k.text, []).append(k)
+        for text, kernels in members.items():
+            macros = dict(kernels[0].macros)
+            new = {n: v for n, v in macros.items() if defined.get(n) != v}
+            lines = [f"/* {line} */" for line in _builds(kernels)]
+            lines += (x for n, v in new.items() for x in _redefined(n, v, again=n in defined))
+            defined |= macros
+            yield "\n".join([*lines, text]) if lines else text
 
     @cached_property
     def programs(self) -> tuple[tuple[int, ...], ...]:
-        """The kernels by number, those together that are launched together."""
-        return schedule.programs(self.schedule)
+        """The kernels by number, those together that are launched together, macros allowing."""
+        groups = schedule.programs(self.schedule)
+        return tuple(part for group in groups for part in self._agreeing(group))
+
+    def _agreeing(self, group: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        part, defined = list[int](), dict[str, int]()
+        for n in group:
+            macros = dict(self.kernels[n].macros)
+            if any(defined.get(name, value) != value for name, value in macros.items()):
+                yield tuple(part)
+                part, defined = [], {}
+            part.append(n)
+            defined |= macros
+        yield tuple(part)
+
+    def macros(self, kernels: tuple[int, ...]) -> dict[str, int]:
+        """The macros that kernels of one program are built with."""
+        return {name: value for n in kernels for name, value in self.kernels[n].macros}
 
     def program(self, kernels: tuple[int, ...]) -> str:
         """The OpenCL C of some of the kernels."""
-        return self.shared + "\n".join(self.kernels[n].text for n in kernels)
+        defined = [f"#define {name} {value}\n" for name, value in self.macros(kernels).items()]
+        texts = dict.fromkeys(self.kernels[n].text for n in kernels)
+        return self.shared + "".join(defined) + "\n" * bool(defined) + "\n".join(texts)
 
     @property
     def is_list(self) -> bool:
@@ -140,13 +173,18 @@ def program_plan(
     items, own = schedule.schedule(fn), temporaries(fn)
     found = schedule.launches(items)
     names = tuple(f"{BUILTIN_KERNEL_PREFIX}{fn.name}{_suffix(n)}" for n in range(len(found)))
-    taken = frozenset({*names, *dict(fn.tiles)})
+    taken = frozenset({*names, *(name for x in found for name, _ in x.function.tiles)})
     constants = [p for p in tables(start) if p in used_objects(fn)]
     fixed = {p.name: free_name(p.name, taken) for p in constants}
     arguments = buffers_of(start, [p for p in used_objects(fn) if p not in constants])
     arrays = {a.param.name: a for a in (*arguments, *own) if isinstance(a, Buffer)}
     made = (kernel_plan(x, name, taken, arrays, fixed) for x, name in zip(found, names))
     kernels = tuple(_checked(k, start) for k in made)
+    alike = all(k.macros == fn.tiles for k in kernels)
+    if alike:
+        kernels = tuple(replace(k, macros=()) for k in kernels)
+    else:
+        kernels = _shared_texts(kernels, names)
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
     helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
@@ -155,7 +193,7 @@ def program_plan(
         pragmas=_pragmas(fn, contract=contract),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
-        tiles=_tiles_used(fn),
+        tiles=fn.tiles if alike else (),
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
         asynchronous=_uses(kernels, STARTED),
         hides=_uses(kernels, HIDE),
@@ -218,5 +256,26 @@ def _uses(kernels: tuple[KernelPlan, ...], *words: str) -> bool:
     return any(f"{word}(" in k.text for k in kernels for word in words)
 
 
-def _tiles_used(fn: Function) -> list[tuple[str, int]]:
-    return list(fn.tiles)
+def _shared_texts(
+    kernels: tuple[KernelPlan, ...], names: tuple[str, ...]
+) -> tuple[KernelPlan, ...]:
+    """Kernels that differ in numbers alone have one text and name."""
+    same = [named(k.text, names[0]) for k in kernels]
+    out = list(kernels)
+    for name, family in zip(names, families(same, [k.macros for k in kernels])):
+        for n, macros in family.members:
+            out[n] = replace(kernels[n], name=name, text=named(family.text, name), macros=macros)
+    return tuple(out)
+
+
+def _builds(kernels: Sequence[KernelPlan]) -> Iterator[str]:
+    """What a text is built with, where that is more than one."""
+    rows = list(dict.fromkeys(" ".join(f"{n}={v}" for n, v in k.macros) for k in kernels))
+    if len(rows) > 1:
+        yield from (f"{kernels[0].name} with {row}" for row in rows)
+
+
+def _redefined(name: str, value: int, *, again: bool) -> Iterator[str]:
+    if again:
+        yield f"#undef {name}"
+    yield f"#define {name} {value}"

@@ -157,14 +157,11 @@ class For(Node):
 
 @dataclass(frozen=True, slots=True)
 class If(Node):
-    """`if (cond) then else orelse`; where both are versions of the same, and neither relies on the
-    condition, it is a `choice`: between shapes of "tiles" (step `few`), or for "sizes" that allow
-    more (steps `index32` and `pack`)."""
+    """`if (cond) then else orelse`."""
 
     cond: Expr
     then: tuple[Stmt, ...]
     orelse: tuple[Stmt, ...] = ()
-    choice: Literal["", "tiles", "sizes"] = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,8 +238,8 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
             case Copy(target, source):
                 return (replace(s, target=new.get(target, target), source=new.get(source, source)),)
             case For(var):
-                dealt = new.get(s.dealt, s.dealt)
-                return (replace(s, var=new.get(var, var), dealt=dealt),)
+                dealt, narrow = new.get(s.dealt, s.dealt), tuple(new.get(n, n) for n in s.narrow)
+                return (replace(s, var=new.get(var, var), dealt=dealt, narrow=narrow),)
             case _:
                 return (s,)
 

@@ -204,9 +204,9 @@ class Reader:
 
 
 def _launched(nest: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The nest that stands for its versions: where one is chosen, the one for most sizes."""
+    """The nest, of several variants the last, which serves what the others do not."""
     if len(nest) == 1 and isinstance(nest[0], If):
-        return _launched(nest[0].orelse if nest[0].choice else nest[0].then)
+        return _launched(nest[0].orelse or nest[0].then)
     return nest
 
 

@@ -14,9 +14,9 @@ from fractions import Fraction
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import amount
 from loopxform.model.resources import Demand
+from loopxform.model.tile_shapes import MOST_TIME, Shape, quickest
 from loopxform.records import record
 from loopxform.targets.target import Limits
-from loopxform.transforms.mapping.few import MOST_TIME, Shape
 
 Sizes = Mapping[str, int]
 WARPS = 4
@@ -75,6 +75,11 @@ class Tiling:
         """`16x16 8x8`, as the profiles of devices have it: work-items and their elements."""
         group, kept = (f"{self.sizes[y]}x{self.sizes[x]}" for y, x in (("Ty", "Tx"), ("Ry", "Rx")))
         return f"{group} {kept}" + (f" async {self.buffers}" if self.buffers > 1 else "")
+
+    @property
+    def label(self) -> str:
+        """`128x64`: iterations of the parallel loops that a tile has."""
+        return "x".join(map(str, self.shape.sizes))
 
 
 def shapes(
@@ -184,12 +189,6 @@ def _changed(sizes: Sizes, changes: Mapping[str, Fraction], longer: int) -> dict
     if any(x.denominator > 1 or (n[0] == "R" and x < FEWEST) for n, x in new.items()):
         return None
     return {**sizes, **{n: int(x) for n, x in new.items()}, "Tk": sizes["Tk"] * longer}
-
-
-def quickest(found: list[Shape], trips: list[int], units: int) -> int:
-    """Which of the shapes takes the least time (the step `few` asks the same)."""
-    times = [s.taken(trips, units) for s in found]
-    return times.index(min(times))
 
 
 def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...]) -> Shape:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
+from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
 from loopxform.ir.visit import (
     LoopSite,
@@ -58,15 +59,29 @@ from loopxform.transforms import (
 
 @record
 class Nest:
-    """A prepared nest: its parallel loops, outermost first, and where it stands."""
+    """A prepared nest: its parallel loops, outermost first, and where it stands. New names may not
+    be those that are `reserved`."""
 
     derivation: Derivation
     parallel: tuple[str, ...]
     path: tuple[int, ...]
+    reserved: frozenset[str] = frozenset()
 
     @property
     def function(self) -> Function:
         return self.derivation.function
+
+    def alone(self) -> Nest:
+        """The same loops, of a derivation that begins here."""
+        names = used_names(self.derivation.start)
+        start = Derivation(self.function).titled(self.derivation.stage)
+        return replace(self, derivation=start, reserved=names)
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Names that something new may not have."""
+        started = used_names(self.derivation.start)
+        return self.reserved | started | used_names(self.function)
 
     def of(self, derivation: Derivation) -> Nest:
         """The same loops in a program derived further."""

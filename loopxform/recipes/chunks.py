@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loopxform.ir.names import used_names
 from loopxform.model.choice import choices, naive
 from loopxform.model.resources import demand
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
@@ -46,8 +45,7 @@ def in_chunks(
         "Rk": options.chunks or 1,
     }
     w = Work(nest.derivation, tiles)
-    taken = used_names(nest.derivation.start) | used_names(nest.function)
-    w.derivation = w.derivation.with_tiles({n: v for n, v in tiles.items() if n not in taken})
+    w.derivation = w.derivation.with_tiles({n: v for n, v in tiles.items() if n not in nest.taken})
     named = replace(nest, derivation=w.derivation)
     split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
     sizes = {**given, "Tk": tiles["Tk"]}

@@ -1,5 +1,4 @@
-"""Vectors between memories, tiles fetched ahead, offsets in 32 bits, and which work-items are
-neighbours."""
+"""Tiles fetched ahead, and which work-items are neighbours."""
 
 from __future__ import annotations
 
@@ -7,34 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import gcd
 
-from loopxform.errors import TransformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
-from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, Path, at, loads, loops, perfect_nest, resolve
+from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
 from loopxform.model.choice import Choice
 from loopxform.recipes.deriving import Loops, Work
-from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     Asynchronous,
     BlockCyclic,
-    Index32,
-    Pack,
     Pipeline,
     RegisterPipeline,
     Serpentine,
-    Settle,
-    StoreVectors,
     SwizzleGroups,
-    Vectorise,
-    Version,
     WarpTile,
 )
-from loopxform.transforms.latency.store_vectors import in_memory, stored
-from loopxform.transforms.latency.vectors import VECTOR_BYTES, Found, copies, widest
-from loopxform.transforms.mapping.shapes import all_shapes
+from loopxform.transforms.latency.vectors import Found, copies, widest
 
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
@@ -123,74 +111,6 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         w.attempt(WarpTile(group, str(rows), str(columns)))
 
 
-def in_versions(w: Work, group: str, options: Options, smaller: str = "") -> None:
-    """Versions of the nest of the loop `group`, in all its shapes, for sizes that allow more:
-    offsets have 32 bits in one (`options.narrow`); copies move `options.vector` elements at once
-    where rows are vectors, or can be in a copy of the array that serves `options.pack`
-    iterations. Where neither is so, tiles that are filled element by element gain nothing from
-    being larger than those of the loop `smaller`."""
-    width, first = options.vector or 1, group
-    nest = all_shapes(w.fn, resolve(w.fn, group)[0].path)
-    if options.narrow:
-        w.stage("Offsets in 32 bits")
-        w.attempt(Index32(group))
-        first = w.ref(resolve(w.fn, group)[0].path)
-    if width > 1:
-        _packed(w, first, nest, width, options.pack or 0)
-        w.stage("Vectors")
-        w.attempt(Version(first, str(width)))
-        if smaller:
-            _settled(w, smaller)
-        for tile in dict.fromkeys(_tiles(w, nest)):
-            most = widest(w.fn, tile, width)
-            while most > 1 and not w.attempt(Vectorise(tile, str(most))):
-                most //= 2
-        if _on_grid(w, first) <= 2:
-            _stored(w, nest, width)
-
-
-def _stored(w: Work, nest: Path, width: int) -> None:
-    """Results are stored as vectors wherever those are known to lie in memory. Not those of
-    batches, as for copies."""
-    for site in _loops(w, nest):
-        found = stored(site.loop) if site.loop.unroll else None
-        if found is not None and in_memory(w.fn, found.target.array):
-            most = min(width, VECTOR_BYTES // symbols(w.fn)[found.target.array].bytes)
-            while most > 1 and not w.attempt(StoreVectors(w.ref(site.path), str(most))):
-                most //= 2
-
-
-def _settled(w: Work, loop: str) -> None:
-    """Where rows are no vectors, the version of `loop` serves in place of larger tiles: that is the
-    last but for the one with offsets in 64 bits, which has no others."""
-    every = [s.path for s in resolve(w.fn, loop)]
-    if len(every) > 1:
-        w.attempt(Settle(w.ref(every[-1])))
-
-
-def _packed(w: Work, loop: str, nest: Path, width: int, least: int) -> None:
-    """A version that reads copies in rows of vectors, where each of them serves `least` iterations;
-    each copy is a kernel. Not for batches: a factor of those has few rows, and the addresses of one
-    more dimension cost a register too many."""
-    if not least or _on_grid(w, loop) > 2:
-        return
-    before, known = w.derivation, {f.copy.source for f in _copies(w, nest)}
-    if not w.attempt(Pack(loop, str(width), str(least))):
-        return
-    new = {f.copy.source for f in _copies(w, nest)} - known
-    try:
-        for name in sorted(new):
-            w.derivation = mapped_copy(w.derivation, name)
-    except TransformError:
-        w.derivation = before
-
-
-def _on_grid(w: Work, loop: str) -> int:
-    """How many loops over groups there are."""
-    levels = [x.level for x in perfect_nest(resolve(w.fn, loop)[0].loop)]
-    return sum(x is not None and x.kind == "grid" for x in levels)
-
-
 def _at_once(w: Work, nest: Path, width: int) -> int:
     """The elements that work-items can read at once into registers."""
     sources = (f.copy.source for f in _copies(w, nest) if not f.copy.collective)
@@ -223,12 +143,8 @@ def _rows(w: Work, path: Path, most: int) -> int:
     return gcd(most, value_of(loop.hi) or 1)
 
 
-def _tiles(w: Work, nest: Path) -> list[str]:
-    return [f.copy.target for f in _copies(w, nest) if f.copy.collective]
-
-
 def _copies(w: Work, nest: Path) -> list[Found]:
-    """Those of the nest at a path, or of its versions."""
+    """Those of the nest at a path."""
     return [f for f in copies(w.fn) if f.path[: len(nest)] == nest]
 
 

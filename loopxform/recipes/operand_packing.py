@@ -1,8 +1,7 @@
 """Large products from copies that are arranged as their tiles are: the device fills tiles with
 vectors on its own, past registers, and what a work-item keeps there it has for the product.
 
-    if (every element serves many iterations) { copies; the nest, its tiles copied ahead }
-    else the nest as it is
+    A_t = A turned; B_p = B; the nest reading A_t and B_p, its tiles copied ahead
 
 (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; docs/performance.md.)
 """
@@ -12,27 +11,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Decl, For, Function, If
-from loopxform.ir.visit import Path, at, names, perfect_nest, walk
+from loopxform.ir.nodes import Decl, Expr, Function
+from loopxform.ir.visit import names, walk
 from loopxform.model.choice import Choice
 from loopxform.model.resources import Demand
 from loopxform.model.reuse import Stage
-from loopxform.model.waves import Tiling, arranged_shapes, quickest
+from loopxform.model.tile_shapes import quickest
+from loopxform.model.waves import Tiling, arranged_shapes
 from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
-from loopxform.transforms import Arrange, Derivation
+from loopxform.transforms import Arrange, Assume
 from loopxform.transforms.storage.arrange import TURNED
 
 
 @record
 class Arrangement:
-    """The step that makes the version, and the shapes of tiles that it is worked on in."""
+    """The step that has the nest read copies, what it assumes, when the copies pay, and the shapes
+    of tiles that the nest is worked on in."""
 
     step: Arrange
+    assumed: tuple[Expr, ...]
+    pays: tuple[Expr, ...]
     shapes: list[Tiling]
+
+    def applied(self, nest: Nest) -> Nest:
+        """The nest that reads the copies. Raises TransformError."""
+        titled = nest.derivation.titled("Copies that are arranged as tiles are")
+        assumed = (Assume(condition_text(e)) for e in self.assumed)
+        return nest.of(titled.run((*assumed, self.step)))
+
+    def copies(self, fn: Function) -> list[str]:
+        """The copies that the step makes."""
+        arrays = {x.removesuffix(TURNED) for x in self.step.arrays}
+        return [s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.like in arrays]
 
 
 def arrangement(
@@ -61,20 +76,24 @@ def arrangement(
         return None
     width, loop = str(limits.at_once), nest.parallel[0]
     found = arranged_shapes(choice, needs, sizes, limits, nest.parallel)
-    step = Arrange(loop, width, str(limits.arrange), str(limits.turn), arrays)
-    if not found or step.check(nest.function) or not _may_pay(nest, step):
+    step = Arrange(loop, width, arrays)
+    assumed = step.open_questions(nest.function)
+    around = replace(nest.function, assumes=(*nest.function.assumes, *assumed))
+    if not found or step.check(around):
+        return None
+    pays = step.pays(nest.function, limits.arrange, limits.turn)
+    if not _may_hold((*assumed, *pays)):
         return None
     counts = [n for n in trips.values() if n is not None]
     if len(counts) == len(trips):
         found = [found[quickest([t.shape for t in found], counts, limits.compute_units)]]
-    return Arrangement(step, found)
+    pays = tuple(e for e in pays if names(e))
+    return Arrangement(step, assumed, pays, found)
 
 
-def _may_pay(nest: Nest, step: Arrange) -> bool:
-    """Whether there are sizes for which the copies are made."""
-    whole = at(step.rewrite(nest.function), nest.path)
-    assert isinstance(whole, If)
-    return bool(names(whole.cond)) or bool(evaluate(whole.cond, {}))
+def _may_hold(conditions: tuple[Expr, ...]) -> bool:
+    """Whether there are sizes for which all of the conditions hold."""
+    return all(names(e) or evaluate(e, {}) for e in conditions)
 
 
 def _is_matrix(s: Stage) -> bool:
@@ -97,24 +116,3 @@ def asynchronous(asked: Options, shape: Tiling, limits: Limits) -> Options:
         pack=0,
         serpentine=rows,
     )
-
-
-def version(nest: Nest, derivation: Derivation) -> tuple[Nest, Nest]:
-    """The nest that reads the copies, and the one that stands for all other sizes."""
-    whole = at(derivation.function, nest.path)
-    assert isinstance(whole, If)
-    last = len(whole.then) - 1
-    return _nest(nest, derivation, (*nest.path, last)), _nest(nest, derivation, (*nest.path, -1))
-
-
-def _nest(nest: Nest, derivation: Derivation, path: Path) -> Nest:
-    loop = at(derivation.function, path)
-    assert isinstance(loop, For)
-    loops = perfect_nest(loop)[: len(nest.parallel)]
-    return replace(nest, derivation=derivation, parallel=tuple(x.var for x in loops), path=path)
-
-
-def copies_of(fn: Function, step: Arrange) -> list[str]:
-    """The copies that the step made."""
-    arrays = {x.removesuffix(TURNED) for x in step.arrays}
-    return [s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.like in arrays]

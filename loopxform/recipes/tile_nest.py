@@ -8,36 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from loopxform.analysis.invariance import Read
 from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.names import fresh, outer_name, used_names
+from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, perfect_nest, resolve
 from loopxform.model.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
 from loopxform.model.layouts import one_each
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Dim, Staged
-from loopxform.model.waves import Tiling, filled, shapes
+from loopxform.model.waves import filled, shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.deriving import Loops, Work, levels
 from loopxform.recipes.group_reduction import in_group
-from loopxform.recipes.latency_hiding import faster, in_registers, in_versions, wanted
+from loopxform.recipes.latency_hiding import faster, in_registers, wanted
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.operand_packing import (
     Arrangement,
     arrangement,
     asynchronous,
-    copies_of,
-    version,
 )
 from loopxform.recipes.partial_tiles import finish
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.sink import sink
 from loopxform.recipes.staging import NotCopied, copies, registers
-from loopxform.recipes.variants import in_shapes
+from loopxform.recipes.variants import Draft, dispatched, variants, when_quickest
 from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
@@ -53,6 +53,8 @@ from loopxform.transforms import (
     Unroll,
 )
 from loopxform.transforms.edges.bounds import trip_count
+
+T = TypeVar("T")
 
 
 @record
@@ -104,12 +106,10 @@ def one_nest(
     strict: bool,
     few: bool = False,
     several: bool = False,
-    versions: bool = True,
 ) -> Tiled:
     """Tiles a prepared nest by the first choice whose steps are all legal; `few` as `choices` has
     it. With `strict` that the recipe does not fit is an error, else the nest is mapped naively. In
-    `several` shapes of tiles where sizes are not known, and that helps; with `versions` for sizes
-    that allow more.
+    `several` shapes of tiles where sizes are not known, and that helps.
 
     Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
@@ -118,7 +118,7 @@ def one_nest(
     found, problem = choices(inside, recipe, kept=kept, few=few, automatic=tried)
     for choice in found:
         try:
-            return _staged(inside, choice, given, limits, options, several, versions)
+            return _staged(inside, choice, given, limits, options, several)
         except TransformError as e:
             if strict:
                 raise
@@ -136,14 +136,21 @@ def _staged(
     limits: Limits,
     options: Options,
     several: bool,
-    versions: bool,
 ) -> Tiled:
-    """The steps of a choice; without the boxes of which it turns out that they cannot be copied,
-    unless that leaves none."""
+    """The steps of a choice, in `several` shapes of tiles where that helps."""
+    if several:
+        found = _copied(choice, lambda c: _in_shapes(nest, c, given, limits, options))
+        if found is not None:
+            return found
+    return _copied(choice, lambda c: _apply(nest, c, given, limits, options))
+
+
+def _copied(choice: Choice, tiled: Callable[[Choice], T]) -> T:
+    """What `tiled` makes of a choice; without the boxes of which it turns out that they cannot be
+    copied, unless that leaves none."""
     while True:
         try:
-            found = _in_shapes(nest, choice, given, limits, options) if several else None
-            return found or _apply(nest, choice, given, limits, options, versions=versions)
+            return tiled(choice)
         except NotCopied as e:
             choice = choice.without(e.stage)
             if not choice.stages:
@@ -151,16 +158,10 @@ def _staged(
 
 
 def _in_shapes(
-    nest: Nest,
-    choice: Choice,
-    given: Mapping[str, int],
-    limits: Limits,
-    asked: Options,
-    *,
-    large: bool = True,
+    nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, asked: Options
 ) -> Tiled | None:
-    """The nest in several shapes of tiles, with a version that reads arranged copies for `large`
-    sizes; None where it needs no more than one shape, or cannot have others."""
+    """The nest in several shapes of tiles, and reading arranged copies for large sizes; None where
+    it needs no more than one shape, or cannot have others."""
     options = wanted(asked, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
@@ -168,61 +169,60 @@ def _in_shapes(
     if len(found) == 1:
         return None
     counts = trips(nest)
-    copies = arrangement(nest, choice, needs, sizes, counts, limits, asked) if large else None
+    copies = arrangement(nest, choice, needs, sizes, counts, limits, asked)
     if None not in counts.values() and copies is None:
         return None
+    alone = nest.alone()
+    when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
+    if when is None:
+        return None
     try:
-        if copies is not None:
-            return _arranged(nest, copies, choice, given, limits, asked)
-        w, done = _shaped(nest, found, limits, lambda _: options)
+        arranged = [] if copies is None else _arranged(alone, copies, limits, asked)
+        if None in counts.values():
+            rows = [_mapped(alone, choice, t.sizes, limits, options) for t in found]
+        else:
+            rows = [_mapped(alone, choice, given, limits, options)]
+            when = [()]
     except (TransformError, LimitError, UnsupportedC):
         return None
-    in_versions(w, done[0].group, options, done[1].group)
-    fitted = Fitted(needs, notes)
-    return replace(done[0], derivation=w.derivation, fitted=fitted)
+    drafts = [Draft(t.label, d.derivation, d.group) for d, t in zip(rows, found)]
+    derivation = dispatched(nest, [*arranged, *variants(drafts, options, when)])
+    return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
 
 
-def _shaped(
-    nest: Nest, found: list[Tiling], limits: Limits, options: Callable[[Tiling], Options]
-) -> tuple[Work, list[Tiled]]:
-    """A version of the nest for each shape, each mapped with its options. Raises TransformError,
-    LimitError, UnsupportedC."""
-    done: list[Tiled] = []
+def _arranged(nest: Nest, found: Arrangement, limits: Limits, asked: Options) -> list[Draft]:
+    """Variants for large sizes, from copies that the device fills tiles from on its own. Raises
+    TransformError, LimitError, UnsupportedC."""
+    when = when_quickest(nest, [t.shape for t in found.shapes], limits.compute_units)
+    if when is None:
+        return []
+    reading = found.applied(nest)
+    drafts = []
+    for t in found.shapes:
+        options = asynchronous(asked, t, limits)
+        done = _in_registers(reading, t.sizes, limits, options)
+        w = Work(done.derivation, {})
+        for name in found.copies(w.fn):
+            w.derivation = mapped_copy(w.derivation, name)
+        label, guard = f"{t.label}, arranged operands", (*found.assumed, *found.pays)
+        about = (f"each element serves {limits.arrange} iterations",)
+        drafts.append(Draft(label, w.derivation, done.group, guard, about))
+    options = asynchronous(asked, found.shapes[0], limits)
+    return variants(drafts, wanted(options, limits, done.choice), when)
 
-    def tiled(part: Nest, t: Tiling) -> Derivation:
-        asked = options(t)
-        one = one_nest(part, t.sizes, "register", limits, asked, strict=True, versions=False)
-        done.append(one)
-        return one.derivation
 
-    return Work(in_shapes(nest, found, limits.compute_units, tiled), dict(found[0].sizes)), done
-
-
-def _arranged(
-    nest: Nest,
-    found: Arrangement,
-    choice: Choice,
-    given: Mapping[str, int],
-    limits: Limits,
-    asked: Options,
-) -> Tiled:
-    """The nest for large sizes, from copies that the device fills tiles from on its own, and for
-    all others. Raises TransformError, LimitError, UnsupportedC."""
-    derivation = nest.derivation.titled("Copies that are arranged as tiles are").then(found.step)
-    made = copies_of(derivation.function, found.step)
-    large, rest = version(nest, derivation)
-    plain = _in_shapes(rest, choice, given, limits, asked, large=False)
-    if plain is None:
-        plain = _apply(rest, choice, given, limits, asked)
-
-    def options(t: Tiling) -> Options:
-        return wanted(asynchronous(asked, t, limits), limits, choice)
-
-    w, done = _shaped(large.of(plain.derivation), found.shapes, limits, options)
-    in_versions(w, done[0].group, options(found.shapes[0]))
-    for name in made:
-        w.derivation = mapped_copy(w.derivation, name)
-    return replace(plain, derivation=w.derivation)
+def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options: Options) -> Tiled:
+    """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
+    inside = with_guards_inside(nest)
+    found, problem = choices(inside, "register", kept=sizes["Rx"] > 1, few=False)
+    for choice in found:
+        asked = wanted(options, limits, choice)
+        mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
+        try:
+            return _copied(choice, mapped)
+        except TransformError as e:
+            problem = e.message
+    raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063")
 
 
 def _apply(
@@ -232,18 +232,30 @@ def _apply(
     limits: Limits,
     options: Options = PLAIN,
     reason: str = "",
-    *,
-    versions: bool = True,
+) -> Tiled:
+    """The steps of a choice, for sizes that fit, in variants for sizes that allow more."""
+    options = wanted(options, limits, choice)
+    done = _mapped(nest.alone(), choice, given, limits, options, reason)
+    draft = Draft("", done.derivation, done.group)
+    drafts = variants([draft], options) if done.group else [draft]
+    return replace(done, derivation=dispatched(nest, drafts), nest=nest)
+
+
+def _mapped(
+    nest: Nest,
+    choice: Choice,
+    given: Mapping[str, int],
+    limits: Limits,
+    options: Options,
+    reason: str = "",
 ) -> Tiled:
     """The steps of a choice, for sizes that fit."""
-    options = wanted(options, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
     sizes, more = filled(choice, needs, sizes, given, limits, trips(nest))
     fitting.require(sizes, choice.names, needs, limits)
     options = in_registers(options, limits, choice, sizes)
-    taken = used_names(nest.derivation.start) | used_names(nest.function)
-    tiles = {n: sizes[n] for n in choice.names if n not in taken}
+    tiles = {n: sizes[n] for n in choice.names if n not in nest.taken}
     w = Work(nest.derivation.with_tiles(tiles), sizes)
     used = {n: sizes[n] for n in choice.names}
     if choice.recipe == "naive":
@@ -256,8 +268,6 @@ def _apply(
         in_group(w, nest, reassociate=options.reassociate)
         return Tiled(w.derivation, choice, used, nest, reason=reason)
     staged, kept, group = _tiled(w, nest, choice, options, limits)
-    if versions:
-        in_versions(w, group, options)
     found = Fitted(needs, (*notes, *more))
     done = Tiled(w.derivation, choice, used, nest, staged, kept, reason, fitted=found)
     return replace(done, group=group)

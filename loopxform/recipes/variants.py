@@ -1,44 +1,255 @@
-"""A nest tiled in several shapes, where nobody knows the sizes: large tiles for many of them,
-smaller ones where large tiles would leave compute units of the device without work."""
+"""Variants of a mapped nest for sizes that allow more, each under a guard that the host asks when
+the program runs.
+
+    offsets in 32 bits    where an int can number the elements of each array
+    operand packing       where copies of arrays in rows of vectors pay
+    vectors               else, where the rows are vectors as they are
+    shapes of tiles       large ones for many of them, smaller ones where these would leave compute
+                          units of the device without work
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from loopxform.ir.nodes import For
-from loopxform.ir.visit import Path, at, perfect_nest
-from loopxform.model.waves import Tiling
+from loopxform.errors import TransformError
+from loopxform.ir.condition_text import condition_text
+from loopxform.ir.nodes import Expr, Function
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite, Path, loops, names, perfect_nest, resolve, writes
+from loopxform.model.tile_shapes import Shape, least
 from loopxform.prepare.parallel_band import Nest
-from loopxform.transforms import Derivation, Few
+from loopxform.recipes.deriving import Work
+from loopxform.recipes.relayout_kernels import mapped_copy
+from loopxform.records import record
+from loopxform.schedule.params import Options
+from loopxform.transforms import (
+    Assume,
+    Derivation,
+    Dispatch,
+    Index32,
+    Pack,
+    Step,
+    StoreVectors,
+    Variant,
+    Vectorise,
+)
+from loopxform.transforms.edges.bounds import trip_count
+from loopxform.transforms.latency.store_vectors import in_memory, stored
+from loopxform.transforms.latency.vectors import (
+    VECTOR_BYTES,
+    Found,
+    copies,
+    divides,
+    open_questions,
+    unfit,
+    widest,
+)
+from loopxform.transforms.sites import ascending, fixed_header
 
 
-def in_shapes(
-    nest: Nest,
-    found: list[Tiling],
-    units: int,
-    tiled: Callable[[Nest, Tiling], Derivation],
-) -> Derivation:
-    """The derivation with a version of the nest for each shape, the largest first, if there are
-    several: `tiled` maps one of them. Raises what that raises, and TransformError."""
-    if len(found) == 1:
-        return tiled(nest, found[0])
-    texts = tuple(str(t.shape) for t in found)
-    step = Few(nest.parallel[0], str(units), texts)
-    derivation = nest.derivation.titled("Many tiles, or few").then(step)
-    for n, t in enumerate(found):
-        derivation = tiled(_version(nest, derivation, _path(nest.path, n, len(found))), t)
-    return derivation
+@record
+class Draft:
+    """A variant in the making: its steps from the prepared nest on, the outermost of its loops over
+    groups, what the host asks, and that in words."""
+
+    label: str
+    derivation: Derivation
+    group: str
+    guard: tuple[Expr, ...] = ()
+    about: tuple[str, ...] = ()
+
+    def work(self) -> Work:
+        """To go on from here."""
+        return Work(self.derivation, {})
+
+    def then(self, w: Work, asked: Sequence[Expr], about: str) -> Draft:
+        """With further steps, and a longer guard."""
+        guard = tuple(dict.fromkeys((*self.guard, *asked)))
+        said = (*self.about, about) if asked else self.about
+        return replace(self, derivation=w.derivation, guard=guard, about=said)
 
 
-def _path(path: Path, n: int, count: int) -> Path:
-    """Where the step `few` puts the version for a shape."""
-    above = (-1,) * (count - 1 - n)
-    return (*path, *above, 0) if n else (*path, *above)
+def dispatched(nest: Nest, drafts: Sequence[Draft]) -> Derivation:
+    """The derivation with a choice between the variants; their steps alone where there is but one.
+    Raises TransformError."""
+    if len(drafts) == 1:
+        return nest.derivation.extended(drafts[0].derivation)
+    variants = tuple(map(_variant, drafts))
+    return nest.derivation.titled("Variants").then(Dispatch(nest.parallel[0], variants))
 
 
-def _version(nest: Nest, derivation: Derivation, path: Path) -> Nest:
-    loop = at(derivation.function, path)
-    assert isinstance(loop, For)
-    loops = perfect_nest(loop)[: len(nest.parallel)]
-    return replace(nest, derivation=derivation, parallel=tuple(x.var for x in loops), path=path)
+def _variant(d: Draft) -> Variant:
+    steps = tuple(r.step for r in d.derivation.records)
+    guard = tuple(map(condition_text, d.guard))
+    about = "; ".join(d.about)
+    return Variant(d.label, about, guard, d.derivation.start.tiles, steps, d.derivation)
+
+
+def variants(
+    drafts: Sequence[Draft], options: Options, quickest: Sequence[tuple[Expr, ...]] = ((),)
+) -> list[Draft]:
+    """Variants of a nest that is mapped in several shapes, each for where `quickest` says so, the
+    first for what is left. The last variant asks no more than the drafts do."""
+    width, out = options.vector or 1, list[Draft]()
+    narrow = [_in_32_bits(d) for d in drafts] if options.narrow else list(drafts)
+    special = [_of_vectors(d, width, options.pack or 0) for d in narrow] if width > 1 else []
+    rows = [d for d in special if d is not None]
+    if rows and len(rows) == len(drafts):
+        out += _chosen(rows, quickest)
+        # Tiles that are filled element by element gain nothing from being the largest.
+        smaller = min(1, len(narrow) - 1)
+        narrow, quickest = narrow[smaller:], quickest[smaller:]
+    out += _chosen(narrow, quickest)
+    if out[-1].guard != drafts[0].guard:
+        out.append(drafts[0])
+    return [_with_vectors(d, width) for d in out] if width > 1 else out
+
+
+def _chosen(drafts: Sequence[Draft], quickest: Sequence[tuple[Expr, ...]]) -> list[Draft]:
+    """The last shape where it is the quickest, then those before it; the first for what is left."""
+    first, *others = drafts
+    asked = list(zip(others, quickest[1:]))
+    about = f"the quickest of {len(quickest)} shapes"
+    return [*(d.then(d.work(), when, about) for d, when in reversed(asked)), first]
+
+
+def when_quickest(nest: Nest, shapes: Sequence[Shape], units: int) -> list[tuple[Expr, ...]] | None:
+    """When each of the shapes is quicker than those before it (the first: always); None where the
+    host cannot tell."""
+    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    sites = [LoopSite((*nest.path, *[0] * n), loop) for n, loop in enumerate(chain)]
+    trips = [trip_count(loop) for loop in chain]
+    counted = not any((*ascending(s), *fixed_header(s)) for s in sites)
+    if not counted or not all(names(trip) <= _fixed(nest.function) for trip in trips):
+        return None
+    types = symbols(nest.function)
+    return [least(s, shapes[:n], trips, units, types) if n else () for n, s in enumerate(shapes)]
+
+
+def _in_32_bits(d: Draft) -> Draft:
+    """With the elements of arrays numbered in 32 bits."""
+    w = d.work()
+    w.stage("Offsets in 32 bits")
+    step = Index32(d.group)
+    asked = step.open_questions(w.fn)
+    return d.then(w, asked, "an int numbers all elements") if _assuming(w, asked, step) else d
+
+
+def _of_vectors(d: Draft, width: int, iterations: int) -> Draft | None:
+    """For rows of vectors: those of copies, each of which serves so many iterations, else as they
+    are. None where neither helps."""
+    return _packed(d, width, iterations) or _of_whole_rows(d, width)
+
+
+def _packed(d: Draft, width: int, iterations: int) -> Draft | None:
+    """Reads copies in rows of vectors; each copy is a kernel. Not for batches: a factor of those
+    has few rows, and the addresses of one more dimension cost a register too many."""
+    w = d.work()
+    if not iterations or _on_grid(w, d.group) > 2:
+        return None
+    known = _sources(w, d.group)
+    step = Pack(d.group, str(width))
+    w.stage("Operand packing")
+    asked = step.open_questions(w.fn)
+    pays: tuple[Expr, ...] = ()
+    if not _assuming(w, asked):
+        return None
+    if not step.check(w.fn):
+        pays = step.pays(w.fn, iterations)
+    if not w.attempt(step):
+        return None
+    try:
+        for name in sorted(_sources(w, d.group) - known):
+            w.derivation = mapped_copy(w.derivation, name)
+    except TransformError:
+        return None
+    made = replace(d, label=_joined(d.label, "packed operands"))
+    return made.then(w, (*asked, *pays), f"a copy serves {iterations} iterations, or is none")
+
+
+def _of_whole_rows(d: Draft, width: int) -> Draft | None:
+    """For rows of which vectors are a part."""
+    w = d.work()
+    w.stage("Vectors")
+    asked = _open(w, d.group, width)
+    if not asked or not _assuming(w, asked):
+        return None
+    made = replace(d, label=_joined(d.label, "vectors"))
+    return made.then(w, asked, f"rows are vectors of {width}")
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(x for x in parts if x)
+
+
+def _open(w: Work, group: str, width: int) -> tuple[Expr, ...]:
+    """What the host would have to ask for copies to move vectors, of those for which it can."""
+    known, asked = _fixed(w.fn), list[Expr]()
+    for f in _copies(w, group):
+        most = widest(w.fn, f.copy.target, width)
+        if f.copy.collective and most > 1 and not unfit(w.fn, f, most):
+            rows = open_questions(w.fn, f, most)
+            if rows and all(names(e) and names(e) <= known for e in rows):
+                asked += (divides(most, e) for e in rows)
+    return tuple(dict.fromkeys(asked))
+
+
+def _assuming(w: Work, asked: Sequence[Expr], *steps: Step) -> bool:
+    """Applies steps that rely on conditions: all of them or none."""
+    return w.attempt(*(Assume(condition_text(e)) for e in asked), *steps)
+
+
+def _with_vectors(d: Draft, width: int) -> Draft:
+    """Tiles are filled and results stored in vectors, wherever these are known to lie in memory.
+    Results of batches are not, as for copies."""
+    w = d.work()
+    w.stage("Vectors")
+    tiles = (f.copy.target for f in _copies(w, d.group) if f.copy.collective)
+    for tile in dict.fromkeys(tiles):
+        _widest(w, Vectorise, tile, widest(w.fn, tile, width))
+    if _on_grid(w, d.group) <= 2:
+        for path, array in _stored(w, d.group):
+            most = min(width, VECTOR_BYTES // symbols(w.fn)[array].bytes)
+            _widest(w, StoreVectors, w.ref(path), most)
+    return replace(d, derivation=w.derivation)
+
+
+def _widest(w: Work, step: Callable[[str, str], Step], subject: str, most: int) -> None:
+    """The step for the widest vectors that it is legal for."""
+    while most > 1 and not w.attempt(step(subject, str(most))):
+        most //= 2
+
+
+def _stored(w: Work, group: str) -> list[tuple[Path, str]]:
+    """The unrolled loops that store results in an array that is known to lie in memory."""
+    (nest,) = resolve(w.fn, group)
+    inside = (s for s in loops(w.fn) if s.loop.unroll and _is_in(s.path, nest.path))
+    arrays = ((s.path, x.target.array) for s in inside if (x := stored(s.loop)) is not None)
+    return [(path, array) for path, array in arrays if in_memory(w.fn, array)]
+
+
+def _sources(w: Work, group: str) -> set[str]:
+    return {f.copy.source for f in _copies(w, group)}
+
+
+def _copies(w: Work, group: str) -> list[Found]:
+    """Those of a nest."""
+    (nest,) = resolve(w.fn, group)
+    return [f for f in copies(w.fn) if _is_in(f.path, nest.path)]
+
+
+def _is_in(path: Path, nest: Path) -> bool:
+    return path[: len(nest)] == nest
+
+
+def _fixed(fn: Function) -> frozenset[str]:
+    """Scalars of the caller's that keep their value."""
+    return frozenset(p.name for p in fn.objects if not p.array) - writes(fn.body)
+
+
+def _on_grid(w: Work, loop: str) -> int:
+    """How many loops over groups there are."""
+    levels = [x.level for x in perfect_nest(resolve(w.fn, loop)[0].loop)]
+    return sum(x is not None and x.kind == "grid" for x in levels)

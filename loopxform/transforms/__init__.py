@@ -19,15 +19,14 @@ from loopxform.transforms.latency.register_pipeline import RegisterPipeline
 from loopxform.transforms.latency.serpentine import Serpentine
 from loopxform.transforms.latency.store_vectors import StoreVectors
 from loopxform.transforms.latency.vectorise import Vectorise
+from loopxform.transforms.mapping.assume import Assume
 from loopxform.transforms.mapping.block_cyclic import BlockCyclic
-from loopxform.transforms.mapping.few import Few
+from loopxform.transforms.mapping.dispatch import Dispatch, Variant
 from loopxform.transforms.mapping.index32 import Index32
 from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.sequentialise import Sequentialise
-from loopxform.transforms.mapping.settle import Settle
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
-from loopxform.transforms.mapping.version import Version
 from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.reductions.interleave import Interleave
 from loopxform.transforms.reductions.rfactor import Rfactor
@@ -72,8 +71,9 @@ STEPS: dict[str, type[Step]] = {
     kind.verb: kind
     for kind in (
         Specialise,
+        Assume,
+        Dispatch,
         Arrange,
-        Few,
         Parallelise,
         Privatise,
         Scalarise,
@@ -118,9 +118,7 @@ STEPS: dict[str, type[Step]] = {
         SkipEmptyTiles,
         SeparateFullTiles,
         Index32,
-        Settle,
         Pack,
-        Version,
         Vectorise,
         StoreVectors,
         WarpTile,
@@ -148,6 +146,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 __all__ = [
     "STEPS",
     "Arrange",
+    "Assume",
     "Asynchronous",
     "BlockCyclic",
     "BoundingBox",
@@ -157,6 +156,7 @@ __all__ = [
     "CopyToLocal",
     "CopyToPrivate",
     "Derivation",
+    "Dispatch",
     "Dissolve",
     "Distribute",
     "DistributeGuard",
@@ -165,7 +165,6 @@ __all__ = [
     "Epilogue",
     "ExitFlag",
     "Expand",
-    "Few",
     "FinalValue",
     "Fuse",
     "Hoist",
@@ -193,7 +192,6 @@ __all__ = [
     "SeparateFullTiles",
     "Sequentialise",
     "Serpentine",
-    "Settle",
     "Single",
     "SinkTail",
     "Skew",
@@ -206,8 +204,8 @@ __all__ = [
     "Substitute",
     "SwizzleGroups",
     "Unroll",
+    "Variant",
     "Vectorise",
-    "Version",
     "WarpTile",
     "from_json",
     "replay",

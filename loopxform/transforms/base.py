@@ -20,7 +20,8 @@ from loopxform.nearest import did_you_mean
 
 class Step(ABC):
     """One transformation with its parameters. Subclasses are frozen dataclasses whose fields are
-    strings, integers or tuples of strings, so that a step is also a line of text and of JSON."""
+    strings, integers or tuples of strings, so that a step is also a line of text and of JSON
+    (`dispatch`, which holds other steps, is JSON only)."""
 
     verb: ClassVar[str]
     usage: ClassVar[str]
@@ -41,6 +42,13 @@ class Step(ABC):
     @abstractmethod
     def reason(self, fn: Function) -> str:
         """Why the step is legal on `fn` (asked before rewriting)."""
+
+    @classmethod
+    def of_values(cls, kinds: Mapping[str, type[Step]], values: Mapping[str, object]) -> Step:
+        """The step with these parameters, as words or as JSON has them; `kinds` are all steps.
+        Raises UsageError."""
+        del kinds
+        return _build(cls, values)
 
     def __str__(self) -> str:
         return " ".join([self.verb, *_words(self)])
@@ -83,7 +91,7 @@ def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
     required = [f for f in wanted if f.default is MISSING]
     if not len(required) <= len(words) - 1 <= len(wanted):
         raise UsageError(f"'{text}' has the wrong number of words", help=f"usage: {kind.usage}")
-    return _build(kind, {f.name: w for f, w in zip(wanted, words[1:])})
+    return kind.of_values(kinds, {f.name: w for f, w in zip(wanted, words[1:])})
 
 
 def _every(kinds: Mapping[str, type[Step]]) -> str:
@@ -102,7 +110,7 @@ def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
         raise UsageError(
             f"{data['step']} has no parameter {sorted(extra)[0]!r}", help=f"usage: {kind.usage}"
         )
-    return _build(kind, {k: v for k, v in data.items() if k != "step"})
+    return kind.of_values(kinds, {k: v for k, v in data.items() if k != "step"})
 
 
 def _build(kind: type[Step], values: Mapping[str, object]) -> Step:

@@ -80,6 +80,12 @@ class Derivation:
         records = tuple(replace(r, result=with_tiles(r.result, tiles)) for r in self.records)
         return replace(self, start=with_tiles(self.start, tiles), records=records)
 
+    def extended(self, more: Derivation) -> Derivation:
+        """With the steps of a derivation that starts from this one's program, and its tile
+        sizes."""
+        whole = self.with_tiles(dict(more.start.tiles))
+        return replace(whole, records=(*whole.records, *more.records), stage=more.stage)
+
     @property
     def stages(self) -> tuple[tuple[str, tuple[Record, ...]], ...]:
         """Records grouped by consecutive stage title."""

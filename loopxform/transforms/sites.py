@@ -32,6 +32,7 @@ from loopxform.ir.visit import (
     LoopSite,
     at,
     loops,
+    loops_around,
     names,
     replace_at,
     resolve,
@@ -59,6 +60,12 @@ def one_loop(fn: Function, ref: str) -> LoopSite | Obstacle:
     any iteration."""
     found = resolve(fn, ref)
     return ends_early(found[0]) or found[0] if len(found) == 1 else no_such_loop(fn, ref)
+
+
+def is_outermost(fn: Function, site: LoopSite) -> bool:
+    """Whether a loop is over groups, and no other around it is."""
+    around = (*loops_around(fn, site.path), site.loop)
+    return [x for x in around if x.level is not None] == [site.loop]
 
 
 def no_such_loop(fn: Function, ref: str) -> Obstacle:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from c_project import PEDANTIC, assert_same, caller_of, project_of, require_opencl, run_app
+from deriving import every_step
 from harness import assert_runs_agree
 
 from loopxform.codegen import emit
@@ -23,7 +24,7 @@ from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
-from loopxform.transforms import Arrange, Derivation, Few
+from loopxform.transforms import Arrange, Derivation, Dispatch
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource
 
@@ -102,8 +103,7 @@ ALWAYS = ("plain", "pointers", "unsigned", "numbers")
     [pytest.param(n, marks=() if n in ALWAYS else pytest.mark.slow) for n in TEXTS],
 )
 def test_tiles_are_copied_ahead_from_copies(name: str) -> None:
-    steps = [r.step for r in derivation(name).records]
-    assert any(isinstance(s, Arrange) for s in steps)
+    assert any(isinstance(s, Arrange) for s in every_step(derivation(name)))
     ahead = [s for _, s in walk(derivation(name).function.body) if asynchronous(s)]
     # Three shapes, one of them with offsets in 64 bits; a last tile of unsigned ones may be many.
     wanted = {"unsigned": 8, "numbers": 1}
@@ -116,8 +116,10 @@ def test_shapes_that_need_too_many_registers_are_left_out() -> None:
     (fn,) = parse_file("f.c", text=TEXTS["plain"]).unit.functions
     for registers, wanted in ((255, "128x128 96x128 64x128"), (128, "128x128 64x128")):
         done = tile(fn, {}, None, replace(H100, registers=registers)).derivation
-        arranged = [r.step for r in done.records if isinstance(r.step, Few)][-1]
-        assert [x.partition(":")[0] for x in arranged.shapes] == wanted.split()
+        (dispatch,) = (r.step for r in done.records if isinstance(r.step, Dispatch))
+        labels = (v.label.split(", ") for v in dispatch.variants)
+        arranged = dict.fromkeys(x for x, *how in labels if "arranged operands" in how)
+        assert [*arranged][::-1] == wanted.split()
 
 
 def asynchronous(s: object) -> bool:
@@ -171,7 +173,7 @@ def mm(name: str = "mm") -> Function:
 def arranged(fn: Function, limits: Limits = H100, **asked: object) -> bool:
     options = replace(Options(), **asked)  # type: ignore[arg-type]
     done = tile(fn, {}, None, limits, options=options)
-    return any(isinstance(r.step, Arrange) for r in done.derivation.records)
+    return any(isinstance(s, Arrange) for s in every_step(done.derivation))
 
 
 ASKED = (

@@ -11,15 +11,14 @@ from harness import given, program, run_c, run_on_device, simulate_launches, siz
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.model.waves import quickest
+from loopxform.model.tile_shapes import Shape, quickest
 from loopxform.recipes.tile import tile
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
-from loopxform.transforms import Epilogue, Pad, RegisterPipeline, Serpentine
-from loopxform.transforms.mapping.few import Shape
+from loopxform.transforms import Dispatch, Epilogue, Pad, RegisterPipeline, Serpentine, Step
 from loopxform.verify.compare import compare
 
 SEED = 7
@@ -81,20 +80,22 @@ def test_which_shape_is_launched() -> None:
 def test_each_shape_has_what_it_is_fastest_with() -> None:
     """Whole register tiles are walked column by column. What work-items of smaller tiles read they
     read ahead, where they have elements enough to do it; smaller tiles have no epilogue."""
-    done = tile(program("mm"), {}, limits=DEVICE, options=Options(pack=0)).derivation
-    steps = [r.step for r in done.records]
-    rows = {_outer(s.loop): s.rows for s in steps if isinstance(s, Serpentine)}
-    smaller = ["few", *(f"few_{n}" for n in range(2, len(TILES)))]
-    loops = ["i", *(f"i_{x}" for x in smaller)]
-    assert rows == dict(zip(loops, "88422822"))
-    ahead = [_outer(s.loop) for s in steps if isinstance(s, RegisterPipeline)]
-    assert ahead == [f"k_{x}" for x in smaller[:-1]]
-    assert [_outer(s.loop) for s in steps if isinstance(s, Epilogue)] == ["kk"]
-    assert [s.loop for s in steps if isinstance(s, Pad)] == [f"k_{x}_o" for x in smaller]
+    (dispatch,) = (
+        r.step
+        for r in tile(program("mm"), {}, limits=DEVICE, options=Options(pack=0)).derivation.records
+        if isinstance(r.step, Dispatch)
+    )
+    of = {v.label.partition(",")[0]: v.steps for v in dispatch.variants}
+    shapes = ["x".join(map(str, tile)) for tile in TILES]
+    rows = [next(s.rows for s in of[x] if isinstance(s, Serpentine)) for x in shapes]
+    assert "".join(rows) == "88422822"
 
+    def having(kind: type[Step]) -> list[str]:
+        return [x for x in shapes if any(isinstance(s, kind) for s in of[x])]
 
-def _outer(loop: str) -> str:
-    return loop.partition("#")[0]
+    assert having(RegisterPipeline) == shapes[1:-1]
+    assert having(Epilogue) == shapes[:1]
+    assert having(Pad) == shapes[1:]
 
 
 @pytest.mark.slow

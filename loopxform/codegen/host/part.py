@@ -79,12 +79,13 @@ class HostTemporary:
 @record
 class HostKernel:
     """A kernel as the host code launches it: `arguments` are C variables in order, of which those
-    in `changing` are set at each launch. `lines` is its text, `first` the number of the line that
-    it begins with, `program` that of the program which it is built in."""
+    in `changing` are set at each launch. Its text are `count` lines from `first` on (`lines`, where
+    no kernel before has the same), `program` is the number of the program which it is built in."""
 
     name: str
     lines: tuple[str, ...]
     first: int
+    count: int
     program: int
     group_shape: tuple[int, int, int]
     arguments: tuple[str, ...]
@@ -95,16 +96,17 @@ class HostKernel:
 class HostPlan:
     """Everything templates/entry.c.j2, host.c.j2 and host.h.j2 print. `place` is where the part
     stands in the user's file, `shared_lines` stand above its kernels in each program, `keys` tell
-    its programs from others, `control` are the statements around the launches. `conditions` must
-    hold for the launches to mean the loops, `touched` for there to be something to do, `given` for
-    no null pointer to stand for an array of the device; `flags` are those of the temporaries that
-    the control flow reads; `prelude` is what must stand above, where the user's file does not have
-    it. Without `cl_prototype` there is no NAME_cl."""
+    its programs from others, `options` are what each is built with, `control` are the statements
+    around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
+    there to be something to do, `given` for no null pointer to stand for an array of the device;
+    `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
+    above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl."""
 
     name: str
     place: str
     shared_lines: tuple[str, ...]
     keys: tuple[str, ...]
+    options: tuple[str, ...]
     origin: str
     kernels: tuple[HostKernel, ...]
     control: tuple[str, ...]
@@ -168,6 +170,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         place=_place(fn, origin),
         shared_lines=tuple(plan.shared.splitlines()),
         keys=tuple(runtime.key(plan.program(kernels)) for kernels in plan.programs),
+        options=tuple(_options(plan.macros(kernels)) for kernels in plan.programs),
         origin=origin,
         kernels=tuple(_kernels(plan)),
         control=control,
@@ -346,12 +349,20 @@ def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
 def _kernels(plan: Plan) -> Iterator[HostKernel]:
     own = {b.param.name: host_control.device_variable(b.param.name) for b in plan.temporaries}
     programs = {n: p for p, kernels in enumerate(plan.programs) for n in kernels}
-    first = len(plan.shared.splitlines())
+    next_line, firsts = len(plan.shared.splitlines()), dict[str, int]()
     for n, k in enumerate(plan.kernels):
         arguments = tuple(own.get(_name(a), _name(a)) for a in k.arguments)
         changing, lines = tuple(p.name for p in k.changing), tuple(k.text.splitlines())
-        yield HostKernel(k.name, lines, first, programs[n], k.group_shape, arguments, changing)
-        first += len(lines)
+        first = firsts.setdefault(k.text, next_line)
+        text = lines if first == next_line else ()
+        next_line += len(text)
+        shape = k.group_shape
+        yield HostKernel(k.name, text, first, len(lines), programs[n], shape, arguments, changing)
+
+
+def _options(macros: dict[str, int]) -> str:
+    """How a program is built with its macros."""
+    return "".join(f" -D{name}={value}" for name, value in macros.items())
 
 
 def _plain(prototype: str) -> str:

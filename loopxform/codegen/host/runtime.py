@@ -14,11 +14,14 @@ from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 from loopxform.records import record
 
-LAYOUT = 3
+LAYOUT = 4
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
 """Characters that tell one program from others."""
+
+OPTIONS_LENGTH = 4096
+"""Characters that the options of a program have room in, those of the device among them."""
 
 _STATUSES = """
 DEVICE_NOT_FOUND DEVICE_NOT_AVAILABLE COMPILER_NOT_AVAILABLE MEM_OBJECT_ALLOCATION_FAILURE
@@ -44,6 +47,7 @@ class Runtime:
 
     shared: str
     key_length: int
+    options_length: int
     statuses: tuple[str, ...]
     helpers: tuple[str, ...]
 
@@ -52,7 +56,9 @@ def text(version: str) -> str:
     """The runtime in C, once for each file."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(f"CL_{s}" for s in _STATUSES.split())
-    return render.fill("runtime.c.j2", r=Runtime(shared, KEY_LENGTH, statuses, HELPERS))
+    return render.fill(
+        "runtime.c.j2", r=Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS)
+    )
 
 
 def key(source: str) -> str:

@@ -44,6 +44,7 @@ from loopxform.ir.nodes import (
     Param,
     Return,
     Stmt,
+    Tile,
     Un,
     Var,
 )
@@ -54,7 +55,9 @@ from loopxform.ir.visit import (
     map_exprs,
     names,
     reads,
+    stmt_exprs,
     walk,
+    walk_expr,
     writes,
 )
 from loopxform.ir.whiles import condition, end
@@ -267,7 +270,8 @@ class _Reader:
         nest, arrays, rows = self._with_rows(nest)
         changing = (*changing, *rows)
         own = tuple(p for p in changing if p.name not in {q.name for q in self.fn.objects})
-        alone = replace(self.fn, params=(*self.fn.params, *arrays, *own), body=self._body(nest))
+        params, tiles = (*self.fn.params, *arrays, *own), _tiles(self.fn, nest)
+        alone = replace(self.fn, params=params, body=self._body(nest), tiles=tiles)
         known = {p.name for p in alone.objects}
         lost = used - known | (writes((nest,)) & {p.name for p in alone.objects if not p.array})
         if lost:
@@ -302,6 +306,13 @@ class _Reader:
         own = {s.var for _, s in walk((nest,)) if isinstance(s, For)}
         shared = (s for s in self.fn.body if isinstance(s, Decl) and not s.shape)
         return (*(s for s in shared if s.name in own), nest)
+
+
+def _tiles(fn: Function, nest: For) -> tuple[tuple[str, int], ...]:
+    """The tile sizes by name: those of the program, but those of a variant where it has others."""
+    exprs = (e for _, s in walk((nest,)) for e in stmt_exprs(s))
+    used = {x.name: x.value for e in exprs for x in walk_expr(e) if isinstance(x, Tile)}
+    return tuple({**dict(fn.tiles), **used}.items())
 
 
 def _holds_grid(s: Stmt) -> bool:

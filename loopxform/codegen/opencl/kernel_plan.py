@@ -27,9 +27,9 @@ from loopxform.transforms.marks import stale
 
 @record
 class KernelPlan:
-    """One kernel: text, arguments in order, launch shape, memory use. It is launched where `when`
-    holds (None: always). `changing` are the scalars of the host that differ between launches, and
-    `conditions` what must hold of them at each."""
+    """One kernel: text, the macros that it is built with, arguments in order, launch shape, memory
+    use. It is launched where `when` holds (None: always). `changing` are the scalars of the host
+    that differ between launches, and `conditions` what must hold of them at each."""
 
     name: str
     text: str
@@ -40,6 +40,7 @@ class KernelPlan:
     when: Expr | None
     changing: tuple[Param, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    macros: tuple[tuple[str, int], ...] = ()
 
     @property
     def computed(self) -> tuple[Expr, ...]:
@@ -95,7 +96,9 @@ def kernel_plan(
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
     grid = _grid(mapping)
-    return KernelPlan(name, text, fn, mapping, arguments, grid, launch.when, launch.changing)
+    return KernelPlan(
+        name, text, fn, mapping, arguments, grid, launch.when, launch.changing, macros=fn.tiles
+    )
 
 
 def used_objects(fn: Function) -> list[Param]:

@@ -54,7 +54,11 @@ class _Parser(CParser):
 
     def _parse_external_declaration(self) -> list[c_ast.Node]:
         spend()
-        return super()._parse_external_declaration()
+        nodes: list[c_ast.Node] = super()._parse_external_declaration()
+        for n in nodes:
+            if isinstance(n, c_ast.FuncDef) and not isinstance(n.decl.type, c_ast.FuncDecl):
+                self._parse_error("before: {", n.body.coord)
+        return nodes
 
 
 def parse(text: str, places: Places) -> Tree:

@@ -4,7 +4,7 @@ The work-items of a group move vectors from global to local memory, and read wha
 registers from there in vectors too: fewer instructions for the same bytes. Where a work-item reads
 R > W neighbours, the tile is laid out so that the vectors which neighbours read at the same time
 are neighbours in memory. Legal where W divides the length of the rows and the places in them where
-tiles begin and end (`version` asks for it when the program runs): then a vector lies inside the
+tiles begin and end (`assume` it): then a vector lies inside the
 tile, or past the end, and on a multiple of its size in memory. Elements and their order of use are
 the same. (Volkov, "Better performance at lower occupancy", GTC 2010; CLBlast's VWM and VWN.)
 """
@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Copy, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import at, replace_at
@@ -24,6 +25,7 @@ from loopxform.transforms.latency.vectors import (
     VECTOR_BYTES,
     Found,
     copies,
+    divides,
     open_questions,
     unfit,
     widest,
@@ -70,7 +72,7 @@ class Vectorise(Step):
                 f"{expr_text(e)} may not be a multiple of {width}: rows of '{found.copy.source}' "
                 "are not vectors",
                 where,
-                remedy=f"ask for it when the program runs: version LOOP {width}",
+                remedy=f"assume {condition_text(divides(width, e))}",
             )
             for e in asked
         )

@@ -1,4 +1,4 @@
-"""What `vectorise` and `version` share: which copies may move several neighbours at once, and what
+"""What `vectorise` and `pack` share: which copies may move several neighbours at once, and what
 must be known of the sizes for it.
 
 Work-items of a collective copy read W neighbours of a row, which begin at a multiple of W elements

@@ -1,10 +1,9 @@
-"""Offsets in 32 bits: S -> if (M <= INT_MAX / U) S with the offsets of A[M][U] in 32 bits else S.
+"""Offsets in 32 bits: S -> S with the offsets of A[M][U] in 32 bits.
 
 Where an array has so few elements that an int can number them, the place of A[i][k] in memory,
-i*U + k, is computed in 32 bits: a GPU needs several instructions for one in 64. The nest stands
-there twice, under a condition on the sizes and without it, where these are not known; the host asks
-when the program runs. Of a nest in several shapes of tiles, the large ones serve what is left.
-Legal for arrays of which every subscript is proven to lie in the array as it is declared.
+i*U + k, is computed in 32 bits: a GPU needs several instructions for one in 64. Legal for arrays of
+which every subscript is proven to lie in the array as it is declared, where it is known that they
+have so few elements (`assume` it).
 """
 
 from __future__ import annotations
@@ -17,11 +16,12 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import extent
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, If, Param, Stmt
+from loopxform.ir.condition_text import condition_text
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Param, Stmt
+from loopxform.ir.printer import expr_text
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import (
     LoopSite,
-    at,
     loads,
     names,
     replace_at,
@@ -31,13 +31,12 @@ from loopxform.ir.visit import (
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction, positive
-from loopxform.transforms.mapping.shapes import all_shapes, each_nest, is_outermost, largest_shape
-from loopxform.transforms.sites import one_loop, trusted
+from loopxform.transforms.sites import is_outermost, one_loop, trusted
 
 
 @record
 class Index32(Step):
-    """Numbers the elements of arrays in 32 bits in a version of a mapped nest."""
+    """Numbers the elements of arrays in a mapped nest in 32 bits."""
 
     loop: str
 
@@ -50,47 +49,52 @@ class Index32(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        if is_outermost(fn, site) and _arrays(fn, site):
+        where, found = site.loop.origin.loc, _arrays(fn, site) if is_outermost(fn, site) else []
+        if not found:
+            text = f"no array in the loop over '{site.loop.var}' has rows, and subscripts that are "
+            remedy = "declare the array with its rows, A[M][N], and map the loops first"
+            return (Obstacle("LX178", f"{text}proven to lie in it", where, remedy=remedy),)
+        return tuple(
+            Obstacle(
+                "LX178",
+                f"an int may not number the elements of an array: {expr_text(e)} is not known",
+                where,
+                remedy=f"assume {condition_text(e)}",
+            )
+            for e in _open(fn, site, found)
+        )
+
+    def open_questions(self, fn: Function) -> tuple[Expr, ...]:
+        """What must be assumed for the step to be legal."""
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle) or not is_outermost(fn, site):
             return ()
-        text = f"no array in the loop over '{site.loop.var}' has rows, and subscripts that are "
-        remedy = "declare the array with its rows, A[M][N], and map the loops first"
-        where = site.loop.origin.loc
-        return (Obstacle("LX178", f"{text}proven to lie in it", where, remedy=remedy),)
+        return tuple(_open(fn, site, _arrays(fn, site)))
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        path = all_shapes(fn, site.path)
-        nest = at(fn, path)
-        found = tuple(p.name for p in _arrays(fn, site))
+        arrays = tuple(p.name for p in _arrays(fn, site))
         origin = site.loop.origin.then(str(self))
-        made = each_nest(nest, lambda s: replace(s, narrow=found, origin=origin))
-        asked = _asked(fn, site)
-        if not asked:
-            return replace_at(fn, path, (made,))
-        other = largest_shape(nest)
-        choice = If(conjunction(asked), (made,), (other,), choice="sizes", origin=origin)
-        return replace_at(fn, path, (choice,))
+        return replace_at(fn, site.path, (replace(site.loop, narrow=arrays, origin=origin),))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
         text = ", ".join(p.name for p in _arrays(fn, site))
-        where = " where they are few" if _asked(fn, site) else ""
-        return f"the same statements; an int numbers the elements of {text}{where}"
+        return f"the same statements; an int numbers the elements of {text}"
 
 
-def _asked(fn: Function, site: LoopSite) -> list[Expr]:
-    """What the host asks before it takes the narrow version; nothing where all is known."""
+def _open(fn: Function, site: LoopSite, arrays: list[Param]) -> list[Expr]:
+    """What the sizes of the arrays must be, and are not known to be."""
     copies = {p.name for p in _copies(fn)}
-    every = dict.fromkeys(c for p in _arrays(fn, site) if p.name not in copies for c in _few(p))
-    return [c for c in every if not always(fn, site.path, c)]
+    every = dict.fromkeys(c for p in arrays if p.name not in copies for c in _few(p))
+    return [c for c in every if c not in fn.assumes and not always(fn, site.path, c)]
 
 
 def _arrays(fn: Function, site: LoopSite) -> list[Param]:
     """The arrays of at least two dimensions whose subscripts in the nest, in all its shapes, lie in
     them; pointers with as many rows as are touched."""
     known = host_scalars(fn)
-    whole = all_shapes(fn, site.path)
-    inside = [(p, s) for p, s in walk(fn.body) if p[: len(whole)] == whole]
+    inside = [(p, s) for p, s in walk(fn.body) if p[: len(site.path)] == site.path]
     out = []
     for p in (*fn.objects, *_copies(fn)):
         if "." in p.name or len(p.shape) < 2:

@@ -1,17 +1,15 @@
-"""Arranging: S -> if (worth it) { A_t[U, ceil(M/W)*W] = A turned; B_p[U, ceil(N/W)*W] = B; S of A_t
-and B_p } else S.
+"""Arranging: S -> A_t[U, ceil(M/W)*W] = A turned; B_p[U, ceil(N/W)*W] = B; S of A_t and B_p.
 
-The nest stands there twice, once reading copies of arrays that are arranged as its tiles are: a
-tile that has the columns of an array for its rows is filled from a copy whose last two dimensions
-change places, and rows of all copies are multiples of the width, so that vectors can be moved at
-once, and by the device on its own (step `async`). That pays where each element serves many
-iterations of the loops of a perfect nest: `least` of them, `turned` where a copy would be made only
-to turn rows that are vectors as they are. The host asks when the program runs; where it can give
-the nest the array itself in place of a copy (step `pack`), it does.
-Legal where the nest only reads the arrays, and the box that is touched of them is known; of a plain
-pointer its last element must be touched, and the end of its rows. What lies beyond the end of a row
-is never used. (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; seed
-004, "Transposing for Coalesced Memory Access"; Allen and Kennedy, section 5.11.)
+The nest reads copies of arrays that are arranged as its tiles are: a tile that has the columns of
+an array for its rows is filled from a copy whose last two dimensions change places, and rows of all
+copies are multiples of the width, so that vectors can be moved at once, and by the device on its
+own (step `async`). That pays where each element serves many iterations of the loops of a perfect
+nest. Where the host can give the nest the array itself in place of a copy (step `pack`), it does.
+Legal where the nest only reads the arrays, and the box that is touched of them is known, with so
+few elements that an int can number those of the copies (`assume` it); of a plain pointer its last
+element must be touched, and the end of its rows. What lies beyond the end of a row is never used.
+(Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; seed 004, "Transposing
+for Coalesced Memory Access".)
 """
 
 from __future__ import annotations
@@ -20,9 +18,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
+from loopxform.analysis.context import always
 from loopxform.analysis.extent import Extent, NoExtent, explain
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -46,14 +46,12 @@ from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     LoopSite,
-    declared,
     loads,
     loops_around,
     map_exprs,
     names,
     perfect_nest,
     reads,
-    rename,
     replace_at,
     stmt_exprs,
     walk,
@@ -102,18 +100,15 @@ class _Arranged:
 
 @record
 class Arrange(Step):
-    """Gives the nest of `loop` a version that reads copies of `arrays` with rows of multiples of
-    `width`, those called `A:T` turned, where each element serves `least` iterations of a loop of
-    the nest; `turned`, where rows are vectors as they are, and only have to be turned."""
+    """Has the nest of `loop` read copies of `arrays` with rows of multiples of `width`, those
+    called `A:T` turned."""
 
     loop: str
     width: str
-    least: str
-    turned: str
     arrays: tuple[str, ...]
 
     verb: ClassVar[str] = "arrange"
-    usage: ClassVar[str] = "arrange LOOP 2|4|8|16 LEAST TURNED ARRAY[:T],ARRAY[:T],..."
+    usage: ClassVar[str] = "arrange LOOP 2|4|8|16 ARRAY[:T],ARRAY[:T],..."
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
@@ -121,9 +116,6 @@ class Arrange(Step):
             return (site,)
         if self.width not in WIDTHS:
             return (_no(site, f"no vector has {self.width} elements", "use 2, 4, 8 or 16"),)
-        for text in (self.least, self.turned):
-            if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
-                return (_no(site, f"'{text}' is not a number of iterations", "say 1024"),)
         if loops_around(fn, site.path):
             text = f"the loop over '{site.loop.var}' is inside another one"
             return (_no(site, text, "name the outermost loop"),)
@@ -133,7 +125,43 @@ class Arrange(Step):
         if problems := _unmapped(site):
             return problems
         found = [self._arranged(fn, site, x) for x in self.arrays]
-        return tuple(x for x in found if isinstance(x, Obstacle))
+        if problems := tuple(x for x in found if isinstance(x, Obstacle)):
+            return problems
+        return tuple(
+            _no(
+                site,
+                f"an int may not number the elements of a copy: {expr_text(e)} is not known",
+                f"assume {condition_text(e)}",
+            )
+            for e in self.open_questions(fn)
+        )
+
+    def open_questions(self, fn: Function) -> tuple[Expr, ...]:
+        """What must be assumed for the step to be legal: that an int can number the elements of the
+        copies, as far as that is not known."""
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return ()
+        asked = dict.fromkeys(e for a in self._all(fn, site) for e in self._counted(a))
+        return tuple(e for e in asked if e not in fn.assumes and not always(fn, site.path, e))
+
+    def _counted(self, a: _Arranged) -> Iterator[Expr]:
+        *outer, row = a.shape
+        return counted(outer, row, int(self.width))
+
+    def pays(self, fn: Function, least: int, turned: int) -> tuple[Expr, ...]:
+        """When the copies pay: each element serves `least` iterations of the loops of the nest,
+        `turned` where rows are vectors as they are, and only have to be turned."""
+        asked: list[Expr] = []
+        for a in self._all(fn, trusted(one_loop(fn, self.loop))):
+            odd = Bin(
+                "!=", Bin("%", a.param.shape[-1] or Const(1), Const(int(self.width))), Const(0)
+            )
+            for e in a.again:
+                asked.append(Bin(">=", e, Const(least)))
+                if a.turned:
+                    asked.append(Bin("||", odd, Bin(">=", e, Const(turned))))
+        return tuple(dict.fromkeys(asked))
 
     def _arranged(self, fn: Function, site: LoopSite, text: str) -> _Arranged | Obstacle:
         name, turned = _split(text)
@@ -186,16 +214,8 @@ class Arrange(Step):
             target, a = copies[e.array]
             return replace(e, array=target, index=a.turn(e.index))
 
-        inside = (s for _, s in walk((site.loop,)) if isinstance(s, For))
-        new: dict[str, str] = {}
-        for name in dict.fromkeys([*(s.var for s in inside), *declared((site.loop,))]):
-            now = replace(fn, body=(*fn.body, *before))
-            taken = replace(now, body=(*now.body, *rename((site.loop,), new)))
-            new[name] = fresh(taken, f"{name}_at")
-        other = rename(map_exprs((site.loop,), redirected), new)
-        cond = conjunction(list(dict.fromkeys(self._asked(found))))
-        versions = If(cond, (*before, *other), (site.loop,), choice="sizes", origin=origin)
-        return replace_at(fn, site.path, (versions,))
+        nest = map_exprs((replace(site.loop, origin=origin),), redirected)
+        return replace_at(fn, site.path, (*before, *nest))
 
     def _copied(self, fn: Function, a: _Arranged, target: str) -> Iterator[Stmt]:
         """The declaration of the copy and the nest that makes it."""
@@ -215,25 +235,10 @@ class Arrange(Step):
         when = touched(a.box)
         yield If(conjunction(when), (copy,), origin=origin) if when else copy
 
-    def _asked(self, found: list[_Arranged]) -> Iterator[Expr]:
-        """Whether the copies pay, and an int can number their elements."""
-        width = int(self.width)
-        for a in found:
-            odd = Bin("!=", Bin("%", a.param.shape[-1] or Const(1), Const(width)), Const(0))
-            for e in a.again:
-                yield Bin(">=", e, Const(int(self.least)))
-                if a.turned:
-                    many = Bin(">=", e, Const(int(self.turned)))
-                    yield Bin("||", odd, many)
-            *outer, row = a.shape
-            yield from counted(outer, row, width)
-
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
-        found = self._all(fn, site)
-        text = ", ".join(a.param.name for a in found)
-        cond = expr_text(conjunction(list(dict.fromkeys(self._asked(found)))))
-        return f"{text} is only read, or not copied; where {cond}"
+        text = ", ".join(a.param.name for a in self._all(fn, site))
+        return f"{text} is only read, or not copied"
 
 
 def _split(text: str) -> tuple[str, bool]:
@@ -242,7 +247,7 @@ def _split(text: str) -> tuple[str, bool]:
 
 
 def _unmapped(site: LoopSite) -> tuple[Obstacle, ...]:
-    """What keeps a nest from standing there twice, in loops whose iterations can be counted."""
+    """What keeps the iterations of a nest from being counted."""
     for n, loop in enumerate(perfect_nest(site.loop)):
         inner = LoopSite((*site.path, *[0] * n), loop)
         if problems := (*ascending(inner), *fixed_header(inner)):

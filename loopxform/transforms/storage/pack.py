@@ -1,15 +1,14 @@
-"""Packing: S -> if (worth it) { A_p[M, ceil(U/W)*W] = A, the rest of each row 0; S of A_p } else S.
+"""Packing: S -> A_p[M, ceil(U/W)*W] = A, the rest of each row 0; S of A_p.
 
 Rows whose length the width of a vector does not divide begin where no vector may. The tiles of a
-nest are filled from a copy with longer rows instead, in a version of the nest for sizes with which
-every element of the copy is read often: for at least `least` iterations of a loop over groups.
-Where the rows are vectors as they are, the copy would be the array itself: the host passes that in
-place of it, and copies nothing.
-Legal where the nest only reads the array, and the box that is touched of it is known; of a plain
-pointer its last element must be touched, and the end of its rows. What lies beyond the end of a row
-is the padding of the tiles, where they have any: they must end where the rows do; else it is never
-used. (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; CLBlast's padded
-copies.)
+nest are filled from a copy with longer rows instead, which pays for sizes with which every element
+of the copy is read often. Where the rows are vectors as they are, the copy would be the array
+itself: the host passes that in place of it, and copies nothing.
+Legal where the nest only reads the array, and the box that is touched of it is known, with so few
+elements that an int can number those of the copy (`assume` it); of a plain pointer its last element
+must be touched, and the end of its rows. What lies beyond the end of a row is the padding of the
+tiles, where they have any: they must end where the rows do; else it is never used. (Goto and van de
+Geijn, "Anatomy of high-performance matrix multiplication"; CLBlast's padded copies.)
 """
 
 from __future__ import annotations
@@ -19,9 +18,11 @@ from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
+from loopxform.analysis.context import always
 from loopxform.analysis.extent import Extent, explain
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -41,7 +42,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.types import Space
+from loopxform.ir.types import FLOAT, Space
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
@@ -65,8 +66,7 @@ from loopxform.transforms.latency.vectors import (
     unfit,
     widest,
 )
-from loopxform.transforms.mapping.shapes import all_shapes, each_nest, is_outermost
-from loopxform.transforms.sites import one_loop, trusted
+from loopxform.transforms.sites import is_outermost, one_loop, trusted
 from loopxform.transforms.storage.copied import (
     COUNTERS,
     copy_nest,
@@ -92,15 +92,13 @@ class _Packed:
 
 @record
 class Pack(Step):
-    """Gives a mapped nest a version that fills its tiles from copies whose rows are multiples of
-    `width`, where that pays: each is read for `least` iterations of a loop over groups."""
+    """Fills the tiles of a mapped nest from copies whose rows are multiples of `width`."""
 
     loop: str
     width: str
-    least: str
 
     verb: ClassVar[str] = "pack"
-    usage: ClassVar[str] = "pack LOOP 2|4|8|16 LEAST"
+    usage: ClassVar[str] = "pack LOOP 2|4|8|16"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
@@ -108,10 +106,17 @@ class Pack(Step):
             return (site,)
         if self.width not in WIDTHS:
             return (_no(site, f"no vector has {self.width} elements", "use 2, 4, 8 or 16"),)
-        if not (self.least.isascii() and self.least.isdecimal() and 0 < len(self.least) < 10):
-            return (_no(site, f"'{self.least}' is not a number of iterations", "say 1024"),)
-        if self._packed(fn, site):
-            return ()
+        found = self._packed(fn, site)
+        if found:
+            return tuple(
+                Obstacle(
+                    "LX194",
+                    f"an int may not number the elements of a copy: {expr_text(e)} is not known",
+                    site.loop.origin.loc,
+                    remedy=f"assume {condition_text(e)}",
+                )
+                for e in self._open(fn, site, found)
+            )
         text = f"no tile in the loop over '{site.loop.var}' needs a copy of its array to be filled "
         remedy = (
             "map the loops and stage an array first, which the nest only reads, in rows whose "
@@ -123,7 +128,7 @@ class Pack(Step):
         """The arrays that a copy makes fit for vectors."""
         if not is_outermost(fn, site):
             return ()
-        known, width, path = host_scalars(fn), int(self.width), all_shapes(fn, site.path)
+        known, width, path = host_scalars(fn), int(self.width), site.path
         tiles = [f for f in copies(fn) if f.path[: len(path)] == path and f.copy.collective]
         nest = at(fn, path)
         written = writes((nest,))
@@ -145,14 +150,13 @@ class Pack(Step):
             again = tuple(dict.fromkeys(_again(fn, own)))
             whole = not param.flat or (box.corner and box.upper[-1] == rows[-1])
             if sizes <= known and again and whole and all(names(e) <= known for e in again):
-                rest = next((pad for pad, _ in padded), Const(0))
+                zero = Const(0.0, FLOAT) if param.type.is_float else Const(0)
+                rest = next((pad for pad, _ in padded), zero)
                 out.append(_Packed(param, box, rows[-1], again, rest))
         return tuple(out)
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        path = all_shapes(fn, site.path)
-        nest = at(fn, path)
         found = self._packed(fn, site)
         origin = site.loop.origin.then(str(self))
         before: list[Stmt] = []
@@ -162,11 +166,37 @@ class Pack(Step):
             new[name] = fresh(replace(fn, body=(*fn.body, *before)), f"{name}_p")
             before += self._copied(replace(fn, body=(*fn.body, *before)), p, new[name])
         before.sort(key=lambda s: not isinstance(s, Decl))
-        few = tuple(new.values())
-        other = each_nest(nest, lambda s: replace(s, narrow=(*s.narrow, *few), origin=origin))
-        body = map_body((other,), lambda s: (self._from(s, new),))
-        versions = If(self._cond(found), (*before, *body), (nest,), choice="sizes", origin=origin)
-        return replace_at(fn, path, (versions,))
+        copied = tuple(new.values())
+        nest = replace(site.loop, narrow=(*site.loop.narrow, *copied), origin=origin)
+        body = map_body((nest,), lambda s: (self._from(s, new),))
+        return replace_at(fn, site.path, (*before, *body))
+
+    def open_questions(self, fn: Function) -> tuple[Expr, ...]:
+        """What must be assumed for the step to be legal."""
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return ()
+        return tuple(self._open(fn, site, self._packed(fn, site)))
+
+    def _open(self, fn: Function, site: LoopSite, found: tuple[_Packed, ...]) -> list[Expr]:
+        """That an int can number the elements of the copies, as far as that is not known."""
+        asked = dict.fromkeys(e for p in found for e in self._counted(p))
+        return [e for e in asked if e not in fn.assumes and not always(fn, site.path, e)]
+
+    def _counted(self, p: _Packed) -> Iterator[Expr]:
+        rows = [d for d in p.param.shape[1:-1] if d is not None]
+        return counted((p.box.upper[0], *rows), p.row, int(self.width))
+
+    def pays(self, fn: Function, least: int) -> tuple[Expr, ...]:
+        """When the copies pay: each serves `least` iterations of the loops over groups that read
+        the same of it, or is not made."""
+        asked: list[Expr] = []
+        for p in self._packed(fn, trusted(one_loop(fn, self.loop))):
+            often: Expr = divides(int(self.width), p.row)
+            for e in p.again:
+                often = Bin("||", often, Bin(">=", e, Const(least)))
+            asked.append(often)
+        return tuple(dict.fromkeys(asked))
 
     def _copied(self, fn: Function, p: _Packed, target: str) -> Iterator[Stmt]:
         """The declaration of the copy and the nest that makes it."""
@@ -196,22 +226,10 @@ class Pack(Step):
         slices = (*s.slices[:-1], replace(last, limit=limit))
         return replace(s, source=new[s.source], slices=slices)
 
-    def _cond(self, found: tuple[_Packed, ...]) -> Expr:
-        """Whether the copies pay, and an int can number their elements."""
-        asked: list[Expr] = []
-        for p in found:
-            pays: Expr = divides(int(self.width), p.row)
-            for e in p.again:
-                pays = Bin("||", pays, Bin(">=", e, Const(int(self.least))))
-            rows = [d for d in p.param.shape[1:-1] if d is not None]
-            asked += [pays, *counted((p.box.upper[0], *rows), p.row, int(self.width))]
-        return conjunction(list(dict.fromkeys(asked)))
-
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
-        found = self._packed(fn, site)
-        text = ", ".join(p.param.name for p in found)
-        return f"{text} is only read, or not copied; where {expr_text(self._cond(found))}"
+        text = ", ".join(p.param.name for p in self._packed(fn, site))
+        return f"{text} is only read, or not copied"
 
 
 def _padded(found: list[Found]) -> set[tuple[Expr, Expr]]:
@@ -240,9 +258,7 @@ def _box(fn: Function, name: str, found: list[Found], known: frozenset[str]) -> 
         return whole
     ends = [{s.limit for s in slices} - {None} for slices in zip(*(f.copy.slices for f in found))]
     upper = [e for limits in ends if len(limits) == 1 for e in limits if e is not None]
-    # Of a nest in several shapes, the last tells: all of them touch the same.
-    nest = loops_around(fn, found[-1].path)[0]
-    reached = [_reached(fn, f, known) for f in found if loops_around(fn, f.path)[0] is nest]
+    reached = [_reached(fn, f, known) for f in found]
     conds = [c for c in reached if c is not None]
     if len(upper) < len(ends) or len(conds) < len(reached):
         return None
@@ -256,7 +272,7 @@ def _reached(fn: Function, found: Found, known: frozenset[str]) -> Expr | None:
     for s in enclosing(fn, found.path)[:-1]:
         if isinstance(s, For):
             out.append(Bin("<", s.lo, s.hi))
-        elif not (isinstance(s, If) and s.choice):
+        else:
             return None
     return conjunction(out) if all(names(c) <= known for c in out) else None
 

@@ -102,6 +102,16 @@ def test_a_broken_function_leaves_the_others(bad: str, message: str) -> None:
         assert text.splitlines()[loc.line - 1].startswith("void good")
 
 
+@pytest.mark.parametrize("bad", ["bad { return; }\n", "int bad { n = 1; }\n"])
+def test_a_body_without_parameters_is_no_function(bad: str) -> None:
+    for text in (f"int n;\n{bad}{GOOD}", f"{GOOD}{bad}", bad):
+        try:
+            (problem,) = parsed(text).problems
+        except InputError as e:
+            problem = e
+        assert problem.message == "syntax error before '{'"
+
+
 def test_several_broken_declarations() -> None:
     out = parsed("int a = ;\nfp b;\n" + GOOD + "int c = ?;\n")
     assert len(out.problems) == 3

@@ -9,10 +9,10 @@ import pytest
 import loopxform as lx
 from loopxform.ir.nodes import If
 from loopxform.ir.visit import walk
+from loopxform.model.tile_shapes import MOST_TIME, Shape
 from loopxform.model.waves import LARGEST, Tiling, timed
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
-from loopxform.transforms.mapping.few import MOST_TIME, Shape
 
 H100 = PROFILES["h100"]
 KEPT = ((16, 8, 8), (8, 8, 8), (8, 12, 6), (8, 6, 6), (8, 10, 4), (8, 8, 4), (8, 6, 4), (8, 4, 4))

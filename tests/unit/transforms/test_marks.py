@@ -41,7 +41,6 @@ STALE = {
 STANDING = {
     "renamed": (ROWS, *DEALT, "rename qq zz"),
     "renamed-element": (ROWS, *DEALT, "rename q zz"),
-    "with-few": (ROWS, *DEALT, "few p 4 4:1000,2:600"),
     "renamed-row": (PLANES, *BACK, "rename i ii"),
 }
 

@@ -1,0 +1,73 @@
+"""Kernels that differ in numbers alone: one text, from which macros give each of them back."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from loopxform.codegen.opencl.families import families, named
+
+KERNEL = """__kernel __attribute__((reqd_work_group_size(Tx, {a}, 1)))
+void k(const int M,
+       __global float *restrict C)
+{{
+  float acc[{b}][{c}];
+  #pragma unroll {d}
+  for (int i = 0; i < {b}; ++i)
+    acc[i][{a}] = 0.5f * {b}.0f + C[i * {c} + 4] + LX_VECTOR(float4, 4, &C[{c}]);
+  LX_ARRIVED({e});
+}}
+"""
+
+
+def text(a: int, b: int, c: int, d: int = 4, e: int = 0) -> str:
+    return KERNEL.format(a=a, b=b, c=c, d=d, e=e)
+
+
+def expanded(text: str, macros: tuple[tuple[str, int], ...]) -> str:
+    """What the preprocessor makes of it."""
+    for name, value in macros:
+        text = re.sub(rf"\b{name}\b", str(value), text)
+    return text
+
+
+def test_numbers_that_differ_alike_are_one_macro() -> None:
+    texts = [text(8, 4, 6), text(16, 4, 12)]
+    (family,) = families(texts, [(), ()])
+    assert [dict(macros) for _, macros in family.members] == [
+        {"LX_1": 8, "LX_2": 6},
+        {"LX_1": 16, "LX_2": 12},
+    ]
+    assert [expanded(family.text, macros) for _, macros in family.members] == texts
+
+
+def test_a_tile_size_has_its_name() -> None:
+    texts = [text(8, 4, 6), text(16, 4, 6)]
+    (family,) = families(texts, [(("Ty", 8),), (("Ty", 16),)])
+    assert [macros for _, macros in family.members] == [(("Ty", 8),), (("Ty", 16),)]
+    assert "reqd_work_group_size(Tx, Ty, 1)" in family.text
+
+
+@pytest.mark.parametrize("other", [{"d": 8}, {"e": 1}, {"b": 5}])
+def test_what_no_macro_can_stand_for_keeps_texts_apart(other: dict[str, int]) -> None:
+    """Directives, what macros paste or make strings of, parts of other tokens."""
+    sizes = {"a": 8, "b": 4, "c": 6}
+    assert len(families([text(**sizes), text(**(sizes | other))], [(), ()])) == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_member_is_given_back(seed: int) -> None:
+    rng = random.Random(seed)
+    texts = [text(*(rng.choice([2, 4, 8]) for _ in range(3)), rng.choice([1, 2])) for _ in range(9)]
+    made = families(texts, [()] * len(texts))
+    back = {n: expanded(f.text, macros) for f in made for n, macros in f.members}
+    assert [back[n] for n in range(len(texts))] == texts, seed
+    assert len(made) < len(texts)
+
+
+def test_a_kernel_with_another_name() -> None:
+    head = named(text(8, 4, 6), "lx_other").splitlines()
+    assert head[1:3] == ["void lx_other(const int M,", "              __global float *restrict C)"]
+    assert named(named(text(8, 4, 6), "lx_other"), "k") == text(8, 4, 6)
