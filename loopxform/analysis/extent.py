@@ -36,8 +36,8 @@ from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Stmt
-from loopxform.ir.visit import map_body, walk, walk_expr
+from loopxform.ir.nodes import Bin, Const, Expr, Function
+from loopxform.ir.visit import walk_expr
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -104,23 +104,6 @@ def with_plain_assumptions(fn: Function) -> Function:
     return fn if assumes == fn.assumes else replace(fn, assumes=assumes)
 
 
-def one_version(fn: Function) -> Function:
-    """Of versions of a nest between which the host chooses, one: they touch the same. One that is
-    not mapped yet tells more."""
-
-    def chosen(s: Stmt) -> tuple[Stmt, ...]:
-        if not (isinstance(s, If) and s.choice):
-            return (s,)
-        return min((s.then, s.orelse), key=_is_mapped)
-
-    choices = any(isinstance(s, If) and s.choice for _, s in walk(fn.body))
-    return replace(fn, body=map_body(fn.body, chosen)) if choices else fn
-
-
-def _is_mapped(body: tuple[Stmt, ...]) -> bool:
-    return any(isinstance(s, For) and s.level is not None for _, s in walk(body))
-
-
 def _is_remainder(e: Expr) -> bool:
     return isinstance(e, Bin) and e.op == "%"
 
@@ -131,7 +114,7 @@ class _Search:
     def __init__(
         self, fn: Function, array: str, others: Sequence[str] = (), rank: int | None = None
     ) -> None:
-        fn = one_version(with_plain_assumptions(fn))
+        fn = with_plain_assumptions(fn)
         self.fn, self.array, self.arrays = fn, array, {array, *others}
         declared = next((len(p.shape) for p in fn.objects if p.name == array), 0)
         self.rank = declared if rank is None else rank
@@ -164,8 +147,8 @@ class _Search:
                     continue
                 rows = (subscripts[: self.rank] for subscripts, _ in access.cases)
                 affine = all(x is not None for subscripts in rows for x in subscripts)
-                for part in self._parts(instance, access):
-                    if access.exact and instance.exact:
+                for part, sure in self._parts(instance, access):
+                    if sure and access.exact and instance.exact:
                         certain.setdefault(_key(part), part)
                     else:
                         possible.append((part, ON_DATA if affine else NOT_AFFINE, instance.loc))
@@ -202,13 +185,17 @@ class _Search:
             out += [at_least({name: 1}, {}), at_least(found[0][0], {name: 1}, 1)]
         return tuple(out)
 
-    def _parts(self, instance: Instance, access: Access) -> Iterator[Conj]:
-        """The elements an access touches, or may touch."""
+    def _parts(self, instance: Instance, access: Access) -> Iterator[tuple[Conj, bool]]:
+        """The elements an access touches, or may touch, and whether it touches them for certain:
+        what the function computes before (`use = mode == 9`) has one value, not any."""
+        iterating = frozenset(x.var for x in instance.loops) | self.keep
         for domain in instance.domain:
             for subscripts, when in access.cases:
-                left = eliminate((*self._element(subscripts), *domain, *when), self.keep)
+                whole = (*self._element(subscripts), *domain, *when)
+                left = eliminate(whole, self.keep)
                 if left is not None:
-                    yield left
+                    names = conj_names(whole) - iterating
+                    yield left, all(name.startswith("$") for name in names)
 
     def _element(self, subscripts: Sequence[Lin | None]) -> Conj:
         named = zip(self.index, subscripts)

@@ -26,6 +26,10 @@ OPERATIONS = 1_000_000
 """Those of a second, at least: a question gets no more than the time that is left."""
 
 
+MOST_DIMENSIONS = 40
+"""Dimensions and parameters of a set: with more of them single operations of isl take seconds."""
+
+
 class TooHard(Exception):
     """isl exceeded the number of operations a question may cost."""
 
@@ -98,6 +102,8 @@ def relation(
 
 def _texts(dnf: Dnf, dims: Sequence[str], params: Sequence[str]) -> tuple[str, list[str], str]:
     """For isl: the parameters in front, the names of the dimensions, the formula."""
+    if len(dims) + len(params) > MOST_DIMENSIONS:
+        raise TooHard(f"{len(dims) + len(params)} dimensions")
     index = {name: f"d{n}" for n, name in enumerate(dims)}
     index |= {name: f"p{n}" for n, name in enumerate(params)}
     head = f"[{', '.join(index[p] for p in params)}] -> " if params else ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from loopxform.budget import spend
 from loopxform.errors import TransformError
 from loopxform.ir import wellformed
 from loopxform.ir.nodes import Function, Load
@@ -55,7 +56,8 @@ class Derivation:
 
     def then(self, step: Step) -> Derivation:
         """Checks and applies one step. Raises TransformError with every obstacle; `self` stays
-        as it was."""
+        as it was. Heeds the budget in force."""
+        spend()
         before = self.function
         obstacles = step.check(before)
         if obstacles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopxform.budget import spend
 from loopxform.codegen import cexpr, render, structs
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.host.guards import Condition
@@ -73,6 +74,7 @@ def kernel_plan(
 ) -> KernelPlan:
     """One kernel; names in `taken` mean something else in its file, those in `fixed` are constants
     there."""
+    spend()
     fn = launch.function
     for obstacle in stale(fn):
         raise EmitError(obstacle.message, loc=obstacle.loc, help=obstacle.remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 
 from pycparser import c_ast
@@ -79,11 +80,11 @@ def _character(text: str) -> int | None:
 
 
 def _real(text: str, t: Scalar) -> Const:
-    digits = text.rstrip("fF") if t is FLOAT and "x" not in text.lower() else text
-    if "x" in text.lower():
-        value = float.fromhex(text.rstrip("fF") if t is FLOAT else text)
-    else:
-        value = float(digits)
+    digits = text.rstrip("fF") if t is FLOAT else text
+    try:
+        value = float.fromhex(digits) if "x" in text.lower() else float(digits)
+    except OverflowError:  # as decimal digits have it
+        value = math.inf
     if t is FLOAT:
         value = _single(value)
     return Const(value, t, text)

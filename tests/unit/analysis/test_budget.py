@@ -231,3 +231,18 @@ def test_a_file_is_judged_in_any_order() -> None:
             report = checked(file)
         answers.add(tuple(sorted((f.name, f.loops[0].parallel) for f in report)))
     assert answers == {(("easy", "yes"), ("hard", "unknown"), ("sum", "reduction"))}
+
+
+def test_steps_heed_the_limits() -> None:
+    (routine,) = lx.loads(FUNCTIONS[0])
+    with within(Budget.of(0)), pytest.raises(Exhausted):
+        routine.apply("parallelise i")
+
+
+@pytest.mark.parametrize("dimensions", [60, 150])
+def test_arrays_of_many_dimensions_take_no_time(dimensions: int) -> None:
+    shape, index = "[2]" * dimensions, "[i]" * dimensions
+    text = f"void f(int n, float a{shape}) {{ for (int i = 0; i < n; i++) a{index} = 1; }}"
+    began = time.process_time()
+    assert "lx_f" in lx.loads(text)["f"].tile().kernel
+    assert time.process_time() - began < 10

@@ -54,8 +54,9 @@ def test_two_sizes() -> None:
 
 def test_scalars_that_the_function_sets_say_nothing() -> None:
     """The host computes sizes from what the caller gave."""
+    decides = "a condition on data, or a bound that is not affine, decides"
     set_first = s("m = n * n"), loop("i", 0, "m", s("p[i] = 0"))
-    assert why(fn("n, m, p[]", *set_first), "p") == "where it ends is too hard to tell"
+    assert why(fn("n, m, p[]", *set_first), "p") == decides
     known = s("m = n - 1"), loop("i", 0, "m", s("p[i] = 0"))
     assert text(fn("n, m, p[]", *known), "p")[0] == ["n - 1"]
 
@@ -130,6 +131,16 @@ def test_what_may_be_touched_counts_where_it_is_touched_anyway(
     (fn,) = parse_file("t.c", text=text).unit.functions
     found = extent(fn, "a")
     assert (found and expr_text(found.upper[0])) == upper
+
+
+@pytest.mark.parametrize("flag", ["m > 1", "m * m", "m > 1 && n > 2"])
+@pytest.mark.parametrize("statement", ["if (flag) b[i] = a[i];", "b[i] = flag ? a[i] : 2;"])
+def test_what_a_flag_guards_may_not_be_touched(flag: str, statement: str) -> None:
+    """The flag has one value, which only a run tells: not every value that it could have."""
+    body = f"int flag = {flag}; for (int i = 0; i < n; i++) {{ {statement} }}"
+    text = f"void f(int n, int m, float *a, float *b) {{ {body} }}"
+    (fn,) = parse_file("t.c", text=text).unit.functions
+    assert why(fn, "a") == "a condition on data, or a bound that is not affine, decides"
 
 
 DECLARED = {

@@ -305,3 +305,13 @@ def test_rows_of_unknown_length_in_an_array_of_the_file_are_not_modelled(size: s
     assert [o.reason for o in opaques(f)] == ["the size of 'u' is not modelled"]
     assert [v.parallel for v in judge(f)] == ["unknown"]
     assert [v.parallel for v in judge(g)] == ["yes"]
+
+
+def test_literals_beyond_a_double() -> None:
+    """They are infinite, as compilers have them."""
+    text = "void f(double *a) { a[0] = 0x1p1024; a[1] = 1e999; a[2] = 0x1p-2000; }"
+    (fn,) = parsed(text).unit.functions
+    values = [
+        s.value.value for s in fn.body if isinstance(s, Assign) and isinstance(s.value, Const)
+    ]
+    assert values == [float("inf"), float("inf"), 0.0]
