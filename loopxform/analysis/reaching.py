@@ -10,12 +10,14 @@ the scalar, at a declaration, and at whatever is not affine or may have changed 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from loopxform.analysis.cases import Cases
 from loopxform.analysis.formula import MAX_CASES, Scope, Translator
 from loopxform.analysis.linear import plus
 from loopxform.ir.affine import value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Opaque, Select, Stmt, Var
 from loopxform.ir.visit import Path, along, walk
 
@@ -130,13 +132,24 @@ class _Walk:
 
 def _changes(s: Stmt, name: str) -> bool:
     """Whether a statement, or one inside it, may give the scalar another value."""
-    return any(
-        (isinstance(x, Assign) and x.target == Var(name))
-        or (isinstance(x, Decl) and x.name == name)
-        or (isinstance(x, For) and x.var == name)
-        or (isinstance(x, Opaque) and name not in x.keeps)
-        for _, x in walk((s,))
-    )
+    changed, kept = _changed(s)
+    return name in changed or any(name not in keeps for keeps in kept)
+
+
+@remembered(4096)
+def _changed(s: Stmt) -> tuple[frozenset[str], tuple[Collection[str], ...]]:
+    """The scalars that a statement sets, and for what is not modelled in it those that this
+    keeps."""
+    changed, kept = set[str](), list[Collection[str]]()
+    for _, x in walk((s,)):
+        match x:
+            case Assign(Var(name)) | Decl(name) | For(name):
+                changed.add(name)
+            case Opaque():
+                kept.append(x.keeps)
+            case _:
+                pass
+    return frozenset(changed), tuple(kept)
 
 
 def _sum(a: Cases | None, b: Cases | None, sign: int) -> Cases | None:

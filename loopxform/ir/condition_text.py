@@ -6,7 +6,7 @@ Read by Python's own parser, whose operators bind as those of C do, once `&&` an
 from __future__ import annotations
 
 import ast
-from functools import reduce
+from functools import lru_cache, reduce
 
 from loopxform.ir.nodes import Bin, Const, Expr, Var
 from loopxform.ir.printer import expr_text
@@ -25,6 +25,7 @@ def condition_text(e: Expr) -> str:
     return expr_text(e).replace(" ", "")
 
 
+@lru_cache(maxsize=1024)
 def condition(text: str) -> Expr:
     """The condition that a text means: comparisons of integers, joined. Raises ValueError."""
     try:

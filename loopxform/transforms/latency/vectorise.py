@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.condition_text import condition_text
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Copy, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import at, replace_at
@@ -58,9 +59,9 @@ class Vectorise(Step):
             return (Obstacle("LX175", text, fn.origin.loc, remedy=remedy),)
         if self._legal(fn):
             return ()
-        return tuple(dict.fromkeys(o for f in found for o in self._obstacles(fn, f)))
+        return tuple(dict.fromkeys(o for _, obstacles in _judged(fn, self) for o in obstacles))
 
-    def _obstacles(self, fn: Function, found: Found) -> tuple[Obstacle, ...]:
+    def obstacles(self, fn: Function, found: Found) -> tuple[Obstacle, ...]:
         width, where = int(self.width), found.copy.origin.loc
         reason = unfit(fn, found, width)
         if reason:
@@ -79,7 +80,7 @@ class Vectorise(Step):
 
     def _legal(self, fn: Function) -> tuple[Found, ...]:
         """The copies that may move vectors."""
-        return tuple(f for f in copies(fn, self.tile) if not self._obstacles(fn, f))
+        return tuple(f for f, obstacles in _judged(fn, self) if not obstacles)
 
     def rewrite(self, fn: Function) -> Function:
         for f in self._legal(fn):
@@ -92,3 +93,9 @@ class Vectorise(Step):
     def reason(self, fn: Function) -> str:
         found = len(self._legal(fn))
         return f"{self.width} divides rows, and where tiles begin and end in them ({found} copies)"
+
+
+@remembered(8)
+def _judged(fn: Function, step: Vectorise) -> tuple[tuple[Found, tuple[Obstacle, ...]], ...]:
+    """The copies of the tile, with what keeps each from moving vectors."""
+    return tuple((f, step.obstacles(fn, f)) for f in copies(fn, step.tile))

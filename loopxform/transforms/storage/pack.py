@@ -23,6 +23,7 @@ from loopxform.analysis.extent import Extent, explain
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.condition_text import condition_text
+from loopxform.ir.memo import remembered
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -46,6 +47,7 @@ from loopxform.ir.types import FLOAT, Space
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
+    Path,
     at,
     enclosing,
     loops_around,
@@ -126,6 +128,10 @@ class Pack(Step):
 
     def _packed(self, fn: Function, site: LoopSite) -> tuple[_Packed, ...]:
         """The arrays that a copy makes fit for vectors."""
+        return _packed(fn, self, site.path)
+
+    def packed(self, fn: Function, site: LoopSite) -> tuple[_Packed, ...]:
+        """The same, not remembered."""
         if not is_outermost(fn, site):
             return ()
         known, width, path = host_scalars(fn), int(self.width), site.path
@@ -230,6 +236,13 @@ class Pack(Step):
         site = trusted(one_loop(fn, self.loop))
         text = ", ".join(p.param.name for p in self._packed(fn, site))
         return f"{text} is only read, or not copied"
+
+
+@remembered(8)
+def _packed(fn: Function, step: Pack, path: Path) -> tuple[_Packed, ...]:
+    loop = at(fn, path)
+    assert isinstance(loop, For)
+    return step.packed(fn, LoopSite(path, loop))
 
 
 def _padded(found: list[Found]) -> set[tuple[Expr, Expr]]:
