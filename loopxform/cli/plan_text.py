@@ -60,9 +60,10 @@ def _variants(done: TiledRoutine) -> Iterator[str]:
     for r in done.derivation.records:
         if isinstance(r.step, Dispatch):
             yield f"  variants of {r.step.loop}: the host takes the first whose guard holds"
-            width = max(len(v.label) for v in r.step.variants)
-            for n, v in enumerate(r.step.variants, 1):
-                yield f"    {n:>2} {v.label:<{width}}  {v.about or 'what is left'}"
+            rows = [(v.label, v.cost, v.about or "what is left") for v in r.step.variants]
+            widths = [max(len(row[n]) for row in rows) for n in range(2)]
+            for n, (label, cost, about) in enumerate(rows, 1):
+                yield f"    {n:>2} {label:<{widths[0]}}  {cost:<{widths[1]}}  {about}"
 
 
 def _rates(done: TiledRoutine) -> Iterator[str]:

@@ -36,6 +36,11 @@ class Shape:
     time: int
     start: int = 0
 
+    @property
+    def cost(self) -> str:
+        """The times in words."""
+        return f"{self.time} a wave" + (f", {self.start} to start" if self.start else "")
+
     def tiles(self, trips: Sequence[int]) -> int:
         """How many there are."""
         return prod(-(-n // t) for n, t in zip(trips, self.sizes))

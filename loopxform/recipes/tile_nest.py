@@ -185,7 +185,7 @@ def _in_shapes(
             when = [()]
     except (TransformError, LimitError, UnsupportedC):
         return None
-    drafts = [Draft(t.label, d.derivation, d.group) for d, t in zip(rows, found)]
+    drafts = [Draft(t.label, d.derivation, d.group, cost=t.shape.cost) for d, t in zip(rows, found)]
     derivation = dispatched(nest, [*arranged, *variants(drafts, options, when)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
 
@@ -206,7 +206,7 @@ def _arranged(nest: Nest, found: Arrangement, limits: Limits, asked: Options) ->
             w.derivation = mapped_copy(w.derivation, name)
         label, guard = f"{t.label}, arranged operands", (*found.assumed, *found.pays)
         about = (f"each element serves {limits.arrange} iterations",)
-        drafts.append(Draft(label, w.derivation, done.group, guard, about))
+        drafts.append(Draft(label, w.derivation, done.group, guard, about, t.shape.cost))
     options = asynchronous(asked, found.shapes[0], limits)
     return variants(drafts, wanted(options, limits, done.choice), when)
 

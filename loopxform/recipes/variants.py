@@ -52,13 +52,14 @@ from loopxform.transforms.sites import ascending, fixed_header
 @record
 class Draft:
     """A variant in the making: its steps from the prepared nest on, the outermost of its loops over
-    groups, what the host asks, and that in words."""
+    groups, what the host asks, that in words, and what a tile costs by the model."""
 
     label: str
     derivation: Derivation
     group: str
     guard: tuple[Expr, ...] = ()
     about: tuple[str, ...] = ()
+    cost: str = ""
 
     def work(self) -> Work:
         """To go on from here."""
@@ -84,7 +85,8 @@ def _variant(d: Draft) -> Variant:
     steps = tuple(r.step for r in d.derivation.records)
     guard = tuple(map(condition_text, d.guard))
     about = "; ".join(d.about)
-    return Variant(d.label, about, guard, d.derivation.start.tiles, steps, d.derivation)
+    tiles = d.derivation.start.tiles
+    return Variant(d.label, about, d.cost, guard, tiles, steps, d.derivation)
 
 
 def variants(

@@ -28,15 +28,19 @@ from loopxform.transforms.derivation import Derivation, with_tiles
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.sites import one_loop, trusted
 
+KEYS = ("label", "about", "cost", "guard", "tiles", "steps")
+"""Those of a variant in JSON."""
+
 
 @record
 class Variant:
-    """A schedule under a guard: conditions that the host asks (`about` is that in words), the tile
-    sizes, and the steps, which may assume what the guard asks. `derivation` is what they lead to,
-    where that is known."""
+    """A schedule under a guard: conditions that the host asks (`about` is that in words), what a
+    tile costs by the model, the tile sizes, and the steps, which may assume what the guard asks.
+    `derivation` is what they lead to, where that is known."""
 
     label: str
     about: str
+    cost: str
     guard: tuple[str, ...]
     tiles: tuple[tuple[str, int], ...]
     steps: tuple[Step, ...]
@@ -54,9 +58,14 @@ class Variant:
         return dict(self.tiles)
 
     def to_json(self) -> dict[str, Any]:
-        """`{"label": ..., "about": ..., "guard": [...], "tiles": {...}, "steps": [...]}`."""
-        said = {"label": self.label, "about": self.about, "guard": list(self.guard)}
-        return {**said, "tiles": self.sizes, "steps": [s.to_json() for s in self.steps]}
+        """An object with the fields but for `derivation`, those of KEYS."""
+        said = {"label": self.label, "about": self.about, "cost": self.cost}
+        return {
+            **said,
+            "guard": list(self.guard),
+            "tiles": self.sizes,
+            "steps": [s.to_json() for s in self.steps],
+        }
 
     @property
     def conditions(self) -> tuple[Expr, ...]:
@@ -138,13 +147,11 @@ class Dispatch(Step):
 
 def _variant(kinds: Mapping[str, type[Step]], row: object) -> Variant:
     """What `to_json` wrote. Raises UsageError."""
-    keys = ("label", "about", "guard", "tiles", "steps")
-    if not isinstance(row, dict) or set(row) != set(keys):
-        raise UsageError(f"a variant has {', '.join(keys)}", help=Dispatch.usage)
-    label, about, guard, tiles, steps = (row[k] for k in keys)
-    plain = all(isinstance(x, str) for x in (label, about)) and all(
-        isinstance(x, list) for x in (guard, steps)
-    )
+    if not isinstance(row, dict) or set(row) != set(KEYS):
+        raise UsageError(f"a variant has {', '.join(KEYS)}", help=Dispatch.usage)
+    label, about, cost, guard, tiles, steps = (row[k] for k in KEYS)
+    said = all(isinstance(x, str) for x in (label, about, cost))
+    plain = said and all(isinstance(x, list) for x in (guard, steps))
     sized = isinstance(tiles, dict) and all(type(n) is int and n > 0 for n in tiles.values())
     if not plain or not sized:
         raise UsageError(f"not a variant: {label!r}", help=Dispatch.usage)
@@ -155,7 +162,7 @@ def _variant(kinds: Mapping[str, type[Step]], row: object) -> Variant:
             message = f"'{text}' is no condition on integers"
             raise UsageError(message, help="compare parameters and numbers") from e
     made = tuple(from_json(kinds, s) for s in steps)
-    return Variant(label, about, tuple(guard), tuple(tiles.items()), made)
+    return Variant(label, about, cost, tuple(guard), tuple(tiles.items()), made)
 
 
 def _assumed(fn: Function, derivation: Derivation) -> list[Expr]:

@@ -71,7 +71,7 @@ def dispatch(loop: str, rows: tuple[Row, ...]) -> Dispatch:
     made = []
     for label, guard, tiles, text in rows:
         steps = tuple(map(step, parts(text)))
-        made.append(Variant(label, "", tuple(parts(guard)), tuple(tiles.items()), steps))
+        made.append(Variant(label, "", "", tuple(parts(guard)), tuple(tiles.items()), steps))
     return Dispatch(loop, tuple(made))
 
 
@@ -102,7 +102,7 @@ def test_steps_that_were_applied_already_are_not_applied_again() -> None:
     rows = (("even", "n%2==0", {}, "assume n%2==0; stripmine i 2 ii"), ("rest", "", {}, ""))
     made = dispatch("i", rows)
     known = tuple(
-        Variant(v.label, "", v.guard, v.tiles, v.steps, Derivation(first.function).run(v.steps))
+        Variant(v.label, "", "", v.guard, v.tiles, v.steps, Derivation(first.function).run(v.steps))
         for v in made.variants
     )
     assert Dispatch("i", known) == made
@@ -117,7 +117,7 @@ def test_steps_that_were_applied_already_are_not_applied_again() -> None:
     [
         ({"loop": 3}, "dispatch needs"),
         ({"variants": "all"}, "dispatch needs"),
-        ({"variants": [{}]}, "a variant has label, about, guard, tiles, steps"),
+        ({"variants": [{}]}, "a variant has label, about, cost, guard, tiles, steps"),
         ({"variants": [{"label": 1}]}, "a variant has"),
         ("guard", "'n' is no condition on integers"),
         ("tiles", "not a variant"),
