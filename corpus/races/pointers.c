@@ -113,3 +113,24 @@ void pointer_of_a_thread(int n, double *restrict a, double *restrict b, int *res
       all[i] = b[i];
   }
 }
+
+void pointer_to_the_original(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+  double w[4] = {1, 2, 3, 4}, *first = w;
+#pragma omp parallel for firstprivate(w) // wrong (unknown)
+  for (int i = 0; i < n; i++) {
+    w[0] = b[i];
+    a[i] = first[0];
+  }
+}
+
+void pointer_to_the_copy(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+  double w[4] = {1, 2, 3, 4};
+#pragma omp parallel for firstprivate(w) // none (unknown)
+  for (int i = 0; i < n; i++) {
+    double *first = w;
+    w[0] = b[i];
+    a[i] = first[0] + first[3];
+  }
+}

@@ -106,3 +106,63 @@ void two_sections(int n, double *restrict a, double *restrict b, int *restrict k
     b[0] = a[0];
   }
 }
+
+void sum_of_each_thread(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel
+  {
+    int sum = 0;
+#pragma omp for // none
+    for (int i = 0; i < n; i++)
+      sum += k[i];
+#pragma omp for // wrong (unknown)
+    for (int i = 0; i < n; i++)
+      a[i] = sum;
+  }
+}
+
+void table_of_each_thread(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel
+  {
+    double table[64] = {0};
+#pragma omp for // none
+    for (int i = 0; i < n; i++)
+      table[i % 64] += b[i];
+#pragma omp for // wrong (unknown)
+    for (int i = 0; i < n; i++)
+      a[i] = table[63 - i % 64];
+  }
+}
+
+void factor_of_each_thread(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel
+  {
+    double table[4];
+    for (int j = 0; j < 4; j++)
+      table[j] = 0.5 * j;
+#pragma omp for // none
+    for (int i = 0; i < n; i++)
+      a[i] = table[i % 4];
+#pragma omp for // none
+    for (int i = 0; i < n; i++)
+      b[i] += a[n - 1 - i] * table[3];
+  }
+}
+
+void team_of_one(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel num_threads(1)
+  {
+    double last = 0;
+#pragma omp for // none
+    for (int i = 1; i < n; i++) {
+      a[i] += a[i - 1];
+      last = a[i];
+    }
+#pragma omp for // none
+    for (int i = 0; i < n; i++)
+      b[i] -= last;
+  }
+}

@@ -187,3 +187,45 @@ void waiting_for_the_neighbour(int n, double *restrict a, double *restrict b, in
 #pragma omp ordered depend(source)
   }
 }
+
+void before_the_ordered_region(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel for ordered schedule(static, 1) // none
+  for (int i = 1; i < n; i++) {
+    a[i] = 2 * b[i];
+#pragma omp ordered
+    a[i] += 0.5 * a[i - 1];
+  }
+}
+
+void behind_the_ordered_region(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+  double s = 0;
+#pragma omp parallel for ordered schedule(static, 1) // race
+  for (int i = 1; i < n; i++) {
+#pragma omp ordered
+    s += a[i - 1];
+    a[i] = 2 * b[i];
+  }
+  b[0] = s;
+}
+
+void atomic_beside_what_it_reads(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel for // none
+  for (int i = 1; i < n; i++) {
+#pragma omp atomic
+    k[0] += k[i];
+  }
+}
+
+void atomic_on_one_of_two(int n, double *restrict a, double *restrict b, int *restrict k)
+{
+#pragma omp parallel for // race
+  for (int i = 2; i < n; i++) {
+#pragma omp atomic
+    k[0] += k[1];
+#pragma omp atomic
+    k[1] += k[i];
+  }
+}

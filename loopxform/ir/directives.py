@@ -62,7 +62,8 @@ class Directive:
     used after the loop it governs, or elsewhere in a loop around it, as far as the text shows.
     `named` are those that the text of what it governs names, None where it is not known: a local
     pointer is another name for its array. `sets` are the pointers of the function that it sets,
-    and does not declare."""
+    and does not declare. `pointed` are the objects that pointers it names were set to elsewhere:
+    they lead to the originals, whatever its clauses copy."""
 
     words: tuple[str, ...]
     clauses: tuple[Clause, ...] = ()
@@ -73,6 +74,7 @@ class Directive:
     later: frozenset[str] = frozenset()
     named: frozenset[str] | None = None
     sets: tuple[PointerSet, ...] = ()
+    pointed: frozenset[str] = frozenset()
 
     def has(self, *words: str) -> bool:
         """Whether the construct is made of any of these words."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.host.schedule import flags
+from loopxform.codegen.opencl.families import named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
 from loopxform.frontend import parse_file
@@ -140,10 +141,12 @@ def assert_runs_agree(
         assert found.ok, (dict(sizes), found.mismatches)
 
 
-def simulate(p: Plan, args: Mapping[str, Any], text: str | None = None) -> OclgrindReport:
-    """The kernels under Oclgrind; `text` in place of their source. They run as written: optimised
+def simulate(
+    p: Plan, args: Mapping[str, Any], changed: Callable[[str], str] = str
+) -> OclgrindReport:
+    """The kernels under Oclgrind, or what is made of their text. They run as written: optimised
     code has instructions that Oclgrind does not know (freeze)."""
-    return simulate_launches(p, args, text)[0]
+    return simulate_launches(p, args, changed)[0]
 
 
 class _Recording(CompiledKernel):
@@ -177,26 +180,47 @@ def told(p: Plan, args: Mapping[str, Any]) -> Ask:
 
 
 def simulate_launches(
-    p: Plan, args: Mapping[str, Any], text: str | None = None
+    p: Plan, args: Mapping[str, Any], changed: Callable[[str], str] = str
 ) -> tuple[OclgrindReport, dict[str, Any]]:
-    """As `simulate`, and what the user's arrays that were launched with hold afterwards."""
+    """As `simulate`, and what the user's arrays that were launched with hold afterwards; `changed`
+    is what is made of the text of the kernels."""
     ask = told(p, args)
     args = {p.plain_names.get(n, n): v for n, v in args.items()}
     args = with_numbers(p.written, p.plain_names, args)
     scalars = {q.name: int(args[q.name]) for q in p.start.objects if _is_integer(q)}
     rooms = {b.param.name: room_for(b, args, scalars) for b in p.temporaries}
     known = {b.param.name: b.like for b in p.temporaries}
-    made = [
-        (p.kernels[number], simulated(p.kernels[number], {**args, **rooms, **now}, now))
-        for number, now in launched(p, scalars, ask)
-    ]
+    steps = list(launched(p, scalars, ask))
+    made = []
+    for number, now in steps:
+        k = replace(p.kernels[number], name=_own_name(p, number))
+        made.append((k, simulated(k, {**args, **rooms, **now}, now)))
     found = [(k, x) for k, x in made if x]
     names = [a.param.name for k, _ in found for a in k.arguments if isinstance(a, Buffer)]
     names = [known.get(n, n) for n in names if not isinstance(rooms.get(n), Room)]
     checks = Checks(local_bytes=1 << 20)
     launches = [x for _, x in found]
-    report = run_kernels_under_oclgrind(text or p.source, launches, [AS_WRITTEN], checks)
+    text = changed(_one_source(p, dict.fromkeys(number for number, _ in steps)))
+    report = run_kernels_under_oclgrind(text, launches, [AS_WRITTEN], checks)
     return report, dict(zip(names, report.arrays, strict=True))
+
+
+def _one_source(p: Plan, numbers: Iterable[int]) -> str:
+    """Kernels of several programs in one, each with its own macros and name."""
+    parts, defined = [p.shared], dict[str, int]()
+    for n in numbers:
+        parts += [f"#undef {name}" for name in defined]
+        defined = dict(p.kernels[n].macros)
+        parts += [f"#define {name} {value}" for name, value in defined.items()]
+        parts.append(named(p.kernels[n].text, _own_name(p, n)))
+    return "\n".join(parts)
+
+
+def _own_name(p: Plan, number: int) -> str:
+    """The name of a kernel; with its number where others have the same text."""
+    name = p.kernels[number].name
+    alone = sum(k.name == name for k in p.kernels) == 1
+    return name if alone else f"{name}_at_{number}"
 
 
 def _is_integer(p: Param) -> bool:

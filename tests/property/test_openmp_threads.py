@@ -13,8 +13,8 @@ import loopxform as lx
 
 KERNELS = 200
 
-NAMES = ["i", "x", "y", "t", "j", "k[i]", "a[i]", "b[i]", "k[2*i]", "q[i]", "z.u", "w[1]", "1", "2"]
-SHARED = ["a[i+1]", "q[0]", "w[i%4]"]
+NAMES = ("i", "x", "y", "t", "j", "k[i]", "a[i]", "b[i]", "k[2*i]", "q[i]", "z.u", "w[1]", "1", "2")
+SHARED = ("a[i+1]", "q[0]", "w[i%4]")
 """What other iterations write too: seldom, or nothing would be proven."""
 OBJECTS = ["x", "y", "t", "w", "q", "z", "j"]
 
@@ -48,17 +48,21 @@ static void run(kernel *f, int id)
 class Kernels:
     """The texts of one seed."""
 
+    names: tuple[str, ...] = NAMES
+    targets: tuple[str, ...] = ("x", "t", "a[i]", "b[i]", "a[i]", "b[i]", "q[i]")
+
     def __init__(self, seed: str) -> None:
         self.r = random.Random(seed)
 
     def value(self, depth: int = 0) -> str:
         if depth > 1 or self.r.random() < 0.5:
-            return self.r.choice(NAMES if self.r.random() < 0.95 else SHARED)
+            return self.r.choice(self.names if self.r.random() < 0.95 else SHARED)
         return f"({self.value(depth + 1)} {self.r.choice('+-*^')} {self.value(depth + 1)})"
 
     def target(self) -> str:
-        often = ["x", "t", "a[i]", "b[i]", "a[i]", "b[i]", "q[i]"]
-        return self.r.choice(often if self.r.random() < 0.85 else ["y", "w[1]", "z.u", *SHARED])
+        return self.r.choice(
+            self.targets if self.r.random() < 0.85 else ["y", "w[1]", "z.u", *SHARED]
+        )
 
     def statement(self, depth: int = 0) -> str:
         kind = self.r.random()
@@ -114,12 +118,43 @@ class Kernels:
         return f"#pragma omp parallel {self.r.choice(words)}\n{{ {inside} }}\n"
 
 
+BODIES = (
+    "m += k[i];", "m ^= i;", "m = i;", "{ m = b[i]; a[i] = m; }", "h[i%40] += 1;", "h[i%40] = i;",
+    "{ for (j = 0; j < 4; j++) w[j] = i; a[i] = w[2]; }", "{ w[1] = i; a[i] = v[1]; }", "v[1] = 3;",
+    "{ for (j = 0; j < 4; j++) v[j] = i; a[i] = w[2]; }", "{ t = q[i]; b[i] = t; }", "b[i] = q[i];",
+    "a[i] = m;", "b[i] += h[i%40] + m;", "q[i] = g;", "a[i] = h[3] * g;", "if (g > 2) q[i] = 1;",
+    "for (int r = 0; r < g; r++) a[i] += r;", "a[i] += w[1];", "b[i] = x;", "x += b[i];",
+)  # fmt: skip
+
+
+class Shares(Kernels):
+    """Loops of a region whose threads have variables of their own, and a pointer to an array that
+    clauses copy."""
+
+    def between(self) -> str:
+        value = self.r.choice(["m", "g", "h[2]", "7", "n", "y"])
+        loop = f"for (int r = 0; r < {value} % 9; r++) g += 2;"
+        return self.r.choice(["", "", "", f"m = {value};", f"if ({value} > 3) g = 1;", loop])
+
+    def kernel(self) -> str:
+        words = ["", "", "", "firstprivate(w)", "private(w)", "num_threads(1)", "reduction(+:x)"]
+        inside = ""
+        for _ in range(self.r.randint(1, 3)):
+            clauses = self.r.choice(["", "", "private(j)", "private(j, t)", "private(j, w)"])
+            body = self.r.choice(BODIES)
+            inside += f"#pragma omp for {clauses}\nfor (int i = 0; i < n; i++) {body}\n"
+            inside += f"{self.between()}\n"
+        own = "int m = 1, g = 2, h[40] = {0};"
+        return f"int *v = w;\n#pragma omp parallel {self.r.choice(words)}\n{{ {own}\n{inside} }}\n"
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", [Kernels, Shares])
 @pytest.mark.parametrize("seed", range(3))
-def test_threads_compute_what_is_proven(seed: int, tmp_path: Path) -> None:
+def test_threads_compute_what_is_proven(seed: int, kind: type[Kernels], tmp_path: Path) -> None:
     cc = shutil.which("gcc")
     assert cc, "gcc runs OpenMP"
-    texts = {n: _text(f"{seed} {n}", n) for n in range(KERNELS)}
+    texts = {n: _text(kind(f"{seed} {n}"), n) for n in range(KERNELS)}
     proven = {n: text for n, text in texts.items() if _is_proven(n, text, cc, tmp_path)}
     assert proven, f"seed {seed} proves nothing"
     calls = " ".join(f"run(f{n}, {n});" for n in proven)
@@ -131,8 +166,8 @@ def test_threads_compute_what_is_proven(seed: int, tmp_path: Path) -> None:
         assert _run(cc, source, "-fopenmp") == wanted, f"seed {seed}"
 
 
-def _text(seed: str, n: int) -> str:
-    return KERNEL.format(n=n, text=Kernels(seed).kernel())
+def _text(made: Kernels, n: int) -> str:
+    return KERNEL.format(n=n, text=made.kernel())
 
 
 def _is_proven(n: int, text: str, cc: str, folder: Path) -> bool:

@@ -14,16 +14,17 @@ from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.openmp.called import called
 from loopxform.analysis.openmp.claim import RACES, Claim, Doubt, Finding
 from loopxform.analysis.openmp.clauses import clauses
+from loopxform.analysis.openmp.conditions import conditions
 from loopxform.analysis.openmp.construct import Construct, construct, is_loop
 from loopxform.analysis.openmp.initial import initial
 from loopxform.analysis.openmp.linear import closed_form
 from loopxform.analysis.openmp.order import runs_twice
 from loopxform.analysis.openmp.others import others
 from loopxform.analysis.openmp.outside import outside
-from loopxform.analysis.openmp.pointers import pointers
-from loopxform.analysis.openmp.races import any_order, races, thread_values
+from loopxform.analysis.openmp.pointers import copies, originals, pointers
+from loopxform.analysis.openmp.races import any_order, lost, races, thread_values
 from loopxform.analysis.openmp.team import team
-from loopxform.analysis.reductions import reductions
+from loopxform.analysis.openmp.varying import varying
 from loopxform.analysis.verdict import is_inlined
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.directives import Directive
@@ -77,27 +78,37 @@ def _claim(fn: Function, directives: tuple[Directive, ...], n: int, path: Path) 
         code, reason = ("LX103", loop.reason) if isinstance(loop, Opaque) else ("LX314", "no loop")
         return Claim(path, d.loc, d.text, doubts=(Doubt(code, reason, loop.origin.loc),))
     c = construct(fn, directives, n, path)
-    if c.is_sequential:
-        told = tuple(map(_in_order, clauses(c)))
-        findings = tuple(x for x in told if isinstance(x, Finding))
-        doubts = tuple(x for x in told if isinstance(x, Doubt))
-        return Claim(path, d.loc, d.text, findings, doubts)
     if c.has_private_default:
         text = "'default' makes variables private that no clause names, which is not modelled"
         return Claim(path, d.loc, d.text, doubts=(Doubt("LX314", text, d.loc),))
+    if c.is_sequential:
+        told = tuple(dict.fromkeys(_of_one_thread(c, directives)))
+        findings = tuple(x for x in told if isinstance(x, Finding))
+        doubts = tuple(x for x in told if isinstance(x, Doubt))
+        return Claim(path, d.loc, d.text, findings, doubts)
     start = initial(c, directives)
     about = (_unmodelled(c), clauses(c), called(c), pointers(c))
-    parts = (*about, start, _iterations(c), team(c, directives))
+    parts = (*about, start, varying(c, directives), _iterations(c), team(c, directives))
     loose = frozenset(p.name for p in fn.globals if p.local or p.name in c.threadprivate)
     waits = _may_wait(c)
-    told = tuple(dict.fromkeys(_weighed(x, loose, waits=waits) for x in chain(*parts)))
-    findings = tuple(x for x in told if isinstance(x, Finding))
-    doubts = tuple(x for x in told if isinstance(x, Doubt))
+    weighed = dict.fromkeys(_weighed(x, loose, waits=waits) for x in chain(*parts))
+    astray = originals(c)
+    kept = [x for x in weighed if isinstance(x, Doubt) or x.variable not in astray]
+    findings = tuple(x for x in kept if isinstance(x, Finding))
+    doubts = tuple(x for x in kept if isinstance(x, Doubt))
     alike = (f"all threads call {fn.name} with the same arguments",) if c.is_orphan else ()
-    reduced = d.variables("reduction")
-    numbers = (a for r in reductions(fn, path) if r.array in reduced for a in r.assumes)
-    granted = (*assumed(fn, loop), *numbers, *alike)
+    granted = (*assumed(fn, loop), *conditions(c), *alike)
     return Claim(path, d.loc, d.text, findings, doubts, granted)
+
+
+def _of_one_thread(c: Construct, directives: Sequence[Directive]) -> Iterator[Finding | Doubt]:
+    """What may be wrong where one thread runs all iterations in order: what has copies, and what
+    other teams do."""
+    found = chain(clauses(c), called(c), copies(c), _surroundings(c))
+    astray = originals(c)
+    for x in chain(found, initial(c, directives), lost(c)):
+        if isinstance(x, Doubt) or x.variable not in astray:
+            yield _in_order(x)
 
 
 def _in_order(x: Finding | Doubt) -> Finding | Doubt:
@@ -189,8 +200,9 @@ def _surroundings(c: Construct) -> Iterator[Doubt]:
     """Constructs around the loop in which it would run more than once, or not by a whole team."""
     if c.is_simd_only:
         return
-    for d in c.around:
+    for n, d in enumerate(c.around):
         if d is c.region and not is_loop(d):
+            yield from _nested(c.around[n + 1 :])
             return
         if is_loop(d) and c.directive.has("parallel", "teams"):
             continue
@@ -198,3 +210,11 @@ def _surroundings(c: Construct) -> Iterator[Doubt]:
             continue
         text = f"the loop stands in '{' '.join(d.words)}': who runs it together is not modelled"
         yield Doubt("LX314", text, d.loc)
+
+
+def _nested(outer: Sequence[Directive]) -> Iterator[Doubt]:
+    """A parallel region around that of the loop, all of whose threads run the loop: unless they
+    share out a loop around it."""
+    found = next((d for d in outer if d.has("parallel", "for", "single", "distribute")), None)
+    if found is not None and found.has("parallel") and not is_loop(found):
+        yield Doubt("LX314", "the loop stands in nested regions, which is not modelled", found.loc)

@@ -11,20 +11,22 @@ collapse(n)      n loops perfectly nested, their bounds not depending on each ot
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from loopxform.analysis.deps import dependences
+from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.liveness import first_use
 from loopxform.analysis.openmp.claim import Doubt, Finding
-from loopxform.analysis.openmp.construct import Construct
+from loopxform.analysis.openmp.construct import Construct, touched_by
 from loopxform.analysis.openmp.cures import needed_after
 from loopxform.analysis.openmp.linear import advance
-from loopxform.analysis.openmp.values import surely_read_after, surely_read_first
+from loopxform.analysis.openmp.values import may_stay, surely_read_after, surely_read_first
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import OPERATORS, updates
 from loopxform.analysis.region import region, visible
+from loopxform.analysis.scope import order
 from loopxform.analysis.system import feasible
-from loopxform.ir.nodes import For
-from loopxform.ir.visit import names, reads, writes
+from loopxform.ir.nodes import Cast, Expr, For, Load, Var
+from loopxform.ir.visit import map_expr, map_exprs, names, reads, replace_at, writes
 from loopxform.source import Loc
 
 Told = Iterator[Finding | Doubt]
@@ -58,6 +60,7 @@ def clauses(c: Construct) -> Told:
                     yield from _reduction(c, name, clause.modifier)
                 case "linear":
                     yield from _linear(c, name, clause.number)
+    yield from _of_region(c)
 
 
 def _occurs(c: Construct, name: str) -> bool:
@@ -97,7 +100,7 @@ def _lost(c: Construct, name: str) -> Told:
     if name in c.directive.variables("lastprivate"):
         return
     place = surely_read_after(c.fn, c.path, name)
-    if place is None or not _can_write(c, name):
+    if place is None or not _can_write(c, name) or may_stay(c, name):
         text = f"the value of '{name}' after the loop may be used, and is lost as it is private"
         yield Doubt("LX312", text, c.loop.origin.loc)
         return
@@ -123,13 +126,20 @@ def _firstprivate(c: Construct, name: str) -> Told:
     if privacy(c.fn, c.path, name).exposed is None:
         return
     rows = [d for d in dependences(c.fn, c.path) if d.array == name and d.carrier in c.nest_paths]
-    flow = next((d for d in rows if d.kind == "flow" and d.exact), None)
-    if flow is not None:
+    passed = (d for d in rows if d.kind == "flow" and d.exact and _sees_the_last(c, d))
+    flow = next(passed, None)
+    if flow is not None and not may_stay(c, name):
         text = f"'{name}' carries a value to the next iteration, but each thread has its own"
         yield Finding("LX304", text, flow.sink.loc, name, flow.witness)
     elif any(d.kind == "flow" for d in rows):
         text = f"'{name}' may pass a value from one iteration to the next, and is firstprivate"
         yield Doubt("LX311", text, c.loop.origin.loc)
+
+
+def _sees_the_last(c: Construct, d: Dependence) -> bool:
+    """Whether no write of the same iteration comes between the ends of a flow dependence."""
+    written = (p for p, s in c.statements if d.array in touched_by(s)[1])
+    return all(order(d.sink.path) <= order(p) for p in written)
 
 
 def _lastprivate(c: Construct, name: str) -> Told:
@@ -207,6 +217,21 @@ def _reduction(c: Construct, name: str, operator: str) -> Told:
         yield Doubt("LX311", text, _use(c, name) or place)
 
 
+def _of_region(c: Construct) -> Told:
+    """Reductions of the region, where the loop updates its thread's copy in another way."""
+    for clause in c.region.clauses if c.region is not None else ():
+        names = clause.variables if clause.name == "reduction" else ()
+        for name in sorted(writes(c.loop.body).intersection(names) - c.private):
+            known = updates(c.fn, c.path, name)
+            wanted = "+" if clause.modifier == "-" else clause.modifier
+            other = known is not None and (known.rounds or known.ops - {wanted})
+            if other or clause.modifier not in _OPERATORS:
+                text = (
+                    f"'{name}' is a reduction ({clause.modifier}) of the region, and changes here"
+                )
+                yield Doubt("LX311", text, _use(c, name) or c.loop.origin.loc)
+
+
 def _no_reduction(c: Construct, name: str, operator: str) -> Told:
     """Harmless where it is private in truth."""
     exposed = privacy(c.fn, c.path, name).exposed is not None
@@ -216,10 +241,25 @@ def _no_reduction(c: Construct, name: str, operator: str) -> Told:
     text = f"'{name}' is a reduction ({operator}), but the loop does more than update it"
     rows = [d for d in dependences(c.fn, c.path) if d.array == name and d.carrier in c.nest_paths]
     proven = next((d for d in rows if d.exact), None)
-    if proven is None:
+    if _updates_converted(c, name):
+        text = f"the updates of '{name}' convert in between, so their order may show in the result"
+        yield Doubt("LX311", text, place)
+    elif proven is None or may_stay(c, name):
         yield Doubt("LX311", text, place)
     else:
         yield Finding("LX306", text, place, name, proven.witness)
+
+
+def _updates_converted(c: Construct, name: str) -> bool:
+    """Whether all the loop does is to update `name`, but for conversions: fmax of a float."""
+
+    def plain(e: Expr) -> Expr:
+        inner = e.operand if isinstance(e, Cast) else None
+        return inner if isinstance(inner, Var | Load) and name in names(inner) else e
+
+    body = map_exprs(c.loop.body, lambda e: map_expr(e, plain))
+    known = updates(replace_at(c.fn, c.path, (replace(c.loop, body=body),)), c.path, name)
+    return known is not None and len(known.ops) == 1
 
 
 def _use(c: Construct, name: str) -> Loc | None:

@@ -75,17 +75,21 @@ class Construct:
 
     @property
     def is_sequential(self) -> bool:
-        """`if(0)` on a simd loop; that or `num_threads(1)` on a construct that makes its own
-        team."""
-        team = self.directive.has("parallel") and not self.directive.has("simd", "teams")
-        if not (team or self.directive.words == ("simd",)):
+        """Whether one thread runs the iterations one after the other: `if(0)` on a simd loop, or a
+        team of one thread."""
+        if self.directive.words == ("simd",):
+            return _is_off(self.directive, "simd:")
+        return self.has_one_thread and not self.directive.has("simd")
+
+    @property
+    def has_one_thread(self) -> bool:
+        """`num_threads(1)` or `if(0)` on the construct that makes the team."""
+        own = self.directive.has("parallel")
+        d = self.directive if own else self.region
+        if d is None or not d.has("parallel") or d.has("teams") or self.directive.has("distribute"):
             return False
-        condition, threads = self.directive.clause("if"), self.directive.clause("num_threads")
-        own = "parallel:" if team else "simd:"
-        whole = condition is not None and ":" not in condition.text.replace(own, "")
-        return (whole and condition is not None and condition.number == 0) or (
-            threads is not None and threads.number == 1
-        )
+        threads = d.clause("num_threads")
+        return _is_off(d, "parallel:") or (threads is not None and threads.number == 1)
 
     @property
     def is_single(self) -> bool:
@@ -164,6 +168,14 @@ class Construct:
     def statements(self) -> tuple[tuple[Path, Stmt], ...]:
         """Everything below the loop."""
         return tuple(below(self.loop, self.path))
+
+
+def _is_off(d: Directive, own: str) -> bool:
+    """`if(0)`, for the construct that `own` names or for the whole directive."""
+    condition = d.clause("if")
+    if condition is None or ":" in condition.text.replace(own, ""):
+        return False
+    return condition.number == 0
 
 
 def construct(fn: Function, directives: Sequence[Directive], n: int, path: Path) -> Construct:

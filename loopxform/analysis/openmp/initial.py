@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from loopxform.analysis.openmp.claim import Doubt
 from loopxform.analysis.openmp.construct import Construct
 from loopxform.analysis.privatise import privacy
+from loopxform.analysis.reductions import updates
 from loopxform.analysis.scope import order
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, For, Var
@@ -26,9 +27,14 @@ def initial(c: Construct, directives: Sequence[Directive]) -> Iterator[Doubt]:
     for name in sorted(bounds & c.directive.variables("private", "lastprivate", "linear")):
         text = f"'{name}' is private, and in the bounds of the loop: which copy that is differs"
         yield Doubt("LX311", text, c.directive.loc)
-    for name in sorted(_of_region(c)):
-        if _is_read_first(c, name, bounds) and not _is_set(c, name, directives):
-            text = f"'{name}' is private to each thread of the region, and may have no value there"
+    for name in sorted(unset(c, directives)):
+        text = f"'{name}' is private to each thread of the region, and may have no value there"
+        yield Doubt("LX311", text, c.directive.loc)
+    for name in sorted(_of_region(c, "reduction")):
+        known = updates(c.fn, c.path, name)
+        used = _is_read_first(c, name, bounds) and (known is None or name in bounds)
+        if used and not _is_set(c, name, directives):
+            text = f"'{name}' is a reduction of the region, where it begins with another value"
             yield Doubt("LX311", text, c.directive.loc)
     for name in sorted(reads((c.loop,))):
         if name.partition(".")[0] in c.threadprivate and _is_read_first(c, name, bounds):
@@ -36,11 +42,18 @@ def initial(c: Construct, directives: Sequence[Directive]) -> Iterator[Doubt]:
             yield Doubt("LX311", text, c.directive.loc)
 
 
-def _of_region(c: Construct) -> frozenset[str]:
+def unset(c: Construct, directives: Sequence[Directive]) -> frozenset[str]:
+    """Private variables of the region that the loop reads, and that not every thread sets."""
+    header = frozenset(n for x in c.nest for e in (x.lo, x.hi, x.step) for n in names(e))
+    found = (n for n in _of_region(c, "private", "lastprivate") if _is_read_first(c, n, header))
+    return frozenset(n for n in found if not _is_set(c, n, directives))
+
+
+def _of_region(c: Construct, *words: str) -> frozenset[str]:
     if c.region is None:
         return frozenset()
     inner = c.around[: c.around.index(c.region) + 1]
-    return frozenset(n for d in inner for n in d.variables("private", "lastprivate"))
+    return frozenset(n for d in inner for n in d.variables(*words))
 
 
 def _is_read_first(c: Construct, name: str, bounds: frozenset[str]) -> bool:

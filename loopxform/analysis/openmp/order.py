@@ -2,8 +2,10 @@
 
 critical   both statements in critical sections of one name, and of one team: teams do not
                wait for each other (OpenMP 5.2, 15.2)
-atomic     both statements atomic, and the dependence is of the object that they update
-ordered    both statements in the ordered region of a loop that is `ordered`
+atomic     both statements atomic, and the dependence is of the object that they update: what else
+           they read is not protected
+ordered    the first in or before the ordered region of its iteration, the other in or behind that
+           of a later one, in a loop that is `ordered`
 
 Only the last are in the order of the iterations. The others run in any order, and the result is
 that of the loop in order where they commute.
@@ -11,9 +13,15 @@ that of the loop in order where they commute.
 
 from __future__ import annotations
 
-from loopxform.analysis.deps import Dependence
+from collections.abc import Iterator
+from dataclasses import replace
+
+from loopxform.analysis.accesses import Access
+from loopxform.analysis.deps import Dependence, dependences, dependences_among
 from loopxform.analysis.openmp.construct import Construct, target_name, touched_by
-from loopxform.analysis.reductions import updates
+from loopxform.analysis.reductions import reductions, updates
+from loopxform.analysis.region import region
+from loopxform.analysis.scope import order
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, Const, Expr, For, Load, Stmt, Var
 from loopxform.ir.visit import Path, at, names, walk_expr
@@ -26,13 +34,58 @@ def is_in_order(c: Construct, d: Dependence) -> bool:
         return all(any(x.has("simd") for x in _governing(c, p, "ordered")) for p in ends)
     if c.directive.clause("ordered") is None:
         return False
+    region = _passed_once(c)
+    if region is not None:
+        first, last = min(region.paths, key=order), max(region.paths, key=order)
+        return order(ends[0][: len(last)]) <= order(last) and order(ends[1]) >= order(first)
     return all(_governing(c, p, "ordered") for p in ends)
 
 
-def is_exclusive(c: Construct, d: Dependence) -> bool:
-    """Whether the two ends of a dependence never meet, though they run in any order."""
+def _passed_once(c: Construct) -> Directive | None:
+    """The ordered region through which every iteration comes, once."""
+    found = [d for d in c.inside if d.words == ("ordered",)]
+    depth = len(c.nest_paths[-1]) + 1
+    if len(found) != 1 or c.directive.has("simd") or len(c.nest) != (c.depth or 0):
+        return None
+    return found[0] if all(len(p) == depth for p in found[0].paths) else None
+
+
+def carried(c: Construct) -> tuple[list[Dependence], frozenset[Dependence]]:
+    """The dependences that the associated loops carry, and those of them that are of what an atomic
+    statement reads beside the object that it is atomic on."""
+    where = region(c.fn, c.path)
+    bare = {id(a) for i in where.instances for a in i.accesses if _is_beside(c, i.path, a)}
+    if not bare:
+        return [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths], frozenset()
+
+    def rows(*, beside: bool) -> Iterator[Dependence]:
+        kept = (
+            replace(
+                i, accesses=tuple(a for a in i.accesses if a.write or (id(a) in bare) == beside)
+            )
+            for i in where.instances
+        )
+        found = dependences_among(replace(where, instances=tuple(kept)))
+        return (d for d in found if d.carrier in c.nest_paths)
+
+    unprotected = [d for d in rows(beside=True) if d.kind != "output"]
+    return [*rows(beside=False), *unprotected], frozenset(unprotected)
+
+
+def _is_beside(c: Construct, path: Path, a: Access) -> bool:
+    """Whether an atomic statement reads other elements of the array of which it updates one."""
+    s = at(c.fn, path)
+    if a.write or not isinstance(s, Assign) or not _governing(c, path, "atomic"):
+        return False
+    own = s.target if target_name(s) == a.storage.name else s.value
+    return isinstance(a.expr, Load) and _name(own) == a.storage.name and a.expr != own
+
+
+def is_exclusive(c: Construct, d: Dependence, *, atomic: bool = True) -> bool:
+    """Whether the two ends of a dependence never meet, though they run in any order; `atomic`: they
+    are of the objects that atomic statements are atomic on."""
     ends = (d.source.path, d.sink.path)
-    return _one_lock(c, ends) or all(_is_atomic(c, p, d.array) for p in ends)
+    return _one_lock(c, ends) or (atomic and all(_is_atomic(c, p, d.array) for p in ends))
 
 
 def commutes(c: Construct, name: str) -> bool:
@@ -40,6 +93,10 @@ def commutes(c: Construct, name: str) -> bool:
     one operator, or sets it to one number, and does nothing else with it."""
     known = updates(c.fn, c.path, name)
     if known is not None and len(known.ops) == 1 and not known.rounds:
+        return True
+    written = {p for p, s in c.statements if name in touched_by(s)[1]}
+    apart = (r for r in reductions(c.fn, c.path) if r.array == name and r.op[:3] != "arg")
+    if any(written <= set(r.paths) for r in apart):
         return True
     found = [s for _, s in c.statements if name in touched_by(s)[0]]
     values = {s.value if _is_set(s, name) else None for s in found if isinstance(s, Assign)}
@@ -103,8 +160,8 @@ def _is_atomic(c: Construct, path: Path, name: str) -> bool:
     if found[0].clause("read") is not None or (found[0].clause("capture") is not None and reads):
         return reads
     index = s.target.index if isinstance(s.target, Load) else ()
-    parts = (x for e in (s.value, *index) for x in walk_expr(e) if _name(x) == name)
-    return target_name(s) == name and list(parts) in ([], [] if s.op else [s.target])
+    parts = [x for e in (s.value, *index) for x in walk_expr(e) if x == s.target]
+    return target_name(s) == name and len(parts) <= (0 if s.op else 1)
 
 
 def _name(e: Expr) -> str | None:

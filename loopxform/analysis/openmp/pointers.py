@@ -26,12 +26,20 @@ Told = Iterator[Finding | Doubt]
 
 def pointers(c: Construct) -> Told:
     """What is wrong, or not proven, about pointers that threads have copies of."""
-    yield from _unset(c)
+    yield from copies(c)
     yield from _set(c)
     yield from _set_in_text(c)
     yield from _of_region(c)
     yield from _advancing(c)
     yield from _of_threads(c)
+
+
+def copies(c: Construct) -> Told:
+    """What is not proven of copies, however many threads there are."""
+    yield from _unset(c)
+    for name in sorted(originals(c)):
+        text = f"'{name}' is a copy here, and a pointer that was set before leads to the original"
+        yield Doubt("LX310", text, c.directive.loc)
     for section in _sections(c):
         if any(_leaves(i, a, section) is not False for i, a in _uses(c, section.array)):
             text = f"an element of '{section.array}' outside of {section.text} may be touched"
@@ -121,6 +129,14 @@ def _of_threads(c: Construct) -> Told:
         if p.pointer and p.name in touched and p.name.partition(".")[0] in c.threadprivate:
             text = f"each thread has its own '{p.name}', which may point to other memory"
             yield Doubt("LX311", text, c.directive.loc)
+
+
+def originals(c: Construct) -> frozenset[str]:
+    """The objects that clauses copy, and to which pointers lead that were set where nothing was
+    copied yet: in the loop tree both are one."""
+    regions = () if c.region is None else c.around[: c.around.index(c.region) + 1]
+    every = (c.directive, *regions, *c.inside)
+    return frozenset(name for d in every for name in d.variables(*PRIVATE) & d.pointed)
 
 
 def _sections(c: Construct) -> Iterator[Section]:

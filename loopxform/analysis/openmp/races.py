@@ -18,6 +18,7 @@ from loopxform.analysis.openmp.claim import ORDER, Doubt, Finding
 from loopxform.analysis.openmp.construct import Construct, is_loop, is_simd
 from loopxform.analysis.openmp.cures import cure, needed_after
 from loopxform.analysis.openmp.order import (
+    carried,
     commutes,
     is_exclusive,
     is_in_order,
@@ -27,13 +28,14 @@ from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import updates
 from loopxform.analysis.region import visible
 from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, If, Opaque, Return, Stmt, Var
-from loopxform.ir.visit import Path, at, replace_at
+from loopxform.ir.visit import Path, at, replace_at, writes
 from loopxform.source import Loc
 
 
 def races(c: Construct) -> Iterator[Finding | Doubt]:
     """One result per variable that iterations may race on."""
-    found = [d for d in _shared_rows(c) if not is_exclusive(c, d)]
+    rows, beside = _shared_rows(c)
+    found = [d for d in rows if not is_exclusive(c, d, atomic=d not in beside)]
     found.sort(key=lambda d: _steps(d) is None)
     told = set()
     for d in worst(found):
@@ -43,6 +45,14 @@ def races(c: Construct) -> Iterator[Finding | Doubt]:
         if d.array not in told:
             told.add(d.array)
             yield _counter(c, d)
+
+
+def lost(c: Construct) -> Iterator[Doubt]:
+    """Copies that the region has of what the loop computes, and that is used after it."""
+    written = writes(c.loop.body) & _region_copies(c)
+    for name in sorted(_lost_counters(c) | {n for n in written if needed_after(c, n)}):
+        text = f"the value of '{name}' after the loop may be used, and is that of a copy"
+        yield Doubt("LX312", text, c.loop.origin.loc)
 
 
 def _lost_counters(c: Construct) -> set[str]:
@@ -63,8 +73,8 @@ def _region_copies(c: Construct) -> frozenset[str]:
 def any_order(c: Construct) -> Iterator[Doubt]:
     """One result per variable on which iterations do not race, but whose value may depend on which
     of them comes first."""
-    rows = _shared_rows(c)
-    told = {d.array for d in rows if not is_exclusive(c, d)}
+    rows, beside = _shared_rows(c)
+    told = {d.array for d in rows if not is_exclusive(c, d, atomic=d not in beside)}
     for d in rows:
         if d.array not in told and not commutes(c, d.array):
             told.add(d.array)
@@ -72,10 +82,12 @@ def any_order(c: Construct) -> Iterator[Doubt]:
             yield Doubt(ORDER, text, d.sink.loc)
 
 
-def _shared_rows(c: Construct) -> list[Dependence]:
-    """Dependences between iterations that may run at the same time, in no order."""
-    rows = [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths]
-    return [d for d in rows if _is_shared(c, d) and not _far_apart(c, d) and not is_in_order(c, d)]
+def _shared_rows(c: Construct) -> tuple[list[Dependence], frozenset[Dependence]]:
+    """Dependences between iterations that may run at the same time, in no order, and those of them
+    that no atomic protects."""
+    rows, beside = carried(c)
+    found = [d for d in rows if _is_shared(c, d) and not _far_apart(c, d)]
+    return [d for d in found if not is_in_order(c, d)], beside
 
 
 def thread_values(c: Construct) -> Iterator[Doubt]:
@@ -107,7 +119,8 @@ def _far_apart(c: Construct, d: Dependence) -> bool:
 
 def _safelen(c: Construct) -> int | None:
     clause = c.directive.clause("safelen")
-    return clause.number if clause and c.is_simd_only and len(c.nest) == 1 else None
+    in_lanes = c.is_simd_only or (c.directive.has("simd") and c.has_one_thread)
+    return clause.number if clause and in_lanes and len(c.nest) == 1 else None
 
 
 def _told(c: Construct, d: Dependence) -> Finding | Doubt:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from loopxform.analysis.accesses import touched
 from loopxform.analysis.liveness import runs
-from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Load, Return, Stmt, Var
-from loopxform.ir.visit import Path, enclosing, names, stmt_exprs
+from loopxform.analysis.openmp.construct import Construct, target_name
+from loopxform.ir.nodes import Assign, Const, Decl, Expr, For, Function, If, Load, Return, Stmt, Var
+from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk, writes
 
 
 def surely_read_first(fn: Function, body: tuple[Stmt, ...], path: Path, name: str) -> Stmt | None:
@@ -29,6 +30,25 @@ def surely_read_after(fn: Function, path: Path, name: str) -> Stmt | None:
         if isinstance(outer, For) or any(_mentions(s, name) for s in body[path[depth] + 1 :]):
             return None
     return None
+
+
+def may_stay(c: Construct, name: str) -> bool:
+    """Whether the loop may set the variable only to what it holds already: each value is one that
+    does not change in the loop, and that the function may have set it to elsewhere."""
+    moving = writes(c.loop.body) | {s.var for _, s in c.statements if isinstance(s, For)}
+    moving |= {x.var for x in c.nest}
+    mine, others = list[Expr | None](), list[Expr | None]()
+    for path, s in walk(c.fn.body):
+        if isinstance(s, Assign) and target_name(s) == name:
+            inside = path[: len(c.path)] == c.path
+            (mine if inside else others).append(None if s.op else s.value)
+    if not mine or any(e is None or names(e) & moving for e in mine):
+        return False
+    return any(_may_equal(a, b) for a in mine for b in others)
+
+
+def _may_equal(a: Expr | None, b: Expr | None) -> bool:
+    return a == b or not (isinstance(a, Const) and isinstance(b, Const))
 
 
 def _search(fn: Function, body: tuple[Stmt, ...], path: Path, name: str, start: int) -> Stmt | None:

@@ -6,7 +6,7 @@ private(p)    of a pointer the pointer alone: what it points to stays shared
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from pycparser import c_ast
 
@@ -77,6 +77,32 @@ def settings(node: c_ast.Node, table: Table) -> Iterator[tuple[c_ast.Node, Symbo
             s = table.of(n.lvalue)
             if s is not None and s.kind == "local" and s.is_pointer and s not in declared:
                 yield n, s
+
+
+def pointed(node: c_ast.Node, table: Table) -> frozenset[str]:
+    """The objects that the pointers in `node` may point into as they were set outside of it."""
+    nodes = list(every(node))
+    inside = frozenset(map(id, nodes))
+    found: set[Symbol] = set()
+    waiting = [s for n in nodes if isinstance(n, c_ast.ID) and (s := table.of(n)) is not None]
+    seen = set(waiting)
+    while waiting:
+        for s in led_to(waiting.pop(), table, inside):
+            found.add(s)
+            if s not in seen:
+                seen.add(s)
+                waiting.append(s)
+    return frozenset(s.ir for s in found)
+
+
+def led_to(pointer: Symbol, table: Table, inside: Set[int] = frozenset()) -> Iterator[Symbol]:
+    """The arrays, structs and pointers in the values that a pointer is set to, but for those set
+    in the nodes `inside`."""
+    for setting in table.settings.get(pointer, ()):
+        known = setting.value is not None and id(setting.value) not in inside
+        nodes = list(every(setting.value)) if known else []
+        found = (table.of(n) for n in nodes if isinstance(n, c_ast.ID | c_ast.StructRef))
+        yield from (s for s in found if s and s.is_variable and not s.type.is_scalar)
 
 
 def direct(node: c_ast.Node | None) -> list[c_ast.Node]:

@@ -128,6 +128,7 @@ class Directives:
             later=self._later(seen.governed),
             named=self._named(seen.governed),
             sets=tuple(self._sets(seen.governed)),
+            pointed=listed.pointed(seen.governed, self.table) if seen.governed else frozenset(),
         )
 
     def _sets(self, node: c_ast.Node | None) -> Iterator[PointerSet]:
@@ -157,4 +158,7 @@ class Directives:
             return at >= span.end or ((self.table.jumps or outer.repeats(at)) and not within)
 
         found = (s for s in self.table.symbols if s.is_variable)
-        return frozenset(s.ir for s in found if any(map(seen_later, (*self.reads(s), *s.escapes))))
+        used = [s for s in found if any(map(seen_later, (*self.reads(s), *s.escapes)))]
+        for s in used:
+            used += [x for x in listed.led_to(s, self.table) if x not in used]
+        return frozenset(s.ir for s in used)

@@ -158,3 +158,48 @@ def test_counters_of_ordered_loops_are_private() -> None:
         "double a[n][n]",
     )
     assert answer(c) == (None, ["LX310"])
+
+
+@pytest.mark.parametrize(
+    ("pointer", "clause"),
+    [
+        ("double *q = w;", "private(w)"),
+        ("double *q = w + 2;", "firstprivate(w)"),
+        ("double *q; q = &w[1];", "private(w)"),
+        ("double *r = w, *q = r + 1;", "firstprivate(w)"),
+        ("double *q = w; q[0] = 1; q = w + 3;", "private(w)"),
+        ("double *q = w;", "reduction(+: w)"),
+    ],
+)
+def test_a_pointer_to_the_original_of_a_copy(pointer: str, clause: str) -> None:
+    body = "{ for (int j = 0; j < 9; j++) w[j] = i;\na[i] = q[1]; }"
+    text = f"double w[9] = {{0}};\n{pointer}\n#pragma omp parallel for {clause}\n{LOOP} {body}"
+    (c,) = claims(text, "double *restrict a")
+    assert c.proven is None
+    assert "LX310" in {d.code for d in c.doubts}
+    region = text.replace(f"parallel for {clause}", f"parallel {clause}\n#pragma omp for")
+    assert claims(region, "double *restrict a")[0].proven is None
+
+
+def test_a_pointer_to_a_row_of_a_copy() -> None:
+    text = f"double w[3][9], (*q)[9] = w;\n#pragma omp parallel for private(w)\n{LOOP} q[1][2] = i;"
+    (c,) = claims(text, "double *a")
+    assert answer(c) == (None, ["LX310"])
+
+
+@pytest.mark.parametrize(
+    ("before", "inside"), [("", "double *q = w;"), ("double *q = b; w[0] = 1;", "")]
+)
+def test_a_pointer_to_a_copy_or_to_another_array(before: str, inside: str) -> None:
+    body = f"{{ {inside} for (int j = 0; j < 9; j++) w[j] = i;\na[i] = w[1] + q[2]; }}"
+    text = f"double w[9];\n{before}\n#pragma omp parallel for private(w)\n{LOOP} {body}"
+    (c,) = claims(text, "double *restrict a, double *restrict b")
+    assert answer(c) == (True, [])
+
+
+def test_a_value_that_is_lost_behind_a_pointer() -> None:
+    text = (
+        f"double w[2], *q = w;\n#pragma omp parallel for private(w)\n{LOOP} w[1] = i;\na[0] = q[1];"
+    )
+    (c,) = claims(text, "double *restrict a")
+    assert answer(c) == (None, ["LX312"])

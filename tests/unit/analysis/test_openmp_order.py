@@ -67,6 +67,57 @@ def test_one_ordered_region_in_each_iteration() -> None:
         assert c.proven is proven
 
 
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ("b[0] += b[i + 1];", (True, True, set())),
+        ("b[i % 2] -= b[i + 2] * a[i];", (True, True, set())),
+        ("b[0] += b[1];", (True, True, set())),
+        ("b[0] += b[i];", (False, False, {"LX300"})),
+        ("b[i] += b[n];\n#pragma omp atomic write\nb[n] = 3;", (False, False, {"LX300"})),
+        ("b[0] += b[i + 1];\n#pragma omp atomic write\nb[0] = 3;", (None, True, {"LX317"})),
+    ],
+)
+def test_other_elements_that_an_atomic_reads(
+    body: str, answer: tuple[bool | None, bool | None, set[str]]
+) -> None:
+    text = f"#pragma omp parallel for\n{LOOP} {{\n#pragma omp atomic\n{body}\n}}"
+    (c,) = lx.loads(f"void f(int n, int *restrict a, int *restrict b) {{\n{text}\n}}")["f"].audit()
+    assert (c.proven, c.race_free, {x.code for x in (*c.findings, *c.doubts)}) == answer
+
+
+def test_the_witness_is_what_no_atomic_protects() -> None:
+    (c,) = lx.loads(
+        f"void f(int n, int *restrict b) {{\n#pragma omp parallel for\n{LOOP} {{\n"
+        "#pragma omp atomic\nb[0] += b[7];\n#pragma omp atomic\nb[7] += 2;\n} }"
+    )["f"].audit()
+    assert [f.message for f in c.findings] == [
+        "race on 'b': line 7 writes it in one iteration, line 5 reads it in another"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "proven"),
+    [
+        ("a[i + 1] = 2 * i;\n#pragma omp ordered\na[i + 1] += a[i];", True),
+        ("b[i] = a[i + 2];\n#pragma omp ordered\nb[i] += 1;\na[i] = i;", True),
+        (
+            "a[i] = i;\n#pragma omp ordered\n{ b[i] = i; b[i] += 1; }\nif (i) b[i] += a[i - 1];",
+            True,
+        ),
+        # Behind its region, or before that of the later iteration, nothing waits.
+        ("#pragma omp ordered\nb[i] = 1;\na[i + 1] = a[i];", False),
+        ("b[i] = a[i];\n#pragma omp ordered\na[i + 1] = i;", False),
+        # An iteration that does not come to its region holds up nobody.
+        ("a[i + 1] = i;\nif (b[i]) {\n#pragma omp ordered\nb[i] = a[i];\n}", None),
+    ],
+)
+def test_what_ordered_regions_keep_apart(body: str, proven: bool | None) -> None:
+    text = f"#pragma omp parallel for ordered\n{LOOP} {{\n{body}\n}}"
+    (c,) = lx.loads(f"void f(int n, int *restrict a, int *restrict b) {{\n{text}\n}}")["f"].audit()
+    assert c.proven is proven
+
+
 def _claim(body: str, words: str = "parallel for") -> tuple[bool | None, bool | None, set[str]]:
     """Whether it is proven, whether it is race-free, and the codes of what is said."""
     text = f"int s = 0, k = 0;\n#pragma omp {words}\n{LOOP} {{\n{body}\n}}\nb[0] = s + k;"
