@@ -10,6 +10,7 @@ import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from spread import EVERY
 def _missing(marker: str) -> str | None:
     """Why tests with this marker cannot run here, or None."""
     if marker == "oclgrind":
-        return None if shutil.which("oclgrind") else "oclgrind is not installed"
+        tools = shutil.which("oclgrind") and find_spec("pyopencl")
+        return None if tools else "oclgrind, or the pyopencl that drives it, is not installed"
     if marker == "opencl_sdk":
         return None if _has_sdk() else "the headers or the loader of OpenCL are not installed"
     if marker == "clblast":

@@ -22,7 +22,7 @@ from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine
 from loopxform.api.regions import find
 from loopxform.api.source import SourceFile, SourceRoutine
-from loopxform.budget import whatever_is_left
+from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
 from loopxform.codegen.host.macro_checks import Mark
 from loopxform.codegen.host.splice import Insert, Text
@@ -148,11 +148,12 @@ def offload_file(
             if any(a.whole and a.verb == "ignore" for a in routine.annotations):
                 require_wanted(routine)
         broken = file.parsed.broken
-        found = find(original, functions, [n for n in asked if n not in broken], work)
+        with within(part(1 / 2)):  # what is found must be proven as well
+            found = find(original, functions, [n for n in asked if n not in broken], work)
         left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
         made = OffloadedFile(file, original, tuple(x for _, x in found.made), left)
+        made = _proven(made)
         with whatever_is_left():
-            made = _proven(made)
             for routine in (r for r in file.routines() if r.name in asked):
                 _require_tiled(routine, made)
             _require_free(made)
@@ -248,14 +249,20 @@ def _wrapping(x: OffloadedRegion, start: int, end: int) -> list[Insert]:
 
 
 def _proven(made: OffloadedFile) -> OffloadedFile:
-    """Without the regions whose launches would change what the rest of the file says."""
-    if _says_the_same(made, made.regions):
-        return made
-    good = tuple(r for r in made.regions if _says_the_same(made, [r]))
-    if not _says_the_same(made, good):
-        good = ()
+    """Without the regions whose launches would change what the rest of the file says, or for which
+    there is no time left to find out."""
+    why: LoopxformError | None = None
+    good: tuple[OffloadedRegion, ...] = ()
+    try:
+        if _says_the_same(made, made.regions):
+            return made
+        good = tuple(r for r in made.regions if _says_the_same(made, [r]))
+        if not _says_the_same(made, good):
+            good = ()
+    except Exhausted as e:
+        good, why = (), e
     bad = [r.region for r in made.regions if r not in good]
-    left = [(r.owner.name, _hidden(made, r)) for r in bad]
+    left = [(r.owner.name, why or _hidden(made, r)) for r in bad]
     return replace(made, regions=good, left=(*made.left, *left))
 
 

@@ -254,7 +254,7 @@ class Original:
             return False
         wrapped = Wrapped({name: [] for name in called})
         _unwrap(other, wrapped)
-        return _same(self._parsed(self.raw)[0], other) and all(
+        return _same(self._pristine, other) and all(
             len(wrapped[name]) == 1 and _all_same(nodes, wrapped[name][0])
             for name, nodes in called.items()
         )
@@ -267,6 +267,11 @@ class Original:
         places = Places(source.files, reader.sources)
         tree = parse(gnu.normalise(source.text), places)
         return tree.ast, places, gnu.plain_layout(source.text)
+
+    @cached_property
+    def _pristine(self) -> c_ast.FileAST:
+        """The tree as it was parsed, which nobody changes."""
+        return self._parsed(self.raw)[0]
 
     @cached_property
     def _first(self) -> tuple[c_ast.FileAST, Places, bool]:
