@@ -26,7 +26,7 @@ def _missing(marker: str) -> str | None:
     if marker == "opencl_sdk":
         return None if _has_sdk() else "the headers or the loader of OpenCL are not installed"
     if marker == "clblast":
-        return _no_library("clblast")
+        return _no_library("clblast") if find_spec("pyopencl") else "pyopencl is not installed"
     from loopxform.errors import DeviceError
     from loopxform.runtime.device import devices
     from loopxform.runtime.selection import choose

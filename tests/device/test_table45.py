@@ -150,7 +150,7 @@ def test_the_simulator_sees_what_could_go_wrong() -> None:
 
     def kinds(old: str, new: str) -> set[str]:
         assert old in p.source
-        return {f.kind for f in simulate(p, args, text=p.source.replace(old, new)).findings}
+        return {f.kind for f in simulate(p, args, lambda x: x.replace(old, new)).findings}
 
     assert not simulate(p, args).findings
     assert "race" in kinds("barrier(CLK_LOCAL_MEM_FENCE);", "")
