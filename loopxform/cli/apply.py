@@ -14,6 +14,8 @@ from loopxform.cli.options import chosen, read
 from loopxform.cli.script import Script, Text, is_size, read_script, saved
 from loopxform.errors import TransformError, UsageError, quoting
 from loopxform.files import in_folder, write_all
+from loopxform.ir.names import used_names
+from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
 from loopxform.ir.written import LARGEST_TILE
 from loopxform.transforms import STEPS, Derivation, Dispatch, Step, from_json, step, with_tiles
@@ -30,6 +32,7 @@ def main(args: argparse.Namespace) -> int:
         given = _tiles(args.tile)
         _require_named(given, script, args.steps)
         sizes = {**script.tiles, **given}
+        _require_free(fn, sizes)
         script.require(sizes)
         derivation = Derivation(with_tiles(fn, sizes))
         for data, text in script.steps:
@@ -103,6 +106,16 @@ def _require_named(given: dict[str, int], script: Script, steps: list[str]) -> N
             help = "change the sizes of the variants in the script" if own else None
             message = f"no step names the size '{name}'"
             raise UsageError(message, code="LX023", help=help, subject=f"{name}={size}")
+
+
+def _require_free(fn: Function, sizes: dict[str, int]) -> None:
+    """Raises UsageError for a tile size that is called as something of the function is."""
+    taken = sorted(used_names(fn) & sizes.keys())
+    if taken:
+        message = f"'{taken[0]}' is a name of the function {fn.name}"
+        raise UsageError(
+            message, code="LX023", help="call the tile size otherwise", subject="--set"
+        )
 
 
 def _files(

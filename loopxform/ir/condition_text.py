@@ -6,16 +6,22 @@ Read by Python's own parser, whose operators bind as those of C do, once `&&` an
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 
 from loopxform.ir.nodes import Bin, Const, Expr, Var
 from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import names, walk_expr
 
 _OPERATORS: dict[type[ast.operator | ast.cmpop | ast.boolop], str] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"},
     **{ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="},
     **{ast.And: "&&", ast.Or: "||"},
 }
+_LARGEST = 1 << 31
+_MOST = (1 << 63) - 1
+"""What parameters may come to, and what the host computes affine conditions in."""
+
 _JOINED = ("&&", "||")
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -27,15 +33,83 @@ def condition_text(e: Expr) -> str:
 
 @lru_cache(maxsize=1024)
 def condition(text: str) -> Expr:
-    """The condition that a text means: comparisons of integers, joined. Raises ValueError."""
+    """The condition that a text means: comparisons of integers, joined. Raises ValueError for
+    anything else, and for numbers that 64 bits would not hold."""
     try:
         tree = ast.parse(text.replace("&&", " and ").replace("||", " or ").strip(), mode="eval")
         e = _expr(tree.body)
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(text) from error
-    if not _is_condition(e):
+    if not _is_condition(e) or any(_most(x) > _MOST for x in walk_expr(e) if _is_affine(x)):
         raise ValueError(text)
     return e
+
+
+def divides_by_zero(e: Expr, known: Iterable[Expr]) -> bool:
+    """Whether the host may divide by 0 when it asks a condition, where those `known` hold."""
+    least = {
+        x.name: int(c.value)
+        for k in known
+        for part in _conjuncts(k)
+        if isinstance(part, Bin) and part.op == ">="
+        for x, c in [(part.left, part.right)]
+        if isinstance(x, Var) and isinstance(c, Const)
+    }
+    divisions = (x for x in walk_expr(e) if isinstance(x, Bin) and x.op in ("/", "%"))
+    return any((_least(x.right, least) or 0) < 1 for x in divisions)
+
+
+def _least(e: Expr, known: Mapping[str, int]) -> int | None:
+    """A number that a value is not below; None where none is known."""
+    match e:
+        case Const(value):
+            return int(value)
+        case Var(name):
+            return known.get(name)
+        case Bin("max", left, right):
+            ends = [x for x in (_least(left, known), _least(right, known)) if x is not None]
+            return max(ends, default=None)
+        case Bin("+" | "*" | "/" as op, left, right):
+            a, b = _least(left, known), _least(right, known)
+            if a is None or b is None or (op != "+" and min(a, b) < 0):
+                return None
+            if op == "/":
+                return a // int(right.value) if isinstance(right, Const) and b else 0
+            return a + b if op == "+" else a * b
+        case _:
+            return None
+
+
+def _conjuncts(e: Expr) -> Iterator[Expr]:
+    if isinstance(e, Bin) and e.op == "&&":
+        yield from (*_conjuncts(e.left), *_conjuncts(e.right))
+    else:
+        yield e
+
+
+def _is_affine(e: Expr) -> bool:
+    """Whether analysis may compute with it: no product of two parameters."""
+    products = (x for x in walk_expr(e) if isinstance(x, Bin) and x.op == "*")
+    return not any(names(x.left) and names(x.right) for x in products)
+
+
+def _most(e: Expr) -> int:
+    """The largest magnitude of a value, of parameters within int."""
+    match e:
+        case Const(value):
+            return abs(int(value))
+        case Bin("*", left, right):
+            return _most(left) * _most(right)
+        case Bin("/" | "%", left, _):
+            return _most(left)
+        case Bin("min" | "max", left, right):
+            return max(_most(left), _most(right))
+        case Bin("+" | "-", left, right):
+            return _most(left) + _most(right)
+        case Var():
+            return _LARGEST
+        case _:
+            return 0
 
 
 def _is_condition(e: Expr) -> bool:

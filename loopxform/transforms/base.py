@@ -31,6 +31,10 @@ class Step(ABC):
     """Whether statements run in the order they did, and touch what they did: then it makes no
     difference which arrays overlap."""
 
+    def is_in_order(self) -> bool:
+        """`keeps_order`, of a step that holds others theirs."""
+        return self.keeps_order
+
     @abstractmethod
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         """Every obstacle that can be seen; pure and total."""

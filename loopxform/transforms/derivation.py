@@ -52,7 +52,7 @@ class Derivation:
         keeps the order, and no bound that it may have moved is read from an array."""
         bounds = (e for s in loops(self.start) for e in (s.loop.lo, s.loop.hi, s.loop.step))
         from_array = any(isinstance(x, Load) for e in bounds for x in walk_expr(e))
-        return not from_array and all(r.step.keeps_order for r in self.records)
+        return not from_array and all(r.step.is_in_order() for r in self.records)
 
     def then(self, step: Step) -> Derivation:
         """Checks and applies one step. Raises TransformError with every obstacle; `self` stays

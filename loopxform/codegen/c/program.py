@@ -23,6 +23,7 @@ from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.nodes import (
     Call,
+    Const,
     Expr,
     Function,
     Param,
@@ -30,7 +31,7 @@ from loopxform.ir.nodes import (
     Tile,
 )
 from loopxform.ir.records import Record
-from loopxform.ir.visit import stmt_exprs, walk, walk_expr
+from loopxform.ir.visit import map_exprs, stmt_exprs, walk, walk_expr
 
 
 def file_text(
@@ -96,17 +97,33 @@ def function_text(
     Raises EmitError where the function holds statements that are not modelled.
     """
     require_whole(fn)
-    fn = with_halves(plain_locals(fn))
+    fn = _with_tiles(with_halves(plain_locals(fn)))
     stored = orders(fn)
     fn = laid_out(fn, stored)
     scopes = scopes_of(fn)
     printer = Printer(fn, scopes, stored, name or fn.name, openmp=openmp)
     lines = [("static " if static else "") + prototype(fn, name), "{"]
-    lines += enumeration({x.name: x.value for x in _expressions(fn) if isinstance(x, Tile)})
+    lines += enumeration(dict(fn.tiles))
     unread = [p.name for p in fn.params if p.name in scopes.silenced and not p.is_member]
     lines += [f"  (void){n};" for n in unread]
     lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
     return "\n".join([*printer.phases, *lines, "}"]) + "\n"
+
+
+def _with_tiles(fn: Function) -> Function:
+    """With the tile sizes that it names, and numbers for those that are not the same in all
+    variants of its nests."""
+    values: dict[str, set[int]] = {}
+    for x in _expressions(fn):
+        if isinstance(x, Tile):
+            values.setdefault(x.name, set()).add(x.value)
+    own = {name: min(found) for name, found in values.items() if len(found) == 1}
+
+    def number(e: Expr) -> Expr:
+        return Const(e.value) if isinstance(e, Tile) and e.name not in own else e
+
+    body = fn.body if len(own) == len(values) else map_exprs(fn.body, number)
+    return replace(fn, body=body, tiles=tuple(own.items()))
 
 
 def _headers(fn: Function, text: str) -> list[str]:

@@ -15,9 +15,14 @@ from itertools import pairwise
 
 from loopxform.records import record
 
-_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
-_PASTED = re.compile(r"#.*|LX_\w+\((?:\w+, )*\d+")
-"""What macros paste or make strings of, and directives: numbers there stay."""
+_NUMBER = re.compile(r"(?<![\w.])(?<![eEpP][+-])(?:0|[1-9]\d*)(?![\w.])")
+"""Whole tokens: no exponents, and none that are octal."""
+
+_PASTED = re.compile(r"#.*|LX_\w+\((?:\w+, )*\d+|'(?:[^'\\\n]|\\.)+'")
+"""What macros paste or make strings of, directives, characters: numbers there stay."""
+
+MOST_MACROS = 100
+"""Of a text; members that would need more have texts of their own."""
 
 _HEAD = re.compile(r"^void (\w+)\((?:[^{]*)\)\n\{", re.MULTILINE)
 
@@ -38,7 +43,16 @@ def families(texts: Sequence[str], macros: Sequence[Macros]) -> tuple[Family, ..
     members: dict[str, list[int]] = {}
     for n, text in enumerate(texts):
         members.setdefault(_skeleton(text), []).append(n)
-    return tuple(_family(texts, macros, own) for own in members.values())
+    return tuple(f for own in members.values() for f in _families(texts, macros, own))
+
+
+def _families(
+    texts: Sequence[str], macros: Sequence[Macros], members: Sequence[int]
+) -> tuple[Family, ...]:
+    family = _family(texts, macros, members)
+    if any(len(own) > MOST_MACROS for _, own in family.members):
+        return tuple(_family(texts, macros, [n]) for n in members)
+    return (family,)
 
 
 def named(text: str, name: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.condition_text import condition
+from loopxform.ir.condition_text import condition, divides_by_zero
 from loopxform.ir.nodes import Function
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names, writes
@@ -36,6 +36,10 @@ class Assume(Step):
         except ValueError:
             text = f"'{self.condition}' is no condition on integers"
             remedy = "compare parameters and numbers, without spaces: assume n%4==0"
+            return (Obstacle("LX196", text, fn.origin.loc, remedy=remedy),)
+        if divides_by_zero(asked, fn.assumes):
+            text = f"the host might divide by 0 when it asks {self.condition}"
+            remedy = "assume before that the divisor is positive: assume n>=1"
             return (Obstacle("LX196", text, fn.origin.loc, remedy=remedy),)
         types = symbols(fn)
         fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)

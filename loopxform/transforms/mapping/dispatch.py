@@ -15,7 +15,7 @@ from itertools import count, takewhile
 from typing import Any, ClassVar
 
 from loopxform.errors import Obstacle, TransformError, UsageError
-from loopxform.ir.condition_text import condition, condition_text
+from loopxform.ir.condition_text import condition, divides_by_zero
 from loopxform.ir.memo import remembered
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Decl, Expr, For, Function, If, Opaque, Stmt
@@ -88,9 +88,8 @@ class Dispatch(Step):
     verb: ClassVar[str] = "dispatch"
     usage: ClassVar[str] = "dispatch LOOP VARIANTS (as `tile --json` writes it)"
 
-    @property
-    def keeps_order(self) -> bool:  # type: ignore[override]
-        return all(s.keeps_order for v in self.variants for s in v.steps)
+    def is_in_order(self) -> bool:
+        return all(s.is_in_order() for v in self.variants for s in v.steps)
 
     def __str__(self) -> str:
         return f"{self.verb} {self.loop} ({len(self.variants)} variants)"
@@ -110,22 +109,9 @@ class Dispatch(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)
         for v in self.variants:
-            try:
-                derivation = v.derive(fn)
-            except TransformError as e:
-                return e.obstacles
-            if _replaced(fn, site, derivation.function) is None:
-                return (_no(site, f"the variant '{v.label}' changes more than its nest", ""),)
-            missing = [e for e in _assumed(fn, derivation) if e not in v.conditions]
-            if missing:
-                text = f"the guard of '{v.label}' does not ask for {expr_text(missing[0])}"
-                return (_no(site, text, "guards ask for all that the steps assume"),)
-            unknown = sorted({n for c in v.conditions for n in names(c)} - fixed)
-            if unknown:
-                text = f"the guard of '{v.label}' asks for '{unknown[0]}', which may change"
-                return (_no(site, text, "ask for parameters that keep their value"),)
+            if problems := _problems(fn, site, v):
+                return problems
         if not self.variants or self.variants[-1].guard:
             text = "no variant serves what is left"
             return (_no(site, text, "end the list with a variant that has no guard"),)
@@ -163,6 +149,41 @@ def _variant(kinds: Mapping[str, type[Step]], row: object) -> Variant:
             raise UsageError(message, help="compare parameters and numbers") from e
     made = tuple(from_json(kinds, s) for s in steps)
     return Variant(label, about, cost, tuple(guard), tuple(tiles.items()), made)
+
+
+def _problems(fn: Function, site: LoopSite, v: Variant) -> tuple[Obstacle, ...]:
+    """Why a variant cannot stand in the place of the nest."""
+    clash = sorted((used_names(fn) - set(dict(fn.tiles))) & set(v.sizes))
+    if clash:
+        text = f"a tile size of '{v.label}' is called '{clash[0]}', as a variable is"
+        return (_no(site, text, "give it another name"),)
+    try:
+        derivation = v.derive(fn)
+    except TransformError as e:
+        return e.obstacles
+    if _replaced(fn, site, derivation.function) is None:
+        return (_no(site, f"the variant '{v.label}' changes more than its nest", ""),)
+    missing = [e for e in _assumed(fn, derivation) if e not in v.conditions]
+    if missing:
+        text = f"the guard of '{v.label}' does not ask for {expr_text(missing[0])}"
+        return (_no(site, text, "guards ask for all that the steps assume"),)
+    return _unasked(fn, site, v)
+
+
+def _unasked(fn: Function, site: LoopSite, v: Variant) -> tuple[Obstacle, ...]:
+    """What the host cannot ask of a guard."""
+    fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)
+    known = [*fn.assumes]
+    for asked in v.conditions:
+        unknown = sorted(names(asked) - fixed)
+        if unknown:
+            text = f"the guard of '{v.label}' asks for '{unknown[0]}', which may change"
+            return (_no(site, text, "ask for parameters that keep their value"),)
+        if divides_by_zero(asked, known):
+            text = f"the guard of '{v.label}' might divide by 0: {expr_text(asked)}"
+            return (_no(site, text, "ask before whether the divisor is positive"),)
+        known.append(asked)
+    return ()
 
 
 def _assumed(fn: Function, derivation: Derivation) -> list[Expr]:
@@ -246,11 +267,6 @@ def _with_own_names(fn: Function, whole: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         )
 
     return renamed(whole)
-
-
-def text_of(conditions: Sequence[Expr]) -> tuple[str, ...]:
-    """Conditions as variants have them."""
-    return tuple(map(condition_text, conditions))
 
 
 def _no(site: LoopSite, text: str, remedy: str) -> Obstacle:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from loopxform.codegen.opencl.families import families, named
+from loopxform.codegen.opencl.families import MOST_MACROS, families, named
 
 KERNEL = """__kernel __attribute__((reqd_work_group_size(Tx, {a}, 1)))
 void k(const int M,
@@ -55,6 +55,21 @@ def test_what_no_macro_can_stand_for_keeps_texts_apart(other: dict[str, int]) ->
     """Directives, what macros paste or make strings of, parts of other tokens."""
     sizes = {"a": 8, "b": 4, "c": 6}
     assert len(families([text(**sizes), text(**(sizes | other))], [(), ()])) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("010", "020"), ("1e+5", "1e+6"), ("'1'", "'2'"), ("1.0e-05", "1.0e-06")]
+)
+def test_parts_of_tokens_are_no_numbers(one: str, other: str) -> None:
+    texts = [text(8, 4, 6).replace("+ 4]", f"+ {x}]") for x in (one, other)]
+    assert [f.text for f in families(texts, [(), ()])] == texts
+
+
+def test_a_text_has_no_more_macros_than_it_may() -> None:
+    head = text(8, 4, 6)
+    many = "".join(f"  x[{n}] = %d;\n" for n in range(MOST_MACROS + 1))
+    texts = [head + many % tuple(range(k, k + MOST_MACROS + 1)) for k in (1000, 5000)]
+    assert len(families(texts, [(), ()])) == 2
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -9,6 +9,7 @@ from c_texts import MM
 from conftest import Golden
 from deriving import assert_same_meaning, c, derived, start
 
+from loopxform.codegen.c.program import function_text
 from loopxform.errors import TransformError, UsageError
 from loopxform.ir.nodes import Decl
 from loopxform.ir.printer import listing
@@ -55,6 +56,8 @@ REFUSALS: dict[str, tuple[str, str, tuple[Row, ...]]] = {
     "none": (ROWS, "i", ()),
     "not-asked": (ROWS, "i", (("even", "n>0", {}, "assume n%2==0"), ("rest", "", {}, ""))),
     "unknown": (ROWS, "i", (("even", "q%2==0", {}, ""), ("rest", "", {}, ""))),
+    "division": (ROWS, "i", (("some", "8/n>=2", {}, ""), ("rest", "", {}, ""))),
+    "named": (ROWS, "i", (("tiles", "n>=8", {"n": 8}, "stripmine i n ii"), ("rest", "", {}, ""))),
     "no-loop": (ROWS, "z", (("rest", "", {}, ""),)),
     "elsewhere": (
         c("for (int i = 0; i < n; i++) a[i] = 1; for (int k = 0; k < n; k++) b[k] = 2;"),
@@ -152,3 +155,11 @@ def test_guards_are_asked_in_order() -> None:
     rows = (("a", "M>=8", {}, ""), ("b", "M>=4", {}, ""), ("c", "", {}, ""))
     text = listing(start(MM)[0].then(dispatch("i", rows)).function)
     assert text.index("if (M >= 8)") < text.index("if (M >= 4)")
+
+
+def test_each_variant_has_its_tile_sizes_in_c_too() -> None:
+    text, loop, rows = LISTINGS["tiles"]
+    made = function_text(start(text)[0].then(dispatch(loop, rows)).function)
+    assert "ii += 8" in made
+    assert "ii += 4" in made
+    assert "enum" not in made
