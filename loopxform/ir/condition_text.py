@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 
+from loopxform.ir.affine import Monomial, Poly, poly
 from loopxform.ir.nodes import Bin, Const, Expr, Var
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names, walk_expr
@@ -47,25 +48,36 @@ def condition(text: str) -> Expr:
 
 def divides_by_zero(e: Expr, known: Iterable[Expr]) -> bool:
     """Whether the host may divide by 0 when it asks a condition, where those `known` hold."""
-    least = {
-        x.name: int(c.value)
-        for k in known
-        for part in _conjuncts(k)
-        if isinstance(part, Bin) and part.op == ">="
-        for x, c in [(part.left, part.right)]
-        if isinstance(x, Var) and isinstance(c, Const)
-    }
+    least = _lower_bounds(part for k in known for part in _conjuncts(k))
     divisions = (x for x in walk_expr(e) if isinstance(x, Bin) and x.op in ("/", "%"))
     return any((_least(x.right, least) or 0) < 1 for x in divisions)
 
 
-def _least(e: Expr, known: Mapping[str, int]) -> int | None:
+_Terms = frozenset[tuple[Monomial, int]]
+"""Those of a polynomial, but for its constant."""
+
+
+def _lower_bounds(known: Iterable[Expr]) -> dict[_Terms, int]:
+    """What the terms of sums are at least: `N + 1 >= 1` says so of N."""
+    least: dict[_Terms, int] = {}
+    for e in known:
+        if isinstance(e, Bin) and e.op in (">=", ">"):
+            terms, rest = _parted(poly(e.left) - poly(e.right))
+            least[terms] = max(least.get(terms, -_MOST), (e.op == ">") - rest)
+    return least
+
+
+def _parted(p: Poly) -> tuple[_Terms, int]:
+    """The terms and the constant of a polynomial."""
+    return frozenset(t for t in p.terms if t[0]), sum(c for m, c in p.terms if not m)
+
+
+def _least(e: Expr, known: Mapping[_Terms, int]) -> int | None:
     """A number that a value is not below; None where none is known."""
+    terms, rest = _parted(poly(e))
+    if not terms or terms in known:
+        return known.get(terms, 0) + rest
     match e:
-        case Const(value):
-            return int(value)
-        case Var(name):
-            return known.get(name)
         case Bin("max", left, right):
             ends = [x for x in (_least(left, known), _least(right, known)) if x is not None]
             return max(ends, default=None)

@@ -18,6 +18,7 @@ WRITTEN = c("n = 4; for (int i = 0; i < n; i++) a[i] = x;", "int n, float x, flo
 LISTINGS = {
     "multiple": (MM, "assume U%4==0"),
     "divided": (MM, "assume U>=1", "assume M<=2147483647/(4*((U+3)/4))"),
+    "divided-by-a-sum": (MM, "assume U+1>=1", "assume M<=2147483647/(4*((U+4)/4))"),
     "joined": (MM, "assume U%4==0||N>=2*M&&M>1"),
 }
 REFUSALS = {
@@ -30,6 +31,7 @@ REFUSALS = {
     "no-integer": (WRITTEN, "assume x>0"),
     "division": (MM, "assume M<=100/U"),
     "division-of-some": (MM, "assume U>=0", "assume M%U==0"),
+    "division-by-a-sum": (MM, "assume U+3>=1", "assume M<=100/(U+2)"),
     "too-large": (MM, "assume 99999999999*U*4>99999999999"),
     "call": (MM, "assume abs(U)>0"),
 }
