@@ -192,15 +192,15 @@ def test_read_only_results(mm: lx.Routine) -> None:
 def test_copies_in_other_layouts() -> None:
     routine = lx.load(MM.parent / "nests" / "best_shift.c").routine()
     assert "x_t[k, i]" in routine.tile().listing
-    assert "x_t" not in routine.tile(layouts={}).listing
-    made = routine.tile(layouts={"bank": (1, 0)})
+    assert "x_t" not in routine.tile(relayout={}).listing
+    made = routine.tile(relayout={"bank": (1, 0)})
     assert "bank_t[k, s]" in made.listing
     x, bank = (np.random.default_rng(SEED).random(s, np.float32) for s in ((M, U), (N, U)))
     best, at = np.empty(M, np.float32), np.empty(M, np.int32)
     made.compile()(M, N, U, x, bank, best, at)
     assert np.allclose(best, (x @ bank.T).max(axis=1), rtol=1e-4)
     with pytest.raises(TransformError, match="'2,0' is not another order of the 2 dimensions"):
-        routine.tile(layouts={"bank": (2, 0)})
+        routine.tile(relayout={"bank": (2, 0)})
 
 
 @pytest.mark.opencl

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "loopxform"
-BASE = {"source", "errors", "nearest", "trace", "records", "budget"}
+BASE = {"source", "errors", "nearest", "trace", "records", "budget", "written"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "errors": {"source"},
@@ -18,6 +18,7 @@ LAYERS: dict[str, set[str]] = {
     "budget": {"source", "errors"},
     "trace": set(),
     "records": set(),
+    "written": {"source", "errors"},
     "version": set(),
     "cache": {"trace"},
     "compiler": {"cache", "errors", "trace"},

@@ -133,8 +133,8 @@ REFUSED: dict[str, tuple[Call, str]] = {
     "contract": (lambda f: f.tile(contract="off"), "contract must be True or False, not 'off'"),
     "one": (lambda f: f.tile(reassociate=1), "reassociate must be True or False, not 1"),
     "index": (lambda f: f.tile(index=16), "index must be 32 or 64, or None, not 16"),
-    "layout": (lambda f: f.tile(item_layout="4x8"), r"\(4, 8\), or None, not '4x8'"),
-    "layouts": (lambda f: f.tile(layouts={"A": "1,0"}), "layouts must be orders of dimensions"),
+    "layout": (lambda f: f.tile(warp_tile="4x8"), r"\(4, 8\), or None, not '4x8'"),
+    "relayout": (lambda f: f.tile(relayout={"A": "1,0"}), "relayout must be orders of dimensions"),
     "specialise": (lambda f: f.tile(specialise=["M=4"]), "specialise must be sizes by name"),
     "limits": (lambda f: f.tile(limits=3), "limits must be the name of a profile"),
     "size": (lambda f: f.tile(Ty="16"), "Ty must be a whole number from 1 to 1048576, not '16'"),
@@ -165,7 +165,7 @@ def test_an_argument_that_is_not_allowed(case: str, mm: lx.Routine) -> None:
 
 def test_arguments_that_are_allowed(mm: lx.Routine) -> None:
     assert len(lx.load(MM, include=(Path("."),), define=["X=1"], undefine=["Y"])) == 1
-    tiled = mm.tile(vector=4, stages=1, pad=False, index=64, item_layout=(4, 8), limits="h100")
+    tiled = mm.tile(vector=4, stages=1, pad=False, index=64, warp_tile=(4, 8), limits="h100")
     assert tiled.sizes
 
 

@@ -14,7 +14,7 @@ the user's file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -101,7 +101,7 @@ class File(SourceFile):
         limits: Limits | str = "generic",
         contract: bool = True,
         pad: bool | None = None,
-        edge_versions: bool = False,
+        separate_full_tiles: bool = False,
         reassociate: bool = False,
         **sizes: int,
     ) -> OffloadedFile:
@@ -113,13 +113,13 @@ class File(SourceFile):
         ArgumentError for a value that is not allowed.
         """
         from loopxform.api.splice import offload_file  # loads what only this needs
-        from loopxform.api.tile_arguments import OFFLOADING, require_sizes
-        from loopxform.schedule.params import Options
+        from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
 
-        flags = {"contract": contract, "edge_versions": edge_versions, "reassociate": reassociate}
-        require(OFFLOADING, limits=limits, pad=pad, **flags)
+        arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
+        arguments |= current(sizes)
+        require(OFFLOADING, **arguments)
         require_sizes(sizes, OFFLOADING)
-        options = Options(pad=pad, versions=edge_versions, reassociate=reassociate)
+        options = options_of(arguments)
         return offload_file(self, functions, sizes, limits, contract=contract, options=options)
 
     def routine(self, name: str | None = None) -> Routine:
@@ -147,10 +147,6 @@ def listed(names: Iterable[str]) -> str:
     every = tuple(names)
     more = f" and {len(every) - MOST_NAMES} more" if len(every) > MOST_NAMES else ""
     return ", ".join(every[:MOST_NAMES]) + more or "no functions"
-
-
-def _order(array: str, dimensions: Sequence[int]) -> tuple[str, str]:
-    return array, ",".join(map(str, dimensions))
 
 
 def _choose(parsed: Parsed, name: str | None) -> Function:
@@ -258,52 +254,51 @@ class Routine(SourceRoutine):
         limits: Limits | str = "generic",
         contract: bool = True,
         pad: bool | None = None,
-        edge_versions: bool = False,
-        layouts: Mapping[str, Sequence[int]] | None = None,
+        separate_full_tiles: bool = False,
+        relayout: Mapping[str, Sequence[int]] | None = None,
         Rk: int | None = None,  # noqa: N803
         reassociate: bool = False,
         vector: int | None = None,
         index: Literal[32, 64] | None = None,
-        item_layout: tuple[int, int] | None = None,
+        warp_tile: tuple[int, int] | None = None,
         stages: int | None = None,
         async_copies: bool = False,
-        preload: bool | None = None,
-        group_order: int | None = None,
+        register_pipeline: bool | None = None,
+        swizzle_groups: int | None = None,
         serpentine: int | None = None,
-        cyclic: int | None = None,
+        block_cyclic: int | None = None,
         pack: int | None = None,
         specialise: Mapping[str, int] | None = None,
         **sizes: int,
     ) -> TiledRoutine:
         """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
-        profile or its name. Without `recipe` what is tiled and staged follows from what is used
-        again, and a nest without reuse is mapped naively, saying why; `variant` is its older
-        name. `contract` lets the device fuse a*b + c; without it results are those of the C program
-        to the last bit. `pad`, `edge_versions`, `Rk`, `reassociate`, `vector`, `index`,
-        `item_layout` (rows, columns), `stages`, `async_copies`, `preload`, `group_order`,
-        `serpentine`, `cyclic`, `pack` and `specialise` (sizes by name) are the options of the
-        command line. `layouts` are arrays to be read from a copy with its dimensions in that order,
-        {} for none; without it the copies are made that pay, where no recipe is named.
+        profile or its name. Without `recipe`, loopxform finds which data is reused and tiles for
+        it; a nest without reuse is mapped naively, and the plan says why. `variant` is an older
+        name of `recipe`. `contract` lets the device fuse a*b + c; without it results are those of
+        the C program to the last bit. The other arguments are the options of the command line
+        (docs/tiling.md): `warp_tile` is rows and columns, `specialise` sizes by name. `relayout`
+        gives arrays that are read from a copy with its dimensions in that order, {} for none;
+        without it loopxform makes the copies that pay, where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
         allowed, or an option that the recipe has no use for.
         """
         from loopxform.api.tile import tile_routine  # loads what only tiling needs
-        from loopxform.api.tile_arguments import TILING, require_sizes, require_taken_by
-        from loopxform.schedule.params import Options
+        from loopxform.api.tile_arguments import (
+            TILING,
+            current,
+            options_of,
+            require_sizes,
+            require_taken_by,
+        )
 
-        given = {name: value for name, value in locals().items() if name in TILING}
-        require(TILING, **given)
+        arguments = {name: value for name, value in locals().items() if name in TILING}
+        arguments |= current(sizes)
+        require(TILING, **arguments)
         require_sizes(sizes, TILING)
         chosen = recipe or variant
-        require_taken_by(chosen, {**given, **sizes})
-        orders = None if layouts is None else tuple(_order(*x) for x in layouts.items())
-        narrow = None if index is None else index == 32
-        edges = Options(pad, edge_versions, orders, Rk, reassociate)
-        options = replace(edges, vector=vector, narrow=narrow, lanes=item_layout, stages=stages)
-        fixed = tuple((specialise or {}).items())
-        options = replace(options, fixed=fixed, bands=group_order, asynchronous=async_copies)
-        options = replace(options, serpentine=serpentine, cyclic=cyclic, pack=pack, preload=preload)
+        require_taken_by(chosen, {**arguments, **sizes})
+        options = options_of(arguments)
         return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)
 
     def offload(
@@ -312,7 +307,7 @@ class Routine(SourceRoutine):
         limits: Limits | str = "generic",
         contract: bool = True,
         pad: bool | None = None,
-        edge_versions: bool = False,
+        separate_full_tiles: bool = False,
         reassociate: bool = False,
         **sizes: int,
     ) -> OffloadedRoutine:
@@ -324,11 +319,11 @@ class Routine(SourceRoutine):
         allowed.
         """
         from loopxform.api.offload import offload_routine  # loads what only this needs
-        from loopxform.api.tile_arguments import OFFLOADING, require_sizes
-        from loopxform.schedule.params import Options
+        from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
 
-        flags = {"contract": contract, "edge_versions": edge_versions, "reassociate": reassociate}
-        require(OFFLOADING, limits=limits, pad=pad, **flags)
+        arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
+        arguments |= current(sizes)
+        require(OFFLOADING, **arguments)
         require_sizes(sizes, OFFLOADING)
-        options = Options(pad=pad, versions=edge_versions, reassociate=reassociate)
+        options = options_of(arguments)
         return offload_routine(self, sizes, limits, contract=contract, options=options)

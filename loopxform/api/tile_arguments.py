@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from loopxform.api.arguments import (
@@ -17,14 +18,13 @@ from loopxform.api.arguments import (
 )
 from loopxform.errors import ArgumentError, IgnoredOption
 from loopxform.ir.types import INT_MAX
-from loopxform.ir.written import LARGEST_TILE
 from loopxform.nearest import did_you_mean
-from loopxform.schedule.params import NAMES, RECIPES, Recipe
-from loopxform.schedule.used_options import EVERY, require_taken
+from loopxform.schedule import tiling_options
+from loopxform.schedule.params import NAMES, RECIPES, Options, Recipe
+from loopxform.schedule.tiling_options import EVERY, OPTIONS, Kind, option, require_taken
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
-from loopxform.transforms.latency.asynchronous import MOST_BUFFERS
-from loopxform.transforms.latency.vectorise import WIDTHS
+from loopxform.written import LARGEST_TILE, MOST_BUFFERS, VECTOR_WIDTHS
 
 
 def require_sizes(sizes: Mapping[str, object], options: Iterable[str]) -> None:
@@ -50,6 +50,26 @@ def require_taken_by(recipe: Recipe | None, given: Mapping[str, object]) -> None
         raise ArgumentError(e.message, help=e.help) from None
 
 
+def current(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Takes the arguments out that have names of earlier releases, with a FutureWarning, and gives
+    them by the names that they have now."""
+    options = {name: option(name) for name in arguments if name not in NAMES}
+    former = {name: o.field for name, o in options.items() if o is not None}
+    return {field: arguments.pop(name) for name, field in former.items()}
+
+
+def options_of(arguments: Mapping[str, Any]) -> Options:
+    """The options that arguments of `Routine.tile` ask for. Raises UsageError where they contradict
+    each other."""
+    known = {f.name for f in fields(Options)}
+    values = {name: value for name, value in arguments.items() if name in known}
+    values["specialise"] = tuple((values.get("specialise") or {}).items())
+    if values.get("relayout") is not None:
+        orders = values["relayout"].items()
+        values["relayout"] = tuple((array, ",".join(map(str, order))) for array, order in orders)
+    return Options(**values)
+
+
 def _limits(value: Any) -> str | None:
     if isinstance(value, (str, Limits)):
         return None
@@ -71,31 +91,30 @@ def _rectangle(value: Any) -> str | None:
     return None if good else "the rows and columns of a rectangle: (4, 8)"
 
 
-_SIZE = or_none(whole(1, LARGEST_TILE))
-_COUNT = or_none(whole(0, LARGEST_TILE))
-_RECIPE = or_none(one_of(*RECIPES))
+_CHECKS: Mapping[Kind, Check] = {
+    tiling_options.SIZE: whole(1, LARGEST_TILE),
+    tiling_options.ROWS: whole(0, LARGEST_TILE),
+    tiling_options.ITERATIONS: whole(0, LARGEST_TILE),
+    tiling_options.BUFFERS: whole(1, MOST_BUFFERS),
+    tiling_options.WIDTH: one_of(1, *VECTOR_WIDTHS),
+    tiling_options.INDEX: one_of(32, 64),
+    tiling_options.RECTANGLE: _rectangle,
+    tiling_options.LAYOUTS: _layouts,
+    tiling_options.FIXED: sizes_by_name,
+}
+_FLAGS = {o.field for o in OPTIONS if o.kind is tiling_options.FLAG}
+_OPEN = {f.name for f in fields(Options) if f.default is None}
+"""Flags; what None leaves to the plan."""
 
 TILING: Mapping[str, Check] = {
-    "recipe": _RECIPE,
-    "variant": _RECIPE,
+    "recipe": or_none(one_of(*RECIPES)),
+    "variant": or_none(one_of(*RECIPES)),
     "limits": _limits,
     "contract": FLAG,
-    "pad": or_none(FLAG),
-    "edge_versions": FLAG,
-    "layouts": or_none(_layouts),
-    "Rk": _SIZE,
-    "reassociate": FLAG,
-    "vector": or_none(one_of(1, *map(int, WIDTHS))),
-    "index": or_none(one_of(32, 64)),
-    "item_layout": or_none(_rectangle),
-    "stages": or_none(whole(1, MOST_BUFFERS)),
-    "async_copies": FLAG,
-    "preload": or_none(FLAG),
-    "group_order": _SIZE,
-    "serpentine": _COUNT,
-    "cyclic": _SIZE,
-    "pack": _COUNT,
-    "specialise": or_none(sizes_by_name),
+    **{name: or_none(FLAG) if name in _OPEN else FLAG for name in sorted(_FLAGS)},
+    **{o.field: or_none(_CHECKS[o.kind]) for o in OPTIONS if o.field not in _FLAGS},
 }
 
-OFFLOADING = {n: TILING[n] for n in ("limits", "contract", "pad", "edge_versions", "reassociate")}
+OFFLOADING = {
+    n: TILING[n] for n in ("limits", "contract", "pad", "separate_full_tiles", "reassociate")
+}

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from loopxform.errors import InputError, UsageError
-from loopxform.ir.written import number
+from loopxform.written import number
 
 Sizes = dict[str, int | float]
 

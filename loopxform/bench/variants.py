@@ -10,17 +10,12 @@ from loopxform.api.facade import Routine
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
+from loopxform.schedule import tiling_options
 from loopxform.schedule.params import NAMES, RECIPES, Options, Recipe
 from loopxform.schedule.requests import Wish, wish
 from loopxform.targets.target import Limits
 
-SWITCHES = (
-    *("Rk", "vector", "index", "stages", "serpentine", "cyclic", "pack"),
-    *("group-order", "item-layout"),
-)
-"""Options of tiling that have several values."""
-
-VARIED = (*NAMES, *SWITCHES)
+VARIED = (*NAMES, *tiling_options.VARIED)
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class Variant:
 
     def used(self, sizes: Mapping[str, int]) -> Variant:
         """With the sizes and options that its recipe has."""
-        names = (*sizes, *(SWITCHES if self.recipe != "naive" else ()))
+        names = (*sizes, *(tiling_options.VARIED if self.recipe != "naive" else ()))
         return replace(self, varied=tuple((n, v) for n, v in self.varied if n in names))
 
     def tiled(
@@ -54,7 +49,7 @@ class Variant:
         asked = wish(dict(self.varied)).over(Wish(sizes, options=options))
         options = asked.options
         if self.recipe == "naive":
-            options = Options(layouts=(), reassociate=options.reassociate)
+            options = Options(relayout=(), reassociate=options.reassociate)
         given = asked.sizes
         return tile_routine(routine, given, self.recipe, limits, contract=contract, options=options)
 

@@ -17,8 +17,8 @@ from loopxform.files import in_folder, write_all
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
-from loopxform.ir.written import LARGEST_TILE
 from loopxform.transforms import STEPS, Derivation, Dispatch, Step, from_json, step, with_tiles
+from loopxform.written import LARGEST_TILE
 
 
 def main(args: argparse.Namespace) -> int:

@@ -24,7 +24,7 @@ from loopxform.model.operations import operations
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.peak import Peak, measured
 from loopxform.runtime.queues import queue_on
-from loopxform.schedule import used_options
+from loopxform.schedule import tiling_options
 from loopxform.verify.check_run import Reference
 
 
@@ -33,7 +33,7 @@ def main(args: argparse.Namespace) -> int:
     wanted = variants.every(args.variants, args.vary)
     recipes = [v.recipe for v in wanted]
     tiling.require_taken(args, recipes)
-    used_options.require_taken((name for v in wanted for name, _ in v.varied), recipes)
+    tiling_options.require_taken((name for v in wanted for name, _ in v.varied), recipes)
     programs = external.commands(args.command, asked)
     external.require(programs, args.command)
     _require_pictures(args)
@@ -91,7 +91,7 @@ def _prepared(args: argparse.Namespace, file: File) -> _Setup:
     tiled = lineup.base()
     base = lineup.kernels("naive", tiled)
     reference = Reference(running.reference(file, args), base.plan.written)
-    start, fixed = tiled.derivation, details.fixed
+    start, fixed = tiled.derivation, details.specialise
     bench = Bench(base, base.plan, start, reference, seed, inputs, warmup, repeat, fixed)
     return _Setup(routine, device, lineup, bench)
 

@@ -17,8 +17,8 @@ from loopxform.cli.options import chosen, limits, read
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import InternalError, LoopxformError, UsageError, contained
 from loopxform.ir.types import INT_MAX
-from loopxform.ir.written import whole
 from loopxform.source import Loc
+from loopxform.written import whole
 
 
 def main(args: argparse.Namespace) -> int:

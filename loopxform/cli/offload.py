@@ -18,6 +18,7 @@ from loopxform.cli.tile import steps
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.schedule.params import Options
+from loopxform.schedule.tiling_options import OFFLOADING
 from loopxform.source import Loc
 
 
@@ -45,9 +46,7 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
     sizes = tiling.given_sizes(args)
     names = [_known(file, name) for name in args.function]
     with about(f"--{next(iter(sizes), '')}"):
-        more = Options(
-            pad=tiling.asked(args, "pad"), versions=args.edge_versions, reassociate=args.reassociate
-        )
+        more = Options(**tiling.asked(args, OFFLOADING))
         contract = args.fp_contract != "off"
         done = offload_file(file, names, sizes, limits, contract=contract, options=more)
         with quoting(file.parsed.sources):

@@ -15,7 +15,7 @@ from loopxform.budget import Budget, within
 from loopxform.cli.compiler import take_cflags
 from loopxform.errors import InputError, UsageError, about
 from loopxform.frontend.text.rawtext import decode
-from loopxform.ir.written import LARGEST_TILE, number, whole
+from loopxform.written import LARGEST_TILE, number, whole
 
 
 def read(args: argparse.Namespace, path: str | None = None) -> File:

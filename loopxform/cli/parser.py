@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn, TypeAlias
 
@@ -58,6 +59,7 @@ class Parser(argparse.ArgumentParser):
         left = iter(enumerate(words))
         for n, word in left:
             action = self._action(word)
+            _warn_if_renamed(word, action)
             if word == "--":
                 plain += [n for n, _ in left]
             elif action is None and is_option(word):
@@ -167,3 +169,12 @@ def _valued(word: str) -> UsageError:
 def _valueless(word: str, action: argparse.Action) -> UsageError:
     value = action.metavar or "|".join(map(str, action.choices or ("VALUE",)))
     return UsageError(f"{word} needs a value", help=f"{word} {value}")
+
+
+def _warn_if_renamed(word: str, action: argparse.Action | None) -> None:
+    """An option of an earlier release is understood, with a FutureWarning."""
+    name = getattr(action, "current", None)
+    if name is not None:
+        written = word.partition("=")[0]
+        text = f"the option '{written}' is called '{name}' now"
+        warnings.warn(text, FutureWarning, stacklevel=2)

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from loopxform.api.facade import File, Routine
 from loopxform.cli.arguments.running import SEED
 from loopxform.errors import UsageError, about
-from loopxform.ir.written import whole
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.profiles import limits_of
 from loopxform.targets.profile import profile
@@ -16,6 +15,7 @@ from loopxform.targets.target import Limits
 from loopxform.verify.cref import CSource
 from loopxform.verify.sizes import checked_sizes
 from loopxform.verify.values import FORM, Wanted, chosen, wanted
+from loopxform.written import whole
 
 LARGEST_SEED = (1 << 64) - 1
 MOST_LAUNCHES = 1_000_000

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from loopxform.errors import InputError, LimitError, UsageError
-from loopxform.ir.written import LARGEST_TILE
 from loopxform.schedule.constraints import Constraint, constraint
 from loopxform.source import Loc, Sources
 from loopxform.transforms import Derivation
+from loopxform.written import LARGEST_TILE
 
 FORMAT = (
     '{"tiles": {"Ty": 16}, "fp_contract": "on", "steps": [...]}, as `tile --json FILE` saves it'

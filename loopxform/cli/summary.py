@@ -66,7 +66,7 @@ def _recipe(part: Tiled) -> str:
 
 
 def _copied(array: str, target: str) -> str:
-    return f"{array} is read from {target}, a copy in another layout (--manifest none: not so)"
+    return f"{array} is read from {target}, a copy in another layout (--relayout none: not so)"
 
 
 MANY = 4

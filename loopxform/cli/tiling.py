@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from loopxform.api.facade import File
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import streams
 from loopxform.cli.options import chosen, positive
 from loopxform.errors import DeviceError, IgnoredOption, UsageError, about
-from loopxform.schedule import requests, used_options
+from loopxform.schedule import tiling_options
 from loopxform.schedule.params import NAMES, Options, Recipe
+from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
 
@@ -50,60 +51,45 @@ def recipe(args: argparse.Namespace) -> Recipe | None:
 def require_taken(
     args: argparse.Namespace,
     recipes: Sequence[Recipe | None],
-    target: used_options.Target = "opencl",
+    target: tiling_options.Target = "opencl",
 ) -> None:
     """Raises IgnoredOption for an option that the recipes or the target have no use for."""
-    given = {n: getattr(args, n.replace("-", "_"), None) for n in used_options.EVERY}
+    given = {n: getattr(args, n.replace("-", "_"), None) for n in tiling_options.EVERY}
     names = (f"--{name}" for name, value in given.items() if value not in (None, False, []))
-    used_options.require_taken(names, recipes, target)
-
-
-def asked(args: argparse.Namespace, name: str) -> bool | None:
-    """Whether --NAME or --no-NAME was given; None: neither. Raises UsageError."""
-    yes, no = getattr(args, name), getattr(args, f"no_{name}")
-    if yes and no:
-        what = f"--{name} and --no-{name} say the opposite"
-        raise UsageError(what, help="leave out one of them", subject=f"--{name}")
-    return False if no else yes or None
+    tiling_options.require_taken(names, recipes, target)
 
 
 def details(args: argparse.Namespace) -> Options:
     """What is asked of tiling besides a recipe and sizes. Raises UsageError."""
-    return Options(
-        pad=asked(args, "pad"),
-        versions=args.edge_versions,
-        layouts=_layouts(args.manifest),
-        chunks=positive("--Rk", args.Rk),
-        reassociate=args.reassociate,
-        vector=None if args.vector is None else requests.vector("--vector", args.vector),
-        narrow=None if args.index is None else args.index == "32",
-        fixed=requests.fixed("--specialise", args.specialise),
-        bands=positive("--group-order", args.group_order),
-        cyclic=positive("--cyclic", args.cyclic),
-        serpentine=None
-        if args.serpentine is None
-        else requests.rows("--serpentine", args.serpentine),
-        preload=asked(args, "preload"),
-        asynchronous=args.async_copies,
-        pack=None if args.pack is None else requests.iterations("--pack", args.pack),
-        stages=None if args.stages is None else requests.stages("--stages", args.stages),
-        lanes=None
-        if args.item_layout is None
-        else requests.lanes("--item-layout", args.item_layout),
-    )
+    return Options(**asked(args, OPTIONS))
+
+
+def asked(args: argparse.Namespace, options: Iterable[TilingOption]) -> dict[str, Any]:
+    """The fields of `Options` that the command line sets, of those that a command has. Raises
+    UsageError."""
+    values: dict[str, Any] = {}
+    for o in options:
+        dest, written = o.name.replace("-", "_"), f"--{o.name}"
+        texts = getattr(args, dest)
+        if texts in (None, False, []):
+            continue
+        if o.kind is FLAG and o.field in values:
+            what = f"--{o.name.removeprefix('no-')} and {written} say the opposite"
+            raise UsageError(
+                what, help="leave out one of them", subject=f"--{o.name.removeprefix('no-')}"
+            )
+        if o.kind.several:
+            parts = texts if texts != ["none"] else []
+            values[o.field] = tuple(v for t in parts for v in o.kind.parse(written, t))
+        else:
+            values[o.field] = o.kind.parse(written, "" if o.kind is FLAG else texts)
+    return values
 
 
 def given_sizes(args: argparse.Namespace) -> dict[str, int]:
     """The tile sizes of the command line. Raises UsageError."""
     given = ((name, positive(f"--{name}", getattr(args, name))) for name in NAMES)
     return {name: size for name, size in given if size is not None}
-
-
-def _layouts(texts: list[str]) -> tuple[tuple[str, str], ...] | None:
-    """What --manifest asks for; None where that is left to tiling. Raises UsageError."""
-    if not texts:
-        return None
-    return () if texts == ["none"] else tuple(requests.layout(t, "--manifest") for t in texts)
 
 
 def limits_for(args: argparse.Namespace, default: str = "generic") -> Limits:

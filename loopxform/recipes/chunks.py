@@ -42,7 +42,7 @@ def in_chunks(
     Raises UnsupportedC, TransformError, LimitError."""
     tiles = {
         "Tk": _chunk_tile(nest, given, recipe, limits),
-        "Rk": options.chunks or 1,
+        "Rk": options.Rk or 1,
     }
     w = Work(nest.derivation, tiles)
     w.derivation = w.derivation.with_tiles({n: v for n, v in tiles.items() if n not in nest.taken})

@@ -74,7 +74,7 @@ class Work:
 
 def with_numbers(derivation: Derivation, options: Options) -> Derivation:
     """Numbers in place of the sizes that are fixed. Raises TransformError."""
-    steps = tuple(Specialise(name, str(value)) for name, value in options.fixed)
+    steps = tuple(Specialise(name, str(value)) for name, value in options.specialise)
     return derivation.titled("Sizes that are numbers").run(steps) if steps else derivation
 
 

@@ -27,16 +27,16 @@ from loopxform.transforms.latency.vectors import Found, copies, widest
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, what they leave open as the device has it for tiles of registers."""
-    if options.asynchronous and options.stages is None:
+    if options.async_copies and options.stages is None:
         options = replace(options, stages=2)
     if choice.recipe != "register":
         return options
     return replace(
         options,
-        narrow=limits.narrow if options.narrow is None else options.narrow,
+        index=(32 if limits.narrow else 64) if options.index is None else options.index,
         vector=limits.at_once if options.vector is None else options.vector,
         stages=limits.stages if options.stages is None else options.stages,
-        lanes=limits.rectangle if options.lanes is None else options.lanes,
+        warp_tile=limits.rectangle if options.warp_tile is None else options.warp_tile,
         pack=limits.pack if options.pack is None else options.pack,
     )
 
@@ -68,26 +68,28 @@ def in_registers(
     return replace(
         options,
         serpentine=rows if options.serpentine is None else options.serpentine,
-        preload=limits.preload and ahead if options.preload is None else options.preload,
+        register_pipeline=limits.preload and ahead
+        if options.register_pipeline is None
+        else options.register_pipeline,
         pad=padded if options.pad is None else options.pad,
     )
 
 
 def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     """With several `options.stages` tiles are fetched ahead, with more than two, or
-    `options.asynchronous`, past the registers; with `options.preload` they are read ahead too;
-    registers are walked there and back in `options.serpentine` rows, groups in `options.bands`;
-    work-items stand in rectangles of `options.lanes` and get their elements `options.cyclic` at a
-    time, those of a vector where nothing is asked."""
+    `options.async_copies`, past the registers; with `options.register_pipeline` they are read ahead
+    too; registers are walked there and back in `options.serpentine` rows, groups in
+    `options.swizzle_groups`; work-items stand in rectangles of `options.warp_tile` and get their
+    elements `options.block_cyclic` at a time, those of a vector where nothing is asked."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
     buffers = options.stages or 1
     if buffers > 1:
         w.stage("Tiles fetched ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_tile, s.loop.body))]:
-            if w.attempt(Pipeline(w.ref(path))) and (options.asynchronous or buffers > 2):
+            if w.attempt(Pipeline(w.ref(path))) and (options.async_copies or buffers > 2):
                 w.attempt(Asynchronous(w.ref(path), str(buffers)))
-    if options.preload:
+    if options.register_pipeline:
         w.stage("Tiles read ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:
             w.attempt(RegisterPipeline(w.ref(path)))
@@ -95,17 +97,17 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         w.stage("Registers there and back")
         for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
             w.attempt(Serpentine(w.ref(path), str(_rows(w, path, options.serpentine))))
-    apart = _at_once(w, nest, width) if options.cyclic is None else options.cyclic
+    apart = _at_once(w, nest, width) if options.block_cyclic is None else options.block_cyclic
     if apart > 1:
         w.stage("Elements dealt out in turns")
         for d in (d for d in dims if d.thread and d.item):
-            own = apart if options.cyclic else gcd(apart, w.sizes[d.dim.kept])
+            own = apart if options.block_cyclic else gcd(apart, w.sizes[d.dim.kept])
             if own > 1:
                 w.attempt(BlockCyclic(f"{d.thread}*", d.item, str(own)))
-    if options.bands:
+    if options.swizzle_groups:
         w.stage("Groups in bands")
-        w.attempt(SwizzleGroups(group, str(options.bands)))
-    rows, columns = options.lanes or (0, 0)
+        w.attempt(SwizzleGroups(group, str(options.swizzle_groups)))
+    rows, columns = options.warp_tile or (0, 0)
     if rows:
         w.stage("Neighbours in a rectangle")
         w.attempt(WarpTile(group, str(rows), str(columns)))

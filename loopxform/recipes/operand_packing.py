@@ -62,13 +62,13 @@ def arrangement(
     """How a nest would be arranged whose parallel loops have `trips` iterations, as far as these
     are known: where its tiles, all of floats, are parts of matrices along the two tiled loops and
     one that runs in step, the device copies on its own, and the user asks for nothing else."""
-    asked = (options.stages, options.vector, options.pack, options.preload, options.pad)
-    plain = all(x is None for x in (*asked, options.layouts, options.chunks, options.narrow))
-    if not (plain and limits.asynchronous and limits.at_once > 1) or options.versions:
+    asked = (options.stages, options.vector, options.pack, options.register_pipeline, options.pad)
+    plain = all(x is None for x in (*asked, options.relayout, options.Rk, options.index))
+    if not (plain and limits.asynchronous and limits.at_once > 1) or options.separate_full_tiles:
         return None
     if choice.recipe != "register" or len(nest.parallel) != 2 or len(choice.strips) != 1:
         return None
-    if options.asynchronous or options.bands or not all(map(_is_matrix, choice.stages)):
+    if options.async_copies or options.swizzle_groups or not all(map(_is_matrix, choice.stages)):
         return None
     arrays = tuple(s.array + (TURNED if s.fast == 0 else "") for s in choice.stages)
     read = {r.array for r in choice.reads}
@@ -109,9 +109,9 @@ def asynchronous(asked: Options, shape: Tiling, limits: Limits) -> Options:
     rows = limits.serpentine if asked.serpentine is None else asked.serpentine
     return replace(
         asked,
-        asynchronous=True,
+        async_copies=True,
         stages=shape.buffers,
-        preload=True,
+        register_pipeline=True,
         pad=False,
         pack=0,
         serpentine=rows,

@@ -39,17 +39,17 @@ def tile(
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
-    automatic = recipe is None and options.chunks is None and not options.layouts
+    automatic = recipe is None and options.Rk is None and not options.relayout
     nests, single = _prepared(with_numbers(Derivation(fn), options), recipe, several=automatic)
     if len(nests) > 1:
         return _each(nests, given, limits, options)
     (nest,) = nests
-    if single and options.chunks is None:
-        return _reduced(nest, given, recipe, limits, replace(options, chunks=CHUNKS), strict=strict)
-    done = _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
-    if options.layouts is None and options.chunks is None and recipe is None:
+    if single and options.Rk is None:
+        return _reduced(nest, given, recipe, limits, replace(options, Rk=CHUNKS), strict=strict)
+    done = _laid_out(nest, options.relayout or (), given, recipe, limits, options, strict=strict)
+    if options.relayout is None and options.Rk is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)
-    return replace(done, plain=nest if options.chunks is None else None)
+    return replace(done, plain=nest if options.Rk is None else None)
 
 
 def _reduced(
@@ -64,7 +64,9 @@ def _reduced(
     """A reduction with no parallel loop around it, which nobody asked to split. Raises
     UnsupportedC where it is none of scalars."""
     try:
-        return _laid_out(nest, options.layouts or (), given, recipe, limits, options, strict=strict)
+        return _laid_out(
+            nest, options.relayout or (), given, recipe, limits, options, strict=strict
+        )
     except TransformError as e:
         if e.code != "LX192":
             raise
@@ -113,7 +115,7 @@ def _laid_out(
     """The nest tiled, with arrays read from copies in other layouts. Raises TransformError where a
     copy cannot be made."""
     nest, copied = in_layouts(nest, orders)
-    if options.chunks is None:
+    if options.Rk is None:
         several = recipe is None and not copied
         done = one_nest(nest, given, recipe, limits, options, strict=strict, several=several)
     else:

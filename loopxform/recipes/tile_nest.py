@@ -313,7 +313,7 @@ def _tiled(
     staged = copies(w, choice, outer, groups[-1], lanes=lanes)
     kept = () if lanes else registers(w, choice)
     finish(w, storage, choice, outer, pad=bool(options.pad))
-    if options.versions:
+    if options.separate_full_tiles:
         w.stage("Versions for whole tiles")
         w.attempt(SeparateFullTiles(groups[-1]))
     w.stage("Groups without iterations")

@@ -95,7 +95,7 @@ def variants(
     """Variants of a nest that is mapped in several shapes, each for where `quickest` says so, the
     first for what is left. The last variant asks no more than the drafts do."""
     width, out = options.vector or 1, list[Draft]()
-    narrow = [_in_32_bits(d) for d in drafts] if options.narrow else list(drafts)
+    narrow = [_in_32_bits(d) for d in drafts] if options.index == 32 else list(drafts)
     special = [_of_vectors(d, width, options.pack or 0) for d in narrow] if width > 1 else []
     rows = [d for d in special if d is not None]
     if rows and len(rows) == len(drafts):

@@ -14,53 +14,48 @@ Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "reduce", "
 
 @record
 class Options:
-    """What a user may ask of tiling besides a recipe and sizes.
+    """What a user may ask of tiling besides a recipe and sizes; `tiling_options` says what each
+    means. None leaves the decision to the plan.
 
-    `pad` fills the last, partial tile of a sequential loop with numbers that change nothing, in
-    place of an epilogue (None: in small groups that fetch tiles of words ahead); with `versions`
-    whole tiles are worked on in versions without the checks of partial ones (seed 000, sections
-    7.3.2 and 7.3.3).
-    `layouts` are arrays to be read from a copy in another layout, with its dimensions in order
-    (seed 004, manifest); None leaves it to tiling, where it also chooses the recipe. `chunks`
-    splits a reduction into chunks of so many tiles (Rk; seed 000, section 7.3.1), where
-    `reassociate` allows
-    sums and products of floats to round differently. Copies move `vector` neighbours at once; with
-    `narrow` offsets have 32 bits in a version for sizes that allow it;
-    `lanes` (rows, columns) is the rectangle of the work-items that run in lockstep, (0, 0) for rows
-    of them; with 2 `stages` (buffers of a tile) tiles are fetched while the group computes with the
-    ones before, with more of them, or where that is to be `asynchronous`, by copies that hardware
-    makes on its own; with `preload` so is what work-items read of tiles; None leaves any of these
-    to the plan. Sizes that are `fixed` become numbers, for which the kernels are made. Groups are
-    walked in `bands` of so many rows, register tiles there and back in `serpentine` rows (0: in the
-    order of the program). Work-items get their elements `cyclic` at a time (1: all at once). Arrays
-    whose rows are no vectors are copied into longer ones where each of their elements serves `pack`
-    iterations of a loop over groups (0: never)."""
+    `pad`, False: an epilogue (seed 000, section 7.3.2). `separate_full_tiles`: section 7.3.3.
+    `relayout` names arrays with their dimensions in order, (): no copies (seed 004); where it is
+    None, the recipe is chosen with them. `Rk` is in tiles (seed 000, section 7.3.1). `warp_tile`
+    is rows and columns, (0, 0) for rows of work-items. `block_cyclic` 1: all elements of a
+    work-item at once. `serpentine` and `pack` 0: never."""
 
     pad: bool | None = None
-    versions: bool = False
-    layouts: tuple[tuple[str, str], ...] | None = None
-    chunks: int | None = None
+    separate_full_tiles: bool = False
+    relayout: tuple[tuple[str, str], ...] | None = None
+    Rk: int | None = None
     reassociate: bool = False
     vector: int | None = None
-    narrow: bool | None = None
-    lanes: tuple[int, int] | None = None
+    index: int | None = None
+    warp_tile: tuple[int, int] | None = None
     stages: int | None = None
-    fixed: tuple[tuple[str, int], ...] = ()
-    bands: int | None = None
+    specialise: tuple[tuple[str, int], ...] = ()
+    swizzle_groups: int | None = None
     serpentine: int | None = None
     pack: int | None = None
-    cyclic: int | None = None
-    preload: bool | None = None
-    asynchronous: bool = False
+    block_cyclic: int | None = None
+    register_pipeline: bool | None = None
+    async_copies: bool = False
 
     def __post_init__(self) -> None:
         """Raises UsageError for wishes that contradict each other."""
-        if self.asynchronous and self.stages == 1:
+        if self.async_copies and self.stages == 1:
             raise UsageError(
                 "asynchronous copies need a second buffer",
                 help="ask for 2 stages or more",
                 subject="--stages",
             )
+
+    def over(self, other: Options) -> Options:
+        """Both, these where they differ. Raises UsageError where they contradict each other."""
+        asked = {
+            f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default
+        }
+        sizes = {**dict(other.specialise), **dict(self.specialise)}
+        return replace(other, **{**asked, "specialise": tuple(sizes.items())})
 
 
 PLAIN = Options()

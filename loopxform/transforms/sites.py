@@ -40,8 +40,8 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import condition
-from loopxform.ir.written import LARGEST_TILE
 from loopxform.nearest import did_you_mean
+from loopxform.written import LARGEST_TILE
 
 # fmt: off
 KEYWORDS = frozenset([

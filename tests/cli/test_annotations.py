@@ -225,7 +225,7 @@ def test_a_function_that_is_not_modelled_is_not_passed_over(
         "tile(Ty=many)",
         "tile(recipe=blok)",
         "tile(pad=3)",
-        "tile(manifest(A))",
+        "tile(relayout(A))",
         "tile(recipe=reduce)",
         "tile(Ty=4096, Tx=4096)",
         "tile(Ty=4)\n#pragma loopxform tile(Tx=4)",
@@ -244,24 +244,24 @@ def test_tilings_that_cannot_be_had(
 
 def test_the_command_line_has_the_same_options() -> None:
     """Every option of an annotation is one of `tile`, with the same value."""
-    given = ["--Ty", "4", "--Rk", "3", "--recipe", "block", "--pad", "--edge-versions"]
-    args = options().parse_args(["t.c", *given, "--reassociate", "--manifest", "A:1,0"])
+    given = ["--Ty", "4", "--Rk", "3", "--recipe", "block", "--pad", "--separate-full-tiles"]
+    args = options().parse_args(["t.c", *given, "--reassociate", "--relayout", "A:1,0"])
     made = wish(
         {
             "Ty": "4",
             "Rk": "3",
             "recipe": "block",
             "pad": "",
-            "edge-versions": "",
+            "separate-full-tiles": "",
             "reassociate": "",
-            "manifest": "A:1,0",
+            "relayout": "A:1,0",
         }
     )
     assert (made.sizes, made.recipe) == ({"Ty": int(args.Ty)}, args.recipe)
     o = made.options
-    assert (o.chunks, o.pad, o.versions, o.reassociate) == (3, True, True, True)
-    assert o.layouts == (("A", "1,0"),)
-    assert (args.pad, args.edge_versions, args.reassociate) == (True, True, True)
+    assert (o.Rk, o.pad, o.separate_full_tiles, o.reassociate) == (3, True, True, True)
+    assert o.relayout == (("A", "1,0"),)
+    assert (args.pad, args.separate_full_tiles, args.reassociate) == (True, True, True)
 
 
 # ---------------------------------------------------------------- ignore, scop

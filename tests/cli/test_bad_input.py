@@ -80,7 +80,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "step-words": (MM, ["apply", "--do", "stripmine"]),
     "step-empty": (MM, ["apply", "--do", ""]),
     "pad-and-not": (MM, ["tile", "--pad", "--no-pad"]),
-    "preload-and-not": (MM, ["tile", "--preload", "--no-preload"]),
+    "register-pipeline-and-not": (MM, ["tile", "--register-pipeline", "--no-register-pipeline"]),
     "unknown-option-before-others": (MM, ["tile", "--async-copy", "--Ty", "4"]),
     "async-one-buffer": (MM, ["tile", "--stages", "1", "--async-copies"]),
     "pack-many": (MM, ["tile", "--pack", "many"]),

@@ -57,7 +57,7 @@ WRONG = [
         "takes it: register",
     ),
     ("tile f.c --target openmp --stages 3", "--stages", "C for the CPU has no use", "leave out"),
-    ("tile f.c --target openmp --no-preload", "--no-preload", "no use for", "leave out"),
+    ("tile f.c --target openmp --pack 4", "--pack", "no use for", "leave out"),
     ("run f.c", "run", "needs a number for n, m", "--size n=64,m=64"),
     ("run f.c --size n=3", "n=3", "needs a number for m", "--size n=3,m=64"),
     ("bench f.c --sizes n=3,4", "n=3,4", "needs a number for m", "--size n=3,m=64"),
@@ -140,7 +140,7 @@ def test_what_is_wrong_and_what_to_write(
 NAMES = [
     ("tile f.c --specialise N=4", "'N' is not a size of rows", "did you mean 'n'?"),
     ("tile f.c --specialise a=4", "'a' is not a size of rows", "the sizes are: n, m"),
-    ("tile f.c --manifest B:1,0", "'B' is not an array that rows is given", "did you mean 'b'?"),
+    ("tile f.c --relayout B:1,0", "'B' is not an array that rows is given", "did you mean 'b'?"),
     ("apply f.c --do 'reverse I'", "there is no loop over 'I'", "did you mean 'i'?"),
 ]
 

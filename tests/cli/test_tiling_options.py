@@ -82,14 +82,14 @@ def test_transactions_of_a_group_for_each_result(tmp_path: Path, capsys: Capture
 @pytest.mark.parametrize(
     "options",
     [
-        [MM, *FEW, "--manifest", "A:1,0", "--size", "M=37,U=21,N=40"],
-        [MM, *FEW, "--manifest", "A:1,0", "--manifest", "B:1,0", "--size", "M=7,U=1,N=40"],
+        [MM, *FEW, "--relayout", "A:1,0", "--size", "M=37,U=21,N=40"],
+        [MM, *FEW, "--relayout", "A:1,0", "--relayout", "B:1,0", "--size", "M=7,U=1,N=40"],
         [MM, *FEW, "--pad", "--size", "M=37,U=21,N=40"],
-        [MM, *FEW, "--pad", "--edge-versions", "--size", "M=19,U=21,N=50"],
+        [MM, *FEW, "--pad", "--separate-full-tiles", "--size", "M=19,U=21,N=50"],
         [MM, *FEW, "--vector", "4", "--index", "32", "--size", "M=37,U=24,N=40"],
-        [MM, *FEW, "--stages", "2", "--preload", "--size", "M=37,U=21,N=40"],
+        [MM, *FEW, "--stages", "2", "--register-pipeline", "--size", "M=37,U=21,N=40"],
         [MM, *FEW, "--stages", "3", "--async-copies", "--size", "M=37,U=21,N=40"],
-        [MM, "--stages", "2", "--no-pad", "--no-preload", *FEW, "--size", "M=37,U=21,N=40"],
+        [MM, *FEW, "--no-pad", "--no-register-pipeline", "--size", "M=37,U=21,N=40"],
         [
             MM,
             "--profile",
@@ -98,14 +98,14 @@ def test_transactions_of_a_group_for_each_result(tmp_path: Path, capsys: Capture
             "4",
             "--Tx",
             "8",
-            "--item-layout",
+            "--warp-tile",
             "4x8",
             "--size",
             "M=37,U=21,N=40",
         ],
-        [ROWS, "--manifest", "A:1,0", "--size", "M=70,N=55"],
+        [ROWS, "--relayout", "A:1,0", "--size", "M=70,N=55"],
         [SHIFT, "--profile", "generic", "--size", "n=70,shifts=5,len=33"],
-        [SHIFT, "--profile", "generic", "--manifest", "none", "--size", "n=70,shifts=5,len=33"],
+        [SHIFT, "--profile", "generic", "--relayout", "none", "--size", "n=70,shifts=5,len=33"],
         [SHIFT, "--profile", "generic", "--size", "n=1,shifts=1,len=1"],
         [ROWS, "--Rk", "2", "--Tk", "8", "--reassociate", "--size", "M=70,N=555"],
         [ROWS, "--Rk", "1", "--Tk", "8", "--reassociate", "--size", "M=1,N=3"],
@@ -135,13 +135,13 @@ def test_sums_of_floats_in_chunks_are_refused(golden: Golden, capsys: Capture) -
 
 @pytest.mark.parametrize("text", ["A", "A:", ":1,0", "A:x", "A:1,1", "A:0,1", "X:1,0", "NONE"])
 def test_layouts_that_are_none(text: str, capsys: Capture) -> None:
-    assert main(["tile", MM, "--manifest", text, "--dry-run"]) in (1, 2)
+    assert main(["tile", MM, "--relayout", text, "--dry-run"]) in (1, 2)
     assert "error: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("option", "text"),
-    [("--vector", "3"), ("--vector", "0"), ("--item-layout", "4"), ("--item-layout", "x8")],
+    [("--vector", "3"), ("--vector", "0"), ("--warp-tile", "4"), ("--warp-tile", "x8")],
 )
 def test_steps_that_cannot_be_asked_for(option: str, text: str, capsys: Capture) -> None:
     assert main(["tile", MM, option, text, "--dry-run"]) == 2
@@ -154,8 +154,8 @@ def summary(capsys: Capture, *options: str) -> str:
 
 
 def test_a_copy_is_told_of_and_can_be_declined(capsys: Capture) -> None:
-    copied, plain = summary(capsys), summary(capsys, "--manifest", "none")
-    note = "  note: x is read from x_t, a copy in another layout (--manifest none: not so)\n"
+    copied, plain = summary(capsys), summary(capsys, "--relayout", "none")
+    note = "  note: x is read from x_t, a copy in another layout (--relayout none: not so)\n"
     assert note in copied
     assert "    x     1.074 G -> 131.1 k\n" in copied
     assert "x_t" not in plain

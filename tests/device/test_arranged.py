@@ -182,9 +182,9 @@ ASKED = (
     {"asynchronous": True},
     {"vector": 1},
     {"pack": 0},
-    {"preload": False},
+    {"register_pipeline": False},
     {"pad": True},
-    {"layouts": ()},
+    {"relayout": ()},
     {"narrow": False},
     {"versions": True},
 )

@@ -18,7 +18,7 @@ from loopxform.codegen import emit
 from loopxform.ir.visit import writes
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe
-from loopxform.schedule.used_options import TAKEN
+from loopxform.schedule.tiling_options import TAKEN
 from loopxform.verify.check_run import Comparison, arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
@@ -148,11 +148,11 @@ EVERY_SWITCH: Mapping[str, Any] = {
     "vector": 4,
     "index": 32,
     "stages": 2,
-    "preload": True,
-    "group_order": 2,
-    "item_layout": (2, 2),
+    "register_pipeline": True,
+    "swizzle_groups": 2,
+    "warp_tile": (2, 2),
     "serpentine": 2,
-    "cyclic": 2,
+    "block_cyclic": 2,
     "pad": True,
 }
 

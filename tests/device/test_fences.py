@@ -175,7 +175,7 @@ def test_what_needs_a_barrier_inside_a_thread_is_refused(
 
 def test_branches_do_not_meet() -> None:
     """A group takes one of the versions of its last statements, and needs no barrier in them."""
-    done = tile(program("mm"), {}, "register", options=Options(versions=True))
+    done = tile(program("mm"), {}, "register", options=Options(separate_full_tiles=True))
     text = emit.kernel(done.derivation).source
     assert "} else {" in text
     assert "CLK_GLOBAL_MEM_FENCE" not in text
@@ -183,7 +183,7 @@ def test_branches_do_not_meet() -> None:
 
 def test_elements_that_a_work_item_computes_are_its_own() -> None:
     """What a work-item reads and writes of the tile it computes, no other one touches."""
-    done = tile(program("mm_ikj"), {}, "register", options=Options(versions=True))
+    done = tile(program("mm_ikj"), {}, "register", options=Options(separate_full_tiles=True))
     assert "CLK_GLOBAL_MEM_FENCE" not in emit.kernel(done.derivation).source
 
 

@@ -46,7 +46,7 @@ CHUNKED = {"rows": False, "span": True, "checksum": True, "peak": True, "parity"
 @cache
 def derived(case: str, items: int) -> Derivation:
     (routine,) = lx.loads(TEXTS[case])
-    options = Options(chunks=3 if CHUNKED[case] else None)
+    options = Options(Rk=3 if CHUNKED[case] else None)
     done = tile(routine.function, {"Tx": items, "Tk": 7}, "reduce", strict=True, options=options)
     return done.derivation
 

@@ -40,12 +40,12 @@ int stage = 0;
 SEED = 15
 TILES = Tiles(2, 2, 4, 4, 4)
 WAYS = {
-    "two-buffers": Options(asynchronous=True, pad=True),
+    "two-buffers": Options(async_copies=True, pad=True),
     "three-buffers": Options(stages=3, vector=4, pad=True),
     "four-buffers": Options(stages=4, pad=False),
-    "read-ahead": Options(asynchronous=True, preload=True, vector=2),
-    "three-buffers-read-ahead": Options(stages=3, preload=True, pad=True, vector=4),
-    "five-buffers-read-ahead": Options(stages=5, preload=True, pad=True),
+    "read-ahead": Options(async_copies=True, register_pipeline=True, vector=2),
+    "three-buffers-read-ahead": Options(stages=3, register_pipeline=True, pad=True, vector=4),
+    "five-buffers-read-ahead": Options(stages=5, register_pipeline=True, pad=True),
 }
 SIZES = ((9, 33, 8), (8, 16, 8), (3, 5, 4))
 """Many tiles and a partial one, whole tiles, as few as two."""

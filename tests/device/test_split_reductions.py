@@ -60,7 +60,7 @@ SIZES = ((1, 1, 1), (9, 14, 6), (8, 16, 8), (2, 70, 5), (5, 0, 3), (0, 4, 4), (3
 def derived(case: str, chunk: int = 3) -> Derivation:
     (routine,) = loads(TEXTS[case])
     sizes = {"Ty": 2, "Tx": 4, "Tk": chunk}
-    options = Options(chunks=1 if case == "overflowing" else 2, reassociate=case == "whole")
+    options = Options(Rk=1 if case == "overflowing" else 2, reassociate=case == "whole")
     return tile(routine.function, sizes, "naive", options=options).derivation
 
 

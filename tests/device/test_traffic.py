@@ -67,9 +67,11 @@ def test_the_naive_kernel_accesses_what_was_predicted(case: Case) -> None:
 
 OPTIONS = {
     "padded": Case("gemm_double", options=Options(pad=True)),
-    "versions": Case("gemm_double", options=Options(versions=True)),
-    "another-layout": Case("row_sum", {"M": 32, "N": 32}, options=Options(layouts=(("A", "1,0"),))),
-    "chunks": Case("hamming", options=Options(chunks=2)),
+    "versions": Case("gemm_double", options=Options(separate_full_tiles=True)),
+    "another-layout": Case(
+        "row_sum", {"M": 32, "N": 32}, options=Options(relayout=(("A", "1,0"),))
+    ),
+    "chunks": Case("hamming", options=Options(Rk=2)),
 }
 
 

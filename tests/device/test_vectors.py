@@ -18,38 +18,53 @@ from loopxform.verify.compare import compare
 SEED = 6
 TILES = Tiles(4, 2, 4, 4, 8)
 ALL = Options(
-    vector=4, narrow=True, lanes=(4, 2), stages=2, preload=True, bands=2, serpentine=2, pack=8
+    vector=4,
+    index=32,
+    warp_tile=(4, 2),
+    stages=2,
+    register_pipeline=True,
+    swizzle_groups=2,
+    serpentine=2,
+    pack=8,
 )
 EACH = {
     "all": ALL,
     "vectors": Options(vector=4),
     "pairs": Options(vector=2),
     "in-copies": Options(vector=4, pack=4),
-    "narrow-in-copies": Options(vector=2, narrow=True, pack=1),
-    "narrow": Options(narrow=True),
-    "bands": Options(bands=2),
+    "narrow-in-copies": Options(vector=2, index=32, pack=1),
+    "narrow": Options(index=32),
+    "bands": Options(swizzle_groups=2),
     "there-and-back": Options(serpentine=1),
     "there-and-back-in-pairs": Options(serpentine=2),
-    "in-turns": Options(cyclic=2),
-    "in-turns-of-vectors": Options(vector=2, cyclic=4),
-    "vectors-all-at-once": Options(vector=4, cyclic=1),
-    "lanes": Options(lanes=(2, 2)),
-    "lanes-that-do-not-fit": Options(lanes=(3, 8)),
+    "in-turns": Options(block_cyclic=2),
+    "in-turns-of-vectors": Options(vector=2, block_cyclic=4),
+    "vectors-all-at-once": Options(vector=4, block_cyclic=1),
+    "lanes": Options(warp_tile=(2, 2)),
+    "lanes-that-do-not-fit": Options(warp_tile=(3, 8)),
     "ahead": Options(stages=2, pad=False),
-    "read-ahead": Options(stages=2, pad=False, preload=True),
-    "vectors-read-ahead": Options(stages=2, preload=True, vector=4, cyclic=1),
-    "read-ahead-in-turns": Options(stages=2, preload=True, vector=2, cyclic=2, serpentine=4),
+    "read-ahead": Options(stages=2, pad=False, register_pipeline=True),
+    "vectors-read-ahead": Options(stages=2, register_pipeline=True, vector=4, block_cyclic=1),
+    "read-ahead-in-turns": Options(
+        stages=2, register_pipeline=True, vector=2, block_cyclic=2, serpentine=4
+    ),
     "ahead-and-padded": Options(stages=2, pad=True),
-    "ahead-and-whole-tiles": Options(stages=2, versions=True),
-    "asynchronous": Options(asynchronous=True, pad=False),
+    "ahead-and-whole-tiles": Options(stages=2, separate_full_tiles=True),
+    "asynchronous": Options(async_copies=True, pad=False),
     "in-three-buffers": Options(stages=3, vector=4, pad=True),
-    "in-four-buffers": Options(stages=4, vector=2, versions=True, cyclic=1),
-    "asynchronous-and-read-ahead": Options(asynchronous=True, preload=True, vector=4, pack=4),
-    "in-three-buffers-and-read-ahead": Options(stages=3, pad=True, preload=True, vector=2),
-    "padded": Options(vector=4, narrow=True, pad=True),
+    "in-four-buffers": Options(stages=4, vector=2, separate_full_tiles=True, block_cyclic=1),
+    "asynchronous-and-read-ahead": Options(
+        async_copies=True, register_pipeline=True, vector=4, pack=4
+    ),
+    "in-three-buffers-and-read-ahead": Options(
+        stages=3, pad=True, register_pipeline=True, vector=2
+    ),
+    "padded": Options(vector=4, index=32, pad=True),
     "padded-in-copies": Options(vector=4, pack=2, stages=2, pad=True),
-    "whole-tiles": Options(vector=4, narrow=True, versions=True),
-    "everything": Options(True, True, vector=4, narrow=True, lanes=(2, 2), stages=2, preload=True),
+    "whole-tiles": Options(vector=4, index=32, separate_full_tiles=True),
+    "everything": Options(
+        True, True, vector=4, index=32, warp_tile=(2, 2), stages=2, register_pipeline=True
+    ),
 }
 SIZES = ((24, 20, 28), (11, 7, 9), (16, 8, 16), (1, 4, 4))
 """Rows of vectors that end inside a tile, rows that are none, whole tiles, one row."""

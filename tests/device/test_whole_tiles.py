@@ -15,7 +15,7 @@ from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.compare import compare
 
 SEED = 31
-BOTH = Options(pad=True, versions=True)
+BOTH = Options(pad=True, separate_full_tiles=True)
 TILES = Tiles(Ty=2, Tx=4, Tk=3, Ry=3, Rx=2)
 SIZES = ((13, 7, 17), (12, 9, 16), (5, 4, 7), (12, 5, 9), (1, 0, 8))
 """Groups of both kinds, only whole ones, only partial ones, partial in one dimension, no terms."""

@@ -34,7 +34,7 @@ from loopxform.verify.interp import InterpError, Program, evaluate
 
 CPU = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
 RECIPES: tuple[Recipe, ...] = ("register", "block")
-OPTIONS = (Options(pad=True), Options(pad=True, versions=True))
+OPTIONS = (Options(pad=True), Options(pad=True, separate_full_tiles=True))
 FLOATS = ["float", "double"]
 REALS = [*FLOATS, "_Float16"]
 INTEGERS = ["int", "unsigned int", "char", "unsigned char", "short", "long", "unsigned long"]

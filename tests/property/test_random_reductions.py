@@ -81,7 +81,7 @@ def check(name: str, source: str, counts: Counter[str]) -> None:
         tiles = {t: rng.randint(1, 5) for t in ("Ty", "Tk", "Ry", "Rx")} | {
             "Tx": rng.choice((1, 2, 3, 5, 17, 20))
         }
-        options = Options(chunks=rng.choice((None, 1, 2, 3)))
+        options = Options(Rk=rng.choice((None, 1, 2, 3)))
         try:
             done = tile(fn, tiles, recipe, options=options)
             emit.kernel(done.derivation)

@@ -80,13 +80,13 @@ def tiles(rng: random.Random) -> dict[str, int]:
 def switches(rng: random.Random) -> Options:
     return Options(
         pad=rng.choice((None, False, True)),
-        preload=rng.choice((None, True)),
+        register_pipeline=rng.choice((None, True)),
         vector=rng.choice((1, 2, 2, 4)),
         narrow=rng.random() < 0.3,
-        lanes=rng.choice((None, (2, 2), (4, 2))),
+        warp_tile=rng.choice((None, (2, 2), (4, 2))),
         stages=rng.choice((1, 2, 2, 3)),
         serpentine=rng.choice((0, 1, 2, 2)),
-        cyclic=rng.choice((None, None, None, 1, 2)),
+        block_cyclic=rng.choice((None, None, None, 1, 2)),
     )
 
 

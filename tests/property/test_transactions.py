@@ -71,7 +71,7 @@ programs = st.builds(
 
 def naive(text: str, **sizes: int) -> Tiled:
     (fn,) = parse_file("t.c", text=text).unit.functions
-    return tile(fn, sizes, "naive", PROFILES["generic"], options=Options(layouts=()))
+    return tile(fn, sizes, "naive", PROFILES["generic"], options=Options(relayout=()))
 
 
 def counted(done: Tiled) -> dict[str, int]:

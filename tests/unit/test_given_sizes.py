@@ -6,7 +6,7 @@ import pytest
 
 from loopxform.cli.options import numbers
 from loopxform.errors import UsageError
-from loopxform.schedule.requests import fixed
+from loopxform.schedule.tiling_options import fixed_sizes
 
 GIVEN = {
     "M=5": {"M": 5},
@@ -19,7 +19,7 @@ WRONG = ("M", "5", "=5", "M==5", "M=U=", "M=5=U", "M=U", "2=5", "M=5,,U=6")
 
 @pytest.mark.parametrize("text", GIVEN)
 def test_given(text: str) -> None:
-    assert numbers("--size", [text]) == GIVEN[text] == dict(fixed("--specialise", [text]))
+    assert numbers("--size", [text]) == GIVEN[text] == dict(fixed_sizes("--specialise", text))
 
 
 @pytest.mark.parametrize("text", WRONG)
@@ -27,4 +27,4 @@ def test_wrong(text: str) -> None:
     with pytest.raises(UsageError):
         numbers("--size", [text])
     with pytest.raises(UsageError):
-        fixed("--specialise", [text])
+        fixed_sizes("--specialise", text)

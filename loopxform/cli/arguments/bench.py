@@ -63,7 +63,7 @@ def _add_what(p: argparse.ArgumentParser) -> None:
         default=[],
         metavar="Tk=8,16,32",
         help="a variant for each of these values (of sizes, Rk, vector, index, stages, "
-        "serpentine, cyclic, pack, group-order or item-layout). Several options form all "
+        "serpentine, block-cyclic, pack, swizzle-groups or warp-tile). Several options form all "
         "combinations",
     )
     help = "compare with a library, if the nest is a matrix product"

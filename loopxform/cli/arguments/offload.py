@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopxform.cli.arguments import tiling
 from loopxform.cli.arguments.common import add_build_options, add_contract, add_limits, parser
 from loopxform.cli.parser import Parser
+from loopxform.schedule.tiling_options import OFFLOADING
 
 EXAMPLES = (
     "offload solver.c -o build                     every loop of the file that can run in parallel",
@@ -31,8 +32,7 @@ def options() -> Parser:
         first=FIRST,
     )
     g = tiling.add_sizes(p)
-    tiling.add_edges(g)
-    tiling.add_reassociate(g)
+    tiling.add_named(g, OFFLOADING)
     add_contract(g, "(on)")
     tiling.add_device(p)
     o = p.add_argument_group("output")

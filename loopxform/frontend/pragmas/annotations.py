@@ -136,7 +136,7 @@ def nearest(word: str) -> str:
 
 
 def options(w: Written) -> tuple[tuple[str, str], ...]:
-    """`Ty=16, pad, manifest(A:1,0)` by name; "" for what has no value. Raises Malformed."""
+    """`Ty=16, pad, relayout(A:1,0)` by name; "" for what has no value. Raises Malformed."""
     out: dict[str, str] = {}
     for at, text in w.items() if w.argument is not None and w.argument.strip() else ():
         m = _OPTION.fullmatch(text)

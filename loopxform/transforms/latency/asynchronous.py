@@ -20,9 +20,7 @@ from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.latency.pipeline import split
 from loopxform.transforms.sites import one_loop, trusted
-
-MOST_BUFFERS = 8
-"""Of a tile."""
+from loopxform.written import MOST_BUFFERS
 
 
 @record

@@ -31,8 +31,9 @@ from loopxform.transforms.latency.vectors import (
     unfit,
     widest,
 )
+from loopxform.written import VECTOR_WIDTHS
 
-WIDTHS = ("2", "4", "8", "16")
+WIDTHS = tuple(map(str, VECTOR_WIDTHS))
 
 
 @record

@@ -78,8 +78,8 @@ def test_variants_are_recipes_times_numbers() -> None:
 
 def test_a_label_has_what_the_recipe_has() -> None:
     for v, label in zip(
-        variants.every("naive,register", ["Tk=8", "stages=2", "item-layout=4x8"]),
-        ("naive", "register Tk=8 stages=2 item-layout=4x8"),
+        variants.every("naive,register", ["Tk=8", "stages=2", "warp-tile=4x8"]),
+        ("naive", "register Tk=8 stages=2 warp-tile=4x8"),
     ):
         sizes = {"Ty": 16} if v.recipe == "naive" else {"Ty": 16, "Tk": 8}
         assert v.used(sizes).label == label
@@ -94,7 +94,7 @@ def test_a_label_has_what_the_recipe_has() -> None:
         ("naive", ["Tk=8,0"], "Tk must be a whole number"),
         ("naive", ["vector=3"], "no vector has 3 elements"),
         ("naive", ["stages=2,9"], "stages must be a whole number from 1 to 8, not '9'"),
-        ("naive", ["item-layout=4"], "'4' is no rectangle"),
+        ("naive", ["warp-tile=4"], "'4' is no rectangle"),
         ("naive", ["pad="], "'pad=' is not NAME=VALUE,..."),
         ("naive", ["Tk=8", "Tk=16"], "'Tk' is varied twice"),
     ],

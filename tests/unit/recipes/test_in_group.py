@@ -40,7 +40,7 @@ def tiled(
     text: str, recipe: Recipe | None = None, rk: int | None = None, *, reassociate: bool = False
 ) -> Tiled:
     fn = untiled(text)
-    options = Options(chunks=rk, reassociate=reassociate)
+    options = Options(Rk=rk, reassociate=reassociate)
     return tile(fn, SIZES, recipe, strict=recipe is not None, options=options)
 
 
@@ -95,7 +95,7 @@ def test_one_item_combines_few_partial_results() -> None:
 
 def test_groups_that_combine_fit_where_the_tile_is_wide() -> None:
     fn = untiled(ROWS)
-    done = tile(fn, {"Tx": 256}, "1-d", options=Options(chunks=2))
+    done = tile(fn, {"Tx": 256}, "1-d", options=Options(Rk=2))
     assert [k.mapping.group_size for k in emit.kernel(done.derivation).kernels] == [256, 256]
 
 

@@ -139,9 +139,9 @@ def test_nests_of_the_corpus(name: str) -> None:
 
 def test_what_the_user_asks_for_is_done() -> None:
     text = walk("passes")
-    assert orders(tiled(text, options=Options(layouts=()))) == {}
+    assert orders(tiled(text, options=Options(relayout=()))) == {}
     assert orders(tiled(text, "naive")) == {}
-    assert orders(tiled(walk(1), options=Options(layouts=(("a", "1,0"),)))) == {"a": "1,0"}
+    assert orders(tiled(walk(1), options=Options(relayout=(("a", "1,0"),)))) == {"a": "1,0"}
 
 
 def test_work_items_that_do_not_run_in_step_walk_rows() -> None:

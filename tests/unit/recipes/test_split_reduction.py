@@ -34,7 +34,7 @@ CASES = {
 
 
 def redomap(text: str, *, reassociate: bool = False) -> Derivation:
-    options = Options(chunks=2, reassociate=reassociate)
+    options = Options(Rk=2, reassociate=reassociate)
     fn = untiled(text)
     return tile(fn, SIZES, "naive", options=options).derivation
 

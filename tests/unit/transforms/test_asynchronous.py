@@ -78,7 +78,7 @@ def kernel(text: str, options: Options) -> str:
 )
 def test_what_hardware_copies(kind: str, width: int, started: list[str]) -> None:
     """Pieces of 4, 8 and 16 bytes; the tile that is transposed is filled element by element."""
-    source = kernel(MM.replace("float", kind), Options(asynchronous=True, vector=width, pad=True))
+    source = kernel(MM.replace("float", kind), Options(async_copies=True, vector=width, pad=True))
     text = source[source.index("__kernel") :]
     words = ("LX_START(4, ", "LX_START(8, ", "LX_START_VECTOR(")
     assert [w for w in words if w in text] == [
@@ -90,7 +90,7 @@ def test_what_hardware_copies(kind: str, width: int, started: list[str]) -> None
 
 def test_what_is_converted_is_copied_by_work_items() -> None:
     text = MM.replace("float acc", "double acc").replace("+= A", "+= (double)A")
-    source = kernel(text, Options(asynchronous=True))
+    source = kernel(text, Options(async_copies=True))
     assert "__local double A_loc[2]" in source
     assert "LX_START(" not in source[source.index("__kernel") :]
 
@@ -135,4 +135,4 @@ def doubled(fn: Function) -> Function:
 
 def test_wishes_that_contradict_each_other() -> None:
     with pytest.raises(UsageError, match="asynchronous copies need a second buffer"):
-        Options(asynchronous=True, stages=1)
+        Options(async_copies=True, stages=1)

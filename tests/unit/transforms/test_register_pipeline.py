@@ -126,7 +126,7 @@ def test_copies_remain_what_they_are() -> None:
 
 
 UNSIGNED = MM.replace("int M, int U, int N", "unsigned M, unsigned U, unsigned N")
-AHEAD = Options(stages=2, pad=True, preload=True)
+AHEAD = Options(stages=2, pad=True, register_pipeline=True)
 TILES = {"Ty": 4, "Tx": 4, "Tk": 8, "Ry": 4, "Rx": 4}
 
 

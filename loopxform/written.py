@@ -7,6 +7,15 @@ from loopxform.errors import UsageError
 LARGEST_TILE = 1 << 20
 """Products of tile sizes and steps stay far from the range of int."""
 
+LARGEST_SIZE = 2**31 - 1
+"""Of an array or a loop: an int."""
+
+MOST_BUFFERS = 8
+"""Of a tile that is copied asynchronously."""
+
+VECTOR_WIDTHS = (2, 4, 8, 16)
+"""Elements of the vectors of OpenCL C that loads and stores have."""
+
 
 def number(text: str) -> int | float:
     """A number of either kind. Raises ValueError."""

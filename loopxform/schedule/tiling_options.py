@@ -1,0 +1,366 @@
+"""What may be asked of tiling besides sizes and a recipe: one table for the command line, for
+annotations, for Python and for `bench --vary`.
+
+    --swizzle-groups 8      #pragma loopxform tile(swizzle-groups=8)      tile(swizzle_groups=8)
+
+Each option is the field of `Options` that has its name. `docs/tiling.md` says what it is for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from loopxform.errors import IgnoredOption, UsageError
+from loopxform.records import record
+from loopxform.schedule.params import RECIPES, Recipe
+from loopxform.written import LARGEST_SIZE, LARGEST_TILE, MOST_BUFFERS, VECTOR_WIDTHS, whole
+
+Target: TypeAlias = Literal["opencl", "openmp"]
+
+SIZES: Mapping[str, str] = {
+    "Ty": "work-items of a work-group along the outer tiled loop",
+    "Tx": "work-items of a work-group along the inner tiled loop",
+    "Tk": "tile of the sequential loop",
+    "Ry": "elements that a work-item computes along the outer tiled loop",
+    "Rx": "elements that a work-item computes along the inner tiled loop",
+    "Tz": "work-items along a third tiled loop (stencils)",
+}
+RECIPE = "how to tile; auto: choose by the reuse of the data"
+
+
+# ---------------------------------------------------------------- values
+
+
+@record
+class Kind:
+    """A kind of value: how help shows it, what its text means, and the words that are allowed where
+    only these are. `parse` takes the option as it is written, and the text; it raises UsageError.
+    `several`: the option may be given several times, and its texts are values of one list."""
+
+    metavar: str
+    parse: Callable[[str, str], Any]
+    choices: tuple[str, ...] = ()
+    several: bool = False
+
+
+def size(option: str, text: str) -> int:
+    """A size. Raises UsageError."""
+    return whole(option, text, 1, LARGEST_TILE, "16")
+
+
+def _rows(option: str, text: str) -> int:
+    return whole(option, text, 0, LARGEST_TILE, "2")
+
+
+def _iterations(option: str, text: str) -> int:
+    return whole(option, text, 0, LARGEST_TILE, "1920")
+
+
+def _buffers(option: str, text: str) -> int:
+    return whole(option, text, 1, MOST_BUFFERS, "2")
+
+
+def _bits(option: str, text: str) -> int:
+    if text not in ("32", "64"):
+        raise UsageError("offsets have 32 or 64 bits", help=f"{option}=32", subject=option)
+    return int(text)
+
+
+def _width(option: str, text: str) -> int:
+    widths = ("1", *map(str, VECTOR_WIDTHS))
+    if text not in widths:
+        message = f"no vector has {text} elements"
+        raise UsageError(message, help=f"use {', '.join(widths)}", subject=option)
+    return int(text)
+
+
+def _rectangle(option: str, text: str) -> tuple[int, int]:
+    rows, _, columns = text.partition("x")
+    if all(n.isascii() and n.isdecimal() and len(n) < 5 for n in (rows, columns)):
+        return int(rows), int(columns)
+    raise UsageError(f"'{text}' is no rectangle", help="rows x columns: 4x8", subject=option)
+
+
+def _layouts(option: str, text: str) -> tuple[tuple[str, str], ...]:
+    parts = () if text == "none" else text.split(";")
+    return tuple(_layout(option, part.strip()) for part in parts)
+
+
+def _layout(option: str, text: str) -> tuple[str, str]:
+    array, _, order = text.partition(":")
+    if array and order and all(n.strip().isdecimal() for n in order.split(",")):
+        return array.strip(), ",".join(n.strip() for n in order.split(","))
+    example = f"{option} A:1,0" if option.startswith("--") else f"{option}(A:1,0)"
+    raise UsageError(
+        f"'{text}' is no layout",
+        help=f"an array and its dimensions in order: {example}",
+        subject=option,
+    )
+
+
+def fixed_sizes(option: str, text: str) -> tuple[tuple[str, int], ...]:
+    """Sizes that become numbers, `M=4096,N=U=512`. Raises UsageError."""
+    numbers: dict[str, int] = {}
+    for part in (p.strip() for p in text.split(",")):
+        *names, value = part.split("=")
+        if not (names and all(n.isidentifier() for n in names)):
+            help = f"{option} M=4096,N=512"
+            raise UsageError(
+                f"'{part}' is not NAME=NUMBER", code="LX023", help=help, subject=option
+            )
+        numbers |= dict.fromkeys(names, whole(option, value, 0, LARGEST_SIZE, f"{names[0]}=4096"))
+    return tuple(numbers.items())
+
+
+def _no_value(option: str, text: str) -> bool:
+    if text:
+        help = f"write {option} alone"
+        raise UsageError(f"{option} takes no value", help=help, subject=option)
+    return not option.lstrip("-").startswith("no-")
+
+
+FLAG = Kind("", _no_value)
+SIZE = Kind("N", size)
+ROWS = Kind("ROWS", _rows)
+ITERATIONS = Kind("N", _iterations)
+BUFFERS = Kind("N", _buffers)
+WIDTH = Kind("N", _width)
+INDEX = Kind("BITS", _bits, choices=("32", "64"))
+RECTANGLE = Kind("RxC", _rectangle)
+LAYOUTS = Kind("A:1,0", _layouts, several=True)
+FIXED = Kind("M=N", fixed_sizes, several=True)
+
+
+# ---------------------------------------------------------------- the table
+
+
+@record
+class TilingOption:
+    """An option, as the command line and annotations have it: its kind of value, the recipes that
+    have a use for it, whether only a kernel on a device has, and its line of help. `former` are its
+    names in earlier releases: still understood, with a warning."""
+
+    name: str
+    kind: Kind
+    recipes: frozenset[Recipe]
+    about: str
+    on_device: bool = False
+    former: tuple[str, ...] = ()
+
+    @property
+    def field(self) -> str:
+        """The field of `Options`, and the argument in Python: `pad` for --pad and --no-pad."""
+        return self.name.removeprefix("no-").replace("-", "_")
+
+
+_ANY: frozenset[Recipe] = frozenset(RECIPES)
+_TILED = _ANY - {"reduce", "naive"}
+_TWICE: frozenset[Recipe] = frozenset({"register", "block", "stencil"})
+_KEPT: frozenset[Recipe] = frozenset({"register", "1-d"})
+"""Recipes by what they have: tiles in local memory; these along two loops; results in registers
+that operands are read for."""
+
+OPTIONS: tuple[TilingOption, ...] = (
+    TilingOption(
+        "pad",
+        FLAG,
+        _TILED,
+        "pad partial tiles of the sequential loop with neutral elements instead of an epilogue, "
+        "where that is proven to change nothing",
+    ),
+    TilingOption(
+        "no-pad", FLAG, _TILED, "compute partial tiles of the sequential loop in an epilogue"
+    ),
+    TilingOption(
+        "separate-full-tiles",
+        FLAG,
+        _TILED,
+        "separate versions for full tiles, without the bounds checks of partial ones",
+        former=("edge-versions",),
+    ),
+    TilingOption(
+        "Rk",
+        SIZE,
+        _ANY,
+        "split-K: split the reduction into chunks of Tk*N terms that run in parallel "
+        "(N is 256 if no loop is parallel)",
+    ),
+    TilingOption(
+        "reassociate",
+        FLAG,
+        _ANY,
+        "allow sums and products of floats to be computed in another order",
+    ),
+    TilingOption(
+        "relayout",
+        LAYOUTS,
+        _ANY,
+        "copy an array first, with its dimensions in this order, and read the copy; "
+        "none: no copies (default: where they pay)",
+        former=("manifest", "layouts"),
+    ),
+    TilingOption(
+        "vector",
+        WIDTH,
+        _TILED,
+        "elements of a row that a copy loads at once, where alignment allows it (1: none)",
+        on_device=True,
+    ),
+    TilingOption(
+        "index",
+        INDEX,
+        _TILED,
+        "bits of array offsets; 32: in a kernel for sizes that allow it (64)",
+        on_device=True,
+    ),
+    TilingOption(
+        "specialise",
+        FIXED,
+        _ANY,
+        "build the kernel for these sizes only; for others your own loops run",
+    ),
+    TilingOption(
+        "stages",
+        BUFFERS,
+        _TILED,
+        "buffers for each tile; 2: double buffering, load a tile while computing with the one "
+        "before; more: asynchronous copies only",
+        on_device=True,
+    ),
+    TilingOption(
+        "async-copies",
+        FLAG,
+        _TILED,
+        "let the hardware copy tiles to local memory asynchronously (NVIDIA, compute "
+        "capability 8.0 or newer)",
+        on_device=True,
+    ),
+    TilingOption(
+        "register-pipeline",
+        FLAG,
+        _KEPT,
+        "double-buffer registers: load the operands of the next iteration in advance",
+        on_device=True,
+        former=("preload",),
+    ),
+    TilingOption(
+        "no-register-pipeline",
+        FLAG,
+        _KEPT,
+        "load operands from local memory where they are used",
+        on_device=True,
+        former=("no-preload",),
+    ),
+    TilingOption(
+        "serpentine",
+        ROWS,
+        frozenset({"register"}),
+        "traverse register tiles in serpentine order, ROWS at a time (0: in order)",
+        on_device=True,
+    ),
+    TilingOption(
+        "block-cyclic",
+        SIZE,
+        frozenset({"register", "1-d", "stencil"}),
+        "block-cyclic distribution: work-items take turns, N adjacent elements each time "
+        "(1: one contiguous block each)",
+        on_device=True,
+        former=("cyclic",),
+    ),
+    TilingOption(
+        "pack",
+        ITERATIONS,
+        _TILED,
+        "operand packing: copy arrays with unaligned rows to padded rows if each element is read "
+        "in at least N iterations (0: never)",
+        on_device=True,
+    ),
+    TilingOption(
+        "swizzle-groups",
+        SIZE,
+        _TILED,
+        "threadblock swizzle: process work-groups in bands of N rows (1: row by row)",
+        former=("group-order",),
+    ),
+    TilingOption(
+        "warp-tile",
+        RECTANGLE,
+        _TWICE,
+        "the rectangle of work-items that run in lockstep, 4x8 (0x0: one row)",
+        on_device=True,
+        former=("item-layout",),
+    ),
+)
+
+NAMED: Mapping[str, TilingOption] = {o.name: o for o in OPTIONS}
+OFFLOADING = tuple(NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "reassociate"))
+"""Those that `offload` takes for all nests of a file."""
+
+VARIED = tuple(o.name for o in OPTIONS if o.kind is not FLAG and not o.kind.several)
+"""Options that have one of several values."""
+
+_SIZES_OF: Mapping[Recipe, tuple[str, ...]] = {
+    "register": ("Ty", "Tx", "Tk", "Ry", "Rx"),
+    "block": ("Ty", "Tx", "Tk"),
+    "one-sided": ("Tx", "Tk", "Ry"),
+    "1-d": ("Tx", "Tk", "Rx"),
+    "stencil": ("Tz", "Ty", "Tx", "Tk", "Ry"),
+    "reduce": ("Tx", "Tk"),
+    "naive": ("Ty", "Tx", "Tk"),
+}
+"""Where a reduction is done in chunks, they have Tk*Rk terms, whatever the recipe."""
+
+_CONTRACT = "fp-contract"
+"""How the text of the kernel is compiled, which is no matter of tiling."""
+
+TAKEN: Mapping[Recipe, frozenset[str]] = {
+    r: frozenset((*_SIZES_OF[r], *(o.name for o in OPTIONS if r in o.recipes), _CONTRACT))
+    for r in RECIPES
+}
+"""Sizes and options by recipe."""
+
+EVERY = tuple(sorted(frozenset.union(*TAKEN.values())))
+"""The names of all sizes and options, in one order."""
+
+ON_DEVICE = frozenset(o.name for o in OPTIONS if o.on_device) | {_CONTRACT}
+"""What only a device has a use for: in C, the compiler does what is to be done there."""
+
+
+def option(name: str) -> TilingOption | None:
+    """The option of a name as annotations have it, or Python (`warp_tile`). A name of earlier
+    releases is understood, with a FutureWarning."""
+    name = name.replace("_", "-")
+    if name in NAMED:
+        return NAMED[name]
+    known = next((o for o in OPTIONS if name in o.former), None)
+    if known is not None:
+        text = f"the option '{name}' is called '{known.name}' now"
+        warnings.warn(text, FutureWarning, stacklevel=3)
+    return known
+
+
+def require_taken(
+    names: Iterable[str], recipes: Sequence[Recipe | None], target: Target = "opencl"
+) -> None:
+    """Raises IgnoredOption for the first of the options, as they are written (`Ry`, `--Ry`, and
+    `swizzle_groups` in Python), that none of the recipes (None: any that fits), or the target, has
+    a use for."""
+    for written in names:
+        name = written.lstrip("-").replace("_", "-")
+        if target == "openmp" and name in ON_DEVICE:
+            message = f"tiled C for the CPU has no use for {written}"
+            help = f"leave out {written}, which is about kernels on a device"
+            raise IgnoredOption(message, help=help, subject=written)
+        if not any(r is None or name in TAKEN[r] for r in recipes):
+            takers = ", ".join(r for r in RECIPES if name in TAKEN[r])
+            help = f"leave out {written}, or choose a recipe that takes it: {takers}"
+            message = f"{_recipes(recipes)} no use for {written}"
+            raise IgnoredOption(message, help=help, subject=written)
+
+
+def _recipes(names: Sequence[Recipe | None]) -> str:
+    if len(names) == 1:
+        return f"the recipe {names[0]} has"
+    return f"the recipes {', '.join(map(str, dict.fromkeys(names)))} have"
