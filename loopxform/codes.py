@@ -108,7 +108,7 @@ CODES: dict[str, str] = {
     "LX150": "How much of an array is touched cannot be told.",
     "LX151": "The loop cannot be mapped to that level of the hardware.",
     "LX158": "The nest cannot read copies of its arrays that are arranged as its tiles are.",
-    "LX159": "The tiles of a loop cannot be copied asynchronously.",
+    "LX159": "A loop cannot be pipelined with so many buffers, or in such a way.",
     "LX160": "The array is not read in that loop.",
     "LX161": "The array is written in that loop: a copy would go stale.",
     "LX162": "The part of the array that is read is not a box of fixed size.",

@@ -33,9 +33,9 @@ from loopxform.recipes.deriving import Work
 from loopxform.transforms import (
     Derivation,
     Distribute,
-    DistributeIf,
+    DistributeGuard,
 )
-from loopxform.transforms.restructure.single import place_text
+from loopxform.transforms.restructure.places import place_text
 
 PARALLEL = ("yes", "privatizable")
 
@@ -174,7 +174,7 @@ def _guarded(program: Program, path: Path, s: If) -> bool:
     if _chosen(program, s) or not _holds_spread(program, s):
         return False
     w = Work(program.derivation.titled("Conditions on data inside the nests"), {})
-    done = w.attempt(DistributeIf(place_text(path)))
+    done = w.attempt(DistributeGuard(place_text(path)))
     program.derivation = told_apart(w.derivation)
     return done
 

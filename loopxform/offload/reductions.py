@@ -24,9 +24,9 @@ from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.chunks import CHUNKS
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.params import DEFAULTS
-from loopxform.transforms import Dissolve, Interleave, Privatise, Rfactor, Scalarise, Single
+from loopxform.transforms import Privatise, RemoveUnitLoop, Rfactor, Scalarise, UnitLoop
 from loopxform.transforms.edges.bounds import fixed_trips
-from loopxform.transforms.restructure.single import place_text
+from loopxform.transforms.restructure.places import place_text
 
 TERMS = DEFAULTS["reduce"].Tk * CHUNKS
 """Terms that a group reduces."""
@@ -65,7 +65,7 @@ def in_parts(program: Program, s: For) -> bool:
     if problems:
         program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
         return False
-    by_group = not Interleave(s.var, str(DEFAULTS["reduce"].Tx), allowed).check(w.fn)
+    by_group = not Rfactor(s.var, str(DEFAULTS["reduce"].Tx), allowed, "strided").check(w.fn)
     size = _chunk(s, TERMS if by_group else IN_ORDER)
     combined = s.var
     if size is not None:
@@ -89,7 +89,7 @@ def _in_scalars(program: Program, s: For, arrays: tuple[str, ...]) -> bool:
     once = fresh(w.fn, "once")
     place = place_text(resolve(w.fn, s.var)[0].path)
     kept = (Scalarise(array, once) for array in dict.fromkeys(arrays))
-    done = w.attempt(Single(place, "1", once), *kept, Dissolve(once))
+    done = w.attempt(UnitLoop(place, "1", once), *kept, RemoveUnitLoop(once))
     program.derivation = w.derivation
     return done
 

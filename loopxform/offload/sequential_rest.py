@@ -27,9 +27,9 @@ from loopxform.transforms import (
     ExitFlag,
     Parallelise,
     Privatise,
-    Single,
+    UnitLoop,
 )
-from loopxform.transforms.restructure.single import place_text
+from loopxform.transforms.restructure.places import place_text
 
 
 def sequential(program: Program, place: Place) -> None:
@@ -118,7 +118,7 @@ def single(program: Program, run: tuple[tuple[Path, Stmt], ...]) -> None:
     held = tuple(s.var for s in every if not is_while(s))
     reasons = dict.fromkeys(_reason(program, s) for s in every if s.var in program.why)
     w = Work(program.derivation.titled("What one work-item runs in order"), {})
-    w.do(Single(place_text(first), str(abs(last[-1] - first[-1]) + 1), name))
+    w.do(UnitLoop(place_text(first), str(abs(last[-1] - first[-1]) + 1), name))
     inside = resolve(w.fn, name)[0].loop.body
     own = declared(inside).keys()
     scalars = {n for n, decl in declared(w.fn.body).items() if not decl.shape}

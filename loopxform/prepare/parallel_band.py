@@ -45,7 +45,6 @@ from loopxform.transforms import (
     BoundingBox,
     Derivation,
     DistributeGuard,
-    Enclose,
     Expand,
     Interchange,
     Normalise,
@@ -54,7 +53,9 @@ from loopxform.transforms import (
     Rematerialise,
     Reverse,
     Scalarise,
+    UnitLoop,
 )
+from loopxform.transforms.restructure.unit_loop import BESIDE
 
 
 @record
@@ -217,7 +218,7 @@ def alone(derivation: Derivation) -> Nest | None:
     if len(nests) != 1 or any(isinstance(s, Opaque) for _, s in walk(fn.body)):
         return None
     (verdict,) = (v for v in judge(fn, inlined=True) if v.path == nests[0])
-    step = Enclose(verdict.var)
+    step = UnitLoop(verdict.var, BESIDE)
     if verdict.parallel != "reduction" or step.check(fn):
         return None
     return prepare(derivation.titled("Listing 2: A nest of one iteration").then(step))

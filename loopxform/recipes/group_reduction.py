@@ -19,7 +19,8 @@ from loopxform.ir.nodes import Assign, Decl, For, Stmt, Var
 from loopxform.ir.visit import declared, walk
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Enclose, Interleave, MapTo, Parallelise, PromoteToLocal
+from loopxform.transforms import MapTo, Parallelise, PromoteToLocal, Rfactor, UnitLoop
+from loopxform.transforms.restructure.unit_loop import BESIDE
 
 FEWEST = 16
 """Partial results that one work-item combines by itself."""
@@ -32,12 +33,12 @@ def in_group(w: Work, nest: Nest, *, reassociate: bool = False) -> None:
     allowed = "reassociate" if reassociate else ""
     known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
     w.stage("Partial results of the work-items of a group")
-    w.do(Interleave(_reduction(w, nest).var, w.size("Tx"), allowed))
+    w.do(Rfactor(_reduction(w, nest).var, w.size("Tx"), allowed, "strided"))
     if w.sizes["Tx"] > FEWEST:
         fan = 1 << (isqrt(w.sizes["Tx"] - 1).bit_length())
-        w.do(Interleave(_reduction(w, nest).var, str(fan), allowed))
+        w.do(Rfactor(_reduction(w, nest).var, str(fan), allowed, "strided"))
     first = fresh(w.fn, "once")
-    w.do(Enclose(_reduction(w, nest).var, first), Parallelise(first))
+    w.do(UnitLoop(_reduction(w, nest).var, BESIDE, first), Parallelise(first))
     body = _body(w, nest)
     _require_common(nest, body)
     w.stage("Mapping each result to a group")

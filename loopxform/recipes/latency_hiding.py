@@ -14,7 +14,6 @@ from loopxform.recipes.deriving import Loops, Work
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
-    Asynchronous,
     BlockCyclic,
     Pipeline,
     RegisterPipeline,
@@ -87,8 +86,8 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if buffers > 1:
         w.stage("Tiles fetched ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_tile, s.loop.body))]:
-            if w.attempt(Pipeline(w.ref(path))) and (options.async_copies or buffers > 2):
-                w.attempt(Asynchronous(w.ref(path), str(buffers)))
+            late, number = options.async_copies or buffers > 2, str(buffers) if buffers > 2 else ""
+            w.attempt(Pipeline(w.ref(path), number, "async" if late else ""))
     if options.register_pipeline:
         w.stage("Tiles read ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:

@@ -24,8 +24,8 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
-from loopxform.transforms import Arrange, Assume
-from loopxform.transforms.storage.arrange import TURNED
+from loopxform.transforms import Assume, PackOperands
+from loopxform.transforms.storage.pack_operands import TURNED
 
 
 @record
@@ -33,7 +33,7 @@ class Arrangement:
     """The step that has the nest read copies, what it assumes, when the copies pay, and the shapes
     of tiles that the nest is worked on in."""
 
-    step: Arrange
+    step: PackOperands
     assumed: tuple[Expr, ...]
     pays: tuple[Expr, ...]
     shapes: list[Tiling]
@@ -76,7 +76,7 @@ def arrangement(
         return None
     width, loop = str(limits.at_once), nest.parallel[0]
     found = arranged_shapes(choice, needs, sizes, limits, nest.parallel)
-    step = Arrange(loop, width, arrays)
+    step = PackOperands(loop, width, arrays)
     assumed = step.open_questions(nest.function)
     around = replace(nest.function, assumes=(*nest.function.assumes, *assumed))
     if not found or step.check(around):

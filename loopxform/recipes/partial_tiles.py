@@ -6,8 +6,9 @@ from loopxform.ir.nodes import Assign, Bin, Call, Expr, For, Load, Select, Stmt,
 from loopxform.ir.visit import bodies, children, resolve
 from loopxform.model.choice import Choice
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import ClampEdges, Epilogue, Pad, Unroll
+from loopxform.transforms import ClampEdges, Pad, Split, Unroll
 from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.restructure.split import FULL_TILES
 
 MOST_UNROLLED = 2048
 """Operations of a tile of the sequential loop up to which it is unrolled."""
@@ -47,7 +48,7 @@ def finish(
             w.stage("Neutral padding of the common dimension")
             if not (pad and w.attempt(Pad(kk))):
                 w.stage("Epilogue of the common dimension")
-                w.attempt(Epilogue(kk))
+                w.attempt(Split(kk, FULL_TILES))
         w.stage("Unrolling for the kernel compiler")
         for k in choice.strips:
             if _weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= MOST_UNROLLED:

@@ -9,11 +9,9 @@ from __future__ import annotations
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.derivation import Derivation, Record, with_tiles
 from loopxform.transforms.edges.clamp_edges import ClampEdges
-from loopxform.transforms.edges.epilogue import Epilogue
 from loopxform.transforms.edges.pad import Pad
 from loopxform.transforms.edges.separate_full_tiles import SeparateFullTiles
 from loopxform.transforms.edges.skip_empty_tiles import SkipEmptyTiles
-from loopxform.transforms.latency.asynchronous import Asynchronous
 from loopxform.transforms.latency.pipeline import Pipeline
 from loopxform.transforms.latency.register_pipeline import RegisterPipeline
 from loopxform.transforms.latency.serpentine import Serpentine
@@ -28,15 +26,11 @@ from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.sequentialise import Sequentialise
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.warp_tile import WarpTile
-from loopxform.transforms.reductions.interleave import Interleave
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
-from loopxform.transforms.restructure.dissolve import Dissolve
 from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
-from loopxform.transforms.restructure.distribute_if import DistributeIf
-from loopxform.transforms.restructure.enclose import Enclose
 from loopxform.transforms.restructure.exit_flag import ExitFlag
 from loopxform.transforms.restructure.final_value import FinalValue
 from loopxform.transforms.restructure.fuse import Fuse
@@ -44,22 +38,23 @@ from loopxform.transforms.restructure.hoist import Hoist
 from loopxform.transforms.restructure.interchange import Interchange
 from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.rematerialise import Rematerialise
+from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
 from loopxform.transforms.restructure.reverse import Reverse
-from loopxform.transforms.restructure.single import Single
 from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
 from loopxform.transforms.restructure.specialise import Specialise
 from loopxform.transforms.restructure.split import Split
 from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.restructure.substitute import Substitute
+from loopxform.transforms.restructure.unit_loop import UnitLoop
 from loopxform.transforms.restructure.unroll import Unroll
-from loopxform.transforms.storage.arrange import Arrange
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
 from loopxform.transforms.storage.copy_to_private import CopyToPrivate
 from loopxform.transforms.storage.expand import Expand
 from loopxform.transforms.storage.pack import Pack
+from loopxform.transforms.storage.pack_operands import PackOperands
 from loopxform.transforms.storage.permute import Permute
 from loopxform.transforms.storage.privatise import Privatise
 from loopxform.transforms.storage.promote_to_local import PromoteToLocal
@@ -73,7 +68,7 @@ STEPS: dict[str, type[Step]] = {
         Specialise,
         Assume,
         Dispatch,
-        Arrange,
+        PackOperands,
         Parallelise,
         Privatise,
         Scalarise,
@@ -89,11 +84,10 @@ STEPS: dict[str, type[Step]] = {
         FinalValue,
         ScalarToMemory,
         ExitFlag,
-        Single,
-        Dissolve,
+        UnitLoop,
+        RemoveUnitLoop,
         Distribute,
         DistributeGuard,
-        DistributeIf,
         Fuse,
         Hoist,
         Rematerialise,
@@ -102,8 +96,6 @@ STEPS: dict[str, type[Step]] = {
         Split,
         Unroll,
         Rfactor,
-        Interleave,
-        Enclose,
         SinkTail,
         Permute,
         Relayout,
@@ -112,7 +104,6 @@ STEPS: dict[str, type[Step]] = {
         CopyToPrivate,
         ConvertOnCopy,
         PromoteToLocal,
-        Epilogue,
         ClampEdges,
         Pad,
         SkipEmptyTiles,
@@ -123,7 +114,6 @@ STEPS: dict[str, type[Step]] = {
         StoreVectors,
         WarpTile,
         Pipeline,
-        Asynchronous,
         RegisterPipeline,
         SwizzleGroups,
         BlockCyclic,
@@ -145,9 +135,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 
 __all__ = [
     "STEPS",
-    "Arrange",
     "Assume",
-    "Asynchronous",
     "BlockCyclic",
     "BoundingBox",
     "ClampEdges",
@@ -157,12 +145,8 @@ __all__ = [
     "CopyToPrivate",
     "Derivation",
     "Dispatch",
-    "Dissolve",
     "Distribute",
     "DistributeGuard",
-    "DistributeIf",
-    "Enclose",
-    "Epilogue",
     "ExitFlag",
     "Expand",
     "FinalValue",
@@ -170,10 +154,10 @@ __all__ = [
     "Hoist",
     "Index32",
     "Interchange",
-    "Interleave",
     "MapTo",
     "Normalise",
     "Pack",
+    "PackOperands",
     "Pad",
     "Parallelise",
     "Permute",
@@ -184,6 +168,7 @@ __all__ = [
     "RegisterPipeline",
     "Relayout",
     "Rematerialise",
+    "RemoveUnitLoop",
     "Rename",
     "Reverse",
     "Rfactor",
@@ -192,7 +177,6 @@ __all__ = [
     "SeparateFullTiles",
     "Sequentialise",
     "Serpentine",
-    "Single",
     "SinkTail",
     "Skew",
     "SkipEmptyTiles",
@@ -203,6 +187,7 @@ __all__ = [
     "Stripmine",
     "Substitute",
     "SwizzleGroups",
+    "UnitLoop",
     "Unroll",
     "Variant",
     "Vectorise",

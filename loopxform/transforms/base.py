@@ -27,6 +27,12 @@ class Step(ABC):
     usage: ClassVar[str]
     former: ClassVar[tuple[str, ...]] = ()
     """What the verb was in earlier releases: still understood, with a warning."""
+    merged: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """Verbs of earlier releases that are a case of this step now, with the fields that say so."""
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Fields by the names that they had in earlier releases."""
+    flags: ClassVar[Mapping[str, str]] = {}
+    """Words that may stand at the end in any order, with the fields that are set to them."""
     keeps_order: ClassVar[bool] = False
     """Whether statements run in the order they did, and touch what they did: then it makes no
     difference which arrays overlap."""
@@ -76,9 +82,10 @@ def called(kinds: Mapping[str, type[Step]], verb: str) -> type[Step] | None:
     """The step of a verb. A verb of earlier releases is understood, with a FutureWarning."""
     if verb in kinds:
         return kinds[verb]
-    kind = next((k for k in kinds.values() if verb in k.former), None)
+    kind = next((k for k in kinds.values() if verb in (*k.former, *k.merged)), None)
     if kind is not None:
-        warnings.warn(f"the step '{verb}' is called '{kind.verb}' now", FutureWarning, stacklevel=2)
+        now = " ".join([kind.verb, *(f"... {w}" for w in kind.merged.get(verb, {}).values())])
+        warnings.warn(f"the step '{verb}' is called '{now}' now", FutureWarning, stacklevel=2)
     return kind
 
 
@@ -91,11 +98,15 @@ def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
         close = did_you_mean(name, kinds)
         help = f"{close}loopxform explain lists the steps" if close else _every(kinds)
         raise UsageError(f"'{name}' is not a step", code="LX020", help=help)
-    wanted = fields(kind)  # type: ignore[arg-type]  # every subclass is a dataclass
+    values = dict(kind.merged.get(words[0], {}))
+    wanted = [f for f in fields(kind) if f.name not in values]  # type: ignore[arg-type]
     required = [f for f in wanted if f.default is MISSING]
+    while len(words) - 1 > len(required) and words[-1] in kind.flags:
+        word = words.pop()
+        values[kind.flags[word]] = word
     if not len(required) <= len(words) - 1 <= len(wanted):
         raise UsageError(f"'{text}' has the wrong number of words", help=f"usage: {kind.usage}")
-    return kind.of_values(kinds, {f.name: w for f, w in zip(wanted, words[1:])})
+    return kind.of_values(kinds, {f.name: w for f, w in zip(wanted, words[1:])} | values)
 
 
 def _every(kinds: Mapping[str, type[Step]]) -> str:
@@ -108,13 +119,14 @@ def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
     if kind is None or not isinstance(data, dict):
         help = f'"step" is one of {", ".join(sorted(kinds))}'
         raise UsageError(f"not a step: {data!r}", help=help)
-    known_fields = {f.name for f in fields(kind)}  # type: ignore[arg-type]
-    extra = set(data) - known_fields - {"step"}
+    values = dict(kind.merged.get(data["step"], {}))
+    values |= {kind.renamed.get(k, k): v for k, v in data.items() if k != "step"}
+    extra = set(values) - {f.name for f in fields(kind)}  # type: ignore[arg-type]
     if extra:
         raise UsageError(
             f"{data['step']} has no parameter {sorted(extra)[0]!r}", help=f"usage: {kind.usage}"
         )
-    return kind.of_values(kinds, {k: v for k, v in data.items() if k != "step"})
+    return kind.of_values(kinds, values)
 
 
 def _build(kind: type[Step], values: Mapping[str, object]) -> Step:

@@ -24,7 +24,7 @@ from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
-from loopxform.transforms import Arrange, Derivation, Dispatch
+from loopxform.transforms import Derivation, Dispatch, PackOperands
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource
 
@@ -103,7 +103,7 @@ ALWAYS = ("plain", "pointers", "unsigned", "numbers")
     [pytest.param(n, marks=() if n in ALWAYS else pytest.mark.slow) for n in TEXTS],
 )
 def test_tiles_are_copied_ahead_from_copies(name: str) -> None:
-    assert any(isinstance(s, Arrange) for s in every_step(derivation(name)))
+    assert any(isinstance(s, PackOperands) for s in every_step(derivation(name)))
     ahead = [s for _, s in walk(derivation(name).function.body) if asynchronous(s)]
     # Three shapes, one of them with offsets in 64 bits; a last tile of unsigned ones may be many.
     wanted = {"unsigned": 8, "numbers": 1}
@@ -173,7 +173,7 @@ def mm(name: str = "mm") -> Function:
 def arranged(fn: Function, limits: Limits = H100, **asked: object) -> bool:
     options = replace(Options(), **asked)  # type: ignore[arg-type]
     done = tile(fn, {}, None, limits, options=options)
-    return any(isinstance(s, Arrange) for s in every_step(done.derivation))
+    return any(isinstance(s, PackOperands) for s in every_step(done.derivation))
 
 
 ASKED = (

@@ -18,7 +18,7 @@ from loopxform.runtime.schedule import launched, not_known
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
-from loopxform.transforms import Dispatch, Epilogue, Pad, RegisterPipeline, Serpentine, Step
+from loopxform.transforms import Dispatch, Pad, RegisterPipeline, Serpentine, Split, Step
 from loopxform.verify.compare import compare
 
 SEED = 7
@@ -94,7 +94,7 @@ def test_each_shape_has_what_it_is_fastest_with() -> None:
         return [x for x in shapes if any(isinstance(s, kind) for s in of[x])]
 
     assert having(RegisterPipeline) == shapes[1:-1]
-    assert having(Epilogue) == shapes[:1]
+    assert having(Split) == shapes[:1]
     assert having(Pad) == shapes[1:]
 
 

@@ -30,7 +30,7 @@ MARKS = {
     "back": "serpentine ",
     "ahead": "pipeline ",
     "read": "register-pipeline ",
-    "past-registers": "async ",
+    "past-registers": " async",
     "vectors": "vectorise ",
 }
 

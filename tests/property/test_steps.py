@@ -37,12 +37,9 @@ from loopxform.transforms import (
     CopyToPrivate,
     Derivation,
     Distribute,
-    Enclose,
-    Epilogue,
     Expand,
     Fuse,
     Interchange,
-    Interleave,
     MapTo,
     Normalise,
     Pad,
@@ -58,18 +55,18 @@ from loopxform.transforms import (
     ScalarToMemory,
     SeparateFullTiles,
     Sequentialise,
-    Single,
     Skew,
     Split,
     Step,
     Stripmine,
     Substitute,
+    UnitLoop,
     Unroll,
     replay,
     step,
     with_tiles,
 )
-from loopxform.transforms.restructure.single import place_text
+from loopxform.transforms.restructure.places import place_text
 from loopxform.verify.interp import InterpError, Program
 
 Arguments = dict[str, Any]
@@ -151,16 +148,16 @@ class Chooser:
             lambda: Unroll(self.loop(fn), rng.choice(["", "full", "2", "3"])),
             lambda: MapTo(self.loop(fn), rng.choice(["group.x", "group.y", "thread.x"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"])),
-            lambda: Interleave(self.loop(fn), rng.choice(["2", "3"])),
-            lambda: Enclose(self.loop(fn)),
+            lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"]), strided="strided"),
+            lambda: UnitLoop(self.loop(fn), "beside"),
             lambda: Permute(self.own_array(fn), rng.choice([("1", "0"), ("0",)])),
             lambda: PromoteToLocal(self.own_array(fn)),
             lambda: Relayout(self.array(fn), tuple(rng.choice(["1,0", "0,2,1"]).split(","))),
             lambda: CopyToLocal(self.array(fn), self.loop(fn)),
             lambda: self.copy_to_private(fn),
-            lambda: Epilogue(self.loop(fn)),
+            lambda: Split(self.loop(fn), "full-tiles"),
             lambda: ScalarToMemory(self.scalar(fn)),
-            lambda: Single(self.place(fn), rng.choice("112")),
+            lambda: UnitLoop(self.place(fn), rng.choice("112")),
             lambda: ClampEdges((self.scalar(fn),)),
             lambda: Pad(self.staged(fn)),
             lambda: SeparateFullTiles(self.innermost_group(fn)),
@@ -506,11 +503,11 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     # These need more than chance: test_neutral.py pads, test_waves.py embeds, whole functions have
     # flags, tests/device/test_vectors.py has vectors, test_recipes.py takes the others.
     elsewhere = {"sink-tail", "pad", "hoist", "bounding-box", "rename", "distribute-guard"}
-    elsewhere |= {"final-value", "distribute-if", "dissolve", "exit-flag", "skip-empty-tiles"}
+    elsewhere |= {"final-value", "remove-unit-loop", "exit-flag", "skip-empty-tiles"}
     elsewhere |= {"index32", "dispatch", "assume", "vectorise", "warp-tile", "pipeline"}
     elsewhere |= {"block-cyclic", "serpentine", "pack", "register-pipeline", "specialise"}
     elsewhere |= {"copy-parameter", "swizzle-groups", "convert-on-copy"}
-    elsewhere |= {"store-vectors", "async", "arrange"}
+    elsewhere |= {"store-vectors", "pack-operands"}
     assert accepted >= set(STEPS) - elsewhere, set(STEPS) - accepted
     assert refused >= set(STEPS) - elsewhere - {"sequentialise"}, set(STEPS) - refused
     assert steps["witness"] >= 100

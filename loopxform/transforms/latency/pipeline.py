@@ -5,13 +5,16 @@ The group has two buffers for every tile. While it computes with one, the elemen
 are on their way, and one barrier an iteration is enough in place of two. Legal where nothing the
 kernel writes is copied, where the body changes neither the bounds of the loop nor the part that is
 copied, and where nobody reads the tile but after a copy of its own: then the next tile is the same
-one iteration earlier. The listing keeps the order of the program; the loop is marked. (Lam,
-"Software pipelining", PLDI 1988; CUTLASS, "Efficient GEMM in CUDA", software pipelining.)
+one iteration earlier. With `async`, hardware copies the tiles on its own, past the registers of the
+work-items: into BUFFERS buffers, those of the next BUFFERS - 1 iterations while the group computes
+with one. Devices without such copies make them at once, each work-item its share. The listing keeps
+the order of the program; the loop is marked. (Lam, "Software pipelining", PLDI 1988; CUTLASS,
+"Efficient GEMM in CUDA", multistage pipelines; NVIDIA, PTX ISA, `cp.async`.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import ClassVar
@@ -34,31 +37,64 @@ from loopxform.ir.visit import (
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import ascending, fixed_header, one_loop, trusted
+from loopxform.written import MOST_BUFFERS
 
 
 @record
 class Pipeline(Step):
-    """Fetches the tiles that `loop` copies into local memory one iteration ahead."""
+    """Fetches the tiles that `loop` copies into local memory ahead, into so many `buffers` (two
+    where no number is given). `asynchronous` (the word async) copies them past the registers, which
+    more than two buffers need."""
 
     loop: str
+    buffers: str = ""
+    asynchronous: str = ""
 
     verb: ClassVar[str] = "pipeline"
-    usage: ClassVar[str] = "pipeline LOOP"
+    usage: ClassVar[str] = "pipeline LOOP [BUFFERS] [async]"
+    merged: ClassVar[Mapping[str, Mapping[str, str]]] = {"async": {"asynchronous": "async"}}
+    flags: ClassVar[Mapping[str, str]] = {"async": "asynchronous"}
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
-        return (site,) if isinstance(site, Obstacle) else obstacles(fn, site)
+        if isinstance(site, Obstacle):
+            return (site,)
+        wrong = self._wrong()
+        if wrong:
+            text = f"the loop over '{site.loop.var}' cannot be pipelined: {wrong}"
+            remedy = f"pipeline {self.loop} 3 async"
+            return (Obstacle("LX159", text, site.loop.origin.loc, remedy=remedy),)
+        return obstacles(fn, site)
+
+    def _wrong(self) -> str:
+        """What is wrong with the parameters; nothing where they make sense."""
+        if self.asynchronous not in ("", "async"):
+            return f"'{self.asynchronous}' says nothing about its copies"
+        if not self._number:
+            return f"'{self.buffers}' is not a number of buffers from 2 to {MOST_BUFFERS}"
+        if self._number > 2 and not self.asynchronous:
+            return f"{self._number} buffers need asynchronous copies"
+        return ""
+
+    @property
+    def _number(self) -> int:
+        """The buffers; 0 where they make no sense."""
+        text = self.buffers or "2"
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else 0
+        return number if 2 <= number <= MOST_BUFFERS else 0
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        origin = site.loop.origin.then(str(self))
-        return replace_at(fn, site.path, (replace(site.loop, stages=2, origin=origin),))
+        origin, ahead = site.loop.origin.then(str(self)), bool(self.asynchronous)
+        marked = replace(site.loop, stages=self._number, asynchronous=ahead, origin=origin)
+        return replace_at(fn, site.path, (marked,))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
         tiles = " and ".join(c.target for c in split(site.loop)[0])
-        return f"{tiles} of the next iteration can be fetched while this one computes"
+        times = "iteration" if self._number == 2 else f"{self._number - 1} iterations"
+        return f"{tiles} of the next {times} can be fetched while this one computes"
 
 
 def split(loop: For) -> tuple[tuple[Copy, ...], tuple[Stmt, ...]]:

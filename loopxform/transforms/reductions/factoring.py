@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar
 
 from loopxform.analysis.legality import parallel_obstacles
 from loopxform.analysis.reductions import Reduction, operands, reductions
@@ -77,9 +76,11 @@ class Factoring(Step):
     size: str
     reassociate: str = ""
 
-    in_order: ClassVar[bool]
-    """Whether the parts follow one another as the iterations do; else the operators must be
-    commutative too."""
+    @property
+    @abstractmethod
+    def in_order(self) -> bool:
+        """Whether the parts follow one another as the iterations do; else the operators must be
+        commutative too."""
 
     @abstractmethod
     def parts(self, fn: Function, site: LoopSite) -> For:

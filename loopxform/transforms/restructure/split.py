@@ -5,12 +5,14 @@ Legal where the body changes neither the bounds nor the point P, and P may be co
 loop: the same iterations in the same order, whatever P is. Operands of min and max that are proven
 not to matter are left out, conditions that hold throughout a part (`if (i < P)`) are dropped, and
 so is what never runs in it. With a step other than 1 the second loop starts at the first value of
-the loop from P on. `split i lo+1` peels the first iteration. (Wolfe, "High Performance Compilers
-for Parallel Computing", section 9.6; Allen and Kennedy, section 5.8.)
+the loop from P on. `split i lo+1` peels the first iteration; `split kk full-tiles` splits a loop
+over tiles behind the last full one (an epilogue; seed 000, section 4.2.2). (Wolfe, "High
+Performance Compilers for Parallel Computing", section 9.6; Allen and Kennedy, section 5.8.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -22,6 +24,7 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import LoopSite, after, replace_at
 from loopxform.records import record
 from loopxform.transforms.base import Step
+from loopxform.transforms.edges import full_tiles
 from loopxform.transforms.restructure.guards import drop_impossible, drop_proven
 from loopxform.transforms.restructure.points import fits_type, parse_point, safe
 from loopxform.transforms.sites import (
@@ -33,22 +36,28 @@ from loopxform.transforms.sites import (
     whole_loop,
 )
 
+FULL_TILES = "full-tiles"
+
 
 @record
 class Split(Step):
-    """Runs the iterations below a point in one loop and the others in a second one."""
+    """Runs the iterations below a point in one loop and the others in a second one; `full-tiles` is
+    the point behind the last full tile of a loop over tiles."""
 
     loop: str
     point: str
 
     verb: ClassVar[str] = "split"
-    usage: ClassVar[str] = "split LOOP POINT   (n/2, lo+1, hi-1, min(n,4): no blanks)"
+    usage: ClassVar[str] = "split LOOP POINT   (n/2, lo+1, hi-1, min(n,4): no blanks; full-tiles)"
+    merged: ClassVar[Mapping[str, Mapping[str, str]]] = {"epilogue": {"point": FULL_TILES}}
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
+        if self.point == FULL_TILES:
+            return full_tiles.obstacles(fn, site)
         structure = (
             *whole_loop(site),
             *ascending(site),
@@ -65,6 +74,8 @@ class Split(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
+        if self.point == FULL_TILES:
+            return full_tiles.at_last_full_tile(fn, site, site.loop.origin.then(str(self)))
         loop, point = site.loop, self._point(fn, site)
         start = _start(fn, site, point)
         assert not isinstance(start, Obstacle)
@@ -77,6 +88,9 @@ class Split(Step):
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
+        if self.point == FULL_TILES:
+            var = site.loop.var
+            return f"the same iterations in order: every tile of the first loop over {var} is full"
         text = expr_text(self._point(fn, site))
         return f"the same iterations in the same order: those with {site.loop.var} < {text} first"
 

@@ -90,7 +90,7 @@ def test_chunks_of_nothing_that_is_read() -> None:
 def test_one_item_combines_few_partial_results() -> None:
     done = tile(untiled(SUM), {"Tx": 16})
     steps = [str(r.step) for r in done.derivation.records]
-    assert sum(s.startswith("interleave") for s in steps) == 2
+    assert sum(s.endswith("strided") for s in steps) == 2
 
 
 def test_groups_that_combine_fit_where_the_tile_is_wide() -> None:

@@ -25,7 +25,7 @@ Row = tuple[str, str, dict[str, int], str]
 """A label, its guard, tile sizes and steps, each list in one text."""
 
 COUNTED = "N<=1073741823; N>=1; U>=1; U<=2147483647/(4*((N+3)/4))"
-COPY = "".join(f"assume {x}; " for x in COUNTED.split("; ")) + "arrange i 4 B"
+COPY = "".join(f"assume {x}; " for x in COUNTED.split("; ")) + "pack-operands i 4 B"
 STRIPS = "stripmine i T ii; interchange i j"
 
 LISTINGS: dict[str, tuple[str, str, tuple[Row, ...]]] = {

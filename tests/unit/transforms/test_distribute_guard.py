@@ -13,6 +13,10 @@ SUMS = c(
     " float s = 0; for (int k = 0; k < m; k++) s += A[i][k] * A[j][k]; B[i][j] = s; }",
     ARGS,
 )
+BOTH = c(
+    "float s = a[0]; if (s > 3) { b[0] = s; for (int i = 0; i < n; i++) a[i] = s; } "
+    "else { float t = s * 2; for (int i = 0; i < n; i++) { a[i] = t; b[i] += 1; } }"
+)
 LISTINGS = {
     "sums": (SUMS, "distribute-guard j"),
     "then-loops": (SUMS, "distribute-guard j", "expand s j", "distribute j k"),
@@ -35,6 +39,16 @@ LISTINGS = {
         ),
         "distribute-guard i",
     ),
+    "place-both-branches": (BOTH, "distribute-guard 3"),
+    "place-in-an-else-branch": (
+        BOTH.replace("s > 3", "n > 9) b[1] = 2; else if (s > 3"),
+        "distribute-guard 3.-1",
+    ),
+    "place-changes": (BOTH.replace("b[0] = s", "s = 1"), "distribute-guard 3"),
+    "place-on-an-element": (
+        c("if (a[0] > 3) for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) b[i] += a[j];"),
+        "distribute-guard 1",
+    ),
 }
 
 REFUSALS = {
@@ -48,13 +62,21 @@ REFUSALS = {
         "distribute-guard i",
     ),
     "unknown": (MM, "distribute-guard x"),
+    "place-no-loop": (c("if (a[0] > 3) b[0] = 1;"), "distribute-guard 1"),
+    "place-bounds-from-an-array": (
+        c("if (n > 0) for (int i = 0; i < a[0]; i++) b[0] += i;", "int n, int a[n], int b[n]"),
+        "distribute-guard 1",
+    ),
+    "place-not-modelled": (BOTH.replace("b[0] = s;", "unknown();"), "distribute-guard 3"),
+    "place-no-condition": (BOTH, "distribute-guard 2"),
+    "place-no-place": (BOTH, "distribute-guard 9"),
 }
 
 
 @pytest.mark.parametrize("case", LISTINGS)
 def test_listing(case: str, golden: Golden) -> None:
     text, *steps = LISTINGS[case]
-    golden.check(assert_step(text, *steps))
+    golden.check(assert_step(text, *steps, sizes=(2, 5, 8)))
 
 
 @pytest.mark.parametrize("case", REFUSALS)

@@ -209,7 +209,7 @@ REFUSALS = {
             "for (int i = 0; i < n; i++) for (int j = 0; j < n; j += 2)"
             " { float t = a[i]; b[j] = t; }"
         ),
-        "epilogue j",
+        "split j full-tiles",
         "expand t i,j",
     ),
     "shared": (

@@ -35,7 +35,7 @@ LISTINGS = {
         *STAGED,
         "clamp-edges acc",
         "pad kk",
-        "epilogue kk",
+        "split kk full-tiles",
     ),
     "squared-differences": (
         reduced("{ float d = A[i][k] - B[k][j]; acc += d * d; }"),
@@ -182,5 +182,5 @@ def test_a_sum_that_may_be_minus_zero_needs_minus_zero() -> None:
 
 def test_whole_tiles_need_none() -> None:
     text = MM.replace("U", "8").replace("int 8, ", "")
-    assert "if (kk" not in shown(derived(text, *STAGED, "epilogue kk"))
+    assert "if (kk" not in shown(derived(text, *STAGED, "split kk full-tiles"))
     assert "no bounds check" in refusal(text, *STAGED, "pad kk")

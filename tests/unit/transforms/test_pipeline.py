@@ -16,7 +16,13 @@ from loopxform.ir.nodes import Assign, Const, Copy, Function, Load, Stmt, Var
 from loopxform.ir.visit import loops, replace_at
 from loopxform.transforms.latency.pipeline import obstacles
 
-WHOLE = (*STAGED, "copy-to-private B_loc k", "clamp-edges acc", "epilogue kk", "pipeline kk#1")
+WHOLE = (
+    *STAGED,
+    "copy-to-private B_loc k",
+    "clamp-edges acc",
+    "split kk full-tiles",
+    "pipeline kk#1",
+)
 ROW = c(
     "for (int i = 0; i < 8; i++) { float s = 0; for (int k = 0; k < n; k++) s += a[k] * x[i][k];"
     " STORE }",

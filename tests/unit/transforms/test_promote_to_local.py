@@ -11,8 +11,8 @@ ROWS = c(
     "b[i] = t; }",
     "int n, int a[n][n], int b[n]",
 )
-PARTS = ("parallelise i", "interleave k Ty")
-GROUP = (*PARTS, "enclose k_t_c", "parallelise once", "map i group.x")
+PARTS = ("parallelise i", "rfactor k Ty strided")
+GROUP = (*PARTS, "unit-loop k_t_c beside", "parallelise once", "map i group.x")
 
 LISTINGS = {
     "partial-results": (
@@ -35,7 +35,7 @@ REFUSALS = {
         "stripmine i Tx",
         "map ii group.x",
         "map i thread.x",
-        "interleave k Ty",
+        "rfactor k Ty strided",
         "promote-to-local t_part",
     ),
     "of-an-iteration": (
@@ -43,7 +43,7 @@ REFUSALS = {
         "parallelise i",
         "stripmine i Tx",
         "map ii group.x",
-        "interleave k Ty",
+        "rfactor k Ty strided",
         "promote-to-local t_part",
     ),
     "no-fixed-size": (
@@ -59,7 +59,7 @@ REFUSALS = {
         "stripmine i Tx",
         "map ii group.x",
         "sequentialise i",
-        "interleave k Ty",
+        "rfactor k Ty strided",
         "promote-to-local t_part",
         "parallelise i",
         "map i thread.x",

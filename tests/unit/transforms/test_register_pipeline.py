@@ -23,7 +23,7 @@ from loopxform.transforms.latency.register_pipeline import obstacles, parts
 
 READ = (*STAGED, "copy-to-private A_loc k", "copy-to-private B_loc k", "clamp-edges acc")
 PADDED = (*READ, "pad kk", "pipeline kk", "unroll k*")
-WHOLE = (*READ, "epilogue kk", "pipeline kk#1", "unroll k*")
+WHOLE = (*READ, "split kk full-tiles", "pipeline kk#1", "unroll k*")
 ONE_READ = (
     *STAGED,
     "copy-to-private B_loc k",

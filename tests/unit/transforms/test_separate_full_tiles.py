@@ -33,7 +33,7 @@ LISTINGS = {
         MM,
         *STAGED,
         "clamp-edges acc",
-        "epilogue kk",
+        "split kk full-tiles",
         "separate-full-tiles jjj",
     ),
     "with-every-check": (

@@ -26,9 +26,9 @@ COUNTED = tuple(
         f"{rows}<=2147483647/(4*(({row}+3)/4))",
     )
 )
-ASSUMED = (*REGISTERS, "clamp-edges acc", "epilogue kk", *EVEN)
+ASSUMED = (*REGISTERS, "clamp-edges acc", "split kk full-tiles", *EVEN)
 NARROW = (*REGISTERS, "clamp-edges acc", *FEW, "index32 iii", *EVEN)
-PACKED = (*REGISTERS, "clamp-edges acc", "epilogue kk", *FEW, "index32 iii", *COUNTED)
+PACKED = (*REGISTERS, "clamp-edges acc", "split kk full-tiles", *FEW, "index32 iii", *COUNTED)
 PACKED += ("pack iii 4",)
 BOTH = ("vectorise A_loc 4", "vectorise B_loc 4")
 FIXED = MM.replace("int M, int U, int N, ", "").replace("M", "12").replace("N", "8")
