@@ -2,10 +2,17 @@
 
     python scripts/first_call.py --profile h100 --sizes 1000,1003,4096
 
-Each size is a process with an empty cache, then one that finds the binaries on disk; at last one
-process calls all sizes, one after the other. The driver's own cache is off. Seconds of wall time
-from the start of `main`; "call" is the second call, when everything is there. CC, CFLAGS and LDLIBS
-say how C is built.
+Seconds of wall time, of the first call in a process, for each size:
+
+    new        nothing is kept anywhere: neither our binaries nor what the driver keeps
+    kept       a second process of the same user: both are there
+    binaries   our binaries are there, what the driver keeps is not
+    call       the second call in a process
+
+and last, all sizes in one process. Above stands what an OpenCL program takes that does nothing but
+copy a byte to the device (empty). NVIDIA's driver compiles a program of its own for
+each context, which its cache keeps: with that cache disabled the empty program takes longer than
+all of ours (disabled). CC, CFLAGS and LDLIBS say how C is built.
 """
 
 from __future__ import annotations
@@ -52,6 +59,41 @@ int main(int count, char **sizes)
 """
 
 
+EMPTY = """
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+#include <time.h>
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int main(void)
+{
+  const double start = now();
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  cl_mem buffer;
+  const char byte = 1;
+  clGetPlatformIDs(1, &platform, NULL);
+  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+  context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+  queue = clCreateCommandQueue(context, device, 0, NULL);
+  buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 1, NULL, NULL);
+  clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 0, NULL, NULL);
+  clFinish(queue);
+  printf("0 %.3f 0\\n", now() - start);
+  return 0;
+}
+"""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", default="h100")
@@ -60,22 +102,28 @@ def main() -> None:
     sizes = args.sizes.split(",")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        app = built(folder, args.profile)
-        print("size        first      call    first, from disk      call    programs")
+        app, empty = built(folder, args.profile)
+        timed(empty, folder / "none", folder / "driver", [])  # wakes the device
+        for case, driver in (("new", "fresh"), ("kept", "driver"), ("disabled", "")):
+            ((_, took, _),) = timed(empty, folder / "none", folder / driver if driver else None, [])
+            print(f"empty program, {case}: {took} s")
+        print("  size       new      kept  binaries      call  programs")
         for size in sizes:
-            cache = folder / f"cache_{size}"
-            ((_, first, call),) = timed(app, cache, [size])
-            ((_, again, later),) = timed(app, cache, [size])
-            programs = cache / "programs"
-            kept = len(list(programs.iterdir())) if programs.is_dir() else 0
-            print(f"{size:>6} {first:>8} s {call:>8} s {again:>15} s {later:>8} s {kept:>8}")
-        print("one process, all sizes:")
-        for size, first, call in timed(app, folder / "cache", sizes):
-            print(f"{size:>6} {first:>8} s {call:>8} s")
+            ours, driver = folder / f"ours_{size}", folder / f"driver_{size}"
+            ((_, new, call),) = timed(app, ours, driver, [size])
+            ((_, kept, _),) = timed(app, ours, driver, [size])
+            ((_, binaries, _),) = timed(app, ours, folder / f"other_{size}", [size])
+            programs = ours / "programs"
+            count = len(list(programs.iterdir())) if programs.is_dir() else 0
+            print(f"{size:>6} {new:>9} {kept:>9} {binaries:>9} {call:>9} {count:>9}")
+        print("one process, all sizes: first call, second call")
+        for size, first, call in timed(app, folder / "all", folder / "driver_all", sizes):
+            print(f"{size:>6} {first:>9} {call:>9}")
 
 
-def built(folder: Path, profile: str) -> Path:
-    """The drop-in for corpus/mm.c and a program that times it."""
+def built(folder: Path, profile: str) -> tuple[Path, Path]:
+    """The drop-in for corpus/mm.c with a program that times it, and the program that does nothing
+    but copy a byte."""
     import loopxform as lx
 
     lx.load(ROOT / "corpus/mm.c")["mm"].tile(limits=profile).write(folder)
@@ -83,15 +131,18 @@ def built(folder: Path, profile: str) -> Path:
     options = shlex.split(os.environ.get("CFLAGS", "-O2"))
     libraries = shlex.split(os.environ.get("LDLIBS", "-lOpenCL -lm"))
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    files = ["main.c", "mm_opencl.c", "-o", "app"]
-    subprocess.run([*compiler, *options, *files, *libraries], cwd=folder, check=True)
-    return folder / "app"
+    (folder / "empty.c").write_text(EMPTY)
+    for files in (["main.c", "mm_opencl.c", "-o", "app"], ["empty.c", "-o", "empty"]):
+        subprocess.run([*compiler, *options, *files, *libraries], cwd=folder, check=True)
+    return folder / "app", folder / "empty"
 
 
-def timed(app: Path, cache: Path, sizes: list[str]) -> list[list[str]]:
-    """Size, first and second call of each size in one process."""
-    env = {**os.environ, "LOOPXFORM_CACHE": str(cache), "CUDA_CACHE_DISABLE": "1"}
-    env |= {"LOOPXFORM_VERBOSE": "1", "POCL_KERNEL_CACHE": "0"}
+def timed(app: Path, ours: Path, driver: Path | None, sizes: list[str]) -> list[list[str]]:
+    """Size, first and second call of each size in one process. `ours` and `driver` are the folders
+    that programs are kept in; None: the driver keeps nothing."""
+    kept = {"CUDA_CACHE_DISABLE": "1"} if driver is None else {"CUDA_CACHE_PATH": str(driver)}
+    pocl = {"POCL_KERNEL_CACHE": "0"} if driver is None else {"POCL_CACHE_DIR": str(driver)}
+    env = {**os.environ, "LOOPXFORM_CACHE": str(ours), "LOOPXFORM_VERBOSE": "1", **kept, **pocl}
     done = subprocess.run(
         [str(app), *sizes], env=env, check=True, capture_output=True, text=True, timeout=600
     )
