@@ -104,8 +104,9 @@ def main() -> None:
         folder = Path(name)
         app, empty = built(folder, args.profile)
         timed(empty, folder / "none", folder / "driver", [])  # wakes the device
-        for case, driver in (("new", "fresh"), ("kept", "driver"), ("disabled", "")):
-            ((_, took, _),) = timed(empty, folder / "none", folder / driver if driver else None, [])
+        for case, place in (("new", "fresh"), ("kept", "driver"), ("disabled", "")):
+            caches = folder / place if place else None
+            ((_, took, _),) = timed(empty, folder / "none", caches, [])
             print(f"empty program, {case}: {took} s")
         print("  size       new      kept  binaries      call  programs")
         for size in sizes:

@@ -10,7 +10,7 @@ from loopxform.codes import CODES
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
 from loopxform.transforms import STEPS
-from loopxform.transforms.base import called
+from loopxform.transforms.base import GONE, called
 
 
 def main(args: argparse.Namespace) -> int:
@@ -21,6 +21,9 @@ def main(args: argparse.Namespace) -> int:
         print(f"{args.step.upper()}: {CODES[args.step.upper()]}")
         return 0
     kind = called(STEPS, args.step)
+    if args.step in GONE:
+        message = f"there is no step '{args.step}' any more"
+        raise UsageError(message, help=GONE[args.step], subject=args.step)
     if kind is None:
         hint = did_you_mean(args.step, (*STEPS, *CODES))
         raise UsageError(

@@ -89,12 +89,23 @@ def called(kinds: Mapping[str, type[Step]], verb: str) -> type[Step] | None:
     return kind
 
 
+GONE = {
+    "few": "variants have other tile shapes now: loopxform explain dispatch",
+    "version": "assume CONDITION relies on what the host asks, dispatch chooses: loopxform explain "
+    "assume",
+    "settle": "assume CONDITION relies on what the host asks: loopxform explain assume",
+}
+"""Steps of earlier releases that have no equal, with what to do in their place."""
+
+
 def from_text(kinds: Mapping[str, type[Step]], text: str) -> Step:
     """Parses `stripmine i 64`. Raises UsageError with the usage of the verb."""
     words = text.split()
     kind = called(kinds, words[0]) if words else None
     if kind is None:
         name = words[0] if words else text
+        if name in GONE:
+            raise UsageError(f"there is no step '{name}' any more", code="LX020", help=GONE[name])
         close = did_you_mean(name, kinds)
         help = f"{close}loopxform explain lists the steps" if close else _every(kinds)
         raise UsageError(f"'{name}' is not a step", code="LX020", help=help)
@@ -117,6 +128,9 @@ def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
     """The step that `to_json` wrote. Raises UsageError on anything else."""
     kind = called(kinds, str(data.get("step"))) if isinstance(data, dict) else None
     if kind is None or not isinstance(data, dict):
+        name = str(data.get("step")) if isinstance(data, dict) else ""
+        if name in GONE:
+            raise UsageError(f"there is no step '{name}' any more", code="LX020", help=GONE[name])
         help = f'"step" is one of {", ".join(sorted(kinds))}'
         raise UsageError(f"not a step: {data!r}", help=help)
     values = dict(kind.merged.get(data["step"], {}))

@@ -12,6 +12,7 @@ from loopxform.errors import TransformError, UsageError
 from loopxform.ir import wellformed
 from loopxform.ir.visit import loops
 from loopxform.transforms import STEPS, Derivation, Stripmine, from_json, replay, step
+from loopxform.transforms.base import GONE
 
 EXAMPLES = (
     "parallelise i",
@@ -267,3 +268,13 @@ def test_scripts_of_the_last_release_are_understood(former: dict[str, str], curr
 def test_words_at_the_end_come_in_any_order() -> None:
     assert step("rfactor k 4 strided reassociate") == step("rfactor k 4 reassociate strided")
     assert step("rfactor k strided") != step("rfactor k 4 strided")
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_step_that_is_gone_says_what_to_do_instead(name: str) -> None:
+    with pytest.raises(UsageError, match=f"there is no step '{name}' any more") as text:
+        step(f"{name} i")
+    with pytest.raises(UsageError, match=f"there is no step '{name}' any more"):
+        from_json(STEPS, {"step": name, "loop": "i"})
+    assert "loopxform explain" in (text.value.help or "")
+    assert name not in STEPS
