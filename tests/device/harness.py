@@ -136,9 +136,12 @@ def assert_runs_agree(
 ) -> None:
     """For all sizes: fails unless every array is the user's, to the last bit."""
     both = Comparison(plan, source, choose(), exact=True)
+    elements = 0
     for sizes in every:
         found = both.run(sizes, seed)
         assert found.ok, (dict(sizes), found.mismatches)
+        elements += found.elements
+    assert elements
 
 
 def simulate(
