@@ -41,7 +41,6 @@ EVERY = {
     "device/test_table45.py::test_residuals_in_all_dimensions_under_the_simulator": 4,
     "device/test_traffic.py::test_the_naive_kernel_accesses_what_was_predicted": 4,
     "device/test_traffic.py::test_the_tiled_kernel_accesses_what_was_predicted": 3,
-    "device/test_transfers.py::test_nothing_else_is_touched": 2,
     "device/test_vectors.py::test_no_race_and_nothing_out_of_bounds": 2,
     "device/test_whole_functions.py::test_bit_identical_to_the_c_program": 2,
     "device/test_whole_functions.py::test_no_finding_in_the_simulator": 3,
