@@ -16,7 +16,7 @@ EVERY = {
     "property/test_step_mutations.py::test_a_planted_bug_is_caught": 4,
     "property/test_mutations.py::test_a_planted_bug_is_caught": 3,
     "property/test_corpus.py::test_runs_agree": 3,
-    "property/test_verdicts.py::test_random_c": 2,
+    "property/test_verdicts.py::test_random_c": 3,
     "device/test_corpus_nests.py::test_runs_like_the_c_program": 3,
     "device/test_corpus_nests.py::test_a_screen_says_what_was_done": 4,
     "device/test_corpus_nests.py::test_recipes": 2,
@@ -47,6 +47,7 @@ EVERY = {
     "device/test_whole_tiles.py::test_touches_only_what_the_c_program_touches": 4,
     "cli/test_docs.py::test_the_tables_of_timing_are_real": 4,
     "cli/test_macros.py::test_a_drop_in_is_right_or_no_program": 3,
+    "cli/test_tiling_options.py::test_runs_like_the_c_program": 2,
     "cli/test_offload_report.py::test_report": 2,
 }
 """By how many cases there is one that runs by default: the first, and every nth after it."""
