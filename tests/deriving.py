@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -37,6 +39,7 @@ def c(body: str, params: str = "int n, float a[n], float b[n]") -> str:
     return f"void f({params}) {{ {body} }}"
 
 
+@cache
 def start(text: str) -> tuple[Derivation, Sources]:
     parsed = parse_file("t.c", text=dedent(text))
     (fn,) = parsed.unit.functions
@@ -48,8 +51,10 @@ def untiled(text: str) -> Function:
     return replace(start(text)[0].start, tiles=())
 
 
+@cache
 def derived(text: str, *steps: str) -> Derivation:
-    return start(text)[0].run(tuple(step(s) for s in steps))
+    """Many cases begin with the same steps: these are applied once."""
+    return derived(text, *steps[:-1]).then(step(steps[-1])) if steps else start(text)[0]
 
 
 def shown(derivation: Derivation) -> str:
@@ -60,11 +65,10 @@ def shown(derivation: Derivation) -> str:
 
 def refusal(text: str, *steps: str) -> str:
     """What is printed where the last step is refused; the ones before it apply."""
-    before, sources = start(text)
-    before = before.run(tuple(step(s) for s in steps[:-1]))
+    before = derived(text, *steps[:-1])
     with pytest.raises(TransformError) as e:
         before.then(step(steps[-1]))
-    return e.value.render(sources) + "\n"
+    return e.value.render(start(text)[1]) + "\n"
 
 
 def arguments(fn: Function, size: int) -> dict[str, Any]:
@@ -77,22 +81,39 @@ def arguments(fn: Function, size: int) -> dict[str, Any]:
 
 def assert_same_meaning(before: Function, after: Function, sizes: tuple[int, ...]) -> None:
     """Both compute the same from the same arguments, foralls in order and shuffled."""
-    _assert_all_mean(before, [after], sizes)
+    _assert_means(after, [_run(before, size) for size in sizes])
 
 
-def _assert_all_mean(before: Function, every: list[Function], sizes: tuple[int, ...]) -> None:
-    """`every` function computes what `before` does."""
-    programs, reference = [(Program(fn), _orders(fn)) for fn in every], Program(before)
-    for size in sizes:
-        given = arguments(before, size)
-        expected = copy.deepcopy(given)
-        result = reference.run(expected)
-        for fn, (program, orders) in zip(every, programs):
-            for order in orders if _assumed(fn, given) else ():
-                found = copy.deepcopy(given)
-                assert program.run(found, order_seed=order) == result
-                for name, value in expected.items():
-                    assert np.array_equal(value, found[name], equal_nan=True), (name, size, order)
+@dataclass(frozen=True)
+class Run:
+    """What a program was given, what the arguments are afterwards, and what it returns."""
+
+    size: int
+    given: dict[str, Any]
+    after: dict[str, Any]
+    result: Any
+
+
+def _run(fn: Function, size: int) -> Run:
+    given = arguments(fn, size)
+    after = copy.deepcopy(given)
+    return Run(size, given, after, Program(fn).run(after))
+
+
+@cache
+def _run_at_start(text: str, size: int) -> Run:
+    return _run(start(text)[0].function, size)
+
+
+def _assert_means(fn: Function, runs: Iterable[Run]) -> None:
+    """It does what was done in these runs."""
+    program, orders = Program(fn), _orders(fn)
+    for run in runs:
+        for order in orders if _assumed(fn, run.given) else ():
+            found = copy.deepcopy(run.given)
+            assert program.run(found, order_seed=order) == run.result
+            for name, value in run.after.items():
+                assert np.array_equal(value, found[name], equal_nan=True), (name, run.size, order)
 
 
 def _assumed(fn: Function, given: dict[str, Any]) -> bool:
@@ -119,9 +140,19 @@ def _orders(fn: Function) -> tuple[int | None, ...]:
 def assert_step(text: str, *steps: str, sizes: tuple[int, ...] = (0, 1, 5, 8)) -> str:
     """Applies the steps and returns `shown`; every intermediate program means the same, and the
     steps survive being written as text and as JSON."""
-    first, _ = start(text)
-    done = first.run(tuple(step(s) for s in steps))
-    assert all(step(str(record.step)) == record.step for record in done.records)
-    _assert_all_mean(first.function, [record.result for record in done.records], sizes)
-    assert replay(first, done.to_json()["steps"]).function == done.function
-    return shown(done)
+    _assert_steps(text, steps, sizes)
+    return shown(derived(text, *steps))
+
+
+@cache
+def _assert_steps(text: str, steps: tuple[str, ...], sizes: tuple[int, ...]) -> None:
+    """Of each list of steps that cases begin with, once."""
+    if not steps:
+        return
+    _assert_steps(text, steps[:-1], sizes)
+    done = derived(text, *steps)
+    last = done.records[-1]
+    assert step(str(last.step)) == last.step
+    _assert_means(last.result, [_run_at_start(text, size) for size in sizes])
+    again = replay(derived(text, *steps[:-1]), [last.step.to_json()])
+    assert again.function == done.function

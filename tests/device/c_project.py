@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -106,6 +106,41 @@ def project_of(folder: Path, derivation: Derivation, source: Path) -> Project:
     user = [f"-D{name}=user_{name}", str(source), "-o", "user.o"]
     assert cc(folder, *PLAIN, "-c", *user).returncode == 0
     return Project(folder, name)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A mapped program and the user's C, to be compared with each set of arguments; `caller` is C
+    with `int differs(void)` in place of that."""
+
+    derivation: Derivation
+    text: str
+    every: tuple[Mapping[str, Any], ...] = ()
+    caller: str = ""
+
+
+def assert_all_same(folder: Path, programs: Iterable[Compared], *options: str, **more: str) -> None:
+    """All in one process, which loads the drivers of OpenCL once; their functions have different
+    names. Silent although verbose: the device did it all."""
+    require_opencl()
+    files, calls = list[str](), list[str]()
+    for p in programs:
+        fn = p.derivation.start
+        (folder / f"{fn.name}.c").write_text(p.text)
+        project_of(folder, p.derivation, folder / f"{fn.name}.c")
+        (folder / "user.o").rename(folder / f"{fn.name}.o")
+        caller = p.caller or PEDANTIC + checks_of(fn, *p.every)
+        named = caller.replace("static int differs(void)", f"int differs_{fn.name}(void)")
+        declared = f"int differs_{fn.name}(void);\n"
+        (folder / f"{fn.name}_caller.c").write_text(declared + named)
+        files += [f"{fn.name}_opencl.c", f"{fn.name}_caller.c", f"{fn.name}.o"]
+        calls.append(f'  if (differs_{fn.name}()) return puts("{fn.name}"), 1;\n')
+    declared = "".join(f"int differs_{x.removesuffix('.o')}(void);\n" for x in files[2::3])
+    body = f'int main(void)\n{{\n{"".join(calls)}  return puts("same"), 0;\n}}\n'
+    (folder / "main.c").write_text(f"#include <stdio.h>\n{declared}{body}")
+    built = cc(folder, *STRICT, *PLAIN, *options, *files, "main.c", "-o", "app", "-lOpenCL", "-lm")
+    assert built.returncode == 0, built.stderr
+    assert_same(run_app(folder / "app", **{"LOOPXFORM_VERBOSE": "1", **more}))
 
 
 # ---------------------------------------------------------------- callers

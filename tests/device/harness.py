@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -136,9 +137,12 @@ def assert_runs_agree(
 ) -> None:
     """For all sizes: fails unless every array is the user's, to the last bit."""
     both = Comparison(plan, source, choose(), exact=True)
+    elements = 0
     for sizes in every:
         found = both.run(sizes, seed)
         assert found.ok, (dict(sizes), found.mismatches)
+        elements += found.elements
+    assert elements
 
 
 def simulate(
@@ -184,6 +188,35 @@ def simulate_launches(
 ) -> tuple[OclgrindReport, dict[str, Any]]:
     """As `simulate`, and what the user's arrays that were launched with hold afterwards; `changed`
     is what is made of the text of the kernels."""
+    report, (after,) = simulate_all(p, [args], changed)
+    return report, after
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The launches of a run, the kernels that they are of, and the names of their arrays."""
+
+    launches: tuple[SimulatedLaunch, ...]
+    numbers: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+def simulate_all(
+    p: Plan, every: Sequence[Mapping[str, Any]], changed: Callable[[str], str] = str
+) -> tuple[OclgrindReport, list[dict[str, Any]]]:
+    """Runs with several arguments in one process, which compiles the kernels once, and what the
+    user's arrays hold after each."""
+    runs = [_simulated_run(p, args) for args in every]
+    text = changed(_one_source(p, dict.fromkeys(n for r in runs for n in r.numbers)))
+    launches = [x for r in runs for x in r.launches]
+    report = run_kernels_under_oclgrind(text, launches, [AS_WRITTEN], Checks(local_bytes=1 << 20))
+    arrays = iter(report.arrays)
+    after = [dict(zip(r.names, islice(arrays, len(r.names)), strict=True)) for r in runs]
+    assert next(arrays, None) is None
+    return report, after
+
+
+def _simulated_run(p: Plan, args: Mapping[str, Any]) -> Simulated:
     ask = told(p, args)
     args = {p.plain_names.get(n, n): v for n, v in args.items()}
     args = with_numbers(p.written, p.plain_names, args)
@@ -198,11 +231,7 @@ def simulate_launches(
     found = [(k, x) for k, x in made if x]
     names = [a.param.name for k, _ in found for a in k.arguments if isinstance(a, Buffer)]
     names = [known.get(n, n) for n in names if not isinstance(rooms.get(n), Room)]
-    checks = Checks(local_bytes=1 << 20)
-    launches = [x for _, x in found]
-    text = changed(_one_source(p, dict.fromkeys(number for number, _ in steps)))
-    report = run_kernels_under_oclgrind(text, launches, [AS_WRITTEN], checks)
-    return report, dict(zip(names, report.arrays, strict=True))
+    return Simulated(tuple(x for _, x in found), tuple(n for n, _ in steps), tuple(names))
 
 
 def _one_source(p: Plan, numbers: Iterable[int]) -> str:
@@ -249,15 +278,16 @@ def arrays_after(p: Plan, report: OclgrindReport) -> dict[str, Any]:
 
 
 def check_under_oclgrind(
-    name: str, tiles: Tiles, recipe: Recipe, sizes: Mapping[str, int], seed: int
+    name: str, tiles: Tiles, recipe: Recipe, every: Sequence[Mapping[str, int]], seed: int
 ) -> OclgrindReport:
-    """Fails on a race, an access out of bounds, a read of an unset value, or a wrong result."""
-    what = f"{name} {recipe} {tiles} {dict(sizes)} seed {seed}"
-    args, p = given(name, sizes, seed), plan(name, tiles, recipe)
-    report = simulate(p, args)
+    """Fails on a race, an access out of bounds, a read of an unset value, or a wrong result for any
+    of the sizes."""
+    what = f"{name} {recipe} {tiles} seed {seed}"
+    runs, p = [given(name, sizes, seed) for sizes in every], plan(name, tiles, recipe)
+    report, after = simulate_all(p, runs)
     assert report.clean, f"{what}: {report.findings[0]}"
-    after = arrays_after(p, report)
-    expected = run_c(name, args)
-    found = compare({n: expected[n] for n in after}, after)
-    assert not found, f"{what}: {found[0]}"
+    for sizes, args, arrays in zip(every, runs, after):
+        expected = run_c(name, args)
+        found = compare({n: expected[n] for n in arrays}, arrays)
+        assert not found, f"{what} {dict(sizes)}: {found[0]}"
     return report

@@ -114,11 +114,11 @@ int main(void)
 """
 
 
-def run_it(app: Path, **more: str) -> subprocess.CompletedProcess[str]:
+def run_it(app: Path, *args: object, **more: str) -> subprocess.CompletedProcess[str]:
     file = app.parent / "drivers"
     file.write_text("".join(f"leak:{name}\n" for name in DRIVERS))
     options = f"suppressions={file}:print_suppressions=0"
-    return run_app(app, LSAN_OPTIONS=options, **more)
+    return run_app(app, *args, LSAN_OPTIONS=options, **more)
 
 
 SPLICED = """
@@ -247,42 +247,55 @@ def test_buffers_that_are_on_the_device(tmp_path: Path) -> None:
     assert (found.returncode, found.stderr) == (0, ""), found.stdout
 
 
+ASKED = """
+int main(int argc, char **argv)
+{
+  if (argc != 4) return 3;
+  const long first = atol(argv[2]), second = atol(argv[3]);
+  if (*argv[1] == 'l') failing_limits(first, (int)second);
+  if (*argv[1] == 's') failing_start(first, second);
+  if (*argv[1] == 'm') failing_maker((int)first, (int)second);
+  const int found = differs() || differs();
+  if (*argv[1] == 'm') puts(failing_options());
+  return found;
+}
+"""
+"""Twice a product, with what the arguments say of OpenCL: limits, start or maker."""
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    require_opencl()
+    done = tiled("mm", TILES).derivation
+    args = given("mm", sizes_of("mm", 9, 7, 11), 1)
+    caller = checks_of(done.start, args) + SHIMMED + ASKED
+    return build(tmp_path_factory.mktemp("product"), done, CORPUS / "mm.c", caller)
+
+
 @pytest.mark.parametrize(
     ("limits", "why"),
     [
-        ("failing_limits(100, 64)", "an array is larger than the device allocates"),
-        ("failing_limits(1 << 30, 3)", "there are more work-items than the device counts"),
-        ("failing_start(1, 1)", "clGetPlatformIDs failed: CL_OUT_OF_RESOURCES (-5)"),
+        (("limits", 100, 64), "an array is larger than the device allocates"),
+        (("limits", 1 << 30, 3), "there are more work-items than the device counts"),
+        (("start", 1, 1), "clGetPlatformIDs failed: CL_OUT_OF_RESOURCES (-5)"),
     ],
 )
-def test_why_is_said(tmp_path: Path, limits: str, why: str) -> None:
+def test_why_is_said(product: Path, limits: tuple[str, int, int], why: str) -> None:
     """Once, with the place in the user's file."""
-    require_opencl()
-    done = tiled("mm", TILES).derivation
-    text = f"int main(void)\n{{\n  {limits};\n  return differs() || differs();\n}}\n"
-    args = given("mm", sizes_of("mm", 9, 7, 11), 1)
-    caller = checks_of(done.start, args) + SHIMMED + text
-    app = build(tmp_path, done, CORPUS / "mm.c", caller)
     expected = f"loopxform: mm.c:3: mm: {why}; running the loops on the host\n"
-    found = run_it(app, LOOPXFORM_VERBOSE="1")
+    found = run_it(product, *limits, LOOPXFORM_VERBOSE="1")
     assert (found.returncode, found.stderr) == (0, expected)
 
 
 @pytest.mark.parametrize(
     ("maker", "capability", "copies"),
-    [("0x10de", 8, True), ("0x10de", 9, True), ("0x10de", 7, False), ("0x1002", 9, False)],
+    [(0x10DE, 8, True), (0x10DE, 9, True), (0x10DE, 7, False), (0x1002, 9, False)],
 )
 def test_asynchronous_copies_are_for_devices_that_make_them(
-    tmp_path: Path, maker: str, capability: int, copies: bool
+    product: Path, maker: int, capability: int, copies: bool
 ) -> None:
     """NVIDIA's, from compute capability 8.0 on. (This program has none.)"""
-    require_opencl()
-    done = tiled("mm", TILES).derivation
-    says = f"  failing_maker({maker}, {capability});\n  const int found = differs();\n"
-    text = f"int main(void)\n{{\n{says}  puts(failing_options());\n  return found;\n}}\n"
-    args = given("mm", sizes_of("mm", 9, 7, 11), 1)
-    caller = checks_of(done.start, args) + SHIMMED + text
-    found = run_it(build(tmp_path, done, CORPUS / "mm.c", caller))
+    found = run_it(product, "maker", maker, capability)
     assert (found.returncode, found.stderr) == (0, "")
     assert ("-DLX_ASYNC" in found.stdout.split()) == copies
 

@@ -7,22 +7,30 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from c_project import assert_same, caller_of, project_of, require_opencl, run_app
+from c_project import (
+    Compared,
+    assert_all_same,
+    assert_same,
+    caller_of,
+    project_of,
+    require_opencl,
+    run_app,
+)
 from deriving import derived
-from harness import simulate_launches
+from harness import assert_runs_agree, simulate_launches
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.errors import ArgumentError
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
 from loopxform.verify.interp import Program
 
 STEPS_IN_TIME = """\
-void f(int T, int n, float a[restrict n], float b[restrict n])
+void turned(int T, int n, float a[restrict n], float b[restrict n])
 {
   int h = n / 2;
   for (int t = 0; t < T; t++) {
@@ -44,7 +52,7 @@ void f(int T, int n, float a[restrict n], float b[restrict n])
 """A loop of the host, a scalar that it sets, a condition, a temporary, bounds that move."""
 
 BACKWARDS = """\
-void f(int n, int m, int a[restrict n][m])
+void backwards(int n, int m, int a[restrict n][m])
 {
   for (int k = n - 2; k >= 0; k -= 2)
     for (int l = k; l < n - 1; l++)
@@ -55,7 +63,7 @@ void f(int n, int m, int a[restrict n][m])
 """Two loops of the host, one of them backwards."""
 
 FAR = """\
-void f(int T, int s, int n, int a[restrict n])
+void far(int T, int s, int n, int a[restrict n])
 {
   for (int t = 0; t < T; t++)
     for (int i = t * s; i < n; i += 1000000)
@@ -85,7 +93,6 @@ PROGRAMS = {
     ),
     "far": (FAR, on_items("i"), ({"T": 3, "s": 1, "n": 8}, {"T": 2, "s": -1000, "n": 5})),
 }
-CASES = [(name, sizes) for name, (_, _, every) in PROGRAMS.items() for sizes in every]
 
 
 @cache
@@ -95,10 +102,10 @@ def plan(name: str) -> Plan:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "sizes"), CASES, ids=str)
-def test_bit_identical_to_the_c_program(name: str, sizes: dict[str, int]) -> None:
-    found = run(plan(name), CSource(text=PROGRAMS[name][0]), choose(), sizes, 3, exact=True)
-    assert found.ok, found.mismatches
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_bit_identical_to_the_c_program(name: str) -> None:
+    text, _, every = PROGRAMS[name]
+    assert_runs_agree(plan(name), CSource(text=text), every, 3)
 
 
 @pytest.mark.oclgrind
@@ -114,17 +121,13 @@ def test_no_finding_in_the_simulator(name: str) -> None:
     assert not compare({k: args[k] for k in found}, found)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -> None:
-    """Silent although verbose: the device did it all."""
-    require_opencl()
-    text, steps, sizes = PROGRAMS[name]
-    file = tmp_path / "user.c"
-    file.write_text(text)
-    done = derived(text, *steps)
-    every = [arguments(done.start, x, 1) for x in sizes]
-    app = project_of(tmp_path, done, file).build(caller_of(done.start, *every))
-    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
+def test_the_drop_in_computes_what_the_function_did(tmp_path: Path) -> None:
+    programs = []
+    for text, steps, sizes in PROGRAMS.values():
+        done = derived(text, *steps)
+        every = tuple(arguments(done.start, x, 1) for x in sizes)
+        programs.append(Compared(done, text, every))
+    assert_all_same(tmp_path, programs)
 
 
 FARTHER = {"T": 3, "s": -1073741824, "n": 5}
@@ -140,7 +143,7 @@ def test_the_drop_in_where_a_launch_cannot_be_made(tmp_path: Path) -> None:
     app = project_of(tmp_path, done, file).build(
         caller_of(done.start, arguments(done.start, FARTHER, 1))
     )
-    text = f"loopxform: f.c:1: f: {TOO_FAR}; running the loops on the host\n"
+    text = f"loopxform: far.c:1: far: {TOO_FAR}; running the loops on the host\n"
     assert_same(run_app(app, LOOPXFORM_VERBOSE="1"), text)
 
 

@@ -4,6 +4,7 @@ system's OpenCL, built again, changed. The tools are those installed beside this
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -120,7 +121,7 @@ def written(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow if n == "cmake-make" else ()) for n in SAMPLE]
+    "name", [pytest.param(n, marks=pytest.mark.slow if "cmake" in n else ()) for n in SAMPLE]
 )
 def test_a_sample_project(name: str, tmp_path: Path, sh: Callable[..., Done]) -> None:
     sample = SAMPLE[name]
@@ -279,6 +280,14 @@ def test_cmake_with_targets_of_every_kind(
         "offload sub dir/kernel.c",
     ]
     assert_says(sh(folder, folder / "b d" / "app"), "2 11 3 9\n")
+
+    (wrote,) = (folder / "b d").rglob("object_opencl.c")
+    before = wrote.read_text()
+    (folder / "object.c").write_text(ODD["object.c"].replace("i++", "i+"))
+    failed = sh(folder, "cmake", "--build", "b d", fails=True)
+    line = 1 + ODD["object.c"].partition("i++")[0].count("\n")
+    assert re.search(rf"object\.c:{line}:.* error: ", failed.stdout + failed.stderr)
+    assert wrote.read_text() == before
 
 
 CALLS = {

@@ -111,24 +111,24 @@ OTHERS = [
 @pytest.mark.oclgrind
 @pytest.mark.parametrize(("name", "tiles"), OTHERS, ids=label)
 def test_residuals_in_all_dimensions_under_the_simulator(name: str, tiles: Tiles) -> None:
-    check_under_oclgrind(name, tiles, "register", sizes_of(name, *SMALL_SIZES[-1]), SEED)
+    check_under_oclgrind(name, tiles, "register", [sizes_of(name, *SMALL_SIZES[-1])], SEED)
 
 
 @pytest.mark.slow
 @pytest.mark.oclgrind
 @pytest.mark.parametrize(("name", "tiles"), OTHERS, ids=label)
-@pytest.mark.parametrize("size", SMALL_SIZES[:-1], ids=label)
-def test_the_other_residuals_under_the_simulator(name: str, tiles: Tiles, size: Sizes) -> None:
-    check_under_oclgrind(name, tiles, "register", sizes_of(name, *size), SEED)
+def test_the_other_residuals_under_the_simulator(name: str, tiles: Tiles) -> None:
+    every = [sizes_of(name, *size) for size in SMALL_SIZES[:-1]]
+    check_under_oclgrind(name, tiles, "register", every, SEED)
 
 
 @pytest.mark.slow
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("tiles", [TILES[0], TILES[3], TILES[6]], ids=label)
-@pytest.mark.parametrize("size", SIZES[:2], ids=label)
-def test_the_real_tiles_under_the_simulator(name: str, tiles: Tiles, size: Sizes) -> None:
-    check_under_oclgrind(name, tiles, "register", sizes_of(name, *size), SEED)
+def test_the_real_tiles_under_the_simulator(name: str, tiles: Tiles) -> None:
+    every = [sizes_of(name, *size) for size in SIZES[:2]]
+    check_under_oclgrind(name, tiles, "register", every, SEED)
 
 
 def test_the_inputs_tell_right_from_wrong() -> None:

@@ -6,20 +6,20 @@ nests, temporaries, in C89 and on plain pointers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
-from c_project import assert_same, caller_of, project_of, require_opencl, run_app
-from harness import CORPUS, simulate_launches
+from c_project import Compared, assert_all_same
+from harness import CORPUS, assert_runs_agree, simulate_launches
 
 import loopxform as lx
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.runtime.selection import choose
 from loopxform.transforms import Derivation, replay, with_tiles
-from loopxform.verify.check_run import arguments, run
+from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
 from loopxform.verify.interp import Program
@@ -92,7 +92,6 @@ HOSTS = (
     *("power_iteration", "set_parameters", "shared_temporary", "two_products"),
 )
 """Programs whose hosts differ in what they do: loops, conditions, flags, copies, temporaries."""
-CASES = [(name, sizes) for name, every in SIZES.items() for sizes in every]
 
 
 @cache
@@ -110,23 +109,21 @@ def test_every_program_is_run() -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "sizes"), CASES, ids=str)
-def test_bit_identical_to_the_c_program(name: str, sizes: Numbers) -> None:
-    found = run(plan(name), CSource(str(FOLDER / f"{name}.c")), choose(), sizes, 5, exact=True)
-    assert found.ok, found.mismatches[0]
-    assert found.elements
+@pytest.mark.parametrize("name", SIZES)
+def test_bit_identical_to_the_c_program(name: str) -> None:
+    assert_runs_agree(plan(name), CSource(str(FOLDER / f"{name}.c")), SIZES[name], 5)
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in HOSTS else pytest.mark.slow) for n in SIZES]
+    "names", [HOSTS, pytest.param(sorted({*SIZES} - {*HOSTS}), marks=pytest.mark.slow)]
 )
-def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, name: str) -> None:
-    """Silent although verbose: the device did it all."""
-    require_opencl()
-    done = offloaded(name).derivation
-    every = [arguments(done.start, sizes, 1) for sizes in SIZES[name]]
-    app = project_of(tmp_path, done, FOLDER / f"{name}.c").build(caller_of(done.start, *every))
-    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
+def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, names: Sequence[str]) -> None:
+    programs = []
+    for name in names:
+        done = offloaded(name).derivation
+        every = tuple(arguments(done.start, sizes, 1) for sizes in SIZES[name])
+        programs.append(Compared(done, (FOLDER / f"{name}.c").read_text(), every))
+    assert_all_same(tmp_path, programs)
 
 
 @pytest.mark.oclgrind

@@ -38,8 +38,8 @@ def named(names: Mapping[str, str]) -> lx.Routine:
     return lx.loads(text.replace("FILE_SCOPE", "").replace("SCALE", "0"), "t.c").routine()
 
 
-def written(role: str, name: str, folder: Path) -> None:
-    small = named({role: name}).tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
+def written(folder: Path, **names: str) -> None:
+    small = named(names).tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
     small.write(folder)
     for standard in ("c99", "gnu17"):
         command = ["cc", f"-std={standard}", *STRICT, "t_opencl.c"]
@@ -59,18 +59,20 @@ OPENCL = [
 OTHERS = ["status", "size", "device", "program", "name", "index", "y1", "exp", "item", "Ty", "c0"]
 
 
-@pytest.mark.opencl_sdk
-@pytest.mark.parametrize("name", OPENCL + OTHERS)
-@pytest.mark.parametrize("role", ["A", "ACC"])
-def test_names_that_are_free_in_c(role: str, name: str, tmp_path: Path) -> None:
-    written(role, name, tmp_path)
+def turned(names: list[str], by: int) -> str:
+    """The name at a place, counted round and round."""
+    return names[by % len(names)]
 
 
 @pytest.mark.opencl_sdk
-@pytest.mark.parametrize("name", OPENCL)
-@pytest.mark.parametrize("role", ["MM", "global"])
-def test_names_that_are_free_at_file_scope(role: str, name: str, tmp_path: Path) -> None:
-    written(role, name, tmp_path)
+@pytest.mark.parametrize("n", range(len(OPENCL + OTHERS)))
+def test_names_that_are_free_in_c(n: int, tmp_path: Path) -> None:
+    """Each of them in each role, two in a program, and two at file scope that OpenCL knows."""
+    free = OPENCL + OTHERS
+    scope = {"MM": turned(OPENCL, n + 3), "global": turned(OPENCL, n + 5)}
+    names = {"A": turned(free, n), "ACC": turned(free, n + 1), **scope}
+    assert len(set(names.values())) == 4
+    written(tmp_path, **names)
 
 
 KNOWN = [*OPENCL, "true", "CLK_LOCAL_MEM_FENCE", "FLT_MAX", "M_PI", "NULL"]
@@ -108,5 +110,5 @@ def test_names_that_are_taken_are_refused_at_their_place(role: str, name: str) -
 @pytest.mark.parametrize("name", ["lx_state", "cl_mem", "LX_MIN", "stdout_", "N_MAX", "M_ROWS"])
 def test_local_names_are_more_free(name: str, tmp_path: Path) -> None:
     """They hide only what the user's own loops do not use."""
-    written("I", name, tmp_path)
-    written("ACC", name, tmp_path)
+    written(tmp_path, I=name)
+    written(tmp_path, ACC=name)

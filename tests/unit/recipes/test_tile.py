@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
 
 import pytest
 from c_texts import DIAGONAL, MM, SKEW, TWO
@@ -22,8 +22,9 @@ UNEVEN = Tiles(Ty=3, Tx=1, Tk=2, Ry=1, Rx=2)
 PROGRAMS = sorted(p.stem for p in CORPUS.glob("*.c"))
 
 
-def tiled(text: str, sizes: Tiles, recipe: Recipe, **more: Any) -> Tiled:
-    return tile(untiled(text), sizes, recipe, **more)
+@cache
+def tiled(text: str, sizes: Tiles, recipe: Recipe) -> Tiled:
+    return tile(untiled(text), sizes, recipe)
 
 
 def stage_text(title: str, records: tuple[Record, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Epilogue: full tiles without checks, then the rest."""
+"""Split at the last full tile: full tiles without checks, then the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dissolve: a loop of one iteration is its body."""
+"""Remove a unit loop: a loop of one iteration is its body."""
 
 from __future__ import annotations
 

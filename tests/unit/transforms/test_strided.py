@@ -1,4 +1,4 @@
-"""Interleave: partial results that take every C-th iteration."""
+"""Strided rfactor: partial results that take every C-th iteration."""
 
 from __future__ import annotations
 
