@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile
 from loopxform.cli import transfers_text
-from loopxform.cli.summary import KINDS
 from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
@@ -15,6 +14,7 @@ from loopxform.codegen.plan import Plan
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.offload.program_state import Part
+from loopxform.schedule.params import KINDS
 
 
 def file_lines(done: OffloadedFile, *, whole: bool) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _part(part: Part, kernel: KernelPlan | None, *, whole: bool) -> Iterator[str
         yield f"  {place:<9} {what:<18} one work-item, in order{_named(kernel)}"
     else:
         sizes = ", ".join(f"{n}={v}" for n, v in part.tiled.sizes.items())
-        recipe = KINDS[part.tiled.recipe]
+        recipe = KINDS[part.tiled.recipe].title
         yield f"  {place:<9} {what:<18} {recipe}, {sizes}{_named(kernel)}"
     if part.why:
         yield f"  {'':<9} {'':<18} because {part.why}"

@@ -14,6 +14,7 @@ from loopxform.errors import Paint, plain
 from loopxform.ir.visit import declared
 from loopxform.model import access_counts
 from loopxform.recipes.tile_nest import Tiled
+from loopxform.schedule.params import KINDS
 
 
 def lines(
@@ -30,17 +31,6 @@ def lines(
         yield from _launches(plan)
     yield from _traffic(done)
     yield from transactions_text.lines(done)
-
-
-KINDS = {
-    "register": "register tiling",
-    "block": "block tiling",
-    "one-sided": "one-sided tiling",
-    "1-d": "tiling along one loop",
-    "stencil": "tiling with halos",
-    "reduce": "one group per result",
-    "naive": "one work-item per iteration",
-}
 
 
 def headline(done: TiledRoutine, unused: Sequence[str] = ()) -> str:
@@ -62,7 +52,7 @@ def _recipe(part: Tiled) -> str:
     sizes = ", ".join(f"{n}={v}" for n, v in part.sizes.items())
     notes = [part.reason] if part.reason else []
     notes += [_copied(array, target) for array, target in part.copied]
-    return f"{KINDS[part.recipe]}, {sizes}" + "".join(f"\n  note: {note}" for note in notes)
+    return f"{KINDS[part.recipe].title}, {sizes}" + "".join(f"\n  note: {note}" for note in notes)
 
 
 def _copied(array: str, target: str) -> str:

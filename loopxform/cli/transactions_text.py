@@ -9,7 +9,7 @@ from loopxform.model.coalescing import NOMINAL, SEGMENT, Counts, Estimate
 from loopxform.model.layouts import one_each
 from loopxform.recipes.tile import estimate
 from loopxform.recipes.tile_nest import Tiled
-from loopxform.schedule.params import DEFAULTS
+from loopxform.schedule.params import KINDS
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
@@ -34,7 +34,7 @@ def transactions(done: Tiled, warp: int) -> tuple[Counts, Counts]:
     estimate knows nothing of."""
     if done.plain is None:
         return {}, {}
-    sizes, after = DEFAULTS["naive"].numbers, estimate(done, warp)
+    sizes, after = KINDS["naive"].tiles.numbers, estimate(done, warp)
     naively = Estimate(done.plain, one_each(done.plain, sizes, warp), sizes, warp)
     counts = dict(after.counts)
     for array, target in done.copied:

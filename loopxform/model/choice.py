@@ -24,7 +24,7 @@ from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim, Facts, Stage
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.records import record
-from loopxform.schedule.params import DEFAULTS, NAMES, Recipe
+from loopxform.schedule.params import KINDS, NAMES, Recipe
 
 AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
 """What is tried, in this order, where the user names no recipe."""
@@ -281,7 +281,7 @@ def _pays(recipe: Recipe, s: Stage, dims: tuple[Dim, ...], *, asked: bool) -> bo
     if in_sum and s.shared:
         return not again
     worth = 1.5 if asked else WORTH_IN_SUMS if in_sum else WORTH
-    if _moves(s, dims) and s.reuse(DEFAULTS[recipe].numbers) >= worth:
+    if _moves(s, dims) and s.reuse(KINDS[recipe].tiles.numbers) >= worth:
         return not s.tiled or recipe in ("register", "block") or asked
     x = next(d.loop for d in reversed(dims) if d.items)
     once = all(v in s.reads[0].varies for v in s.around)

@@ -23,12 +23,12 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.chunks import CHUNKS
 from loopxform.recipes.deriving import Work
-from loopxform.schedule.params import DEFAULTS
+from loopxform.schedule.params import KINDS
 from loopxform.transforms import Privatise, RemoveUnitLoop, Rfactor, Scalarise, UnitLoop
 from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.places import place_text
 
-TERMS = DEFAULTS["reduce"].Tk * CHUNKS
+TERMS = KINDS["reduce"].tiles.Tk * CHUNKS
 """Terms that a group reduces."""
 
 IN_ORDER = 512
@@ -65,7 +65,7 @@ def in_parts(program: Program, s: For) -> bool:
     if problems:
         program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
         return False
-    by_group = not Rfactor(s.var, str(DEFAULTS["reduce"].Tx), allowed, "strided").check(w.fn)
+    by_group = not Rfactor(s.var, str(KINDS["reduce"].tiles.Tx), allowed, "strided").check(w.fn)
     size = _chunk(s, TERMS if by_group else IN_ORDER)
     combined = s.var
     if size is not None:

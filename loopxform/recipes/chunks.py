@@ -17,7 +17,7 @@ from loopxform.recipes.group_reduction import in_group
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.split_k import split_reduction
 from loopxform.recipes.tile_nest import Tiled, one_nest
-from loopxform.schedule.params import DEFAULTS, Options, Recipe
+from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
 
 CHUNKS = 256
@@ -51,7 +51,7 @@ def in_chunks(
     sizes = {**given, "Tk": tiles["Tk"]}
     done = one_nest(split.chunks, sizes, recipe, limits, options, strict=strict, few=True)
     rows = max(1, ITEMS // done.sizes.get("Tx", ITEMS))
-    w = Work(done.derivation, {**DEFAULTS["naive"].numbers, "Ty": rows, **done.sizes})
+    w = Work(done.derivation, {**KINDS["naive"].tiles.numbers, "Ty": rows, **done.sizes})
     results = replace(split.results, derivation=w.derivation)
     if done.recipe == "reduce":
         in_group(w, results, reassociate=options.reassociate)

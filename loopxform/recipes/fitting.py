@@ -10,7 +10,7 @@ from itertools import product
 from loopxform.errors import LimitError
 from loopxform.model.choice import Choice
 from loopxform.model.resources import Demand
-from loopxform.schedule.params import ALONE, DEFAULTS, MOST_ROWS, ON_CPU, ROWS, WINDOWS, Tiles
+from loopxform.schedule.params import ALONE, KINDS, MOST_ROWS, ON_CPU, ROWS, WINDOWS, Tiles
 from loopxform.targets.target import Limits
 
 Sizes = Mapping[str, int]
@@ -117,4 +117,4 @@ def _best(choice: Choice) -> Tiles:
     if choice.recipe == "1-d" and rows:
         return replace(ROWS, Tk=ROWS.Tk * 4 // max(4, *(s.item_bytes for s in rows)))
     window = any(isinstance(f, int) for s in choice.stages for u in s.uses for f in u)
-    return WINDOWS if choice.recipe == "register" and window else DEFAULTS[choice.recipe]
+    return WINDOWS if choice.recipe == "register" and window else KINDS[choice.recipe].tiles

@@ -61,9 +61,6 @@ class Options:
 PLAIN = Options()
 
 
-RECIPES: tuple[Recipe, ...] = (
-    *("register", "block", "one-sided", "1-d", "stencil", "reduce", "naive"),
-)
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 
 
@@ -89,16 +86,72 @@ class Tiles:
         return replace(self, **{n: v for n, v in given.items() if n in known})
 
 
-DEFAULTS: dict[Recipe, Tiles] = {
-    "register": Tiles(),
-    "block": Tiles(Ry=1, Rx=1),
-    "one-sided": Tiles(Ty=1, Tx=128, Ry=16, Rx=1),
-    "1-d": Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
-    "stencil": Tiles(Tz=4, Ty=4, Tx=32, Ry=8, Rx=1),
-    "reduce": Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
-    "naive": Tiles(Ry=1, Rx=1),
+Trait = Literal["tiles", "block", "registers", "register tile", "several elements"]
+"""What a recipe has that options are about: tiles in local memory; work-items along two loops;
+results in registers that operands are read for, along two loops; several elements a work-item."""
+
+
+@record
+class RecipeKind:
+    """A recipe as users see it: its name, what reports call it, its sizes where nothing is given
+    and the device has room, those that the user may give, and its traits. `recipes` has the module
+    that says when it fits, and its steps."""
+
+    name: Recipe
+    title: str
+    tiles: Tiles
+    sizes: tuple[str, ...]
+    traits: frozenset[Trait] = frozenset()
+
+
+KINDS: Mapping[Recipe, RecipeKind] = {
+    kind.name: kind
+    for kind in (
+        RecipeKind(
+            "register",
+            "register tiling",
+            Tiles(),
+            ("Ty", "Tx", "Tk", "Ry", "Rx"),
+            frozenset({"tiles", "block", "registers", "register tile", "several elements"}),
+        ),
+        RecipeKind(
+            "block",
+            "block tiling",
+            Tiles(Ry=1, Rx=1),
+            ("Ty", "Tx", "Tk"),
+            frozenset({"tiles", "block"}),
+        ),
+        RecipeKind(
+            "one-sided",
+            "one-sided tiling",
+            Tiles(Ty=1, Tx=128, Ry=16, Rx=1),
+            ("Tx", "Tk", "Ry"),
+            frozenset({"tiles"}),
+        ),
+        RecipeKind(
+            "1-d",
+            "tiling along one loop",
+            Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
+            ("Tx", "Tk", "Rx"),
+            frozenset({"tiles", "registers", "several elements"}),
+        ),
+        RecipeKind(
+            "stencil",
+            "tiling with halos",
+            Tiles(Tz=4, Ty=4, Tx=32, Ry=8, Rx=1),
+            ("Tz", "Ty", "Tx", "Tk", "Ry"),
+            frozenset({"tiles", "block", "several elements"}),
+        ),
+        RecipeKind(
+            "reduce",
+            "one group per result",
+            Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
+            ("Tx", "Tk"),
+        ),
+        RecipeKind("naive", "one work-item per iteration", Tiles(Ry=1, Rx=1), ("Ty", "Tx", "Tk")),
+    )
 }
-"""Where nothing is given and the device has room."""
+RECIPES: tuple[Recipe, ...] = tuple(KINDS)
 
 WINDOWS = Tiles(Ty=8, Tx=32, Tk=8, Ry=4, Rx=4)
 """The recipe register where a sum over a window is unrolled: less fits into registers."""

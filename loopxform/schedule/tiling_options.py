@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from loopxform.errors import IgnoredOption, UsageError
 from loopxform.records import record
-from loopxform.schedule.params import RECIPES, Recipe
+from loopxform.schedule.params import KINDS, RECIPES, Recipe, Trait
 from loopxform.written import LARGEST_SIZE, LARGEST_TILE, MOST_BUFFERS, VECTOR_WIDTHS, whole
 
 Target: TypeAlias = Literal["opencl", "openmp"]
@@ -138,14 +138,14 @@ FIXED = Kind("M=N", fixed_sizes, several=True)
 
 @record
 class TilingOption:
-    """An option, as the command line and annotations have it: its kind of value, the recipes that
-    have a use for it, whether only a kernel on a device has, and its line of help. `former` are its
-    names in earlier releases: still understood, with a warning."""
+    """An option, as the command line and annotations have it: its kind of value, its line of help,
+    the trait of recipes that have a use for it (None: all have), and whether only a kernel on a
+    device has. `former` are its names in earlier releases: still understood, with a warning."""
 
     name: str
     kind: Kind
-    recipes: frozenset[Recipe]
     about: str
+    trait: Trait | None = None
     on_device: bool = False
     former: tuple[str, ...] = ()
 
@@ -155,48 +155,41 @@ class TilingOption:
         return self.name.removeprefix("no-").replace("-", "_")
 
 
-_ANY: frozenset[Recipe] = frozenset(RECIPES)
-_TILED = _ANY - {"reduce", "naive"}
-_TWICE: frozenset[Recipe] = frozenset({"register", "block", "stencil"})
-_KEPT: frozenset[Recipe] = frozenset({"register", "1-d"})
-"""Recipes by what they have: tiles in local memory; these along two loops; results in registers
-that operands are read for."""
-
 OPTIONS: tuple[TilingOption, ...] = (
     TilingOption(
         "pad",
         FLAG,
-        _TILED,
         "pad partial tiles of the sequential loop with neutral elements instead of an epilogue, "
         "where that is proven to change nothing",
+        trait="tiles",
     ),
     TilingOption(
-        "no-pad", FLAG, _TILED, "compute partial tiles of the sequential loop in an epilogue"
+        "no-pad",
+        FLAG,
+        "compute partial tiles of the sequential loop in an epilogue",
+        trait="tiles",
     ),
     TilingOption(
         "separate-full-tiles",
         FLAG,
-        _TILED,
         "separate versions for full tiles, without the bounds checks of partial ones",
+        trait="tiles",
         former=("edge-versions",),
     ),
     TilingOption(
         "Rk",
         SIZE,
-        _ANY,
         "split-K: split the reduction into chunks of Tk*N terms that run in parallel "
         "(N is 256 if no loop is parallel)",
     ),
     TilingOption(
         "reassociate",
         FLAG,
-        _ANY,
         "allow sums and products of floats to be computed in another order",
     ),
     TilingOption(
         "relayout",
         LAYOUTS,
-        _ANY,
         "copy an array first, with its dimensions in this order, and read the copy; "
         "none: no copies (default: where they pay)",
         former=("manifest", "layouts"),
@@ -204,91 +197,90 @@ OPTIONS: tuple[TilingOption, ...] = (
     TilingOption(
         "vector",
         WIDTH,
-        _TILED,
         "elements of a row that a copy loads at once, where alignment allows it (1: none)",
+        trait="tiles",
         on_device=True,
     ),
     TilingOption(
         "index",
         INDEX,
-        _TILED,
         "bits of array offsets; 32: in a kernel for sizes that allow it (64)",
+        trait="tiles",
         on_device=True,
     ),
     TilingOption(
         "specialise",
         FIXED,
-        _ANY,
         "build the kernel for these sizes only; for others your own loops run",
     ),
     TilingOption(
         "stages",
         BUFFERS,
-        _TILED,
         "buffers for each tile; 2: double buffering, load a tile while computing with the one "
         "before; more: asynchronous copies only",
+        trait="tiles",
         on_device=True,
     ),
     TilingOption(
         "async-copies",
         FLAG,
-        _TILED,
         "let the hardware copy tiles to local memory asynchronously (NVIDIA, compute "
         "capability 8.0 or newer)",
+        trait="tiles",
         on_device=True,
     ),
     TilingOption(
         "register-pipeline",
         FLAG,
-        _KEPT,
         "double-buffer registers: load the operands of the next iteration in advance",
+        trait="registers",
         on_device=True,
         former=("preload",),
     ),
     TilingOption(
         "no-register-pipeline",
         FLAG,
-        _KEPT,
         "load operands from local memory where they are used",
+        trait="registers",
         on_device=True,
         former=("no-preload",),
     ),
     TilingOption(
         "serpentine",
         ROWS,
-        frozenset({"register"}),
         "traverse register tiles in serpentine order, ROWS at a time (0: in order)",
+        trait="register tile",
         on_device=True,
     ),
     TilingOption(
         "block-cyclic",
         SIZE,
-        frozenset({"register", "1-d", "stencil"}),
         "block-cyclic distribution: work-items take turns, N adjacent elements each time "
         "(1: one contiguous block each)",
+        trait="several elements",
         on_device=True,
         former=("cyclic",),
     ),
     TilingOption(
         "pack",
         ITERATIONS,
-        _TILED,
         "operand packing: copy arrays with unaligned rows to padded rows if each element is read "
         "in at least N iterations (0: never)",
+        trait="tiles",
         on_device=True,
     ),
     TilingOption(
         "swizzle-groups",
         SIZE,
-        _TILED,
         "threadblock swizzle: process work-groups in bands of N rows (1: row by row)",
+        trait="tiles",
         former=("group-order",),
     ),
     TilingOption(
         "warp-tile",
         RECTANGLE,
-        _TWICE,
         "the rectangle of work-items that run in lockstep, 4x8 (0x0: one row)",
+        trait="block",
         on_device=True,
         former=("item-layout",),
     ),
@@ -301,25 +293,21 @@ OFFLOADING = tuple(NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "r
 VARIED = tuple(o.name for o in OPTIONS if o.kind is not FLAG and not o.kind.several)
 """Options that have one of several values."""
 
-_SIZES_OF: Mapping[Recipe, tuple[str, ...]] = {
-    "register": ("Ty", "Tx", "Tk", "Ry", "Rx"),
-    "block": ("Ty", "Tx", "Tk"),
-    "one-sided": ("Tx", "Tk", "Ry"),
-    "1-d": ("Tx", "Tk", "Rx"),
-    "stencil": ("Tz", "Ty", "Tx", "Tk", "Ry"),
-    "reduce": ("Tx", "Tk"),
-    "naive": ("Ty", "Tx", "Tk"),
-}
-"""Where a reduction is done in chunks, they have Tk*Rk terms, whatever the recipe."""
-
 _CONTRACT = "fp-contract"
 """How the text of the kernel is compiled, which is no matter of tiling."""
 
 TAKEN: Mapping[Recipe, frozenset[str]] = {
-    r: frozenset((*_SIZES_OF[r], *(o.name for o in OPTIONS if r in o.recipes), _CONTRACT))
-    for r in RECIPES
+    name: frozenset(
+        (
+            *kind.sizes,
+            *(o.name for o in OPTIONS if o.trait is None or o.trait in kind.traits),
+            _CONTRACT,
+        )
+    )
+    for name, kind in KINDS.items()
 }
-"""Sizes and options by recipe."""
+"""Sizes and options by recipe. Where a reduction is done in chunks, they have Tk*Rk terms, whatever
+the recipe."""
 
 EVERY = tuple(sorted(frozenset.union(*TAKEN.values())))
 """The names of all sizes and options, in one order."""
