@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from loopxform.api.tile import TiledRoutine
-from loopxform.model.coalescing import NOMINAL, SEGMENT, Counts, Estimate
+from loopxform.model.coalescing import NOMINAL, Counts, Estimate
 from loopxform.model.layouts import one_each
 from loopxform.recipes.tile import estimate
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import DEFAULTS
+from loopxform.targets.target import Limits
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
     """A line for each array and one for all; none where nothing changes, and for devices whose
     work-items do not run in step."""
-    before, after = transactions(done.tiled, done.limits.warp)
+    before, after = transactions(done.tiled, done.limits)
     if before == after or done.limits.warp == 1:
         return
-    yield f"  transactions           naive -> tiled, {SEGMENT} bytes each, unknown sizes {NOMINAL}"
+    each = f"{done.limits.costs.segment} bytes each, unknown sizes {NOMINAL}"
+    yield f"  transactions           naive -> tiled, {each}"
     arrays = [*before, *(a for a in after if a not in before)]
     width = max(5, *map(len, arrays))
     for a in arrays:
@@ -28,14 +30,14 @@ def lines(done: TiledRoutine) -> Iterator[str]:
         yield f"    {'total':<{width}} " + " -> ".join(_number(t, "total") for t in totals)
 
 
-def transactions(done: Tiled, warp: int) -> tuple[Counts, Counts]:
+def transactions(done: Tiled, limits: Limits) -> tuple[Counts, Counts]:
     """The transactions of each array: with one work-item for each iteration, and as tiled, copies
     in other layouts included. Nothing where the reduction is split: there are kernels that the
     estimate knows nothing of."""
     if done.plain is None:
         return {}, {}
-    sizes, after = DEFAULTS["naive"].numbers, estimate(done, warp)
-    naively = Estimate(done.plain, one_each(done.plain, sizes, warp), sizes, warp)
+    sizes, after = DEFAULTS["naive"].numbers, estimate(done, limits)
+    naively = Estimate(done.plain, one_each(done.plain, sizes, limits), sizes, limits)
     counts = dict(after.counts)
     for array, target in done.copied:
         for name in (array, target):
