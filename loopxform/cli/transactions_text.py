@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from loopxform.api.tile import TiledRoutine
 from loopxform.model.coalescing import NOMINAL, Counts, Estimate
@@ -49,7 +50,10 @@ UNITS = ("", " k", " M", " G", " T", " P", " E")
 
 
 def _number(counts: Mapping[str, int], array: str) -> str:
+    return short(counts.get(array, 0))
+
+
+def short(n: int | Fraction) -> str:
     """Four digits: 16.78 M."""
-    n = counts.get(array, 0)
-    power = min((len(str(n)) - 1) // 3, len(UNITS) - 1)
-    return f"{n / 1000**power:.4g}{UNITS[power]}"
+    power = min((len(str(int(n))) - 1) // 3, len(UNITS) - 1)
+    return f"{float(n / 1000**power):.4g}{UNITS[power]}"

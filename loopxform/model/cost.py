@@ -5,7 +5,7 @@
     copies         segments of arrays in another layout         segment / bandwidth
     local memory   words that work-items read from tiles        2 * local_read / peak
     arithmetic     operations on floats (`operations`)          1 / peak
-    waves          tiles that idle compute units could work on  (arithmetic + local memory) / tiles
+    waves          groups that idle compute units could run     (arithmetic + local memory) / groups
     launches       kernels                                      launch
 
 The rates are those of the profile (`Limits`, `Costs`). The unit of time is that of a segment which
@@ -167,19 +167,18 @@ class _Nominal(dict[str, int]):
 def arithmetic(e: Estimate) -> Term:
     """Operations on floats of the nest; none are known where it calls functions of the file."""
     fn = e.nest.function
-    (loop,) = (at(fn, e.nest.path),)
-    counted = operations(fn, (loop,))
+    counted = operations(fn, (at(fn, e.nest.path),))
     count = sum((t.count.value(_Nominal()) for t in counted.terms), Fraction(0)) if counted else 0
     each = _operation(e.limits)
     return Term("arithmetic", max(Fraction(0), Fraction(count)), "operations", each, "1 / peak")
 
 
 def waves(e: Estimate, work: Fraction) -> Term:
-    """What compute units could do while the last wave of tiles leaves them without work, and while
-    the first one starts; `work` is the time of all tiles on all units."""
-    units, tiles = e.limits.compute_units, e.groups
-    idle = -tiles % units + Fraction(e.limits.costs.fill) * units
-    return Term("waves", idle, "idle tiles", work / tiles, "(arithmetic + local memory) / tiles")
+    """What compute units could do while the last wave of groups leaves them without work, and while
+    the first one starts; `work` is the time of all groups on all units, which run one at a time."""
+    units, formula = e.limits.compute_units, "(arithmetic + local memory) / groups"
+    idle = -e.groups % units + Fraction(e.limits.costs.fill) * units
+    return Term("waves", idle, "idle groups", work / e.groups, formula)
 
 
 def cost(e: Estimate, copied: Mapping[str, Estimate] | None = None) -> Cost:
@@ -189,7 +188,7 @@ def cost(e: Estimate, copied: Mapping[str, Estimate] | None = None) -> Cost:
     terms = [global_memory(e), *(copy(x, a) for a, x in (copied or {}).items())]
     work = [local_memory(e), arithmetic(e)]
     terms += work
-    if e.choice.recipe == "register" and limits.compute_units and e.groups:
+    if limits.compute_units and e.groups:
         terms.append(waves(e, work[0].time + work[1].time))
     scale = microseconds(limits)
     if limits.costs.launch and scale:

@@ -73,7 +73,8 @@ class Tiled:
     that are read from a copy in another layout, with the names of the copies; the nest before that,
     where its reduction is not split. `rest` are the nests that follow, where the loops of the
     user's nest became several. `fitted` says why the sizes are what they are, `group` which
-    loop runs over the groups, the outermost of them."""
+    loop runs over the groups, the outermost of them. The recipe may be one that the user `asked`
+    for; others come before it that fit, but have a step that is `refused`, for what reason."""
 
     derivation: Derivation
     choice: Choice
@@ -87,6 +88,8 @@ class Tiled:
     rest: tuple[Tiled, ...] = ()
     fitted: Fitted | None = None
     group: str = ""
+    asked: bool = False
+    refused: tuple[tuple[Recipe, str], ...] = ()
 
     @property
     def function(self) -> Function:
@@ -117,17 +120,21 @@ def one_nest(
     tried = ON_CPU if limits.vector else AUTOMATIC
     kept = given.get("Rx", 1) > 1
     found, problem = choices(inside, recipe, limits.costs, kept=kept, few=few, automatic=tried)
+    refused: tuple[tuple[Recipe, str], ...] = ()
     for choice in found:
         try:
-            return _staged(inside, choice, given, limits, options, several)
+            done = _staged(inside, choice, given, limits, options, several)
+            return replace(done, asked=recipe is not None, refused=refused)
         except TransformError as e:
             if strict:
                 raise
             problem = e.message
+            refused = (*refused, (choice.recipe, problem))
     if strict:
         help = "leave out the recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
-    return _apply(nest, naive(nest), given, limits, reason=problem)
+    done = _apply(nest, naive(nest), given, limits, reason=problem)
+    return replace(done, refused=refused)
 
 
 def _staged(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -111,6 +111,14 @@ def test_times_are_those_of_the_device_that_they_were_measured_on(tmp_path: Path
 def test_the_constants_of_the_model_are_those_that_are_said(tmp_path: Path) -> None:
     own = profile(described(tmp_path, "[costs]\nlocal_read = 4\nlaunch = 0.5"))
     assert own.costs == replace(Costs(), local_read=4, launch=0.5)
+
+
+def test_the_constants_of_the_model_are_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "tiling.md").read_text()
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
+    names = [x for row in rows for x in row[1].replace("`", "").replace(",", "").split()]
+    for f in fields(Costs):
+        assert names.count(f.name) == 1, f.name
 
 
 @pytest.mark.parametrize("name", [*PROFILES, "mine"])
