@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopxform.codegen.plan import Plan
-from loopxform.model.access_counts import exact, naive, text, total
-from loopxform.model.accesses import Term
+from loopxform.model.access_counts import Term, exact, naive, text, total
 from loopxform.model.operations import operations
 from loopxform.runtime.structs import with_numbers
 from loopxform.transforms import Derivation

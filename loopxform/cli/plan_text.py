@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from loopxform.analysis.invariance import Read
 from loopxform.api.tile import TiledRoutine
+from loopxform.cli import cost_text
 from loopxform.ir.printer import expr_text
 from loopxform.model.reuse import Facts, Staged
 from loopxform.transforms import Dispatch
@@ -41,6 +42,7 @@ def _nest(done: TiledRoutine) -> Iterator[str]:
         table = [titles, *rows]
         width = [max(len(r[n]) for r in table) for n in range(len(titles))]
         yield from ("  " + "  ".join(t.ljust(w) for t, w in zip(r, width)).rstrip() for r in table)
+    yield from cost_text.lines(done)
 
 
 def _sizes(done: TiledRoutine) -> Iterator[str]:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from loopxform.api.tile import TiledRoutine
-from loopxform.model.coalescing import NOMINAL, SEGMENT, Counts, Estimate
+from loopxform.model.coalescing import NOMINAL, Counts, Estimate
 from loopxform.model.layouts import one_each
 from loopxform.recipes.tile import estimate
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import KINDS
+from loopxform.targets.target import Limits
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
     """A line for each array and one for all; none where nothing changes, and for devices whose
     work-items do not run in step."""
-    before, after = transactions(done.tiled, done.limits.warp)
+    before, after = transactions(done.tiled, done.limits)
     if before == after or done.limits.warp == 1:
         return
-    yield f"  transactions           naive -> tiled, {SEGMENT} bytes each, unknown sizes {NOMINAL}"
+    each = f"{done.limits.costs.segment} bytes each, unknown sizes {NOMINAL}"
+    yield f"  transactions           naive -> tiled, {each}"
     arrays = [*before, *(a for a in after if a not in before)]
     width = max(5, *map(len, arrays))
     for a in arrays:
@@ -28,14 +31,14 @@ def lines(done: TiledRoutine) -> Iterator[str]:
         yield f"    {'total':<{width}} " + " -> ".join(_number(t, "total") for t in totals)
 
 
-def transactions(done: Tiled, warp: int) -> tuple[Counts, Counts]:
+def transactions(done: Tiled, limits: Limits) -> tuple[Counts, Counts]:
     """The transactions of each array: with one work-item for each iteration, and as tiled, copies
     in other layouts included. Nothing where the reduction is split: there are kernels that the
     estimate knows nothing of."""
     if done.plain is None:
         return {}, {}
-    sizes, after = KINDS["naive"].tiles.numbers, estimate(done, warp)
-    naively = Estimate(done.plain, one_each(done.plain, sizes, warp), sizes, warp)
+    sizes, after = KINDS["naive"].tiles.numbers, estimate(done, limits)
+    naively = Estimate(done.plain, one_each(done.plain, sizes, limits), sizes, limits)
     counts = dict(after.counts)
     for array, target in done.copied:
         for name in (array, target):
@@ -47,7 +50,10 @@ UNITS = ("", " k", " M", " G", " T", " P", " E")
 
 
 def _number(counts: Mapping[str, int], array: str) -> str:
+    return short(counts.get(array, 0))
+
+
+def short(n: int | Fraction) -> str:
     """Four digits: 16.78 M."""
-    n = counts.get(array, 0)
-    power = min((len(str(n)) - 1) // 3, len(UNITS) - 1)
-    return f"{n / 1000**power:.4g}{UNITS[power]}"
+    power = min((len(str(int(n))) - 1) // 3, len(UNITS) - 1)
+    return f"{float(n / 1000**power):.4g}{UNITS[power]}"

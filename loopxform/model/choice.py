@@ -25,6 +25,7 @@ from loopxform.model.reuse import Dim, Facts, Stage
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.records import record
 from loopxform.schedule.params import KINDS, NAMES, Recipe
+from loopxform.targets.target import Costs
 
 AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
 """What is tried, in this order, where the user names no recipe."""
@@ -92,6 +93,7 @@ class Choice:
 def choices(
     nest: Nest,
     recipe: Recipe | None,
+    costs: Costs,
     *,
     kept: bool,
     few: bool = False,
@@ -99,11 +101,12 @@ def choices(
 ) -> tuple[list[Choice], str]:
     """What fits a nest, best first, and why the rest does not; of one recipe where the user names
     it, else of those in `automatic`. `kept` asks for several elements per work-item where that is a
-    question (1-d), `few` says that a group may compute a single result."""
+    question (1-d), `few` says that a group may compute a single result, `costs` from how many reads
+    on a window is staged."""
     facts = Facts(nest)
     found, reason = [], ""
     for name in (recipe,) if recipe else (*(("reduce",) if few else ()), *automatic):
-        made = _choice(facts, name, asked=recipe is not None, kept=kept)
+        made = _choice(facts, name, costs, asked=recipe is not None, kept=kept)
         if isinstance(made, Choice):
             found.append(made)
         else:
@@ -119,7 +122,7 @@ def naive(nest: Nest, near: str = "") -> Choice:
     return Choice("naive", tuple(Dim(v) for v in (*rows, x)), x)
 
 
-def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice | str:
+def _choice(facts: Facts, recipe: Recipe, costs: Costs, *, asked: bool, kept: bool) -> Choice | str:
     """The choice of a recipe, or why it does not fit."""
     if recipe == "naive":
         return naive(facts.nest)
@@ -128,7 +131,7 @@ def _choice(facts: Facts, recipe: Recipe, *, asked: bool, kept: bool) -> Choice 
     dims = _dims(facts, recipe, asked=asked, kept=kept)
     if isinstance(dims, str):
         return dims
-    stages = tuple(s for s in facts.stages(dims) if _pays(recipe, s, dims, asked=asked))
+    stages = tuple(s for s in facts.stages(dims) if _pays(recipe, s, dims, costs, asked=asked))
     if not stages and recipe != "one-sided":
         return _unstaged(facts, dims)
     if recipe == "stencil" and not any(_moves(s, dims) for s in stages):
@@ -264,15 +267,7 @@ def strided(reads: tuple[Read, ...], x: str) -> bool:
     )
 
 
-WORTH = 16
-"""Reads of each element from which on a window is staged: below, caches serve neighbouring work-
-items as well (on an H100, 5 to 9 reads: 0.75 to 0.9 of the naive speed; 49 reads: 2.4)."""
-
-WORTH_IN_SUMS = 4
-"""The same where work-items sum up strips of a window (9 reads: 1.5 of the naive speed)."""
-
-
-def _pays(recipe: Recipe, s: Stage, dims: tuple[Dim, ...], *, asked: bool) -> bool:
+def _pays(recipe: Recipe, s: Stage, dims: tuple[Dim, ...], costs: Costs, *, asked: bool) -> bool:
     """Whether a group reads a box more than once, or in another order than it lies in memory."""
     in_sum = any(r.loops for r in s.reads)
     if not s.box.widths or not (in_sum or len(s.uses) > 1):
@@ -280,7 +275,7 @@ def _pays(recipe: Recipe, s: Stage, dims: tuple[Dim, ...], *, asked: bool) -> bo
     again = not asked and recipe == "1-d" and _copied_again(s)
     if in_sum and s.shared:
         return not again
-    worth = 1.5 if asked else WORTH_IN_SUMS if in_sum else WORTH
+    worth = 1.5 if asked else costs.strip_reads if in_sum else costs.window_reads
     if _moves(s, dims) and s.reuse(KINDS[recipe].tiles.numbers) >= worth:
         return not s.tiled or recipe in ("register", "block") or asked
     x = next(d.loop for d in reversed(dims) if d.items)

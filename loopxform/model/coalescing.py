@@ -19,7 +19,7 @@ data as half of that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from math import prod
@@ -27,8 +27,9 @@ from math import prod
 from loopxform.errors import MalformedIR
 from loopxform.ir.affine import poly, to_expr, value_of
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Assign, Bin, Expr, For, Load, Stmt, Var
-from loopxform.ir.visit import along, at, loads, names, stmt_exprs, substitute, walk, writes
+from loopxform.ir.nodes import Bin, Expr, For, Var
+from loopxform.ir.visit import at, names, substitute, walk, writes
+from loopxform.model.accesses import Access, Traversal
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import amount
 from loopxform.model.reuse import Facts, Stage, Staged, small_trips
@@ -36,10 +37,8 @@ from loopxform.model.strides import global_arrays, strides
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import FEW
 from loopxform.records import record
+from loopxform.targets.target import Limits
 from loopxform.transforms.edges.bounds import trips_to
-
-SEGMENT = 32
-"""Bytes of a transaction (CUDA C best practices guide, coalesced access to global memory)."""
 
 NOMINAL = 1024
 """What a size is taken as that is not known."""
@@ -49,25 +48,28 @@ Counts = dict[str, int]
 """The transactions of each array."""
 
 
-@record
-class Access:
-    """A read or a write (`stored`) of global memory, inside sequential `loops`, outermost first."""
+Loops = tuple[For, ...]
+"""The sequential loops around a place, outermost first."""
 
-    load: Load
-    loops: tuple[For, ...]
-    stored: bool
+Site = Access[Loops]
+
+
+SITES: Traversal[Loops] = Traversal(
+    inside=lambda place, loop: (*place, loop), branches=lambda _, place: (place, place), kept=True
+)
+"""Conditions count as if they always held; what is the same in all iterations is in a register."""
 
 
 @record
 class Estimate:
-    """The transactions of a nest that is mapped as `choice` says, with tile `sizes` and warps of
-    `warp` work-items. `layouts` gives arrays the order of their dimensions in memory, outermost
+    """The transactions of a nest that is mapped as `choice` says, with tile `sizes`, on a device
+    with these `limits`. `layouts` gives arrays the order of their dimensions in memory, outermost
     first, where that is not the order of C."""
 
     nest: Nest
     choice: Choice
     sizes: Mapping[str, int]
-    warp: int
+    limits: Limits
     staged: tuple[Staged, ...] = ()
     layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -85,7 +87,7 @@ class Estimate:
             else:
                 copied.append(stage)
                 found = self._copied(stage)
-            out[x.load.array] = out.get(x.load.array, 0) + found
+            out[x.array] = out.get(x.array, 0) + found
         return out
 
     @property
@@ -93,35 +95,33 @@ class Estimate:
         return sum(self.counts.values())
 
     @cached_property
-    def accesses(self) -> tuple[Access, ...]:
+    def accesses(self) -> tuple[Site, ...]:
         """Every access to global memory, those that repeat another once."""
-        body, seen = self.nest.innermost.body, dict[object, Access]()
-        for path, s in walk(body):
-            around = tuple(x for x in along(body, path)[:-1] if isinstance(x, For))
-            for load, stored in _touched(s):
-                if load.array in self._strides:
-                    key = (load.array, tuple(map(poly, load.index)), stored, around)
-                    seen.setdefault(key, Access(load, around, stored))
-        return tuple(seen.values())
+        sites = dict[object, Site]()
+        for x in SITES.accesses(self.nest.innermost.body, ()):
+            if x.array in self._strides:
+                key = (x.array, tuple(map(poly, x.load.index)), x.kind, x.place)
+                sites.setdefault(key, x)
+        return tuple(sites.values())
 
-    def stage(self, x: Access) -> Stage | None:
+    def stage(self, x: Site) -> Stage | None:
         """What the access reads in local memory."""
         for s in self.staged:
-            own = s.stage.array == x.load.array and x.load.origin.loc in s.stage.places
-            if own and not x.stored:
+            own = s.stage.array == x.array and x.load.origin.loc in s.stage.places
+            if own and x.kind == "read":
                 return s.stage
         return None
 
     # ------------------------------------------------------------ one access of a warp
 
-    def segments(self, x: Access) -> int:
+    def segments(self, x: Site) -> int:
         """Those that the work-items of a warp touch."""
         steps = {v: self._step(x, v) for v in self.lanes[0]}
         near, far = set[tuple[int, ...]](), [v for v, step in steps.items() if step is None]
         places = [sum((steps[v] or 0) * n for v, n in lane.items()) for lane in self.lanes]
         first = min(places)
         for place, lane in zip(places, self.lanes):
-            near.add(((place - first) // SEGMENT, *(lane[v] for v in far)))
+            near.add(((place - first) // self.limits.costs.segment, *(lane[v] for v in far)))
         return len(near)
 
     @cached_property
@@ -129,12 +129,12 @@ class Estimate:
         """The iterations of the parallel loops that the work-items of a warp run, counted from
         those of the first."""
         out = []
-        for n in range(min(self.warp, prod(items for _, items, _ in self._spread))):
+        for n in range(min(self.limits.warp, prod(items for _, items, _ in self._spread))):
             lane, rest = {}, n
             for loop, items, apart in self._spread:
                 lane[loop] = rest % items * apart
                 rest //= items
-            if all(k < max(1, self._trips[v]) for v, k in lane.items()):
+            if all(k < max(1, self.trips[v]) for v, k in lane.items()):
                 out.append(lane)
         return tuple(out)
 
@@ -151,13 +151,13 @@ class Estimate:
         order = choice.hardware(sizes)
         return [(d.loop, sizes[d.items], sizes[d.kept] if d.kept else 1) for d in order if d.items]
 
-    def _step(self, x: Access, loop: str) -> int | None:
+    def _step(self, x: Site, loop: str) -> int | None:
         """Bytes from one iteration of a parallel loop to the next; None where that is no fixed
         number. Work-items run sequential loops in step, each from its own start."""
         total = 0
-        for index, stride in zip(x.load.index, self._strides[x.load.array]):
+        for index, stride in zip(x.load.index, self._strides[x.array]):
             from_start = index
-            for s in reversed(x.loops):
+            for s in reversed(x.place):
                 start = Bin("+", s.lo, Var(s.var))
                 from_start = substitute(from_start, {s.var: start})
             values = self.facts.invariance.values
@@ -168,19 +168,19 @@ class Estimate:
             factor = p.coefficient(loop)
             if p.without(loop) + factor * poly(Var(loop)) != p:
                 return None
-            if names(to_expr(factor)) & self._trips.keys():
+            if names(to_expr(factor)) & self.trips.keys():
                 return None
             total += stride * self._value(to_expr(factor))
         return total
 
     # ------------------------------------------------------------ how often
 
-    def _asking(self, x: Access) -> int:
+    def _asking(self, x: Site) -> int:
         """Warps that run an access: of a group for each result only one outside of the loop that
         its work-items share."""
-        if self.choice.recipe != "reduce" or self._shares(x.loops):
+        if self.choice.recipe != "reduce" or self._shares(x.place):
             return self._warps
-        return self._groups
+        return self.groups
 
     def _shares(self, around: tuple[For, ...]) -> bool:
         return self.choice.neighbours in (s.var for s in around)
@@ -189,41 +189,49 @@ class Estimate:
     def _warps(self) -> int:
         """Warps of all groups."""
         items = prod(n for _, n, _ in self._spread)
-        return self._groups * -(-items // self.warp)
+        return self.groups * -(-items // self.limits.warp)
 
     @cached_property
-    def _groups(self) -> int:
+    def groups(self) -> int:
+        """Groups of work-items."""
         each = {d.loop: amount(d.factors, self.sizes) for d in self.choice.dims}
         each |= {loop: items for loop, items, _ in self._spread if self.choice.recipe == "naive"}
-        return prod(-(-self._trips[v] // each.get(v, 1)) for v in self.nest.parallel)
+        return prod(-(-self.trips[v] // each.get(v, 1)) for v in self.nest.parallel)
 
-    def _times(self, x: Access) -> int:
+    def _times(self, x: Site) -> int:
         """Accesses of a work-item: in each iteration of the loops down to the innermost that the
         address varies with, and of all where the nest writes the array. Loops of a few iterations
         are unrolled, and each of their accesses counts by itself."""
         varies = frozenset(v for i in x.load.index for v in self.facts.invariance.of(i))
-        if x.load.array in self._written:
-            varies |= {s.var for s in x.loops}
-        few = {s.var for s in x.loops if (small_trips(s) or NOMINAL) <= FEW}
-        depth = max((n for n, s in enumerate(x.loops, 1) if s.var in varies - few), default=0)
-        repeated = [s.var for n, s in enumerate(x.loops) if n < depth or s.var in varies]
-        kept = [d.kept for d in self.choice.dims if d.kept and (x.stored or d.loop in varies)]
+        if x.array in self._written:
+            varies |= {s.var for s in x.place}
+        few = {s.var for s in x.place if (small_trips(s) or NOMINAL) <= FEW}
+        depth = max((n for n, s in enumerate(x.place, 1) if s.var in varies - few), default=0)
+        repeated = [s.var for n, s in enumerate(x.place) if n < depth or s.var in varies]
+        kept = [
+            d.kept for d in self.choice.dims if d.kept and (x.kind == "write" or d.loop in varies)
+        ]
         each = {loop: items for loop, items, _ in self._spread}
-        return prod(-(-self._trips[v] // each.get(v, 1)) for v in repeated) * amount(
+        return prod(-(-self.trips[v] // each.get(v, 1)) for v in repeated) * amount(
             tuple(kept), self.sizes
         )
 
-    def _copied(self, s: Stage) -> int:
+    def boxes(self, s: Stage) -> int:
         """A box for each group and each tile of the loops that it is staged in."""
-        times = self._groups
+        times = self.groups
         for v in s.around:
             tile = self.sizes["Tk"] if v == s.loop and s.tiled else 1
-            times *= -(-self._trips[v] // tile)
+            times *= -(-self.trips[v] // tile)
+        return times
+
+    def _copied(self, s: Stage) -> int:
+        """The segments of all boxes."""
+        times = self.boxes(s)
         widths = [w.value(self.sizes) for w in s.box.widths]
         stride = self._strides[s.array][-1]
         if not _along_rows(s, self.choice):
             return times * prod(widths)
-        row = min(widths[-1], -(-widths[-1] * stride // SEGMENT))
+        row = min(widths[-1], -(-widths[-1] * stride // self.limits.costs.segment))
         return times * prod(widths[:-1]) * row
 
     # ------------------------------------------------------------ numbers
@@ -237,7 +245,7 @@ class Estimate:
         return writes(self.nest.innermost.body)
 
     @cached_property
-    def _trips(self) -> dict[str, int]:
+    def trips(self) -> dict[str, int]:
         """Iterations of every loop of the nest."""
         return self._numbers[1]
 
@@ -269,19 +277,7 @@ class Estimate:
         """The transactions of a copy of all of an array: read once, and written once."""
         shape = global_arrays(self.nest.function)[array]
         extents = [NOMINAL if d is None else self._value(d) for d in shape]
-        return 2 * -(-prod(extents) * min(self._strides[array]) // SEGMENT)
-
-
-def _touched(s: Stmt) -> Iterator[tuple[Load, bool]]:
-    """The elements that a statement itself reads and, with true, writes."""
-    target = s.target if isinstance(s, Assign) and isinstance(s.target, Load) else None
-    if isinstance(s, Assign) and target is not None:
-        yield target, True
-        if s.op:
-            yield target, False
-    for x in (x for e in stmt_exprs(s) for x in loads(e)):
-        if x is not target:
-            yield x, False
+        return 2 * -(-prod(extents) * min(self._strides[array]) // self.limits.costs.segment)
 
 
 def _along_rows(s: Stage, choice: Choice) -> bool:

@@ -11,61 +11,50 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from loopxform.ir.affine import poly
-from loopxform.ir.typing import symbols
+from loopxform.model import cost
 from loopxform.model.choice import Choice, naive
 from loopxform.model.coalescing import Estimate
 from loopxform.model.footprint import linear
 from loopxform.prepare.parallel_band import Nest
+from loopxform.targets.target import Limits
 from loopxform.transforms import Relayout
 
 Layouts = tuple[tuple[str, str], ...]
 """Arrays, and the order of their dimensions as `relayout` takes it."""
 
-WORTH = 1.5
-"""How many times fewer transactions make up for a second kernel and a second array."""
-
-COPYING = 3
-"""A transaction of a copy, which no cache serves, takes as long as so many of work-items that walk
-rows: those took 33 clock cycles for 32, the memory 11 for 4 (`coalescing`). So floats are copied
-that are read at least twice, doubles from four times on."""
-
-WORD = 4
-"""Bytes that a work-item of a copy moves in the time of less: copies of characters take as long as
-copies of as many floats (measured: a histogram of rows of characters lost by one)."""
-
 
 def layouts(now: Estimate) -> Layouts:
     """The copies to be made for a nest that is mapped as in `now`, none where they would not
     pay."""
-    found = {array: order for array in _walked(now) if (order := _order(now, array))}
-    found = {a: o for a, o in found.items() if _pays(now, replace(now, layouts={a: o}), a)}
-    if not found or not worth(now, replace(now, layouts=found), tuple(found)):
+    orders = {a: o for a, o in turned(now).items() if _pays(now, replace(now, layouts={a: o}), a)}
+    if not orders or not worth(now, replace(now, layouts=orders), tuple(orders)):
         return ()
-    return tuple((array, ",".join(map(str, order))) for array, order in found.items())
+    return tuple((array, ",".join(map(str, order))) for array, order in orders.items())
+
+
+def turned(now: Estimate) -> dict[str, tuple[int, ...]]:
+    """The arrays of which neighbours read elements far apart, with the best order of dimensions
+    that a copy may have."""
+    return {array: order for array in _walked(now) if (order := _order(now, array))}
 
 
 def worth(before: Estimate, after: Estimate, arrays: tuple[str, ...]) -> bool:
     """Whether a nest is clearly better off with copies of arrays."""
-    copying = sum(_copying(before, a) for a in arrays)
-    return before.total >= WORTH * (after.total + copying)
-
-
-def _copying(before: Estimate, array: str) -> int:
-    """What making a copy costs, in transactions of the nest."""
-    narrow = max(1, WORD // symbols(before.nest.function)[array].bytes)
-    return COPYING * narrow * before.copied(array)
+    copies = tuple(cost.copy(before, a) for a in arrays)
+    now, then = cost.global_memory(before), cost.global_memory(after)
+    return cost.worth(now, then, copies, before.limits)
 
 
 def _pays(before: Estimate, after: Estimate, array: str) -> bool:
     """The same for what is read of one array alone."""
-    cost = after.counts[array] + _copying(before, array)
-    return before.counts[array] >= WORTH * cost
+    now, then = cost.array_memory(before, array), cost.array_memory(after, array)
+    return cost.worth(now, then, (cost.copy(before, array),), before.limits)
 
 
 def _walked(now: Estimate) -> Iterator[str]:
     """The arrays that may be copied, of which neighbours read elements far apart."""
     x = now.choice.hardware(now.sizes)[0].loop
-    for array in dict.fromkeys(a.load.array for a in now.accesses):
+    for array in dict.fromkeys(a.array for a in now.accesses):
         if any(True for _ in _dimensions(now, array, x)):
             yield array
 
@@ -74,7 +63,7 @@ def _dimensions(now: Estimate, array: str, x: str) -> Iterator[int]:
     """The dimensions that neighbours along x differ in, of the reads that are not staged."""
     for a in now.accesses:
         last = len(a.load.index) - 1
-        if a.load.array == array and not a.stored and now.stage(a) is None:
+        if a.array == array and a.kind == "read" and now.stage(a) is None:
             yield from (d for d in range(last) if linear(poly(a.load.index[d]), x) in (1, -1))
 
 
@@ -82,7 +71,7 @@ def _order(now: Estimate, array: str) -> tuple[int, ...]:
     """The best order of dimensions: one of those that neighbours differ in comes last; none where
     no copy can be made."""
     x = now.choice.hardware(now.sizes)[0].loop
-    (rank,) = {len(a.load.index) for a in now.accesses if a.load.array == array}
+    (rank,) = {len(a.load.index) for a in now.accesses if a.array == array}
     orders = [
         (*(n for n in range(rank) if n != d), d) for d in dict.fromkeys(_dimensions(now, array, x))
     ]
@@ -90,8 +79,8 @@ def _order(now: Estimate, array: str) -> tuple[int, ...]:
     return min(legal, key=lambda o: replace(now, layouts={array: o}).total, default=())
 
 
-def one_each(nest: Nest, sizes: Mapping[str, int], warp: int) -> Choice:
+def one_each(nest: Nest, sizes: Mapping[str, int], limits: Limits) -> Choice:
     """One work-item for each iteration, neighbours along the loop that makes for the fewest
     transactions, the innermost of equals."""
     every = [naive(nest, v) for v in reversed(nest.parallel)]
-    return min(every, key=lambda c: Estimate(nest, c, sizes, warp).total)
+    return min(every, key=lambda c: Estimate(nest, c, sizes, limits).total)

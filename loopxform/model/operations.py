@@ -13,7 +13,7 @@ from loopxform.ir.nodes import Assign, Bin, Call, Expr, Function, Load, Stmt
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar, Space
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import children, map_body, map_stmt_exprs, reads
-from loopxform.model.accesses import Reader, Term
+from loopxform.model.access_counts import Counter, Term
 from loopxform.model.trip_counts import ranges
 from loopxform.records import record
 
@@ -29,15 +29,15 @@ class Operations:
     double: bool
 
 
-def operations(fn: Function) -> Operations | None:
-    """Those of the user's program; None where it calls functions of the file, which are not looked
-    into."""
+def operations(fn: Function, body: tuple[Stmt, ...] | None = None) -> Operations | None:
+    """Those of the user's program, or of a part of it; None where it calls functions of the file,
+    which are not looked into."""
     if fn.routines:
         return None
     types = symbols(fn) | {name: t for t, name in COUNTED.items()}
-    body = map_body(fn.body, lambda s: (_stmt(s, types),))
-    reader = Reader(ranges(fn, fn), dict.fromkeys(COUNTED.values(), Space.GLOBAL))
-    terms = tuple(term for _, _, term in reader.terms(body))
+    body = map_body(fn.body if body is None else body, lambda s: (_stmt(s, types),))
+    counter = Counter(ranges(fn, fn), dict.fromkeys(COUNTED.values(), Space.GLOBAL))
+    terms = tuple(term for _, _, term in counter.terms(body))
     return Operations(terms, COUNTED[DOUBLE] in reads(body))
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from loopxform.model.choice import Choice
+from loopxform.model.cost import tile_work
 from loopxform.model.footprint import amount
 from loopxform.model.resources import Demand
 from loopxform.model.tile_shapes import MOST_TIME, Shape, quickest
@@ -19,46 +20,9 @@ from loopxform.records import record
 from loopxform.targets.target import Limits
 
 Sizes = Mapping[str, int]
-WARPS = 4
-"""Warps of a group that a smaller tile has at least."""
-
-FEWEST = 4
-"""Elements of a work-item along a loop that smaller tiles have at least."""
-
-_HALF, _LESS = Fraction(1, 2), Fraction(3, 4)
-
-SMALLER: tuple[tuple[dict[str, Fraction], int], ...] = (
-    ({"Ty": _HALF}, 2),
-    ({"Ty": _HALF, "Ry": Fraction(3, 2), "Rx": _LESS}, 1),
-    ({"Ty": _HALF, "Ry": _LESS, "Rx": _LESS}, 2),
-    ({"Ty": _HALF, "Ry": Fraction(5, 4), "Rx": _HALF}, 2),
-    ({"Ty": _HALF, "Rx": _HALF}, 2),
-    ({"Ty": _HALF, "Ry": _LESS, "Rx": _HALF}, 2),
-    ({"Ty": _HALF, "Ry": _HALF, "Rx": _HALF}, 2),
-)
-"""Smaller tiles: what becomes of sizes, and how many times longer they are along the sequential
-loop. Of 205 kinds of tiles, these few do nearly as well on an H100 as the best kind for each size
-(docs/performance.md)."""
-
-ARRANGED: tuple[tuple[dict[str, Fraction], int, int], ...] = (
-    ({}, 2, 2),
-    ({"Ty": _HALF, "Ry": Fraction(3, 2)}, 1, 3),
-    ({"Ty": _HALF}, 2, 2),
-)
-"""Tiles that the device copies on its own: what becomes of sizes, how many times longer they are,
-and their buffers."""
-
-LARGEST = 890
-"""The modelled time of the largest tile: others are in proportion to it."""
-
-START = 150
-"""The modelled time to start and end a round of tiles."""
-
-LOCAL = 2.6
-"""What a read of local memory takes in a tile, where a multiplication and an addition take 1."""
-
-FULL = 64
-"""Elements of a work-item that such tiles have at least."""
+SCALE = 890
+"""The modelled time of the largest tile: others are in proportion to it. The host compares whole
+numbers, times so many waves, that an int holds (`tile_shapes`)."""
 
 
 @record
@@ -96,10 +60,10 @@ def shapes(
     has_all = {"Ty", "Tx", "Tk", "Ry", "Rx"} <= set(sizes)
     if choice.recipe != "register" or not limits.compute_units or given or not has_all:
         return found
-    if sizes["Ty"] * sizes["Tx"] // 2 < WARPS * limits.warp:
+    if sizes["Ty"] * sizes["Tx"] // 2 < limits.costs.least_warps * limits.warp:
         return found
-    for changes, longer in SMALLER:
-        less = _changed(sizes, changes, longer)
+    for changes in limits.smaller_tiles:
+        less = _changed(sizes, factors(changes), limits)
         if less is not None and demand.broken(less, limits):
             less = {**less, "Tk": sizes["Tk"]}
         if less is None or demand.broken(less, limits) or any(t.sizes == less for t in found):
@@ -114,11 +78,15 @@ def arranged_shapes(
     """The shapes of tiles that the device copies on its own, the largest first: they can be as long
     as two buffers are where others have one. Those that do not fit are left out."""
     items = sizes["Ty"] * sizes["Tx"] // 2
-    if not limits.compute_units or items < WARPS * limits.warp or sizes["Ry"] * sizes["Rx"] < FULL:
+    costs, elements = limits.costs, sizes["Ry"] * sizes["Rx"]
+    few = items < costs.least_warps * limits.warp or elements < costs.packed_elements
+    if not limits.compute_units or few:
         return []
     found = []
-    for changes, longer, buffers in ARRANGED:
-        less = _changed(sizes, changes, longer)
+    for changes in limits.packed_tiles:
+        by = factors(changes)
+        buffers = int(by.pop("buffers", Fraction(1)))
+        less = _changed(sizes, by, limits)
         if less is not None and not replace(demand, buffers=buffers).broken(less, limits):
             found.append(Tiling(less, _shape(choice, less, loops), buffers))
     return timed(found, limits)
@@ -135,19 +103,13 @@ def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
         scale = min(1.0, MOST_TIME / most)
         times = [[max(1, int(scale * x)) for x in measured[t.name]] for t in found]
     else:
-        whole = max(_work(t.sizes) for t in found)
-        times = [[round(LARGEST * _work(t.sizes) / whole), START] for t in found]
+        work = [tile_work(t.sizes, limits) for t in found]
+        start = round(SCALE * limits.costs.fill)
+        times = [[round(SCALE * x / max(work)), start] for x in work]
     return [
         replace(t, shape=replace(t.shape, time=time, start=start))
         for t, (time, start) in zip(found, times)
     ]
-
-
-def _work(sizes: Sizes) -> float:
-    """What a tile computes in an iteration of the sequential loop, with the reads of local memory:
-    an element of the group takes one of each operand for all elements that a work-item keeps."""
-    elements = sizes["Ty"] * sizes["Tx"] * sizes["Ry"] * sizes["Rx"]
-    return elements * (1 + LOCAL * (1 / sizes["Ry"] + 1 / sizes["Rx"]))
 
 
 def filled(
@@ -174,7 +136,7 @@ def filled(
     kept = [d.kept for d in choice.dims if d.kept and d.kept not in given]
     while True:
         groups = _shape(choice, out, tuple(trips)).tiles(counts)
-        large_ones = [k for k in kept if out[k] > FEWEST]
+        large_ones = [k for k in kept if out[k] > limits.costs.least_elements]
         if 4 * groups >= 3 * limits.compute_units or not large_ones:
             return out, tuple(notes)
         name = max(reversed(large_ones), key=lambda n: out[n])
@@ -183,14 +145,22 @@ def filled(
         out[name] //= 2
 
 
-def _changed(sizes: Sizes, changes: Mapping[str, Fraction], longer: int) -> dict[str, int] | None:
+def factors(changes: str) -> dict[str, Fraction]:
+    """`Ty*1/2 Tk*2`, as profiles have it: what sizes are multiplied by."""
+    return {name: Fraction(by) for name, _, by in (x.partition("*") for x in changes.split())}
+
+
+def _changed(
+    sizes: Sizes, changes: Mapping[str, Fraction], limits: Limits
+) -> dict[str, int] | None:
     """Sizes of a smaller tile, if they are whole, and work-items have elements enough."""
     new = {n: sizes[n] * by for n, by in changes.items()}
-    if any(x.denominator > 1 or (n[0] == "R" and x < FEWEST) for n, x in new.items()):
+    least = limits.costs.least_elements
+    if any(x.denominator > 1 or (n[0] == "R" and x < least) for n, x in new.items()):
         return None
-    return {**sizes, **{n: int(x) for n, x in new.items()}, "Tk": sizes["Tk"] * longer}
+    return {**sizes, **{n: int(x) for n, x in new.items()}}
 
 
 def _shape(choice: Choice, sizes: Sizes, loops: tuple[str, ...]) -> Shape:
     tiles = {d.loop: amount(d.factors, sizes) for d in choice.dims}
-    return Shape(tuple(tiles.get(v, 1) for v in loops), LARGEST)
+    return Shape(tuple(tiles.get(v, 1) for v in loops), SCALE)

@@ -10,6 +10,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
 from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
 from loopxform.model.choice import Choice
+from loopxform.model.cost import packing
 from loopxform.recipes.deriving import Loops, Work
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
@@ -36,31 +37,23 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         vector=limits.at_once if options.vector is None else options.vector,
         stages=limits.stages if options.stages is None else options.stages,
         warp_tile=limits.rectangle if options.warp_tile is None else options.warp_tile,
-        pack=limits.pack if options.pack is None else options.pack,
+        pack=packing(limits) if options.pack is None else options.pack,
     )
-
-
-MANY_WARPS = 8
-"""Of a group; tiles of smaller groups are padded, where they are of words of 4 bytes at most: the
-registers of an epilogue would leave room for fewer groups."""
-
-FEW_ELEMENTS = 16
-"""Of a work-item; with more of them, those of small groups read ahead: their warps are few, and
-hide little of what one waits for."""
 
 
 def in_registers(
     options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int]
 ) -> Options:
     """The options, with what they leave open as register tiles of these sizes have it best: how
-    many rows they are walked in, whether they are read ahead, and whether partial tiles are padded
-    (docs/performance.md)."""
+    many rows they are walked in, whether they are read ahead, and whether partial tiles are padded:
+    in small groups, of words of 4 bytes at most, the registers of an epilogue would leave room for
+    fewer groups (docs/performance.md)."""
     if choice.recipe != "register":
         return options
     elements = sizes.get("Ry", 1) * sizes.get("Rx", 1)
-    few = sizes["Ty"] * sizes["Tx"] < MANY_WARPS * limits.warp
+    few = sizes["Ty"] * sizes["Tx"] < limits.costs.many_warps * limits.warp
     words = all(s.item_bytes <= 4 for s in choice.stages)
-    ahead = few and words and elements > FEW_ELEMENTS
+    ahead = few and words and elements > limits.costs.few_elements
     columns = sizes.get("Ry", 1) >= limits.serpentine and (ahead or not few)
     rows = limits.serpentine if columns else min(2, limits.serpentine)
     padded = few and words and (options.stages or 1) > 1

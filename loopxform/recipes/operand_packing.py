@@ -16,6 +16,7 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Decl, Expr, Function
 from loopxform.ir.visit import names, walk
 from loopxform.model.choice import Choice
+from loopxform.model.cost import arranging, turning
 from loopxform.model.resources import Demand
 from loopxform.model.reuse import Stage
 from loopxform.model.tile_shapes import quickest
@@ -81,7 +82,7 @@ def arrangement(
     around = replace(nest.function, assumes=(*nest.function.assumes, *assumed))
     if not found or step.check(around):
         return None
-    pays = step.pays(nest.function, limits.arrange, limits.turn)
+    pays = step.pays(nest.function, arranging(limits), turning(limits))
     if not _may_hold((*assumed, *pays)):
         return None
     counts = [n for n in trips.values() if n is not None]

@@ -80,17 +80,17 @@ def _reduced(
         ) from e
 
 
-def estimate(done: Tiled, warp: int) -> Estimate:
-    """What the kernel of the nest asks global memory for, where warps have so many work-items; the
-    copies in other layouts are further kernels."""
-    return Estimate(done.nest, done.choice, done.sizes, warp, done.staged)
+def estimate(done: Tiled, limits: Limits) -> Estimate:
+    """What the kernel of the nest asks global memory for; the copies in other layouts are further
+    kernels."""
+    return Estimate(done.nest, done.choice, done.sizes, limits, done.staged)
 
 
 def _coalesced(
     plain: Tiled, nest: Nest, given: Mapping[str, int], limits: Limits, options: Options
 ) -> Tiled:
     """With copies of arrays in other layouts, where these pay."""
-    before = estimate(plain, limits.warp)
+    before = estimate(plain, limits)
     wanted = layouts(before)
     if not wanted:
         return plain
@@ -99,7 +99,7 @@ def _coalesced(
     except (TransformError, LimitError, UnsupportedC):
         return plain
     arrays = tuple(array for array, _ in wanted)
-    return done if worth(before, estimate(done, limits.warp), arrays) else plain
+    return done if worth(before, estimate(done, limits), arrays) else plain
 
 
 def _laid_out(

@@ -18,6 +18,7 @@ from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import names, perfect_nest, resolve
 from loopxform.model.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
+from loopxform.model.cost import arranging
 from loopxform.model.layouts import one_each
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Dim, Staged
@@ -72,7 +73,8 @@ class Tiled:
     that are read from a copy in another layout, with the names of the copies; the nest before that,
     where its reduction is not split. `rest` are the nests that follow, where the loops of the
     user's nest became several. `fitted` says why the sizes are what they are, `group` which
-    loop runs over the groups, the outermost of them."""
+    loop runs over the groups, the outermost of them. The recipe may be one that the user `asked`
+    for; others come before it that fit, but have a step that is `refused`, for what reason."""
 
     derivation: Derivation
     choice: Choice
@@ -86,6 +88,8 @@ class Tiled:
     rest: tuple[Tiled, ...] = ()
     fitted: Fitted | None = None
     group: str = ""
+    asked: bool = False
+    refused: tuple[tuple[Recipe, str], ...] = ()
 
     @property
     def function(self) -> Function:
@@ -115,18 +119,22 @@ def one_nest(
     inside = with_guards_inside(nest)
     tried = ON_CPU if limits.vector else AUTOMATIC
     kept = given.get("Rx", 1) > 1
-    found, problem = choices(inside, recipe, kept=kept, few=few, automatic=tried)
+    found, problem = choices(inside, recipe, limits.costs, kept=kept, few=few, automatic=tried)
+    refused: tuple[tuple[Recipe, str], ...] = ()
     for choice in found:
         try:
-            return _staged(inside, choice, given, limits, options, several)
+            done = _staged(inside, choice, given, limits, options, several)
+            return replace(done, asked=recipe is not None, refused=refused)
         except TransformError as e:
             if strict:
                 raise
             problem = e.message
+            refused = (*refused, (choice.recipe, problem))
     if strict:
         help = "leave out the recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
-    return _apply(nest, naive(nest), given, limits, reason=problem)
+    done = _apply(nest, naive(nest), given, limits, reason=problem)
+    return replace(done, refused=refused)
 
 
 def _staged(
@@ -205,7 +213,7 @@ def _arranged(nest: Nest, found: Arrangement, limits: Limits, asked: Options) ->
         for name in found.copies(w.fn):
             w.derivation = mapped_copy(w.derivation, name)
         label, guard = f"{t.label}, arranged operands", (*found.assumed, *found.pays)
-        about = (f"each element serves {limits.arrange} iterations",)
+        about = (f"each element serves {arranging(limits)} iterations",)
         drafts.append(Draft(label, w.derivation, done.group, guard, about, t.shape.cost))
     options = asynchronous(asked, found.shapes[0], limits)
     return variants(drafts, wanted(options, limits, done.choice), when)
@@ -214,7 +222,7 @@ def _arranged(nest: Nest, found: Arrangement, limits: Limits, asked: Options) ->
 def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options: Options) -> Tiled:
     """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
-    found, problem = choices(inside, "register", kept=sizes["Rx"] > 1, few=False)
+    found, problem = choices(inside, "register", limits.costs, kept=sizes["Rx"] > 1, few=False)
     for choice in found:
         asked = wanted(options, limits, choice)
         mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
@@ -259,7 +267,7 @@ def _mapped(
     w = Work(nest.derivation.with_tiles(tiles), sizes)
     used = {n: sizes[n] for n in choice.names}
     if choice.recipe == "naive":
-        near = one_each(nest, sizes, limits.warp).neighbours
+        near = one_each(nest, sizes, limits).neighbours
         mapped, note = one_item_each(w, nest, near)
         choice = replace(choice, dims=tuple(map(Dim, mapped[-2:])), neighbours=mapped[-1])
         text = "; ".join(x for x in (reason, note) if x)

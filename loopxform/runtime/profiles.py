@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopxform.runtime.build import copies_alone
 from loopxform.runtime.device import DeviceInfo
 from loopxform.targets.profile import PROFILES
-from loopxform.targets.target import Limits
+from loopxform.targets.target import Limits, unmeasured
 
 
 def limits_of(device: DeviceInfo) -> Limits:
     """The limits of a device that is there. OpenCL does not tell the number of registers: they
-    come from the vendor's architecture."""
+    come from the vendor's architecture, as does what is done at once. What was measured on a device
+    is for that one alone; rates that nobody measured are unknown."""
     platform = device.platform.lower()
     sizes = (*device.max_item_sizes, 1, 1, 1)[:3]
     if device.is_nvidia:
@@ -21,24 +24,19 @@ def limits_of(device: DeviceInfo) -> Limits:
         like = PROFILES["intel-xe"]
     else:
         like = PROFILES["pocl" if device.type == "cpu" else "generic"]
-    measured = any(name in device.name for name in like.measured_on)
-    return Limits(
-        device.name,
-        device.max_group_size,
-        device.local_bytes,
-        like.registers,
-        device.warp if device.warp > 1 else like.warp,
-        device.compute_units,
-        (sizes[0], sizes[1], sizes[2]),
-        at_once=like.at_once,
-        narrow=like.narrow,
-        stages=like.stages,
-        preload=like.preload,
-        serpentine=like.serpentine,
-        pack=like.pack,
+    if not any(name in device.name for name in like.measured_on):
+        like = unmeasured(like)
+    return replace(
+        like,
+        name=device.name,
+        group_size=device.max_group_size,
+        local_bytes=device.local_bytes,
+        warp=device.warp if device.warp > 1 else like.warp,
+        compute_units=device.compute_units,
+        item_sizes=(sizes[0], sizes[1], sizes[2]),
         asynchronous=like.asynchronous and copies_alone(device),
-        arrange=like.arrange,
-        turn=like.turn,
-        rectangle=like.rectangle,
-        tile_times=like.tile_times if measured else (),
+        vector=0,
+        bandwidth=0,
+        peak=0,
+        measured_on=(),
     )

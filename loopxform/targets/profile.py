@@ -4,13 +4,14 @@
     registers = 168
     bandwidth = 3200
 
-The keys are the fields of `Limits`. A new device is one new file.
+The keys are the fields of `Limits`, those of `Costs` in a table of that name. A new device is one
+new file. What was measured on a device (`MEASURED`) is not passed on by `like`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 from loopxform import trace
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
-from loopxform.targets.target import GENERIC, Limits
+from loopxform.targets.target import GENERIC, THRESHOLDS, Costs, Limits, unmeasured
 
 FOLDER = Path(__file__).parent / "profiles"
 KEYS = tuple(f.name for f in fields(Limits))
@@ -91,12 +92,12 @@ def _described(path: str, name: str, data: bytes) -> Limits:
     if model is None:
         start = GENERIC
     elif model in PROFILES:
-        start = PROFILES[model]
+        start = unmeasured(PROFILES[model])
     else:
         help = f"{did_you_mean(str(model), PROFILES)}like: {', '.join(PROFILES)}"
         raise _wrong(path, f"there is no profile {model!r}", help)
-    given = {k: _checked(path, k, v, getattr(start, k, None)) for k, v in table.items()}
-    return replace(start, **{"name": name, **_OWN, **given})
+    values = {k: _checked(path, k, v, getattr(start, k, None)) for k, v in table.items()}
+    return replace(start, **{"name": name, **values})
 
 
 def _checked(path: str, key: str, value: object, now: object) -> Any:
@@ -104,8 +105,8 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
     if key not in KEYS:
         help = f"{did_you_mean(key, KEYS)}the keys are: like, {', '.join(KEYS)}"
         raise _wrong(path, f"there is no key '{key}'", help)
-    if key in _OWN:
-        return _measured(path, key, value)
+    if key in _TABLES:
+        return _TABLES[key](path, key, value)
     if isinstance(now, bool | str):
         kind = "true or false" if isinstance(now, bool) else "a text"
         if type(value) is not type(now):
@@ -117,7 +118,7 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
             raise _wrong(path, f"{key} must be {words}, not {value!r}", f"{key} = {example}")
         return tuple(value)
     if isinstance(now, float) or key in ("bandwidth", "peak"):
-        if type(value) not in (int, float) or not 0 <= float(str(value)) < 1e12:
+        if not _is_rate(value):
             raise _wrong(path, f"{key} must be a number of 0 or more, not {value!r}")
         return value
     if key in _CHOICES and value not in _CHOICES[key]:
@@ -129,12 +130,15 @@ def _checked(path: str, key: str, value: object, now: object) -> Any:
     return value
 
 
-def _measured(path: str, key: str, value: object) -> Any:
-    """The devices that times were measured on, or the times."""
-    if key == "measured_on":
-        if not (isinstance(value, list) and value and all(isinstance(x, str) for x in value)):
-            raise _wrong(path, f"{key} must be names of devices", 'measured_on = ["H100"]')
-        return tuple(value)
+def _names_of_devices(path: str, key: str, value: object) -> tuple[str, ...]:
+    """The devices that times were measured on."""
+    if not (isinstance(value, list) and value and all(isinstance(x, str) for x in value)):
+        raise _wrong(path, f"{key} must be names of devices", 'measured_on = ["H100"]')
+    return tuple(value)
+
+
+def _times(path: str, key: str, value: object) -> tuple[tuple[str, int, int], ...]:
+    """The time of each tile, and to start."""
     rows = list[tuple[str, int, int]]()
     for name, times in value.items() if isinstance(value, dict) else [("", None)]:
         match times:
@@ -146,18 +150,55 @@ def _measured(path: str, key: str, value: object) -> Any:
     return tuple(rows)
 
 
+def _changes(path: str, key: str, value: object) -> tuple[str, ...]:
+    """What becomes of the sizes of the largest tile."""
+    if not (
+        isinstance(value, list) and all(isinstance(x, str) and _CHANGE.fullmatch(x) for x in value)
+    ):
+        raise _wrong(path, f"{key} must say what tile sizes are multiplied by", _CHANGES_EXAMPLE)
+    return tuple(value)
+
+
+def _costs(path: str, key: str, value: object) -> Costs:
+    """The constants of the model of costs; those that are left out are the generic device's."""
+    if not isinstance(value, dict):
+        raise _wrong(path, f"{key} must be a table", "[costs], then local_read = 2.6")
+    usual = Costs()
+    for name, number in value.items():
+        if name not in _COSTS:
+            help = f"{did_you_mean(name, _COSTS)}the keys are: {', '.join(_COSTS)}"
+            raise _wrong(path, f"there is no key '{name}' in [{key}]", help)
+        whole = isinstance(getattr(usual, name), int) and name not in ("balance", "launch")
+        if not (_is_size(number) if whole else _is_rate(number) and (number or name == "launch")):
+            kind = "a whole number from 1 on" if whole else "a number above 0"
+            raise _wrong(path, f"{name} must be {kind}, not {number!r}")
+    return replace(usual, **value)
+
+
 _TILE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( async [2-9])?")
-_OWN: dict[str, tuple[()]] = {"tile_times": (), "measured_on": ()}
-"""What no profile has from another."""
+_CHANGE = re.compile(r"((T[yxk]|R[yx]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
+_CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
+_COSTS = tuple(f.name for f in fields(Costs))
+_TABLES: Mapping[str, Callable[[str, str, object], object]] = {
+    "tile_times": _times,
+    "measured_on": _names_of_devices,
+    "smaller_tiles": _changes,
+    "packed_tiles": _changes,
+    "costs": _costs,
+}
 
 _CHOICES = {"at_once": (1, 2, 4, 8, 16), "stages": (1, 2)}
 _LISTS = {"item_sizes": ("three sizes", "[1024, 1024, 64]"), "rectangle": ("two sizes", "[4, 8]")}
-_UNKNOWN = ("compute_units", "vector", "serpentine", "pack", "arrange", "turn")
+_UNKNOWN = ("compute_units", "vector", "serpentine", *THRESHOLDS)
 """Where 0 means that it is not known, or not there."""
 
 
 def _is_size(value: object) -> bool:
     return type(value) is int and 0 < value < 1 << 31
+
+
+def _is_rate(value: object) -> bool:
+    return type(value) in (int, float) and 0 <= float(str(value)) < 1e12
 
 
 def _wrong(path: str, what: str, help: str | None = None) -> UsageError:

@@ -6,7 +6,64 @@ be less than what the chip has: NVIDIA's OpenCL gives a group 48 KiB of local me
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from loopxform.records import record
+
+
+@record
+class Costs:
+    """What the model of costs (`model/cost.py`) takes a device to do, where nothing is measured.
+
+    Global memory: a transaction moves a `segment` (bytes; CUDA C best practices guide, coalesced
+    access); caches serve `cached` segments in the time that memory serves one (an H100: 33 clock
+    cycles of a unit for 32 of the former, 11 for 4 of the latter); a copy of an array pays where
+    the nest asks for `copy_pays` times fewer segments, and each work-item of it moves a `word`
+    (bytes) in the time of less. Where the rates are not known, a device does `balance` operations
+    on floats in the time of a byte: the profiles have 10 to 29.
+    Local memory: a word that a work-item reads takes as long as `local_read` multiply-adds (an
+    H100: 128 of these in a clock cycle of a unit, and some 49 words).
+    Waves of tiles: the first takes longer by `fill` of the time of the largest tile, as nothing
+    hides its latency. Packed operands take `packed_gain` off the time of the arithmetic,
+    `turned_gain` where rows of an array are vectors already.
+    `launch` is microseconds of a launch, 0 where unknown.
+    Windows are staged from `window_reads` of each element on, `strip_reads` where work-items sum up
+    strips of them: below that, caches serve as well.
+    Smaller tiles keep `least_warps` in a group, and `least_elements` of a work-item along a loop;
+    packed ones `packed_elements` of a work-item. Groups of fewer than `many_warps` are padded, and
+    read ahead where a work-item has more than `few_elements`: their warps are too few to hide what
+    one waits for (docs/performance.md)."""
+
+    segment: int = 32
+    cached: int = 3
+    copy_pays: float = 1.5
+    word: int = 4
+    balance: float = 20
+    local_read: float = 2.6
+    fill: float = 0.1685
+    packed_gain: float = 0.0416667
+    turned_gain: float = 0.0378788
+    launch: float = 0
+    window_reads: int = 16
+    strip_reads: int = 4
+    least_warps: int = 4
+    least_elements: int = 4
+    packed_elements: int = 64
+    many_warps: int = 8
+    few_elements: int = 16
+
+
+SMALLER_TILES = (
+    "Ty*1/2 Tk*2",
+    "Ty*1/2 Ry*3/2 Rx*3/4",
+    "Ty*1/2 Ry*3/4 Rx*3/4 Tk*2",
+    "Ty*1/2 Ry*5/4 Rx*1/2 Tk*2",
+    "Ty*1/2 Rx*1/2 Tk*2",
+    "Ty*1/2 Ry*3/4 Rx*1/2 Tk*2",
+    "Ty*1/2 Ry*1/2 Rx*1/2 Tk*2",
+)
+PACKED_TILES = ("Tk*2 buffers*2", "Ty*1/2 Ry*3/2 buffers*3", "Ty*1/2 Tk*2 buffers*2")
 
 
 @record
@@ -25,11 +82,14 @@ class Limits:
     of them); arrays whose rows are no vectors are copied into longer ones where each serves `pack`
     iterations (0: never). The device fills tiles on its own (`asynchronous`) where each element of
     their arrays serves `arrange` iterations, `turn` of them where rows of the array are vectors,
-    but lie across those of the tile.
+    but lie across those of the tile. None of these three: as the model of costs has it.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
+    `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
+    sizes are multiplied by. `packed_tiles` are those that the device fills on its own, with their
+    buffers. `costs` are the constants of the model of costs.
     `tile_times` are what register tiles take, and to start, in numbers that matter in proportion.
-    A device that is there has those of a profile of ours where its name contains one of
-    `measured_on`; a profile that the user names counts as it is.
+    A device that is there has what was measured (`MEASURED`) of a profile of ours where its name
+    contains one of `measured_on`; a profile that the user names counts as it is.
     """
 
     name: str
@@ -45,13 +105,16 @@ class Limits:
     stages: int = 1
     preload: bool = False
     serpentine: int = 0
-    pack: int = 0
+    pack: int | None = 0
     asynchronous: bool = False
-    arrange: int = 0
-    turn: int = 0
+    arrange: int | None = 0
+    turn: int | None = 0
     rectangle: tuple[int, int] = (0, 0)
     bandwidth: float = 0
     peak: float = 0
+    smaller_tiles: tuple[str, ...] = SMALLER_TILES
+    packed_tiles: tuple[str, ...] = PACKED_TILES
+    costs: Costs = Costs()
     tile_times: tuple[tuple[str, int, int], ...] = ()
     measured_on: tuple[str, ...] = ()
 
@@ -60,3 +123,17 @@ KIB = 1024
 GENERIC = Limits("generic", 1024, 48 * KIB, 128, 32)
 """Any GPU. Seed 000, tables 1 and 2: 1024 work-items and 48 KiB a group. 128 registers: half of
 what current GPUs give a work-item in a group of 256."""
+
+THRESHOLDS = ("pack", "arrange", "turn")
+"""Iterations from which on copies pay: measured on a device, or as the model has them."""
+
+MEASURED = ("tile_times", "measured_on", "smaller_tiles", "packed_tiles", "costs", *THRESHOLDS)
+"""What belongs to the device that it was measured on, and to no other."""
+
+
+def unmeasured(limits: Limits) -> Limits:
+    """Another device of the same kind: without anything that was measured on this one. What it
+    does at all (`pack` other than 0) it does from where the model says."""
+    values: dict[str, Any] = {name: getattr(GENERIC, name) for name in MEASURED}
+    values |= {name: None for name in THRESHOLDS if getattr(limits, name) != 0}
+    return replace(limits, **values)

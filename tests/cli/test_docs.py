@@ -83,10 +83,11 @@ def test_the_openmp_example_is_real(
     assert excerpt in capsys.readouterr().out
 
 
-def test_the_transactions_are_real(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("section", ["Costs", "Transactions"])
+def test_the_plans_are_real(
+    section: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (DOCS / "tiling.md").read_text().partition("## Transactions")[2]
+    page = (DOCS / "tiling.md").read_text().partition(f"## {section}\n")[2]
     monkeypatch.chdir(DOCS.parent)
     command, _, shown = block(page, "console").partition("\n")
     assert main(shlex.split(command)[2:]) == 0

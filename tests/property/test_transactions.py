@@ -14,13 +14,13 @@ from loopxform.frontend import parse_file
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, For, Function, Var
 from loopxform.ir.visit import walk
-from loopxform.model.coalescing import SEGMENT
 from loopxform.recipes.tile import estimate, tile
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 
-WARP = 32
+DEVICE = PROFILES["generic"]
+WARP, SEGMENT = DEVICE.warp, DEVICE.costs.segment
 ROWS, COLUMNS, TERMS = 16, 32, 3
 WIDTHS = {"char": 1, "short": 2, "float": 4, "double": 8}
 
@@ -132,7 +132,7 @@ def _address(fn: Function, e: Access) -> int | None:
 @given(programs, st.sampled_from([(4, 8), (2, 8), (8, 16), (16, 2), (1, 32)]))
 def test_estimates_are_what_warps_touch(program: Program, tiles: tuple[int, int]) -> None:
     done = naive(program.text, Ty=tiles[0], Tx=tiles[1])
-    assert estimate(done, WARP).counts == counted(done)
+    assert estimate(done, DEVICE).counts == counted(done)
 
 
 @settings(max_examples=8, deadline=None)
@@ -144,8 +144,8 @@ def test_another_layout_counts_like_a_program_that_has_it(program: Program) -> N
     done = naive(program.text.replace(f"[9999][{program.columns}]", "[2048][2048]"), Ty=4, Tx=8)
     other = naive(turned.text.replace(f"[9999][{program.columns}]", "[2048][2048]"), Ty=4, Tx=8)
     same = replace(other.choice, neighbours=done.choice.neighbours, dims=done.choice.dims)
-    after = replace(estimate(other, WARP), choice=same)
-    assert replace(estimate(done, WARP), layouts={"a": (1, 0)}).counts == after.counts
+    after = replace(estimate(other, DEVICE), choice=same)
+    assert replace(estimate(done, DEVICE), layouts={"a": (1, 0)}).counts == after.counts
 
 
 @st.composite

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from loopxform.errors import UsageError
 from loopxform.targets.profile import PROFILES, profile
+from loopxform.targets.target import MEASURED, THRESHOLDS, Costs, unmeasured
 
 
 def described(tmp_path: Path, text: str) -> str:
@@ -22,14 +23,12 @@ def test_what_is_said_and_the_rest_as_another_has_it(tmp_path: Path) -> None:
         'like = "h100"\nregisters = 168\nstages = 2\nitem_sizes = [512, 512, 64]\nbandwidth = 9.5\n'
     )
     changed = replace(
-        PROFILES["h100"],
+        unmeasured(PROFILES["h100"]),
         name="mine",
         registers=168,
         stages=2,
         item_sizes=(512, 512, 64),
         bandwidth=9.5,
-        tile_times=(),
-        measured_on=(),
     )
     assert profile(described(tmp_path, text)) == changed
 
@@ -38,6 +37,7 @@ def test_generic_where_nothing_is_said(tmp_path: Path) -> None:
     assert profile(described(tmp_path, "")) == replace(PROFILES["generic"], name="mine")
 
 
+CHANGES = "must say what tile sizes are multiplied by"
 TIMES = "tile_times must be the time of each tile, and to start"
 
 
@@ -62,6 +62,12 @@ TIMES = "tile_times must be the time of each tile, and to start"
         ("[tile_times]\n16 = [1, 2]", TIMES, ""),
         ('[tile_times]\n"16x16 8x8" = [1]', TIMES, ""),
         ('[tile_times]\n"16x16 8x8" = [0, 1]', TIMES, ""),
+        ('smaller_tiles = "Tk*2"', CHANGES, 'smaller_tiles = ["Ty*1/2 Tk*2"]'),
+        ('packed_tiles = ["Tz*2"]', CHANGES, ""),
+        ("costs = 4", "costs must be a table", "[costs]"),
+        ("[costs]\nlocal = 1", "there is no key 'local' in [costs]", "local_read"),
+        ("[costs]\ncached = 1.5", "cached must be a whole number from 1 on, not 1.5", ""),
+        ("[costs]\nfill = 0", "fill must be a number above 0, not 0", ""),
         ("measured_on = []", "measured_on must be names of devices", 'measured_on = ["H100"]'),
     ],
 )
@@ -69,7 +75,8 @@ def test_what_is_no_description(tmp_path: Path, text: str, why: str, help: str) 
     path = described(tmp_path, text)
     with pytest.raises(UsageError) as e:
         profile(path)
-    assert e.value.message == f"{path}: {why}"
+    assert e.value.message.startswith(f"{path}: ")
+    assert e.value.message.endswith(why)
     assert help in (e.value.help or "")
 
 
@@ -87,15 +94,42 @@ def test_no_file() -> None:
 
 def test_a_file_may_name_its_device(tmp_path: Path) -> None:
     own = profile(described(tmp_path, 'name = "my gpu"\nlike = "h100"'))
-    assert own == replace(PROFILES["h100"], name="my gpu", tile_times=(), measured_on=())
+    assert own == replace(unmeasured(PROFILES["h100"]), name="my gpu")
 
 
-MEASURED = 'measured_on = ["X1"]\n[tile_times]\n"16x16 8x8" = [3000, 10]\n"8x16 8x8" = [1600, 20]'
+TIMED = 'measured_on = ["X1"]\n[tile_times]\n"16x16 8x8" = [3000, 10]\n"8x16 8x8" = [1600, 20]'
 
 
 def test_times_are_those_of_the_device_that_they_were_measured_on(tmp_path: Path) -> None:
-    own = profile(described(tmp_path, f'like = "h100"\n{MEASURED}'))
+    own = profile(described(tmp_path, f'like = "h100"\n{TIMED}'))
     assert own.tile_times == (("16x16 8x8", 3000, 10), ("8x16 8x8", 1600, 20))
     assert own.measured_on == ("X1",)
     for name, p in PROFILES.items():
         assert bool(p.tile_times) == (name == "h100"), "no profile has those of another"
+
+
+def test_the_constants_of_the_model_are_those_that_are_said(tmp_path: Path) -> None:
+    own = profile(described(tmp_path, "[costs]\nlocal_read = 4\nlaunch = 0.5"))
+    assert own.costs == replace(Costs(), local_read=4, launch=0.5)
+
+
+def test_the_constants_of_the_model_are_documented() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "tiling.md").read_text()
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
+    names = [x for row in rows for x in row[1].replace("`", "").replace(",", "").split()]
+    for f in fields(Costs):
+        assert names.count(f.name) == 1, f.name
+
+
+@pytest.mark.parametrize("name", [*PROFILES, "mine"])
+def test_what_was_measured_on_a_device_is_for_no_other(tmp_path: Path, name: str) -> None:
+    """Whatever profile one is like: figures come from its own file, or from the model."""
+    own = profile(described(tmp_path, 'like = "h100"')) if name == "mine" else PROFILES[name]
+    if name == "h100":
+        assert own.measured_on == ("H100", "H200")
+        return
+    for key in MEASURED:
+        if key in THRESHOLDS:
+            assert getattr(own, key) in (0, None), "never, or as the model says"
+        else:
+            assert getattr(own, key) == getattr(PROFILES["generic"], key)

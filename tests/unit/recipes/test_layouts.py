@@ -226,10 +226,10 @@ WORKED: dict[str, tuple[str, Recipe | None, dict[str, int]]] = {
 @pytest.mark.parametrize("case", WORKED)
 def test_numbers(case: str) -> None:
     text, recipe, wanted = WORKED[case]
-    assert estimate(tiled(text, recipe), GENERIC.warp).counts == wanted
+    assert estimate(tiled(text, recipe), GENERIC).counts == wanted
 
 
 def test_a_copy_counts_with_the_nest() -> None:
-    before, after = transactions(tiled(walk("passes")), GENERIC.warp)
+    before, after = transactions(tiled(walk("passes")), GENERIC)
     assert before == {"a": N**3, "b": N // 8}
     assert after == {"a": N * N // 8, "a_t": N * N // 8 + N**3 // 8, "b": N // 8}

@@ -10,7 +10,7 @@ import loopxform as lx
 from loopxform.ir.nodes import If
 from loopxform.ir.visit import walk
 from loopxform.model.tile_shapes import MOST_TIME, Shape
-from loopxform.model.waves import LARGEST, Tiling, timed
+from loopxform.model.waves import SCALE, Tiling, timed
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
 
@@ -43,7 +43,7 @@ def test_times_that_would_overflow_an_int_keep_their_proportions() -> None:
 def test_modelled(device: str) -> None:
     """Within an eighth of what is measured on a device of the same kind."""
     modelled = times(PROFILES[device])
-    assert modelled[0][0] == LARGEST
+    assert modelled[0][0] == SCALE
     assert len({start for _, start in modelled}) == 1
     for (time, _), (_, measured, _) in zip(modelled, H100.tile_times):
         assert time == pytest.approx(measured, rel=1 / 8)
