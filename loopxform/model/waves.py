@@ -58,7 +58,7 @@ def shapes(
     where the recipe has no others, or the user says what tiles are."""
     found = [Tiling(dict(sizes), _shape(choice, sizes, loops))]
     has_all = {"Ty", "Tx", "Tk", "Ry", "Rx"} <= set(sizes)
-    if choice.recipe != "register" or not limits.compute_units or given or not has_all:
+    if not choice.has("register tile") or not limits.compute_units or given or not has_all:
         return found
     if sizes["Ty"] * sizes["Tx"] // 2 < limits.costs.least_warps * limits.warp:
         return found
@@ -124,7 +124,7 @@ def filled(
     groups for the device, if both are known; and why."""
     out, notes = dict(sizes), list[str]()
     counts = [n for n in trips.values() if n is not None]
-    if choice.recipe != "register" or not limits.compute_units or len(counts) < len(trips):
+    if not choice.has("register tile") or not limits.compute_units or len(counts) < len(trips):
         return out, ()
     found = shapes(choice, demand, sizes, given, limits, tuple(trips))
     if len(found) > 1:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from loopxform.model import cost
-from loopxform.model.choice import AUTOMATIC, ON_CPU, Choice, choices
+from loopxform.model.choice import Choice
 from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import one_each, turned
 from loopxform.model.resources import demand
@@ -20,6 +20,7 @@ from loopxform.model.reuse import Staged
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.latency_hiding import wanted
+from loopxform.recipes.registry import AUTOMATIC, ON_CPU, choices
 from loopxform.recipes.tile import estimate
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record

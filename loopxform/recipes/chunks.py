@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loopxform.model.choice import choices, naive
+from loopxform.model.choice import naive
 from loopxform.model.resources import demand
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.group_reduction import in_group
 from loopxform.recipes.naive import one_item_each
+from loopxform.recipes.registry import choices
 from loopxform.recipes.split_k import split_reduction
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import KINDS, Options, Recipe

@@ -72,7 +72,7 @@ def fitted(
     what the user gave; and why."""
     best = _on_cpu(choice, demand, limits) if limits.vector else dict(_best(choice).numbers)
     notes = []
-    if not limits.vector and choice.recipe == "register" and limits.registers < 128:
+    if not limits.vector and choice.has("register tile") and limits.registers < 128:
         best["Rx"] = 4
         if "Rx" not in given:
             notes.append(f"Rx 8 -> 4: there are {limits.registers} < 128 registers")
@@ -101,7 +101,7 @@ def fitted(
 def _on_cpu(choice: Choice, demand: Demand, limits: Limits) -> dict[str, int]:
     """Two vectors of results along the lanes, in as many rows as registers hold."""
     best = dict(ON_CPU.get(choice.recipe, _best(choice)).numbers)
-    if choice.recipe == "register":
+    if choice.has("register tile"):
         best["Rx"] = max(1, limits.vector // 2 // demand.operand)
         best["Ry"] = 1
         while best["Ry"] < MOST_ROWS and not demand.spills({**best, "Ry": best["Ry"] + 1}, limits):
@@ -117,4 +117,4 @@ def _best(choice: Choice) -> Tiles:
     if choice.recipe == "1-d" and rows:
         return replace(ROWS, Tk=ROWS.Tk * 4 // max(4, *(s.item_bytes for s in rows)))
     window = any(isinstance(f, int) for s in choice.stages for u in s.uses for f in u)
-    return WINDOWS if choice.recipe == "register" and window else KINDS[choice.recipe].tiles
+    return WINDOWS if choice.has("register tile") and window else KINDS[choice.recipe].tiles

@@ -12,18 +12,48 @@
 from __future__ import annotations
 
 from math import isqrt
+from typing import ClassVar
 
 from loopxform.errors import UnsupportedC
+from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Stmt, Var
 from loopxform.ir.visit import declared, walk
+from loopxform.model.choice import Choice
+from loopxform.model.footprint import linear
+from loopxform.model.reuse import Facts
 from loopxform.prepare.parallel_band import Nest, sequential
+from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.tiles import pair
+from loopxform.schedule.params import Options, Recipe
+from loopxform.targets.target import Limits
 from loopxform.transforms import MapTo, Parallelise, PromoteToLocal, Rfactor, UnitLoop
 from loopxform.transforms.restructure.unit_loop import BESIDE
 
 FEWEST = 16
 """Partial results that one work-item combines by itself."""
+
+
+class GroupReduction:
+    name: ClassVar[Recipe] = "reduce"
+
+    def match(self, question: Question) -> Choice | str:
+        """Where there is one loop that reduces, and its neighbouring iterations read neighbours in
+        memory, which the parallel loops' do not."""
+        facts = question.facts
+        reductions = sequential(facts.nest.innermost.body)
+        if len(reductions) != 1:
+            return f"{len(reductions)} sequential loops inside the parallel ones, not one"
+        k = reductions[0].var
+        if not question.asked and (pair(facts, asked=False) or not _along(facts, k)):
+            return "work-items along the parallel loops read neighbours, or the same"
+        return Choice("reduce", (), k, group=("Tx",))
+
+    def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+        del limits  # the size of a group is all that it has
+        in_group(w, nest, reassociate=options.reassociate)
+        return Mapped(choice)
 
 
 def in_group(w: Work, nest: Nest, *, reassociate: bool = False) -> None:
@@ -79,3 +109,12 @@ def _require_common(nest: Nest, body: tuple[Stmt, ...]) -> None:
                 code="LX063",
                 help="write it in a nest of its own",
             )
+
+
+def _along(facts: Facts, k: str) -> bool:
+    """Whether more reads of the reduction walk along k than along any parallel loop, or none does
+    along one of these."""
+    last = [poly(r.load.index[-1]) for r in facts.reduced]
+    score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (k, *facts.nest.parallel)}
+    mine, others = score.pop(k), max(score.values())
+    return mine > others or not others

@@ -29,7 +29,7 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, what they leave open as the device has it for tiles of registers."""
     if options.async_copies and options.stages is None:
         options = replace(options, stages=2)
-    if choice.recipe != "register":
+    if not choice.has("register tile"):
         return options
     return replace(
         options,
@@ -48,7 +48,7 @@ def in_registers(
     many rows they are walked in, whether they are read ahead, and whether partial tiles are padded:
     in small groups, of words of 4 bytes at most, the registers of an epilogue would leave room for
     fewer groups (docs/performance.md)."""
-    if choice.recipe != "register":
+    if not choice.has("register tile"):
         return options
     elements = sizes.get("Ry", 1) * sizes.get("Rx", 1)
     few = sizes["Ty"] * sizes["Tx"] < limits.costs.many_warps * limits.warp

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
 
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.visit import perfect_nest
+from loopxform.model.choice import Choice, naive
+from loopxform.model.layouts import one_each
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
+from loopxform.schedule.params import Options, Recipe
+from loopxform.targets.target import Limits
 from loopxform.transforms import MapTo, Sequentialise, Stripmine
 from loopxform.transforms.edges.bounds import trip_count
+
+
+class Naive:
+    name: ClassVar[Recipe] = "naive"
+
+    def match(self, question: Question) -> Choice | str:
+        return naive(question.facts.nest)
+
+    def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+        del options  # there are no tiles to ask something of
+        loops, remark = one_item_each(w, nest, one_each(nest, w.sizes, limits).neighbours)
+        dims = tuple(map(Dim, loops[-2:]))
+        return Mapped(replace(choice, dims=dims, neighbours=loops[-1]), remark=remark)
 
 
 def one_item_each(w: Work, nest: Nest, near: str = "") -> tuple[tuple[str, ...], str]:

@@ -67,7 +67,7 @@ def arrangement(
     plain = all(x is None for x in (*asked, options.relayout, options.Rk, options.index))
     if not (plain and limits.asynchronous and limits.at_once > 1) or options.separate_full_tiles:
         return None
-    if choice.recipe != "register" or len(nest.parallel) != 2 or len(choice.strips) != 1:
+    if not choice.has("register tile") or len(nest.parallel) != 2 or len(choice.strips) != 1:
         return None
     if options.async_copies or options.swizzle_groups or not all(map(_is_matrix, choice.stages)):
         return None

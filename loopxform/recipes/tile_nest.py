@@ -1,7 +1,5 @@
-"""Tiling one nest: the list of steps that leads from a prepared nest to a mapped one.
-
-`choice` decides what is tiled and staged; here the steps follow. The stages carry the titles of the
-listings of seed 000, section 2.1, which they reproduce for a matrix product.
+"""Tiling one nest: by the first recipe that fits and whose steps are legal, in sizes that fit the
+device, in variants for sizes of the program that allow more.
 """
 
 from __future__ import annotations
@@ -14,44 +12,31 @@ from typing import TypeVar
 from loopxform.analysis.invariance import Read
 from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Function
-from loopxform.ir.visit import names, perfect_nest, resolve
-from loopxform.model.choice import AUTOMATIC, ON_CPU, Choice, choices, naive
+from loopxform.ir.visit import perfect_nest
+from loopxform.model.choice import Choice, naive
 from loopxform.model.cost import arranging
-from loopxform.model.layouts import one_each
 from loopxform.model.resources import Demand, demand
-from loopxform.model.reuse import Dim, Staged
+from loopxform.model.reuse import Staged
 from loopxform.model.waves import filled, shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
-from loopxform.recipes.deriving import Loops, Work, levels
-from loopxform.recipes.group_reduction import in_group
-from loopxform.recipes.latency_hiding import faster, in_registers, wanted
-from loopxform.recipes.naive import one_item_each
+from loopxform.recipes.deriving import Work
+from loopxform.recipes.latency_hiding import in_registers, wanted
 from loopxform.recipes.operand_packing import (
     Arrangement,
     arrangement,
     asynchronous,
 )
-from loopxform.recipes.partial_tiles import finish
+from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
-from loopxform.recipes.sink import sink
-from loopxform.recipes.staging import NotCopied, copies, registers
+from loopxform.recipes.staging import NotCopied
 from loopxform.recipes.variants import Draft, dispatched, variants, when_quickest
 from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
-    BoundingBox,
     Derivation,
-    MapTo,
-    Normalise,
-    SeparateFullTiles,
-    Sequentialise,
-    SkipEmptyTiles,
-    Stripmine,
-    Unroll,
 )
 from loopxform.transforms.edges.bounds import trip_count
 
@@ -266,147 +251,23 @@ def _mapped(
     tiles = {n: sizes[n] for n in choice.names if n not in nest.taken}
     w = Work(nest.derivation.with_tiles(tiles), sizes)
     used = {n: sizes[n] for n in choice.names}
-    if choice.recipe == "naive":
-        near = one_each(nest, sizes, limits).neighbours
-        mapped, note = one_item_each(w, nest, near)
-        choice = replace(choice, dims=tuple(map(Dim, mapped[-2:])), neighbours=mapped[-1])
-        text = "; ".join(x for x in (reason, note) if x)
-        return Tiled(w.derivation, choice, used, nest, reason=text)
-    if choice.recipe == "reduce":
-        in_group(w, nest, reassociate=options.reassociate)
-        return Tiled(w.derivation, choice, used, nest, reason=reason)
-    staged, kept, group = _tiled(w, nest, choice, options, limits)
-    found = Fitted(needs, (*notes, *more))
-    done = Tiled(w.derivation, choice, used, nest, staged, kept, reason, fitted=found)
-    return replace(done, group=group)
+    mapped = RECIPES[choice.recipe].map(w, nest, choice, options, limits)
+    text = "; ".join(x for x in (reason, mapped.remark) if x)
+    fitted = Fitted(needs, (*notes, *more)) if mapped.group else None
+    return Tiled(
+        w.derivation,
+        mapped.choice,
+        used,
+        nest,
+        mapped.staged,
+        mapped.kept,
+        text,
+        fitted=fitted,
+        group=mapped.group,
+    )
 
 
 def trips(nest: Nest) -> dict[str, int | None]:
     """The iterations of the parallel loops, where they are known."""
     loops = perfect_nest(nest.outermost)[: len(nest.parallel)]
     return {x.var: value_of(trip_count(x)) for x in loops}
-
-
-def _tiled(
-    w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
-) -> tuple[tuple[Staged, ...], tuple[Read, ...], str]:
-    """Every step, in the order of the listings; what was staged, what is read into registers from
-    global memory, and the outermost loop over groups. On a CPU with vectors the elements of a
-    work-item are lanes: they stay parallel, and compilers find registers for what they read."""
-    lanes = limits.vector > 0
-    tiled = [d.loop for d in choice.dims]
-    others = [v for v in nest.parallel if v not in tiled]
-    w.order(list(nest.parallel), [*others, *tiled])
-    dims = [levels(w.fn, d) for d in choice.dims]
-    w.stage("Listing 3: Stripmining of all loops")
-    for d in dims:
-        _stripmine(w, d)
-    outer = {k: _outer(w, k) for k in choice.strips}
-    uneven = _uneven(w, choice, dims)
-    for k, kk in outer.items():
-        if k not in uneven:
-            w.do(Stripmine(k, w.size("Tk"), kk))
-    w.stage("Listing 4: Interchanging parallel loops")
-    groups = [d.group for d in dims]
-    threads, items = [d.thread for d in dims if d.thread], [d.item for d in dims if d.item]
-    w.order([v for d in dims for v in d.inside], [*groups, *threads, *items])
-    for k, over in uneven.items():
-        w.stage("Bounds that serve a whole group")
-        w.do(BoundingBox(k, over))
-        if k in outer:
-            w.do(Stripmine(k, w.size("Tk"), outer[k]))
-    storage = _sink(w, choice, outer, threads, items)
-    _normalise(w, dims, choice, lanes=lanes)
-    _map(w, others, dims, choice, lanes=lanes)
-    staged = copies(w, choice, outer, groups[-1], lanes=lanes)
-    kept = () if lanes else registers(w, choice)
-    finish(w, storage, choice, outer, pad=bool(options.pad))
-    if options.separate_full_tiles:
-        w.stage("Versions for whole tiles")
-        w.attempt(SeparateFullTiles(groups[-1]))
-    w.stage("Groups without iterations")
-    w.attempt(SkipEmptyTiles(groups[-1]))
-    group = [*others, *groups][0]
-    faster(w, group, dims, options)
-    return staged, kept, group
-
-
-def _uneven(w: Work, choice: Choice, dims: list[Loops]) -> dict[str, tuple[str, ...]]:
-    """Sequential loops that the group runs in step though their bounds differ between its work-
-    items, and the loops inside the group that these depend on."""
-    out = {}
-    for v in choice.opened:
-        (site,) = resolve(w.fn, v)
-        used = names(site.loop.lo) | names(site.loop.hi)
-        over = [x for d in dims for x in (d.thread, d.item) if x and d.dim.loop in used]
-        if over:
-            out[v] = tuple(over)
-    return out
-
-
-def _outer(w: Work, k: str) -> str:
-    return fresh(w.fn, k * 2) if len(k) == 1 else outer_name(w.fn, k)
-
-
-def _stripmine(w: Work, d: Loops) -> None:
-    w.do(Stripmine(d.dim.loop, w.size(*map(str, d.dim.factors)), d.group))
-    if d.thread and d.item:
-        w.do(Stripmine(d.item, w.size(d.dim.kept), d.thread))
-
-
-def _sink(
-    w: Work, choice: Choice, outer: dict[str, str], threads: list[str], items: list[str]
-) -> list[str]:
-    """Work-items inside the loops that the group runs in step, elements of an item inside the
-    loops in which they share what was read."""
-    step = {outer.get(k, k) for k in choice.opened} | _held(choice, outer)
-    uniform = frozenset(n for s in choice.stages for n in s.scalars)
-    storage = sink(w, [*threads, *items], frozenset(step), uniform=uniform) if step else []
-    if items:
-        storage += sink(w, items, frozenset(_reducing(choice)))
-    return list(dict.fromkeys(storage))
-
-
-def _held(choice: Choice, outer: dict[str, str]) -> set[str]:
-    """Tiled sequential loops that hold another loop the group runs in step."""
-    out = set()
-    for s in choice.stages:
-        for r in s.reads:
-            chain = [x.var for x in r.loops if x.var in choice.opened]
-            out |= {v for v in chain[:-1] if v in outer}
-    return out
-
-
-def _reducing(choice: Choice) -> set[str]:
-    """The sequential loops in which what is read serves several elements of a work-item."""
-    out: set[str] = set()
-    for r in (*(r for s in choice.stages if s.kept for r in s.reads), *choice.unstaged):
-        last = max((n for n, x in enumerate(r.loops) if x.var in r.varies), default=-1)
-        out |= {x.var for x in r.loops[: last + 1]}
-    return out
-
-
-def _normalise(w: Work, dims: list[Loops], choice: Choice, *, lanes: bool) -> None:
-    kept = [d.item for d in dims if d.item]
-    if kept and not lanes:
-        w.stage("Listing 8: Sequentializing innermost loops")
-        w.do(*(Sequentialise(f"{v}*") for v in kept))
-    w.stage("Listing 9: Normalizing sequential loops")
-    w.do(*(Normalise(k) for k in choice.strips))
-    for n, v in enumerate(reversed(kept)):
-        w.do(Normalise(f"{v}*", "innermost" if n else "body"))
-
-
-def _map(w: Work, others: list[str], dims: list[Loops], choice: Choice, *, lanes: bool) -> None:
-    """Loops over groups and work-items; the parallel loops around them are further groups."""
-    w.stage("Listing 10: Mapping to hardware and copying slices")
-    letters = {d.loop: x for d, x in zip(choice.hardware(w.sizes), "xyz")}
-    outermost = "x" if len(dims) == 1 else "z"
-    w.do(*(MapTo(v, f"group.{outermost}") for v in others))
-    w.do(*(MapTo(d.group, f"group.{letters[d.dim.loop]}") for d in dims))
-    for d in dims:
-        if d.thread:
-            w.do(MapTo(f"{d.thread}*", f"thread.{letters[d.dim.loop]}"))
-    for d in dims:
-        if d.item and not lanes:
-            w.do(Unroll(f"{d.item}*"))

@@ -1,0 +1,59 @@
+"""What a recipe is: when it fits a nest, and the steps that tile the nest by it.
+
+A recipe is one file with one object, which `registry` lists; `schedule.params` has what users see
+of it. Whether it fits is decided from invariance, never from the name of a pattern.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from loopxform.analysis.invariance import Read
+from loopxform.model.choice import Choice
+from loopxform.model.reuse import Facts, Staged
+from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.deriving import Work
+from loopxform.records import record
+from loopxform.schedule.params import Options, Recipe
+from loopxform.targets.target import Costs, Limits
+
+RARE = "the data is reused too rarely to be worth staging: caches serve it as well"
+NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
+
+
+@record
+class Question:
+    """What a recipe is asked: a nest with its facts, the costs on the device, whether the user
+    `asked` for the recipe, and for several elements a work-item (`kept`) where that is open."""
+
+    facts: Facts
+    costs: Costs
+    asked: bool
+    kept: bool
+
+
+@record
+class Mapped:
+    """What the steps of a recipe made of a choice: the choice that was possible, the boxes that
+    were staged, the reads into registers from global memory, the outermost loop over groups where
+    variants may follow, and a remark."""
+
+    choice: Choice
+    staged: tuple[Staged, ...] = ()
+    kept: tuple[Read, ...] = ()
+    group: str = ""
+    remark: str = ""
+
+
+class TilingRecipe(Protocol):
+    """A recipe. `match` gives the choice for a nest, or why there is none, in words; `map` applies
+    the steps of a choice, for sizes that fit. Raises UnsupportedC, TransformError."""
+
+    @property
+    def name(self) -> Recipe: ...
+
+    def match(self, question: Question) -> Choice | str: ...
+
+    def map(
+        self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
+    ) -> Mapped: ...

@@ -1,0 +1,28 @@
+"""Block tiling: a tile of two loops in a group, an element for each of its work-items.
+
+Fits where register tiling does; never better where there are registers, so only on request. (Seed
+000, section 2.4.)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from loopxform.model.reuse import Dim
+from loopxform.recipes.base import NO_REUSE, Question
+from loopxform.recipes.tiles import Tiles, one_parallel, pair
+from loopxform.schedule.params import Recipe
+
+
+class BlockTile(Tiles):
+    name: ClassVar[Recipe] = "block"
+    block: ClassVar[bool] = True
+
+    def dims(self, question: Question) -> tuple[Dim, ...] | str:
+        if reason := one_parallel(question):
+            return reason
+        loops = pair(question.facts, asked=question.asked)
+        if not loops:
+            return NO_REUSE
+        y, x = loops
+        return (Dim(y, "Ty"), Dim(x, "Tx"))

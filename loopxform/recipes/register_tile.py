@@ -1,0 +1,27 @@
+"""Register tiling: a tile of two loops in a group, and a tile of both in each of its work-items.
+
+Fits where there is reuse along two parallel loops. (Seed 000, section 2.1.)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from loopxform.model.reuse import Dim
+from loopxform.recipes.base import NO_REUSE, Question
+from loopxform.recipes.tiles import Tiles, one_parallel, pair
+from loopxform.schedule.params import Recipe
+
+
+class RegisterTile(Tiles):
+    name: ClassVar[Recipe] = "register"
+    block: ClassVar[bool] = True
+
+    def dims(self, question: Question) -> tuple[Dim, ...] | str:
+        if reason := one_parallel(question):
+            return reason
+        loops = pair(question.facts, asked=question.asked)
+        if not loops:
+            return NO_REUSE
+        y, x = loops
+        return (Dim(y, "Ty", "Ry"), Dim(x, "Tx", "Rx"))

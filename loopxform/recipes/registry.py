@@ -1,0 +1,70 @@
+"""Every recipe, and the order in which they are tried.
+
+    reuse along two parallel loops           register   a tile of both in a group, and in an item
+    reuse along one, coalesced on the other  one-sided  rows in registers, a column per work-item
+    reuse along one                          1-d        the items of a group share what they read
+    overlapping footprints                   stencil    a box with its halo (register: in a sum)
+    none                                     naive      an iteration is a work-item
+    few results, many terms, when asked for  reduce     a result is a group
+
+(Seed 000, section 2.4; seed 003; seed 004.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopxform.model.choice import Choice
+from loopxform.model.reuse import Facts
+from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.base import RARE, Question, TilingRecipe
+from loopxform.recipes.block_tile import BlockTile
+from loopxform.recipes.group_reduction import GroupReduction
+from loopxform.recipes.naive import Naive
+from loopxform.recipes.one_sided import OneSided
+from loopxform.recipes.register_tile import RegisterTile
+from loopxform.recipes.stencil import Stencil
+from loopxform.recipes.strip import Strip
+from loopxform.schedule.params import Recipe
+from loopxform.targets.target import Costs
+
+_EVERY: tuple[TilingRecipe, ...] = (
+    RegisterTile(),
+    BlockTile(),
+    OneSided(),
+    Strip(),
+    Stencil(),
+    GroupReduction(),
+    Naive(),
+)
+RECIPES: Mapping[Recipe, TilingRecipe] = {r.name: r for r in _EVERY}
+
+AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
+"""What is tried, in this order, where the user names no recipe."""
+
+ON_CPU: tuple[Recipe, ...] = ("register", "1-d")
+"""The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
+
+
+def choices(
+    nest: Nest,
+    recipe: Recipe | None,
+    costs: Costs,
+    *,
+    kept: bool,
+    few: bool = False,
+    automatic: tuple[Recipe, ...] = AUTOMATIC,
+) -> tuple[list[Choice], str]:
+    """What fits a nest, best first, and why the rest does not; of one recipe where the user names
+    it, else of those in `automatic`. `kept` asks for several elements per work-item where that is a
+    question (1-d), `few` says that a group may compute a single result, `costs` from how many reads
+    on a window is staged."""
+    question = Question(Facts(nest), costs, recipe is not None, kept)
+    fitting, reason = list[Choice](), ""
+    for name in (recipe,) if recipe else (*(("reduce",) if few else ()), *automatic):
+        answer = RECIPES[name].match(question)
+        if isinstance(answer, Choice):
+            fitting.append(answer)
+        else:
+            reason = RARE if RARE in (answer, reason) else answer
+    return fitting, reason

@@ -1,0 +1,34 @@
+"""Tiling along one loop: the work-items of a group share what they read, or stage the rows that
+each of them walks along.
+
+Fits where there is reuse along one parallel loop, or neighbours read far apart. (Seed 000, section
+2.4; seed 004.)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from loopxform.model.reuse import Dim, Facts
+from loopxform.recipes.base import NO_REUSE, Question
+from loopxform.recipes.tiles import Tiles, neighbours, strided
+from loopxform.schedule.params import Recipe
+
+
+class Strip(Tiles):
+    name: ClassVar[Recipe] = "1-d"
+    rows: ClassVar[bool] = True
+
+    def dims(self, question: Question) -> tuple[Dim, ...] | str:
+        facts, parallel = question.facts, question.facts.nest.parallel
+        along = [p for p in parallel if _shared_along(facts, p)]
+        if not along and not question.asked:
+            return NO_REUSE
+        x = neighbours(facts, list(parallel))
+        loop = x if x in along or not along else along[-1]
+        return (Dim(loop, "Tx", "Rx" if question.kept else ""),)
+
+
+def _shared_along(facts: Facts, p: str) -> bool:
+    """Whether work-items along a loop have use for what they stage together."""
+    return bool(facts.invariant(p) or strided(facts.reduced, p))
