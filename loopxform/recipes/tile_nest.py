@@ -320,7 +320,7 @@ def _tiled(
     _map(w, others, dims, choice, lanes=lanes)
     staged = copies(w, choice, outer, groups[-1], lanes=lanes)
     kept = () if lanes else registers(w, choice)
-    finish(w, storage, choice, outer, pad=bool(options.pad))
+    finish(w, storage, choice, outer, limits.costs, pad=bool(options.pad))
     if options.versions:
         w.stage("Versions for whole tiles")
         w.attempt(SeparateFullTiles(groups[-1]))
