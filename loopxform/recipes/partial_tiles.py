@@ -6,12 +6,10 @@ from loopxform.ir.nodes import Assign, Bin, Call, Expr, For, Load, Select, Stmt,
 from loopxform.ir.visit import bodies, children, resolve
 from loopxform.model.choice import Choice
 from loopxform.recipes.deriving import Work
+from loopxform.targets.target import Costs
 from loopxform.transforms import ClampEdges, Pad, Split, Unroll
 from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.split import FULL_TILES
-
-MOST_UNROLLED = 2048
-"""Operations of a tile of the sequential loop up to which it is unrolled."""
 
 
 def _weight(body: tuple[Stmt, ...]) -> int:
@@ -37,9 +35,16 @@ def _operations(e: Expr) -> int:
 
 
 def finish(
-    w: Work, storage: list[str], choice: Choice, outer: dict[str, str], *, pad: bool
+    w: Work,
+    storage: list[str],
+    choice: Choice,
+    outer: dict[str, str],
+    costs: Costs,
+    *,
+    pad: bool,
 ) -> None:
-    """Tiles without bounds checks: full but for the last one, or padded."""
+    """Tiles without bounds checks: full but for the last one, or padded. Those of few operations
+    are unrolled."""
     if storage:
         w.stage("Redundant computation instead of bounds checks")
         w.attempt(ClampEdges(tuple(storage)))
@@ -51,5 +56,5 @@ def finish(
                 w.attempt(Split(kk, FULL_TILES))
         w.stage("Unrolling for the kernel compiler")
         for k in choice.strips:
-            if _weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= MOST_UNROLLED:
+            if _weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= costs.unrolled:
                 w.attempt(Unroll(f"{k}*"))

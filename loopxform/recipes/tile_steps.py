@@ -60,7 +60,7 @@ def mapped_tiles(w: Work, nest: Nest, choice: Choice, options: Options, limits: 
     _map(w, others, dims, choice, lanes=lanes)
     staged = copies(w, choice, outer, groups[-1], lanes=lanes)
     kept = () if lanes else registers(w, choice)
-    finish(w, storage, choice, outer, pad=bool(options.pad))
+    finish(w, storage, choice, outer, limits.costs, pad=bool(options.pad))
     if options.separate_full_tiles:
         w.stage("Versions for whole tiles")
         w.attempt(SeparateFullTiles(groups[-1]))

@@ -33,7 +33,8 @@ class Costs:
     Smaller tiles keep `least_warps` in a group, and `least_elements` of a work-item along a loop;
     packed ones `packed_elements` of a work-item. Groups of fewer than `many_warps` are padded, and
     read ahead where a work-item has more than `few_elements`: their warps are too few to hide what
-    one waits for (docs/performance.md)."""
+    one waits for (docs/performance.md). A tile of the sequential loop is `unrolled` up to so many
+    operations."""
 
     segment: int = 32
     cached: int = 3
@@ -52,6 +53,7 @@ class Costs:
     packed_elements: int = 64
     many_warps: int = 8
     few_elements: int = 16
+    unrolled: int = 2048
 
 
 SMALLER_TILES = (
