@@ -267,7 +267,7 @@ def assert_split(counts: Counter[str], programs: int) -> None:
 
 
 def test_recipes_on_random_nests() -> None:
-    assert_nests_tiled(sweep(nests(1, 20)), 20)
+    assert_nests_tiled(sweep(nests(1, 12)), 12)
 
 
 @pytest.mark.parametrize(("seed", "nest"), ONCE_WRONG)
@@ -279,7 +279,7 @@ def test_nests_that_were_once_wrong(seed: int, nest: int) -> None:
 
 
 def test_recipes_on_random_statements_beside_loops() -> None:
-    assert_split(sweep(beside(1, 15)), 15)
+    assert_split(sweep(beside(1, 10)), 10)
 
 
 @pytest.mark.slow
