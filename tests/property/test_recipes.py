@@ -267,7 +267,7 @@ def assert_split(counts: Counter[str], programs: int) -> None:
 
 
 def test_recipes_on_random_nests() -> None:
-    assert_nests_tiled(sweep(nests(1, 12)), 12)
+    assert_nests_tiled(sweep(nests(1, 20)), 20)
 
 
 @pytest.mark.parametrize(("seed", "nest"), ONCE_WRONG)
