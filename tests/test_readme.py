@@ -8,15 +8,22 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
 
 import pytest
+from deriving import assert_step, refusal
+
+from loopxform.transforms import STEPS
 
 ROOT = Path(__file__).parents[1]
+FLAGS = re.MULTILINE | re.DOTALL
 README = (ROOT / "README.md").read_text()
 
 
 def blocks(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{kind}\n(.*?)^```$", README, FLAGS)
 
 
 def sessions() -> list[tuple[str, str]]:
@@ -85,3 +92,18 @@ def test_the_two_commands_exist_and_the_links_lead_somewhere() -> None:
 
 def test_there_are_sessions() -> None:
     assert len(sessions()) >= 6
+
+
+def test_the_step_that_shows_how_to_add_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its listing, its refusal and its replay."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    module, tests = (dedent(x) for x in re.findall(r"^ *```python\n(.*?)^ *```$", page, FLAGS))
+    guard, cases = ModuleType("guard"), dict[str, Any]()
+    monkeypatch.setitem(sys.modules, "guard", guard)
+    exec(module, guard.__dict__)
+    exec(tests, cases)
+    monkeypatch.setitem(STEPS, "guard", guard.Guard)
+    assert "if (0 < n)\n  for (" in assert_step(*cases["LISTINGS"]["copy"])
+    assert "cannot guard i: the loop over 'i' counts downwards" in refusal(
+        *cases["REFUSALS"]["downwards"]
+    )

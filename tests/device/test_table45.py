@@ -47,6 +47,9 @@ SIZES: tuple[Sizes, ...] = (
 )
 """Table 4, (M, U, N): with the nice tiles, every combination of residuals."""
 
+ENDS = (*SIZES[:4], SIZES[-1])
+"""The small ones, and residuals in all dimensions: the combinations are tried with small tiles."""
+
 SMALL_TILES = (
     Tiles(4, 4, 8, 3, 2),
     Tiles(3, 4, 4, 3, 2),
@@ -90,14 +93,16 @@ QUICK = {"mm": (0,), "mm_int_div": (), "mm_bool_and": ()}
 def _cases() -> Iterator[object]:
     for name in PROGRAMS:
         for n, tiles in enumerate(TILES):
-            marks = [] if n in QUICK[name] else [pytest.mark.slow]
-            yield pytest.param(name, tiles, marks=marks, id=f"{name}-{label(tiles)}")
+            named = f"{name}-{label(tiles)}"
+            if n in QUICK[name]:
+                yield pytest.param(name, tiles, ENDS, id=f"{named}-ends")
+            yield pytest.param(name, tiles, SIZES, marks=pytest.mark.slow, id=named)
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "tiles"), list(_cases()))
-def test_every_size_on_a_device(name: str, tiles: Tiles) -> None:
-    for size in SIZES:
+@pytest.mark.parametrize(("name", "tiles", "sizes"), list(_cases()))
+def test_every_size_on_a_device(name: str, tiles: Tiles, sizes: tuple[Sizes, ...]) -> None:
+    for size in sizes:
         check_on_device(name, tiles, "register", sizes_of(name, *size), SEED)
 
 

@@ -238,7 +238,7 @@ CHECKS = (
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_nests(seed: int) -> None:
-    for name, fn in programs(seed, 75):
+    for name, fn in programs(seed, 40):
         for check in CHECKS:
             check(name, fn)
 

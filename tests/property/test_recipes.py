@@ -279,7 +279,7 @@ def test_nests_that_were_once_wrong(seed: int, nest: int) -> None:
 
 
 def test_recipes_on_random_statements_beside_loops() -> None:
-    assert_split(sweep(beside(1, 15)), 15)
+    assert_split(sweep(beside(1, 10)), 10)
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ def sweep_columns(seed: int, count: int) -> Counter[str]:
 
 
 def test_random_columns() -> None:
-    counts = sweep_columns(0, 150)
+    counts = sweep_columns(0, 75)
     assert min(counts["columns"], counts["embedded"], counts["refused"]) >= 5, counts
 
 
