@@ -150,6 +150,9 @@ def _reads(s: Stmt) -> frozenset[str]:
     return found
 
 
+_numbers = count(1)
+
+
 @dataclass
 class Names:
     """The `formula.Scope` of one place: `loops` are the variables of the region's loops around it,
@@ -167,6 +170,9 @@ class Names:
     depth: int = 0
     values: dict[tuple[str, Path], Cases | None] = field(default_factory=dict)
     counter: count[int] = field(default_factory=lambda: count(1))
+    auxiliary: str = field(default_factory=lambda: f"$~{next(_numbers):09}:")
+    """What the names of auxiliary integers begin with: those of another time that the names of the
+    function were gathered may be in formulas that are remembered."""
 
     def at(self, place: Path, loops: tuple[str, ...]) -> Names:
         return replace(self, place=place, loops=loops)
@@ -248,7 +254,7 @@ class Names:
         return self.symbol(e) if steady else None
 
     def fresh(self) -> str:
-        return f"${next(self.counter)}"
+        return f"{self.auxiliary}{next(self.counter)}"
 
     def type_of(self, e: Expr) -> Scalar | None:
         try:
