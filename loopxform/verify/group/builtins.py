@@ -13,6 +13,7 @@ from loopxform.verify.group.fault import GroupFault, NotModelled
 from loopxform.verify.group.operands import Location, Operand, converted, number, operand_type
 from loopxform.verify.group.syntax import Expression
 from loopxform.verify.group.types import Vector, named
+from loopxform.verify.group.unset import Unset, f32, mathematical, passed
 
 _IDS = {
     "get_local_id": "item.local_id",
@@ -34,10 +35,7 @@ class Builtins:
     def value(self, e: Expression) -> Operand:
         raise NotImplementedError
 
-    def known(self, e: Expression) -> Operand:
-        raise NotImplementedError
-
-    def moved(self, e: Expression) -> Operand:
+    def settled(self, e: Expression) -> Operand:
         raise NotImplementedError
 
     def address(self, e: Expression) -> Location:
@@ -50,9 +48,9 @@ class Builtins:
 
     def builtin(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         if name in _IDS:
-            return Operand(f"{_IDS[name]}[{self.known(arguments[0]).text}]", ULONG)
+            return Operand(f"{_IDS[name]}[{self.settled(arguments[0]).text}]", ULONG)
         if name == "get_global_id":
-            n = self.known(arguments[0]).text
+            n = self.settled(arguments[0]).text
             text = f"item.group_id[{n}] * item.local_size[{n}] + item.local_id[{n}]"
             return Operand(f"({text})", ULONG)
         if name in ("min", "max"):
@@ -64,20 +62,20 @@ class Builtins:
         if m := _CONVERTED.fullmatch(name):
             return self._vector_converted(m[1], arguments[0])
         if name.startswith("as_") and name[3:] in _BITS:
-            x = self.known(arguments[0])
+            x = self.settled(arguments[0])
             own = next(n for n, t in _BITS.items() if t == operand_type(x))
             formats = f"'{_FORMATS[own]}', '{_FORMATS[name[3:]]}'"
             return Operand(f"bits({x.text}, {formats})", _BITS[name[3:]])
         return self._half(name, arguments) or self._mathematical(name, arguments)
 
     def _extremum(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
-        a, b = (self.known(x) for x in arguments)
+        a, b = (self.settled(x) for x in arguments)
         kind = common(number(a), number(b))
         text = f"{name}({converted(a, kind).text}, {converted(b, kind).text})"
         return Operand(text, kind)
 
     def _absolute(self, e: Expression) -> Operand:
-        x = self.known(e)
+        x = self.settled(e)
         return Operand(f"abs({x.text})", ULONG if operand_type(x).bytes == 8 else UINT)
 
     def _vector_moved(self, word: str, width: int, arguments: tuple[Expression, ...]) -> Operand:
@@ -86,38 +84,38 @@ class Builtins:
         at = self.address(pointer)
         if not isinstance(at.type, Scalar):
             raise self.error(f"v{word}{width} of what is no number")
-        cell = f"{at.at} + {width} * {self.known(count).text}"
+        cell = f"{at.at} + {width} * {self.settled(count).text}"
         if word == "load":
-            text = f"{at.array}.fetch_vector({cell}, {width}, aligned=False)"
-            return Operand(text, Vector(at.type, width), sure=False)
-        values = self.moved(vector[0]).text
+            text = f"{at.array}.load_vector({cell}, {width}, aligned=False)"
+            return Operand(text, Vector(at.type, width))
+        values = self.settled(vector[0]).text
         return Operand(f"{at.array}.store_vector({cell}, {values}, aligned=False)", INT)
 
     def _vector_converted(self, name: str, e: Expression) -> Operand:
-        x, to = self.moved(e), named(name)
+        x, to = self.settled(e), named(name)
         if not isinstance(to, Vector) or not isinstance(x.type, Vector):
             raise self.error(f"convert_{name}")
         part = converted(Operand("x", x.type.of), to.of).text
-        text = f"tuple(None if x is None else {part} for x in {x.text})"
-        return Operand(text, to, sure=False)
+        text = f"tuple({part} for x in {x.text})"
+        return Operand(text, to)
 
     def _half(self, name: str, arguments: tuple[Expression, ...]) -> Operand | None:
         if name == "vload_half":
             at = self.address(arguments[1])
-            cell = f"{at.at} + {self.known(arguments[0]).text}"
+            cell = f"{at.at} + {self.settled(arguments[0]).text}"
             return Operand(f"half_value({at.array}.load({cell}))", FLOAT)
         if name in ("vstore_half", "vstore_half_rte"):
             at = self.address(arguments[2])
-            cell = f"{at.at} + {self.known(arguments[1]).text}"
-            bits = f"half_bits({converted(self.known(arguments[0]), FLOAT).text})"
+            cell = f"{at.at} + {self.settled(arguments[1]).text}"
+            bits = f"half_bits({converted(self.settled(arguments[0]), FLOAT).text})"
             return Operand(f"{at.array}.store({cell}, {bits})", INT)
         if name == "convert_float_rtz":
-            return Operand(f"toward_zero({self.known(arguments[0]).text})", FLOAT)
+            return Operand(f"toward_zero({self.settled(arguments[0]).text})", FLOAT)
         return None
 
     def _mathematical(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         """A function of the C library, for the type of the first number."""
-        given = [self.known(a) for a in arguments]
+        given = [self.settled(a) for a in arguments]
         if base_name(name) != name or not given:
             raise self.error(f"the function {name}")
         real = DOUBLE if any(number(x) == DOUBLE for x in given) else FLOAT
@@ -154,12 +152,6 @@ def toward_zero(x: float) -> float:
     return float(bits(bits(nearest, "f", "I") - 1, "I", "f"))
 
 
-def known(x: Any) -> Any:
-    if x is None:
-        raise GroupFault("unset", "a value that was never set is used")
-    return x
-
-
 def in_range(x: int, least: int, most: int) -> int:
     if not least <= x <= most:
         raise GroupFault("arithmetic", f"a sum or product overflows: {x}")
@@ -173,14 +165,13 @@ def row(i: int, extent: int) -> int:
 
 
 NAMES: dict[str, Any] = {
-    **{f.__name__: f for f in (bits, half_value, half_bits, toward_zero, known, in_range, row)},
-    **{
-        name: getattr(arith, name)
-        for name in (
-            *("divide", "f32", "int_to_f32", "modulo", "quotient", "shift_left"),
-            *("shift_right", "truncate"),
-        )
-    },
-    "mathematical": arith.math_function,
+    **{f.__name__: passed(f) for f in (bits, half_value, half_bits, toward_zero, in_range)},
+    **{name: passed(getattr(arith, name)) for name in ("int_to_f32", "quotient", "truncate")},
+    **{name: getattr(arith, name) for name in ("divide", "modulo", "shift_left", "shift_right")},
+    "double": passed(float),
+    "f32": f32,
+    "mathematical": mathematical,
+    "row": row,
     "inf": float("inf"),
+    "Unset": Unset,
 }

@@ -2,7 +2,7 @@
 
 Integers are Python numbers: unsigned arithmetic is cut off at each operation, signed arithmetic is
 checked where its value is kept, converted or compared. A float is a Python float, rounded to 24
-bits after each operation. What is only moved may be unset; what is computed with may not.
+bits after each operation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from loopxform.verify.group.operands import (
     Location,
     Operand,
     converted,
-    known,
     number,
     operand_type,
     settled,
@@ -78,39 +77,21 @@ class Expressions(Builtins):
             case _:
                 assert_never(e)
 
-    def known(self, e: Expression) -> Operand:
-        """A value that was set, and is one of its type."""
-        return settled(known(self.value(e)))
-
-    def moved(self, e: Expression) -> Operand:
-        """A value that may be unset where it is only copied."""
-        if isinstance(e, Name | Subscript | MemberOf | Unary) and self._is_memory(e):
-            return self.loaded(self.location(e), method="fetch")
+    def settled(self, e: Expression) -> Operand:
         return settled(self.value(e))
 
     def test(self, e: Expression) -> str:
-        x = self.known(e)
+        x = self.settled(e)
         return x.text if x.truth else f"({x.text} != 0)"
 
-    def _is_memory(self, e: Expression) -> bool:
-        match e:
-            case Name(name):
-                return isinstance(self._meaning(name), Memory)
-            case MemberOf(base, _, arrow):
-                return arrow or not self._is_vector(base)
-            case Unary(op, _):
-                return op == "*"
-            case _:
-                return True
-
-    def loaded(self, at: Location, method: str = "load") -> Operand:
+    def loaded(self, at: Location) -> Operand:
         match at.type:
             case Vector(_, width) if not isinstance(at.cell, Vector):
-                text = f"{at.array}.fetch_vector({at.at}, {width}, aligned=True)"
-                return Operand(text, at.type, sure=False)
+                text = f"{at.array}.load_vector({at.at}, {width}, aligned=True)"
+                return Operand(text, at.type)
             case Scalar() | Vector():
-                text = f"{at.array}.{method}({at.at})"
-                return Operand(text, at.type, sure=method == "load")
+                text = f"{at.array}.load({at.at})"
+                return Operand(text, at.type)
             case _:
                 raise self.error("an array or a struct as a value")
 
@@ -121,9 +102,7 @@ class Expressions(Builtins):
 
     def _variable(self, name: str) -> Operand:
         match self._meaning(name):
-            case Variable(python, kind, sure):
-                return Operand(python, kind, sure)
-            case Constant(python, kind):
+            case Variable(python, kind) | Constant(python, kind):
                 return Operand(python, kind)
             case Memory():
                 raise self.error(f"the array {name} as a value")
@@ -141,17 +120,17 @@ class Expressions(Builtins):
                 return False
 
     def _component(self, base: Expression, name: str) -> Operand:
-        v = self.moved(base)
+        v = self.settled(base)
         assert isinstance(v.type, Vector)
         n = "xyzw".find(name) if len(name) == 1 else int(name[1:], 16)
         if not 0 <= n < v.type.width:
             raise self.error(f"the component {name}")
-        return Operand(f"{v.text}[{n}]", v.type.of, sure=False)
+        return Operand(f"{v.text}[{n}]", v.type.of)
 
     def _unary(self, op: str, operand: Expression) -> Operand:
         if op == "!":
             return Operand(f"(not {self.test(operand)})", INT, truth=True)
-        x = known(self.value(operand))
+        x = self.value(operand)
         kind = operand_type(x)
         x = converted(x, kind)
         if op == "+":
@@ -177,7 +156,6 @@ class Expressions(Builtins):
         """`a op b`"""
         if isinstance(a.type, Vector) or isinstance(b.type, Vector):
             raise self.error(f"vectors and the operator {op}")
-        a, b = known(a), known(b)
         if op in ("<<", ">>"):
             kind = operand_type(a)
             name = "shift_left" if op == "<<" else "shift_right"
@@ -218,7 +196,7 @@ class Expressions(Builtins):
         elif then.type != orelse.type:
             raise self.error("a choice between two types")
         text = f"({then.text} if {self.test(e.test)} else {orelse.text})"
-        return Operand(text, then.type, then.sure and orelse.sure)
+        return Operand(text, then.type)
 
     def _conversion(self, to: TypeName, operands: tuple[Expression, ...]) -> Operand:
         kind = named(to.name)
@@ -230,18 +208,18 @@ class Expressions(Builtins):
 
     def vector(self, kind: Vector, operands: tuple[Expression, ...]) -> Operand:
         """`(float4)(a, b, c, d)`; of one number, so many times that."""
-        parts = [converted(self.moved(x), kind.of).text for x in operands]
+        parts = [converted(self.settled(x), kind.of).text for x in operands]
         if len(parts) == 1:
             parts *= kind.width
         if len(parts) != kind.width:
             raise self.error(f"a vector of {len(parts)} parts")
-        return Operand(f"({', '.join(parts)})", kind, sure=False)
+        return Operand(f"({', '.join(parts)})", kind)
 
     def call(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         if name not in self.functions:
             return self.builtin(name, arguments)
         returns, types = self.functions[name]
-        given = [converted(self.known(a), t).text for a, t in zip(arguments, types)]
+        given = [converted(self.settled(a), t).text for a, t in zip(arguments, types)]
         return Operand(f"f_{name}({', '.join(['item', *given])})", returns)
 
     # ------------------------------------------------------------ memory
@@ -273,7 +251,7 @@ class Expressions(Builtins):
                 return self.address(operand)
             case Binary("+", left, right):
                 at = self.address(left)
-                return self._moved_by(at, self.known(right).text)
+                return self._moved_by(at, self.settled(right).text)
         at = self.location(e)
         if isinstance(at.type, ArrayType):
             rest = at.type.extents[1:]
@@ -295,13 +273,13 @@ class Expressions(Builtins):
 
     def _subscript(self, base: Expression, index: Expression) -> Location:
         at = self.location(base)
-        i = known(self.value(index)).text
+        i = self.value(index).text
         if not isinstance(at.type, ArrayType):
             return self._moved_by(at, i)
         extent, *rest = at.type.extents
         inner = ArrayType(at.type.of, tuple(rest)) if rest else at.type.of
         # The first subscript is checked with the number of the cell.
-        if at.at != "0" or isinstance(at.cell, StructType):
+        if at.at != "0":
             i = f"row({i}, {extent})"
         return self._moved_by(Location(at.array, at.at, inner, at.cell), i)
 
@@ -312,8 +290,7 @@ class Expressions(Builtins):
         for m in at.type.members:
             if m.name == name:
                 text = f"({at.at} + {offset})" if offset else at.at
-                cell = m.type.of if isinstance(m.type, ArrayType) else m.type
-                return Location(at.array, text, m.type, cell)
+                return Location(at.array, text, m.type, at.cell)
             offset += cells(m.type)
         raise self.error(f"the member {name}")
 

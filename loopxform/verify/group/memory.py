@@ -1,8 +1,9 @@
 """Memory of a launch: every access checked, and compared with those of other work-items.
 
-A cell holds a Python number, or None: nothing has set it. Two accesses of one cell race where they
-are of two work-items, one of them writes, and no barrier stands between: none can between
-work-items of two groups. Two that write the same value do not, as Oclgrind has it.
+A cell holds a Python number, None (nothing has set it), or what was computed from such (`Unset`).
+Two accesses of one cell race where they are of two work-items, one of them writes, and no barrier
+stands between: none can between work-items of two groups. Two that write the same value do not, as
+Oclgrind has it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from loopxform.verify.group.fault import GroupFault, Kind
+from loopxform.verify.group.unset import Unset
 
 Cell = Any
-"""A number, a tuple of them, or None."""
+"""A number, a tuple of them, an `Unset`, or None."""
 
 Access = tuple[int, int]
 """Number of the work-item, and of the stretch between barriers of its group."""
@@ -56,26 +58,19 @@ class Private:
         self.per_element = per_element
 
     def load(self, cell: int) -> Cell:
-        """A value to compute with."""
-        value = self.fetch(cell)
-        if value is None:
-            raise self.fault("unset", cell, "is read before it is set")
-        return value
-
-    def fetch(self, cell: int) -> Cell:
-        """A value to be moved, which nothing may have set."""
         if not 0 <= cell < self.size:
             raise self.outside(cell)
-        return self.data[cell]
+        value = self.data[cell]
+        return Unset(self.element(cell)) if value is None else value
 
     def store(self, cell: int, value: Cell) -> None:
         if not 0 <= cell < self.size:
             raise self.outside(cell)
         self.data[cell] = value
 
-    def fetch_vector(self, cell: int, width: int, *, aligned: bool) -> Cell:
+    def load_vector(self, cell: int, width: int, *, aligned: bool) -> Cell:
         self.require_vector(cell, width, aligned=aligned)
-        return tuple(self.fetch(cell + n) for n in range(width))
+        return tuple(self.load(cell + n) for n in range(width))
 
     def store_vector(self, cell: int, values: Sequence[Cell], *, aligned: bool) -> None:
         self.require_vector(cell, len(values), aligned=aligned)
@@ -143,7 +138,7 @@ class Shared(Private):
         self.pending: dict[int, int] = {}
         """The work-items whose asynchronous copies have not arrived, by cell."""
 
-    def fetch(self, cell: int) -> Cell:
+    def load(self, cell: int) -> Cell:
         if not 0 <= cell < self.size:
             raise self.outside(cell)
         own = self.now.access
@@ -155,7 +150,8 @@ class Shared(Private):
             self.readers[cell] = own if known is None else _both(known, own)
         if self.pending:
             self._require_arrived(cell)
-        return self.data[cell]
+        value = self.data[cell]
+        return Unset(self.element(cell)) if value is None else value
 
     def store(self, cell: int, value: Cell) -> None:
         if not 0 <= cell < self.size:
@@ -218,8 +214,8 @@ class Output(Shared):
     __slots__ = ()
 
     def _write(self, cell: int, value: Cell) -> None:
-        if value is None:
-            raise self.fault("unset", cell, "is given a value that was never set")
+        if value.__class__ is Unset:
+            raise self.fault("unset", cell, f"is computed from {value!r}, which was never set")
         super()._write(cell, value)
 
 

@@ -9,12 +9,11 @@ from loopxform.verify.group.types import Type, Vector
 
 @record
 class Operand:
-    """The text of a value. `sure`: it is not None, the value of what was never set. `ranged`: it is
-    a value of its type, else the sum or product that may overflow. `truth`: it is a Python bool."""
+    """The text of a value. `ranged`: it is a value of its type, else a sum or product that may
+    overflow. `truth`: it is a Python bool."""
 
     text: str
     type: Scalar | Vector
-    sure: bool = True
     ranged: bool = True
     truth: bool = False
 
@@ -30,18 +29,11 @@ class Location:
     cell: Type
 
 
-def known(x: Operand) -> Operand:
-    """A value that was set."""
-    if x.sure:
-        return x
-    return Operand(f"known({x.text})", x.type, True, x.ranged, x.truth)
-
-
 def settled(x: Operand) -> Operand:
     """A value of its type: signed arithmetic that overflows has none."""
     if x.ranged or not isinstance(x.type, Scalar):
         return x
-    return Operand(f"in_range({x.text}, {x.type.least}, {x.type.most})", x.type, x.sure)
+    return Operand(f"in_range({x.text}, {x.type.least}, {x.type.most})", x.type)
 
 
 def number(x: Operand) -> Scalar:
@@ -50,13 +42,13 @@ def number(x: Operand) -> Scalar:
 
 
 def converted(x: Operand, to: Scalar | Vector) -> Operand:
-    """A value as C converts it; an unset one stays what it is where nothing is computed."""
+    """A value as C converts it."""
     if x.type == to or isinstance(to, Vector) or isinstance(x.type, Vector):
         return settled(x)
     own = x.type
     if own.numpy == to.numpy:
-        return Operand(settled(x).text, to, x.sure)
-    x = settled(known(x))
+        return Operand(settled(x).text, to)
+    x = settled(x)
     if to.is_float:
         return Operand(_floating(x, to), to)
     if own.is_float:
@@ -83,7 +75,7 @@ def _floating(x: Operand, to: Scalar) -> str:
         return f"f32({x.text})" if to == FLOAT and own == DOUBLE else x.text
     if to in (FLOAT, HALF):
         return f"int_to_f32({x.text})" if own.bytes > 4 else f"f32({x.text})"
-    return f"float({x.text})"
+    return f"double({x.text})"
 
 
 def operand_type(x: Operand) -> Scalar:

@@ -7,27 +7,26 @@ from typing import TypeAlias
 
 from loopxform.ir.types import Scalar
 from loopxform.records import record
-from loopxform.verify.group.types import StructType, Type, Vector
+from loopxform.verify.group.types import Type, Vector
 
 
 @record
 class Variable:
-    """A Python variable. `sure`: it never holds the value of something that was not set."""
+    """A Python variable."""
 
     python: str
     type: Scalar | Vector
-    sure: bool
 
 
 @record
 class Memory:
     """A Python variable that holds a `Private`, with elements of a type; `cell` is the type of one
-    cell where that is not a number (registers of vectors). `pointer`: the name points to the first
+    cell: a number, or a vector (of registers). `pointer`: the name points to the first
     element."""
 
     python: str
     type: Type
-    cell: Scalar | Vector | StructType
+    cell: Scalar | Vector
     pointer: bool = False
 
 

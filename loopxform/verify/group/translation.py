@@ -16,7 +16,7 @@ from loopxform.verify.group import builtins
 from loopxform.verify.group.expressions import Expressions, integer
 from loopxform.verify.group.memory import Constant as ConstantMemory
 from loopxform.verify.group.memory import Private
-from loopxform.verify.group.operands import Operand, converted, known, number, settled
+from loopxform.verify.group.operands import Operand, converted, number, settled
 from loopxform.verify.group.scope import Constant, Meaning, Memory, Scope, Variable
 from loopxform.verify.group.syntax import (
     Assembly,
@@ -160,13 +160,14 @@ class _FunctionWriter(Expressions):
     def _parameter(self, n: int) -> str:
         p, (name, kind) = self.f.parameters[n], self._parameters[n]
         python = f"p_{name}"
-        if p.type.pointers and not isinstance(kind, ArrayType):
-            self.scope.names[name] = Memory(python, kind, kind, pointer=True)
+        if p.type.pointers:
+            cell = next(t for _, t in numbers(kind))
+            self.scope.names[name] = Memory(python, kind, cell, pointer=True)
         elif name in self.addressed:
             self._register(name, kind, (), python)
             return python
         elif isinstance(kind, Scalar):
-            self.scope.names[name] = Variable(python, kind, sure=True)
+            self.scope.names[name] = Variable(python, kind)
         return python
 
     def code(self, namespace: dict[str, Any]) -> KernelCode:
@@ -250,17 +251,27 @@ class _FunctionWriter(Expressions):
         if extents or s.name in self.addressed:
             self._register(s.name, kind, extents)
             if isinstance(s.value, tuple):
-                raise self.error("an array with initial values")
-            if s.value is not None:
+                self._initialised(s.name, s.value)
+            elif s.value is not None:
                 self._assignment(Assignment(s.line, "", Name(s.name), s.value))
             return
         assert not isinstance(s.value, tuple)
-        value = Operand("None", kind, sure=False)
+        value = Operand(f"Unset({s.name!r})", kind)
         if s.value is not None:
-            value = converted(self.moved(s.value), kind)
+            value = converted(self.settled(s.value), kind)
         python = self.fresh(s.name)
         self.emit(f"{python} = {value.text}")
-        self.scope.names[s.name] = Variable(python, kind, value.sure)
+        self.scope.names[s.name] = Variable(python, kind)
+
+    def _initialised(self, name: str, values: tuple[Expression, ...]) -> None:
+        """What follows the last initial value is 0."""
+        at = self.location(Name(name))
+        assert isinstance(at.type, ArrayType)
+        assert isinstance(at.cell, Scalar)
+        texts = [converted(self.settled(e), at.cell).text for e in values]
+        texts += ["0.0" if at.cell.is_float else "0"] * (_product(at.type.extents) - len(texts))
+        for n, text in enumerate(texts):
+            self.emit(f"{at.array}.store({n}, {text})")
 
     def _register(
         self, name: str, kind: Type, extents: tuple[int, ...], given: str | None = None
@@ -276,9 +287,9 @@ class _FunctionWriter(Expressions):
     def _assignment(self, s: Assignment) -> None:
         target = self.scope.names.get(s.target.name) if isinstance(s.target, Name) else None
         if isinstance(target, Variable):
-            value = self._assigned(s, Operand(target.python, target.type, target.sure))
+            value = self._assigned(s, Operand(target.python, target.type))
             value = converted(value, target.type)
-            self.emit(f"{target.python} = {(known(value) if target.sure else value).text}")
+            self.emit(f"{target.python} = {value.text}")
             return
         at = self.location(s.target)
         if s.op:
@@ -294,7 +305,7 @@ class _FunctionWriter(Expressions):
 
     def _assigned(self, s: Assignment, old: Operand | None) -> Operand:
         if not s.op:
-            return self.moved(s.value)
+            return self.settled(s.value)
         assert old is not None
         return settled(self.combined(s.op, old, self.value(s.value)))
 
@@ -325,7 +336,7 @@ class _FunctionWriter(Expressions):
                 self.statement(step)
         text = s.word
         if s.value is not None and self.returns is not None:
-            text = f"return {known(converted(self.moved(s.value), self.returns)).text}"
+            text = f"return {converted(self.settled(s.value), self.returns).text}"
         self.emit(text)
 
     # ------------------------------------------------------------ loops
@@ -378,12 +389,12 @@ class _FunctionWriter(Expressions):
         end, by = self.value(high), self.value(step)
         if not isinstance(own, Scalar) or not by.text.isdigit() or int(by.text) == 0:
             return None
-        if common(own, number(end)) != own or not end.sure:
+        if common(own, number(end)) != own:
             return None
-        first = known(converted(self.moved(low), own)).text
+        first = converted(self.settled(low), own).text
         last = converted(end, own).text + (" + 1" if op == "<=" else "")
         python = self.fresh(name)
-        self.scope.names[name] = Variable(python, own, sure=True)
+        self.scope.names[name] = Variable(python, own)
         return f"for {python} in range({first}, {last}, {by.text}):"
 
     # ------------------------------------------------------------ asynchronous copies

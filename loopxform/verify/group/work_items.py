@@ -51,7 +51,7 @@ class WorkItem:
             raise GroupFault("copy", f"{size} bytes cannot be copied to {to.element(cell)}")
         to.require_vector(cell, count, aligned=True)
         source.require_vector(at, count, aligned=True)
-        values = tuple(source.fetch(at + n) for n in range(count))
+        values = tuple(source.load(at + n) for n in range(count))
         cells = range(cell, cell + count)
         to.expect(cells)
         self._started.append(_Copy(to, cells, values))
@@ -163,11 +163,6 @@ class _Group:
             raise launch.error(str(e), e.kind, item, self._line(e)) from e
         except trees_memory.Fault as e:
             raise launch.error(str(e), "arithmetic", item, self._line(e)) from e
-        except TypeError as e:
-            if "NoneType" not in str(e):
-                raise
-            what = "a value that was never set is used"
-            raise launch.error(what, "unset", item, self._line(e)) from e
 
     def _line(self, e: BaseException) -> int:
         """Of the OpenCL C that raised an error."""
