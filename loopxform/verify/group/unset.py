@@ -36,7 +36,7 @@ class Unset:
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __truediv__ = __rtruediv__ = _same
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _same
     __neg__ = __invert__ = __abs__ = _same
-    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __index__ = __float__ = _decides
+    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __index__ = _decides
     __eq__ = __ne__ = _decides
     __hash__ = None  # type: ignore[assignment]
 
@@ -45,7 +45,7 @@ def f32(x: Any) -> Any:
     """`x` rounded to float."""
     try:
         return ctypes.c_float(x).value
-    except TypeError:
+    except GroupFault:
         if x.__class__ is Unset:
             return x
         raise
