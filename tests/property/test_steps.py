@@ -11,8 +11,11 @@ import random
 from collections import Counter
 from typing import Any
 
+import kernel_steps
 import numpy as np
 import pytest
+import restructured
+from deriving import every_step
 from random_nests import (
     SIZES,
     Redomap,
@@ -26,16 +29,19 @@ from random_nests import (
 from tilings import Recipe, Tiles, tile
 from tracing import TooLongError, claims, trace
 
-from loopxform.errors import TransformError
+from loopxform.errors import EmitError, LoopxformError, TransformError
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import after, loops, loops_around, walk
+from loopxform.prepare.while_loops import whole_loops
 from loopxform.transforms import (
     STEPS,
     ClampEdges,
     CopyToLocal,
     CopyToPrivate,
     Derivation,
+    Dispatch,
     Distribute,
     Enclose,
     Epilogue,
@@ -95,6 +101,11 @@ def assert_same(name: str, before: Arguments, after: Arguments, what: object) ->
         assert np.array_equal(before[k], after[k], equal_nan=True), f"{name}: {k} after {what}"
 
 
+def assumed(fn: Function, args: Arguments) -> bool:
+    numbers = {k: v for k, v in args.items() if not isinstance(v, np.ndarray)}
+    return all(evaluate(e, numbers) for e in fn.assumes)
+
+
 class Reference:
     """A function and what it computes at a few sizes."""
 
@@ -105,10 +116,12 @@ class Reference:
             self.runs.append((args, outcome(program, args)))
 
     def check(self, fn: Function, what: object) -> None:
-        """`fn` computes the same, with foralls in order and in two others."""
+        """`fn` computes the same for what it assumes, with foralls in order and in two others."""
         program = Program(fn)
         orders = (None, 1, 2) if any(s.loop.parallel for s in loops(fn)) else (None,)
         for args, expected in self.runs:
+            if not assumed(fn, args):
+                continue
             for order in orders:
                 try:
                     found = outcome(program, args, order)
@@ -279,6 +292,25 @@ class SinkOrParallelise(Chooser):
         return Rematerialise(self.loop(fn), chosen)
 
 
+class Restructure(Chooser):
+    """What restructures loops and statements of functions that are made for it."""
+
+    def step(self, fn: Function) -> Step:
+        return restructured.step(fn, self.rng)
+
+
+class Mark(Chooser):
+    """What leaves marks in a mapped program, which its kernels heed."""
+
+    def step(self, fn: Function) -> Step:
+        return kernel_steps.Marks(fn, self.rng).step()
+
+
+class CopyOperands(Chooser):
+    def step(self, fn: Function) -> Step:
+        return kernel_steps.Copies(fn, self.rng).step()
+
+
 def confirm(name: str, fn: Function, refused: Step, counts: Counter[str]) -> None:
     """The iterations a refusal names meet in the element it names, in that order."""
     for claim in claims(refused.check(fn)):
@@ -309,7 +341,7 @@ def apply(
             break
         chosen = chooser(rng).step(fn)
         before = listing(fn)
-        assert step(str(chosen)) == chosen
+        assert isinstance(chosen, Dispatch) or step(str(chosen)) == chosen
         refused = bool(chosen.check(fn))
         counts[f"{'refused' if refused else 'accepted'} {chosen.verb}"] += 1
         if refused:
@@ -358,6 +390,48 @@ def sweep_imperfect(seed: int, count: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for name, text in imperfect(seed, count):
         derive(name, text, counts, SinkOrParallelise)
+    return counts
+
+
+def sweep_restructured(seed: int, count: int) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for name, text in restructured.functions(seed, count):
+        start = Derivation(whole_loops(lowered(text)))
+        reference = Reference(f"{name}\n{text}", start.function, restructured.inputs(number(name)))
+        done = apply(name, start, reference, 3, counts, Restructure)
+        assert replay(start, done.to_json()["steps"]).function == done.function, name
+    return counts
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def sweep_kernels(seed: int, count: int) -> Counter[str]:
+    """Recipes with random wishes, and random steps after them: the tree means the same, and so do
+    the kernels."""
+    counts: Counter[str] = Counter()
+    for case in kernel_steps.cases(seed, count):
+        results = kernel_steps.expected(case)
+        pairs = [(a, r) for a, r in zip(case.runs, results) if r is not None]
+        if not pairs:
+            continue
+        reference = Reference(f"{case.name}\n{case.text}", case.fn, [a for a, _ in pairs])
+        rng = random.Random(case.name)
+        start = Derivation(case.fn)
+        try:
+            if rng.random() < 0.15:
+                apply(case.name, start, reference, 5, counts, CopyOperands)
+            start = kernel_steps.derived(case, rng)
+        except LoopxformError as e:
+            counts[f"untiled {e.code}"] += 1
+            continue
+        for s in every_step(start):
+            counts[f"accepted {s.verb}"] += 1
+        done = apply(case.name, start, reference, rng.choice([1, 3, 5]), counts, Mark)
+        try:
+            counts["kernels"] += kernel_steps.executed(case, done, results)
+        except EmitError:
+            counts["not kernels"] += 1
     return counts
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from loopxform.ir.types import Scalar
+from loopxform.verify.group.fault import ExecutionError
 from loopxform.verify.group.memory import Constant, Now, Output, Private
 from loopxform.verify.group.types import Type, cells, numbers, size
 
@@ -19,6 +20,8 @@ class Buffer:
     def __init__(self, nbytes: int) -> None:
         self.bytes: _Bytes = np.zeros(nbytes, np.uint8)
         self.is_set: np.ndarray[Any, np.dtype[np.bool_]] = np.zeros(nbytes, np.bool_)
+        self.faults: dict[int, ExecutionError] = {}
+        """Why a byte is not set that a kernel has written."""
 
     def memory(self, name: str, element: Type, now: Now | None) -> Private:
         """The buffer as elements of a type; without `now` it is only read."""
@@ -29,7 +32,7 @@ class Buffer:
         wide = element.bytes if isinstance(element, Scalar) else 1
         if now is None:
             return Constant(name, (), data, wide, width)
-        return Output(name, (), data, wide, width, now)
+        return Output(name, data, wide, width, now)
 
     def take(self, data: list[Any], element: Type) -> None:
         """What a kernel has left in the elements."""
@@ -40,6 +43,11 @@ class Buffer:
             values = np.array([0 if x is None else x for x in column], kind.numpy)
             self._place(self.bytes, element, at, kind)[...] = _as_bytes(values, kind)
             self._place(self.is_set, element, at, kind)[...] = known[:, None]
+
+    def place_of(self, cell: int, element: Type) -> int:
+        """The byte where a cell begins."""
+        n, number = divmod(cell, cells(element))
+        return n * size(element) + [at for at, _ in numbers(element)][number]
 
     def _column(self, element: Type, count: int, at: int, kind: Scalar) -> list[Any]:
         """One number of each element."""

@@ -8,7 +8,9 @@ Oclgrind has it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 from loopxform.verify.group.fault import GroupFault, Kind
@@ -22,6 +24,9 @@ Access = tuple[int, int]
 
 MANY = -1
 """Several work-items, or stretches of several groups."""
+
+KERNELS = "<kernels>"
+"""The file name of the Python that kernels are run as."""
 
 EPOCHS = 1 << 20
 """More than a group has barriers: stretch // EPOCHS is the group."""
@@ -209,14 +214,31 @@ class Shared(Private):
 
 
 class Output(Shared):
-    """Global memory."""
+    """Global memory. A value that was never set is a fault there once it goes back to the caller:
+    `unset` says for each cell whose fault, in which line of the Python."""
 
-    __slots__ = ()
+    __slots__ = ("unset",)
+
+    def __init__(
+        self, name: str, data: list[Cell], element_bytes: int, per_element: int, now: Now
+    ) -> None:
+        super().__init__(name, (), data, element_bytes, per_element, now)
+        self.unset: dict[int, tuple[GroupFault, int, int]] = {}
 
     def _write(self, cell: int, value: Cell) -> None:
         if value.__class__ is Unset:
-            raise self.fault("unset", cell, f"is computed from {value!r}, which was never set")
+            what = f"is computed from {value!r}, which was never set"
+            self.unset[cell] = self.fault("unset", cell, what), self.now.access[0], _line()
+            value = None
         super()._write(cell, value)
+
+
+def _line() -> int:
+    """Of the kernel that is running."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != KERNELS:
+        frame = frame.f_back
+    return frame.f_lineno if frame is not None else 0
 
 
 def _unordered(other: Access, own: Access) -> bool:

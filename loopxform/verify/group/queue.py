@@ -16,7 +16,7 @@ from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.memory import Memory
 from loopxform.verify.group.buffers import Buffer
 from loopxform.verify.group.fault import ExecutionError, NotModelled, Place
-from loopxform.verify.group.memory import Now, Private
+from loopxform.verify.group.memory import Now, Output, Private
 from loopxform.verify.group.parsing import parse
 from loopxform.verify.group.translation import KernelCode, Translation
 from loopxform.verify.group.types import Type
@@ -116,7 +116,7 @@ class GroupQueue:
             kernel.origins,
         )
         launch.run(given, self.rng)
-        views.back()
+        views.back(launch)
 
     def barrier(self) -> None:
         """Nothing is waiting."""
@@ -147,9 +147,9 @@ class GroupQueue:
         """Raises ExecutionError where a kernel has not set what it gives back."""
         part = slice(offset, offset + array.nbytes)
         if not buffer.is_set[part].all():
-            first = int(np.argmin(buffer.is_set[part])) // array.itemsize
-            what = f"element {first} of what is copied back was never set"
-            raise ExecutionError(what, "unset", None)
+            first = int(np.argmin(buffer.is_set[part]))
+            what = f"element {first // array.itemsize} of what is copied back was never set"
+            raise buffer.faults.get(offset + first) or ExecutionError(what, "unset", None)
         array[...] = buffer.bytes[part].view(array.dtype).reshape(array.shape)
 
     def copy(self, to: Buffer, source: Buffer, nbytes: int) -> None:
@@ -176,7 +176,6 @@ class _View:
     buffer: Buffer
     element: Type
     memory: Private
-    is_written: bool
 
 
 class _Views:
@@ -191,16 +190,19 @@ class _Views:
         }
 
     def of(self, name: str, buffer: Buffer, element: Type) -> Private:
-        key, is_written = id(buffer), id(buffer) in self.written
+        key = id(buffer)
         if key not in self.views or self.views[key].element != element:
-            memory = buffer.memory(name, element, self.now if is_written else None)
-            self.views[key] = _View(buffer, element, memory, is_written)
+            memory = buffer.memory(name, element, self.now if key in self.written else None)
+            self.views[key] = _View(buffer, element, memory)
         return self.views[key].memory
 
-    def back(self) -> None:
+    def back(self, launch: Launch) -> None:
         for v in self.views.values():
-            if v.is_written:
+            if isinstance(v.memory, Output):
                 v.buffer.take(v.memory.data, v.element)
+                for cell, (fault, item, line) in v.memory.unset.items():
+                    error = launch.error(str(fault), fault.kind, item, line)
+                    v.buffer.faults[v.buffer.place_of(cell, v.element)] = error
 
 
 def _plain(a: Any) -> Any:

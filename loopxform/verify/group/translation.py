@@ -14,8 +14,8 @@ from loopxform.ir.types import Scalar, common
 from loopxform.records import record
 from loopxform.verify.group import builtins
 from loopxform.verify.group.expressions import Expressions, integer
+from loopxform.verify.group.memory import KERNELS, Private
 from loopxform.verify.group.memory import Constant as ConstantMemory
-from loopxform.verify.group.memory import Private
 from loopxform.verify.group.operands import Operand, converted, number, settled
 from loopxform.verify.group.scope import Constant, Meaning, Memory, Scope, Variable
 from loopxform.verify.group.syntax import (
@@ -88,7 +88,7 @@ class Translation:
             writers.append(writer)
             self.text += "\n".join(writer.lines) + "\n"
             self.lines += writer.origins
-        exec(compile(self.text, "<kernels>", "exec"), self.namespace)
+        exec(compile(self.text, KERNELS, "exec"), self.namespace)
         self.kernels = {w.f.name: w.code(self.namespace) for w in writers if w.f.is_kernel}
 
     def _constants(
@@ -315,7 +315,8 @@ class _FunctionWriter(Expressions):
                 if not self.f.is_kernel:
                     raise self.error("a barrier outside of a kernel")
                 self.count += 1
-                self.emit(f"yield {self.count}, {self._fences(flags)}, {self.line}")
+                fences, here = self._fences(flags), len(self.lines) + 2
+                self.emit(f"yield {self.count}, {fences}, {self.line}, {here}")
             case Call("mem_fence", _):
                 pass
             case _:

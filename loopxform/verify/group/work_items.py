@@ -14,7 +14,7 @@ from typing import Any
 from loopxform.records import record
 from loopxform.verify import memory as trees_memory
 from loopxform.verify.group.fault import ExecutionError, GroupFault, Item, Kind, Place
-from loopxform.verify.group.memory import EPOCHS, Now, Private, Shared
+from loopxform.verify.group.memory import EPOCHS, KERNELS, Now, Private, Shared
 from loopxform.verify.group.translation import FENCES, KernelCode
 
 _LOCAL, _GLOBAL = FENCES["CLK_LOCAL_MEM_FENCE"], FENCES["CLK_GLOBAL_MEM_FENCE"]
@@ -107,9 +107,14 @@ class Launch:
         group, local = divmod(item, self.items)
         return f"{_place(local, self.shape)} of group {_place(group, self.groups)}"
 
-    def error(self, what: str, kind: Kind, item: WorkItem, line: int) -> ExecutionError:
+    def error(self, what: str, kind: Kind, item: int, python: int) -> ExecutionError:
+        """Of a work-item by its number, in a line of the Python."""
+        line = self.origins[python - 1] if python else 0
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
-        place = Place(self.code.name, line, text, item.local_id, item.group_id)
+        group, local = divmod(item, self.items)
+        place = Place(
+            self.code.name, line, text, _place(local, self.shape), _place(group, self.groups)
+        )
         return ExecutionError(what, kind, place)
 
 
@@ -160,32 +165,34 @@ class _Group:
                 return None
             return next(run, None)
         except GroupFault as e:
-            raise launch.error(str(e), e.kind, item, self._line(e)) from e
+            raise launch.error(str(e), e.kind, item.number, _line(e)) from e
         except trees_memory.Fault as e:
-            raise launch.error(str(e), "arithmetic", item, self._line(e)) from e
-
-    def _line(self, e: BaseException) -> int:
-        """Of the OpenCL C that raised an error."""
-        line, trace = 0, e.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == "<kernels>":
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        return self.launch.origins[line - 1] if line else 0
+            raise launch.error(str(e), "arithmetic", item.number, _line(e)) from e
 
     def _met(self, meetings: Sequence[tuple[WorkItem, Any]]) -> int | None:
         """The fences of the barrier where all work-items are; None where all have ended."""
         item, first = meetings[0]
         for other, where in meetings:
             if where != first:
-                line = (first or where)[2]
-                texts = f"{item.local_id} {_at(first)}, {other.local_id} {_at(where)}"
-                raise self.launch.error(f"work-items do not meet: {texts}", "barrier", item, line)
+                lines = [None if m is None else m[2] for m in (first, where)]
+                texts = f"{item.local_id} {_at(lines[0])}, {other.local_id} {_at(lines[1])}"
+                what, python = f"work-items do not meet: {texts}", (first or where)[3]
+                raise self.launch.error(what, "barrier", item.number, python)
         return None if first is None else int(first[1])
 
 
-def _at(meeting: Any) -> str:
-    return "ends" if meeting is None else f"waits at the barrier of line {meeting[2]}"
+def _at(line: int | None) -> str:
+    return "ends" if line is None else f"waits at the barrier of line {line}"
+
+
+def _line(e: BaseException) -> int:
+    """The line of the Python that raised an error."""
+    line, trace = 0, e.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == KERNELS:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def _places(shape: Item) -> Iterator[Item]:
