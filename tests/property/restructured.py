@@ -36,21 +36,23 @@ HEAD = (
     " float L[restrict 20][20], const int r[restrict 40])\n{\n  int k;\n"
 )
 BLOCKS: dict[str, str] = {
-    "tail": "for (int i = @{0|1}; i < @{n|m}; i++) { for (int j = @{0|0|1}; j < @{i|i|m}; @{j++|j++|"
-    "j += 2}) @{a[i]|a[i]|L[i][j]} -= L[i][j] * b[j]; @{a[i] = a[i] * L[i][i];|b[i] += a[i];|}}",
-    "invariant": "for (int i = @{0|0|m}; i < @{n|4}; i++) { float w; w = @{0.5f|b[0]|b[m]|a[0]|n * "
-    "2|t}; @{a[i]|b[i]} @{=|+=} w * L[i][0]; }",
-    "triangle": "for (int i = 0; i < @{n|m}; i++) for (int j = @{0|i|i + 1}; j < @{n|i + 1|n - i|i +"
-    " 3|r[i]}; j++) L[i][j] @{=|+=} b[j];",
-    "guard": "for (int i = 0; i < n; i++) if (@{b[i] > 0|i < m|r[i] > 1}) { float s = b[i]; for (int"
-    " j = 0; j < @{m|m|r[i]}; j++) s += b[j]; a[i] = s; @{|b[i] = 0;} }",
+    "tail": "for (int i = @{0|1}; i < @{n|m}; i++) {"
+    " for (int j = @{0|0|1}; j < @{i|i|m}; @{j++|j++|j += 2}) @{a[i]|a[i]|L[i][j]} -= b[j] * 2;"
+    " @{a[i] = a[i] * L[i][i];|b[i] += a[i];|}}",
+    "invariant": "for (int i = @{0|0|m}; i < @{n|4}; i++) {"
+    " float w; w = @{0.5f|b[0]|b[m]|a[0]|n * 2|t}; @{a[i]|b[i]} @{=|+=} w * L[i][0]; }",
+    "triangle": "for (int i = 0; i < @{n|m}; i++)"
+    " for (int j = @{0|i|i + 1}; j < @{n|i + 1|n - i|i + 3|r[i]}; j++) L[i][j] @{=|+=} b[j];",
+    "guard": "for (int i = 0; i < n; i++) if (@{b[i] > 0|i < m|r[i] > 1}) {"
+    " float s = b[i]; for (int j = 0; j < @{m|m|r[i]}; j++) s += b[j]; a[i] = s; @{|b[i] = 0;} }",
     "counter": "for (k = @{0|1|m}; k @{<|<=} @{n|n - m|4}; k++) a[k] @{=|+=} 2; b[@{0|k}] = k;",
-    "branch": "if (@{t > 0|n > m|a[0] > 1}) { b[0] = t; for (int i = 0; i < n; i++) @{a|b}[i] = t; } "
-    "@{|else for (int i = 0; i < m; i++) a[i] += b[i];}",
-    "once": "for (int i = @{0|n|n}; i < @{1|n + 1|n + 1}; i++) for (int j = @{i|0}; j < m + 2; j++) "
-    "a[j] += i;",
-    "exit": "t = 9; while (t > @{1|1 + b[0] * b[0]}) { for (int i = 0; i < n; i++) @{a|b}[i] += t; "
-    "t = t / 2; }",
+    "branch": "if (@{t > 0|n > m|a[0] > 1}) {"
+    " b[0] = t; for (int i = 0; i < n; i++) @{a|b}[i] = t; }"
+    "@{| else for (int i = 0; i < m; i++) a[i] += b[i];}",
+    "once": "for (int i = @{0|n|n}; i < @{1|n + 1|n + 1}; i++)"
+    " for (int j = @{i|0}; j < m + 2; j++) a[j] += i;",
+    "exit": "t = 9; while (t > @{1|1 + b[0] * b[0]}) {"
+    " for (int i = 0; i < n; i++) @{a|b}[i] += t; t = t / 2; }",
     "set": "@{n = n / 2;|m = n;|t = t + b[0];}",
 }
 CONDITIONS = ("n>=1", "m<=n", "n>m", "n%2==0", "m+1<=4", "t>0", "a>0", "q>1")
