@@ -554,9 +554,9 @@ def test_random_restructurings(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0])
 def test_random_kernels(seed: int) -> None:
     """Their text, run by the group executor."""
-    print(f"seeds {seed}00000 to {seed}00029")
-    counts = sweep_kernels(seed, 30)
-    assert counts["kernels"] >= 100, counts
+    print(f"seeds {seed}00000 to {seed}00021")
+    counts = sweep_kernels(seed, 22)
+    assert counts["kernels"] >= 70, counts
     accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
     assert accepted >= {"pipeline", "vectorise", "serpentine", "swizzle-groups", "warp-tile"}
 
@@ -609,7 +609,7 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     """Guards against sweeps that pass because nothing is ever accepted, or refused."""
     steps = sweep_nests(8, 100) + sweep_detours(8, 200)
     assert steps["witness"] >= 100
-    steps += sweep_restructured(8, 400) + sweep_kernels(8, 120)
+    steps += sweep_restructured(8, 400) + sweep_kernels(8, 80)
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
     refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
     assert accepted >= set(STEPS), set(STEPS) - accepted
