@@ -156,6 +156,8 @@ CODES: dict[str, str] = {
     "LX199": "Not variants between which the host can choose.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
+    "LX211": "A kernel, run by the group executor, did what it must not: a data race, an access "
+    "outside of its array, a read of what was never set, work-items that do not meet at a barrier.",
     # OpenMP: what a pragma claims is wrong
     "LX300": "A data race: two iterations that may run at the same time touch the same variable or "
     "element, one of them writing, and nothing keeps them apart.",

@@ -81,7 +81,8 @@ class Access:
 
 
 def _box(box: tuple[Slice, ...], translator: Translator) -> tuple[tuple[Subscripts, Conj], ...]:
-    """The source elements of a copy: one auxiliary index per dimension, `lo <= x < lo + size`."""
+    """The source elements of a copy: one auxiliary index per dimension, `lo <= x < lo + size`, by
+    the cases of the limits."""
     subscripts: list[Lin | None] = []
     within: list[Conj] = [()]
     for part in box:
@@ -94,13 +95,23 @@ def _box(box: tuple[Slice, ...], translator: Translator) -> tuple[tuple[Subscrip
         x = variable(translator.scope.fresh())
         subscripts.append(x)
         top = plus(plus(low, extent), const(-1))
-        within.append((*when, *also, at_least(x, low), at_least(top, x)))
-        if part.limit is not None:
-            limit = translator.cases(part.limit)
-            if limit is not None and len(limit) == 1:
-                bound = plus(limit[0][0], const(-1))
-                within.append((*limit[0][1], at_least(bound, x)))
-    return ((tuple(subscripts), tuple(c for conj in within for c in conj)),)
+        inside = (*when, *also, at_least(x, low), at_least(top, x))
+        within = [(*conj, *inside) for conj in within]
+        for e in () if part.limit is None else _least_of(part.limit):
+            limit = translator.cases(e) or ()
+            ends = [(*when, at_least(plus(end, const(-1)), x)) for end, when in limit]
+            within = [(*conj, *end) for conj in within for end in ends or [()]]
+    return tuple((tuple(subscripts), conj) for conj in within)
+
+
+def _least_of(e: Expr) -> Iterator[Expr]:
+    """What an expression is the least of: an index is below all of them where it is below it."""
+    match e:
+        case Bin("min", left, right):
+            yield from _least_of(left)
+            yield from _least_of(right)
+        case _:
+            yield e
 
 
 def touched(e: Expr, guards: Guards = ()) -> Iterator[tuple[Var | Load, Guards]]:

@@ -43,7 +43,7 @@ from loopxform.transforms import (
 from loopxform.transforms.restructure.places import place_text
 
 # fmt: off
-ELSEWHERE = frozenset([
+OTHERS = frozenset([
     "sink-tail", "pad", "hoist", "bounding-box", "rename", "distribute-guard", "final-value",
     "remove-unit-loop", "exit-flag", "skip-empty-tiles", "index32", "dispatch", "assume",
     "vectorise", "warp-tile", "pipeline", "block-cyclic", "serpentine", "pack",
@@ -51,8 +51,7 @@ ELSEWHERE = frozenset([
     "store-vectors", "pack-operands",
 ])
 # fmt: on
-"""These need more than chance: test_neutral.py pads, test_waves.py embeds, whole functions have
-flags, tests/device/test_vectors.py has vectors, test_recipes.py takes the others."""
+"""Drawn where programs have a use for them: `restructured`, `kernel_steps`."""
 
 CHOSEN = (
     *(Parallelise, Privatise, Scalarise, Substitute, Stripmine, Interchange, Reverse, Skew),
@@ -65,7 +64,7 @@ CHOSEN = (
 OF_A_LOOP = tuple(
     kind
     for verb, kind in STEPS.items()
-    if verb not in ELSEWHERE
+    if verb not in OTHERS
     and kind not in CHOSEN
     and [f.name for f in fields(kind) if f.default is MISSING] == ["loop"]
 )

@@ -11,8 +11,11 @@ import random
 from collections import Counter
 from typing import Any
 
+import kernel_steps
 import numpy as np
 import pytest
+import restructured
+from deriving import every_step
 from random_nests import (
     SIZES,
     Redomap,
@@ -23,17 +26,20 @@ from random_nests import (
     nests,
     redomaps,
 )
-from random_steps import ELSEWHERE, Chooser, FuseOrSplit, SinkOrParallelise
+from random_steps import Chooser, FuseOrSplit, SinkOrParallelise
 from tilings import Recipe, Tiles, tile
 from tracing import TooLongError, claims, trace
 
-from loopxform.errors import TransformError
+from loopxform.errors import EmitError, LoopxformError, TransformError
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Copy, Function
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import loops, walk
+from loopxform.prepare.while_loops import whole_loops
 from loopxform.transforms import (
     STEPS,
     Derivation,
+    Dispatch,
     Step,
     replay,
     step,
@@ -64,6 +70,11 @@ def assert_same(name: str, before: Arguments, after: Arguments, what: object) ->
         assert np.array_equal(before[k], after[k], equal_nan=True), f"{name}: {k} after {what}"
 
 
+def assumed(fn: Function, args: Arguments) -> bool:
+    numbers = {k: v for k, v in args.items() if not isinstance(v, np.ndarray)}
+    return all(evaluate(e, numbers) for e in fn.assumes)
+
+
 class Reference:
     """A function and what it computes at a few sizes."""
 
@@ -74,10 +85,12 @@ class Reference:
             self.runs.append((args, outcome(program, args)))
 
     def check(self, fn: Function, what: object) -> None:
-        """`fn` computes the same, with foralls in order and in two others."""
+        """`fn` computes the same for what it assumes, with foralls in order and in two others."""
         program = Program(fn)
         orders = (None, 1, 2) if any(s.loop.parallel for s in loops(fn)) else (None,)
         for args, expected in self.runs:
+            if not assumed(fn, args):
+                continue
             for order in orders:
                 try:
                     found = outcome(program, args, order)
@@ -87,6 +100,25 @@ class Reference:
 
 
 # ---------------------------------------------------------------- random steps
+
+
+class Restructure(Chooser):
+    """What restructures loops and statements of functions that are made for it."""
+
+    def step(self, fn: Function) -> Step:
+        return restructured.step(fn, self.rng)
+
+
+class Mark(Chooser):
+    """What leaves marks in a mapped program, which its kernels heed."""
+
+    def step(self, fn: Function) -> Step:
+        return kernel_steps.Marks(fn, self.rng).step()
+
+
+class CopyOperands(Chooser):
+    def step(self, fn: Function) -> Step:
+        return kernel_steps.Copies(fn, self.rng).step()
 
 
 def confirm(name: str, fn: Function, refused: Step, counts: Counter[str]) -> None:
@@ -119,7 +151,7 @@ def apply(
             break
         chosen = chooser(rng).step(fn)
         before = listing(fn)
-        assert step(str(chosen)) == chosen
+        assert isinstance(chosen, Dispatch) or step(str(chosen)) == chosen
         refused = bool(chosen.check(fn))
         counts[f"{'refused' if refused else 'accepted'} {chosen.verb}"] += 1
         if refused:
@@ -168,6 +200,48 @@ def sweep_imperfect(seed: int, count: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for name, text in imperfect(seed, count):
         derive(name, text, counts, SinkOrParallelise)
+    return counts
+
+
+def sweep_restructured(seed: int, count: int) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for name, text in restructured.functions(seed, count):
+        start = Derivation(whole_loops(lowered(text)))
+        reference = Reference(f"{name}\n{text}", start.function, restructured.inputs(number(name)))
+        done = apply(name, start, reference, 3, counts, Restructure)
+        assert replay(start, done.to_json()["steps"]).function == done.function, name
+    return counts
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def sweep_kernels(seed: int, count: int) -> Counter[str]:
+    """Recipes with random wishes, and random steps after them: the tree means the same, and so do
+    the kernels."""
+    counts: Counter[str] = Counter()
+    for case in kernel_steps.cases(seed, count):
+        results = kernel_steps.expected(case)
+        pairs = [(a, r) for a, r in zip(case.runs, results) if r is not None]
+        if not pairs:
+            continue
+        reference = Reference(f"{case.name}\n{case.text}", case.fn, [a for a, _ in pairs])
+        rng = random.Random(case.name)
+        start = Derivation(case.fn)
+        try:
+            if rng.random() < 0.15:
+                apply(case.name, start, reference, 5, counts, CopyOperands)
+            start = kernel_steps.derived(case, rng)
+        except LoopxformError as e:
+            counts[f"untiled {e.code}"] += 1
+            continue
+        for s in every_step(start):
+            counts[f"accepted {s.verb}"] += 1
+        done = apply(case.name, start, reference, rng.choice([1, 3, 5]), counts, Mark)
+        try:
+            counts["kernels"] += kernel_steps.executed(case, done, results)
+        except EmitError:
+            counts["not kernels"] += 1
     return counts
 
 
@@ -277,6 +351,26 @@ def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
     assert_reached(sweep_detours(seed, 20), 20)
 
 
+@pytest.mark.parametrize("seed", [0])
+def test_random_restructurings(seed: int) -> None:
+    print(f"seeds {seed}00000 to {seed}00119")
+    counts = sweep_restructured(seed, 120)
+    assert_reached(counts, 120)
+    accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
+    assert accepted >= {"bounding-box", "copy-parameter", "distribute-guard"}
+    assert accepted >= {"final-value", "rename", "specialise", "assume"}, accepted
+
+
+@pytest.mark.parametrize("seed", [0])
+def test_random_kernels(seed: int) -> None:
+    """Their text, run by the group executor."""
+    print(f"seeds {seed}00000 to {seed}00021")
+    counts = sweep_kernels(seed, 22)
+    assert counts["kernels"] >= 70, counts
+    accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
+    assert accepted >= {"pipeline", "vectorise", "serpentine", "swizzle-groups", "warp-tile"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 103))
 def test_many_random_steps(seed: int) -> None:
@@ -308,13 +402,28 @@ def test_many_steps_off_the_path_of_the_recipe(seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 102))
+def test_many_random_restructurings(seed: int) -> None:
+    assert_reached(sweep_restructured(seed, 400), 400)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_many_random_kernels(seed: int) -> None:
+    counts = sweep_kernels(seed, 100)
+    assert counts["kernels"] >= 300, counts
+
+
+@pytest.mark.slow
 def test_the_sweeps_reach_what_they_are_for() -> None:
     """Guards against sweeps that pass because nothing is ever accepted, or refused."""
     steps = sweep_nests(8, 100) + sweep_detours(8, 200)
+    assert steps["witness"] >= 100
+    steps += sweep_restructured(8, 400) + sweep_kernels(8, 80)
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
     refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
-    assert accepted >= set(STEPS) - ELSEWHERE, set(STEPS) - accepted
-    assert refused >= set(STEPS) - ELSEWHERE - {"sequentialise"}, set(STEPS) - refused
-    assert steps["witness"] >= 100
+    assert accepted >= set(STEPS), set(STEPS) - accepted
+    # Any loop that there is may run in order.
+    assert refused >= set(STEPS) - {"sequentialise"}, set(STEPS) - refused
     tilings = sweep_tilings(7, 15)
     assert min(tilings[f"{v}: {v}"] for v in RECIPES) >= 5, tilings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from nests import fn, loop, mm, s, skew, when
+from tilings import Tiles, tile
 
 from loopxform.analysis.extent import Extent, NoExtent, explain, extent
 from loopxform.frontend import parse_file
@@ -158,3 +159,17 @@ def test_a_declared_shape_says_what_exists(statement: str, upper: list[str]) -> 
     found = extent(fn, "a")
     assert found is not None
     assert [expr_text(u) for u in found.upper] == upper
+
+
+def test_tiles_end_where_the_least_of_their_limits_is() -> None:
+    """The rows of A from N on are not touched where M > N."""
+    (f,) = parse_file(
+        "t.c",
+        text="void f(int M, int U, int N, const float A[M][U],"
+        " const float B[N][U], float C[restrict M][N])"
+        "{ for (int i = 0; i < M; i++) for (int j = i; j < N; j++)"
+        " for (int k = 0; k < U; k++) C[i][j] += A[i][k] * B[j][k]; }",
+    ).unit.functions
+    tiled = tile(f, Tiles(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2), "register").function
+    assert text(f, "A")[0] == ["min(M, N)", "U"]
+    assert text(tiled, "A")[0] == ["min(M, N)", "U"]

@@ -1,0 +1,177 @@
+"""The built-in functions of OpenCL C that kernels of ours call."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import Any
+
+from loopxform.ir.functions import CLASSES, base_name, parameters, result
+from loopxform.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Scalar, as_half, common
+from loopxform.verify import arith
+from loopxform.verify.group.fault import GroupFault, NotModelled
+from loopxform.verify.group.operands import Location, Operand, converted, number, operand_type
+from loopxform.verify.group.syntax import Expression
+from loopxform.verify.group.types import Vector, named
+from loopxform.verify.group.unset import Unset, f32, mathematical, passed
+
+_IDS = {
+    "get_local_id": "item.local_id",
+    "get_group_id": "item.group_id",
+    "get_local_size": "item.local_size",
+    "get_num_groups": "item.num_groups",
+}
+_BITS = {"float": FLOAT, "uint": UINT, "int": INT, "double": DOUBLE, "ulong": ULONG, "long": LONG}
+_FORMATS = {"float": "f", "uint": "I", "int": "i", "double": "d", "ulong": "Q", "long": "q"}
+_MOVED = re.compile(r"v(load|store)(2|4|8|16)")
+_CONVERTED = re.compile(r"convert_([a-z]+\d+)")
+
+
+class Builtins:
+    """Calls of built-in functions as Python text."""
+
+    # ------------------------------------------------------------ what `Expressions` brings
+
+    def value(self, e: Expression) -> Operand:
+        raise NotImplementedError
+
+    def settled(self, e: Expression) -> Operand:
+        raise NotImplementedError
+
+    def address(self, e: Expression) -> Location:
+        raise NotImplementedError
+
+    def error(self, what: str) -> NotModelled:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ calls
+
+    def builtin(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
+        if name in _IDS:
+            return Operand(f"{_IDS[name]}[{self.settled(arguments[0]).text}]", ULONG)
+        if name == "get_global_id":
+            n = self.settled(arguments[0]).text
+            text = f"item.group_id[{n}] * item.local_size[{n}] + item.local_id[{n}]"
+            return Operand(f"({text})", ULONG)
+        if name in ("min", "max"):
+            return self._extremum(name, arguments)
+        if name == "abs":
+            return self._absolute(arguments[0])
+        if m := _MOVED.fullmatch(name):
+            return self._vector_moved(m[1], int(m[2]), arguments)
+        if m := _CONVERTED.fullmatch(name):
+            return self._vector_converted(m[1], arguments[0])
+        if name.startswith("as_") and name[3:] in _BITS:
+            x = self.settled(arguments[0])
+            own = next(n for n, t in _BITS.items() if t == operand_type(x))
+            formats = f"'{_FORMATS[own]}', '{_FORMATS[name[3:]]}'"
+            return Operand(f"bits({x.text}, {formats})", _BITS[name[3:]])
+        return self._half(name, arguments) or self._mathematical(name, arguments)
+
+    def _extremum(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
+        a, b = (self.settled(x) for x in arguments)
+        kind = common(number(a), number(b))
+        text = f"{name}({converted(a, kind).text}, {converted(b, kind).text})"
+        return Operand(text, kind)
+
+    def _absolute(self, e: Expression) -> Operand:
+        x = self.settled(e)
+        return Operand(f"abs({x.text})", ULONG if operand_type(x).bytes == 8 else UINT)
+
+    def _vector_moved(self, word: str, width: int, arguments: tuple[Expression, ...]) -> Operand:
+        """vloadN and vstoreN need no alignment but that of an element."""
+        *vector, count, pointer = arguments
+        at = self.address(pointer)
+        if not isinstance(at.type, Scalar):
+            raise self.error(f"v{word}{width} of what is no number")
+        cell = f"{at.at} + {width} * {self.settled(count).text}"
+        if word == "load":
+            text = f"{at.array}.load_vector({cell}, {width}, aligned=False)"
+            return Operand(text, Vector(at.type, width))
+        values = self.settled(vector[0]).text
+        return Operand(f"{at.array}.store_vector({cell}, {values}, aligned=False)", INT)
+
+    def _vector_converted(self, name: str, e: Expression) -> Operand:
+        x, to = self.settled(e), named(name)
+        if not isinstance(to, Vector) or not isinstance(x.type, Vector):
+            raise self.error(f"convert_{name}")
+        part = converted(Operand("x", x.type.of), to.of).text
+        text = f"tuple({part} for x in {x.text})"
+        return Operand(text, to)
+
+    def _half(self, name: str, arguments: tuple[Expression, ...]) -> Operand | None:
+        if name == "vload_half":
+            at = self.address(arguments[1])
+            cell = f"{at.at} + {self.settled(arguments[0]).text}"
+            return Operand(f"half_value({at.array}.load({cell}))", FLOAT)
+        if name in ("vstore_half", "vstore_half_rte"):
+            at = self.address(arguments[2])
+            cell = f"{at.at} + {self.settled(arguments[1]).text}"
+            bits = f"half_bits({converted(self.settled(arguments[0]), FLOAT).text})"
+            return Operand(f"{at.array}.store({cell}, {bits})", INT)
+        if name == "convert_float_rtz":
+            return Operand(f"toward_zero({self.settled(arguments[0]).text})", FLOAT)
+        return None
+
+    def _mathematical(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
+        """A function of the C library, for the type of the first number."""
+        given = [self.settled(a) for a in arguments]
+        if base_name(name) != name or not given:
+            raise self.error(f"the function {name}")
+        real = DOUBLE if any(number(x) == DOUBLE for x in given) else FLOAT
+        own = name if real == DOUBLE else f"{name}f"
+        types, value = parameters(own), result(own)
+        assert types is not None
+        assert value is not None
+        parts = ", ".join(converted(x, t).text for x, t in zip(given, types))
+        return Operand(f"mathematical('{own}')({parts})", INT if name in CLASSES else value)
+
+
+# ---------------------------------------------------------------- what the text refers to
+
+
+def bits(x: Any, given: str, wanted: str) -> Any:
+    return struct.unpack(wanted, struct.pack(given, x))[0]
+
+
+def half_value(x: int) -> float:
+    value: float = struct.unpack("e", struct.pack("H", x))[0]
+    return value
+
+
+def half_bits(x: float) -> int:
+    value: int = struct.unpack("H", struct.pack("e", as_half(x)))[0]
+    return value
+
+
+def toward_zero(x: float) -> float:
+    """A double rounded toward zero to a float."""
+    nearest = arith.f32(x)
+    if nearest != nearest or abs(nearest) <= abs(x):
+        return nearest
+    return float(bits(bits(nearest, "f", "I") - 1, "I", "f"))
+
+
+def in_range(x: int, least: int, most: int) -> int:
+    if not least <= x <= most:
+        raise GroupFault("arithmetic", f"a sum or product overflows: {x}")
+    return x
+
+
+def row(i: int, extent: int) -> int:
+    if not 0 <= i < extent:
+        raise GroupFault("bounds", f"subscript {i} is outside of a row of {extent}")
+    return i
+
+
+NAMES: dict[str, Any] = {
+    **{f.__name__: passed(f) for f in (bits, half_value, half_bits, toward_zero, in_range)},
+    **{name: passed(getattr(arith, name)) for name in ("int_to_f32", "quotient", "truncate")},
+    **{name: getattr(arith, name) for name in ("divide", "modulo", "shift_left", "shift_right")},
+    "double": passed(float),
+    "f32": f32,
+    "mathematical": mathematical,
+    "row": row,
+    "inf": float("inf"),
+    "Unset": Unset,
+}
