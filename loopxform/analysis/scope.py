@@ -167,12 +167,24 @@ class Names:
     depth: int = 0
     values: dict[tuple[str, Path], Cases | None] = field(default_factory=dict)
     counter: count[int] = field(default_factory=lambda: count(1))
+    auxiliary: str = "$"
+    """What the names of auxiliary integers begin with."""
 
     def at(self, place: Path, loops: tuple[str, ...]) -> Names:
         return replace(self, place=place, loops=loops)
 
     def within(self, facts: Facts, place: Path) -> Names:
         return replace(self, facts=facts, place=place, loops=())
+
+    def with_own(self, auxiliary: str) -> Names:
+        """The same names, but for those of auxiliary integers, which are numbered from 1 on."""
+        return replace(self, auxiliary=auxiliary, counter=count(1))
+
+    def is_parameter(self, name: str) -> bool:
+        """Whether an integer is a parameter of the region."""
+        type = self.types.get(name)
+        is_integer = type is not None and type.is_integer and name not in self.loops
+        return is_integer and self.is_stable(name) and self._value(name) is None
 
     def meaning(self, name: str) -> Cases | None:
         type = self.types.get(name)
@@ -248,7 +260,7 @@ class Names:
         return self.symbol(e) if steady else None
 
     def fresh(self) -> str:
-        return f"${next(self.counter)}"
+        return f"{self.auxiliary}{next(self.counter)}"
 
     def type_of(self, e: Expr) -> Scalar | None:
         try:
