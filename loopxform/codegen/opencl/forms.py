@@ -71,17 +71,38 @@ def _test(forms: frozenset[int], every: frozenset[int]) -> str:
 
 def without_choices(lines: Sequence[str]) -> list[str]:
     """Lines without the macros that choose, where they have no choice."""
-    out, blocks = list[str](), list[str]()
-    for line in lines:
-        text = line.lstrip()
-        indent = line[: len(line) - len(text)]
-        if blocks and line == blocks[-1] + "}":
-            blocks.pop()
+    gone, less = set[int](), [0] * len(lines)
+    regions = list(_regions(lines))
+    for n, line in enumerate(lines):
+        if not line.lstrip().startswith(f"{IF}(0, "):
             continue
-        line = line[2 * len(blocks) :] if indent else line
-        if text.startswith(f"{IF}(0, "):
-            blocks.append(indent)
-            continue
-        line = line.replace(f"{OFFSET}(0)", "").replace(f"{OFFSET}(1)", "(ptrdiff_t)")
-        out.append(line.replace(f"{IF}(1, ", "if ("))
-    return out
+        end = next((k for k in range(n, len(lines)) if lines[k] == _indent(line) + "}"), None)
+        if end is None or regions[end] != regions[n]:
+            continue  # the brace at the end is that of other forms, too
+        gone |= {n, end}
+        for k in range(n, end):
+            less[k] += 2
+    kept = (x[min(less[n], len(_indent(x))) :] for n, x in enumerate(lines) if n not in gone)
+    return [_chosen(x) for x in kept]
+
+
+def _regions(lines: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    """For each line, the directives that it stands under."""
+    under: tuple[int, ...] = ()
+    for n, line in enumerate(lines):
+        if line.startswith("#if"):
+            under = (*under, n)
+        elif line.startswith("#else"):
+            under = (*under[:-1], n)
+        elif line.startswith("#endif"):
+            under = under[:-1]
+        yield under
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _chosen(line: str) -> str:
+    line = line.replace(f"{OFFSET}(0)", "").replace(f"{OFFSET}(1)", "(ptrdiff_t)")
+    return line.replace(f"{IF}(1, ", "if (")

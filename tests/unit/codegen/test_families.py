@@ -9,6 +9,7 @@ import re
 import pytest
 
 from loopxform.codegen.opencl.families import MOST_MACROS, families, named
+from loopxform.codegen.opencl.forms import without_choices
 
 KERNEL = """__kernel __attribute__((reqd_work_group_size(Tx, {a}, 1)))
 void k(const int M,
@@ -107,6 +108,14 @@ def test_a_macro_that_chooses_stands_only_where_there_is_a_choice() -> None:
         "  C[(ptrdiff_t)n] = 0;\n  LX_IF(LX_1, n < LX_2) {\n    C[LX_OFFSET(LX_1)n] = 0;\n  }\n"
         in (family.text)
     )
+
+
+def test_a_brace_that_forms_share_stays() -> None:
+    lines = ["#if LX_FORM == 0", "LX_IF(0, n < 1) {", "#else", "a {", "#endif", "  b;", "}"]
+    assert without_choices(lines) == lines
+    assert without_choices(["LX_IF(0, n < 1) {", "  b;", "#if x", "  c;", "#endif", "}"]) == [
+        *("b;", "#if x", "c;", "#endif")
+    ]
 
 
 @pytest.mark.parametrize(
