@@ -7,12 +7,13 @@ Tile sizes count as their numbers. Both questions answer False when it is not kn
 
 from __future__ import annotations
 
-from loopxform.analysis.domain import context, names_of
+from loopxform.analysis.domain import Domain, context, domain_at, names_of, said
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import Dnf, conjoin
+from loopxform.analysis.linear import conjoin
+from loopxform.analysis.parts import both_possible
 from loopxform.analysis.scope import gather
 from loopxform.analysis.sets import TooHard
-from loopxform.analysis.system import feasible, solve
+from loopxform.analysis.system import solve
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Expr, Function
 from loopxform.ir.visit import Path, loops_around
@@ -58,12 +59,10 @@ def _excluded(fn: Function, path: Path, cond: Expr, holds: bool) -> bool:
     """Names of `cond` mean their value on entry to the statement at `path`, so they may be changed
     in it; one that changes in a loop around it takes some value there: a free name stands for it
     only where it is the same in the conditions around, which `context` sees to."""
-    translator = Translator(names_of(fn).within(gather(()), path))
-    formula = translator.condition(cond, holds=holds)
-    around = _context(fn, path)
-    return not any(feasible((*where, *when)) for where in around for when in formula)
+    names = names_of(fn).within(gather(()), path)
+    return _contradicts(domain_at(fn, path), said(cond, names, "$q", holds=holds))
 
 
-@remembered(64)
-def _context(fn: Function, path: Path) -> Dnf:
-    return context(fn, path)[0]
+@remembered(4096)
+def _contradicts(domain: Domain, asked: Domain) -> bool:
+    return not any(both_possible(x, conj) for x in domain.parts for conj in asked.formula)

@@ -9,16 +9,32 @@ What encloses a region counts as far as nothing in it changes what it mentions.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
 
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import TRUE, Conj, Constraint, Dnf, at_least, conjoin, plus, times
 from loopxform.analysis.linear import variable as var
+from loopxform.analysis.parts import Part, parts
+from loopxform.analysis.parts import possible as has_points
 from loopxform.analysis.scope import Facts, Names, gather, inside, scalar_types
-from loopxform.analysis.system import feasible
 from loopxform.ir.affine import value_of
-from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Assign, Bin, Const, For, Function, If, Opaque, Var
-from loopxform.ir.visit import Path, enclosing, walk
+from loopxform.ir.memo import Table, remembered
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Const,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Var,
+)
+from loopxform.ir.visit import Path, at, walk, walk_expr
 from loopxform.ir.visit import names as mentioned
 
 
@@ -59,42 +75,124 @@ def given(fn: Function, before: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """A formula, and whether nothing was left out of it. Equal questions share one object."""
+
+    formula: Dnf
+    exact: bool = True
+
+    @cached_property
+    def parts(self) -> tuple[tuple[Part, ...], ...]:
+        """Those of its cases."""
+        return tuple(map(parts, self.formula))
+
+
+EVERYTHING = Domain(TRUE)
+
+
 def assumptions_of(fn: Function) -> Dnf:
     """`Function.assumes` as far as it is affine (leaving a part out is an over-approximation).
     The conditions speak of parameters on entry, so a parameter that is assigned says nothing."""
-    out, names = TRUE, names_of(fn)
-    for e in fn.assumes:
+    return _assumed(fn).formula
+
+
+@remembered(64)
+def _assumed(fn: Function) -> Domain:
+    names, domain = names_of(fn), EVERYTHING
+    for n, e in enumerate(fn.assumes):
         if any(names.whole.may_change(name) for name in mentioned(e)):
             continue
-        translator = Translator(names)
-        found = translator.condition(e)
-        if translator.exact:
-            out = conjoin(out, found)
-    return out
+        assumed = said(e, names, f"${n}a", holds=True)
+        if assumed.exact:
+            domain = _both(domain, assumed)
+    return domain
+
+
+@remembered(4096)
+def _both(a: Domain, b: Domain) -> Domain:
+    return Domain(conjoin(a.formula, b.formula))
 
 
 def context(fn: Function, path: Path) -> tuple[Dnf, bool]:
     """What loops, guards and assumptions around `path` say when it is reached, over names that do
     not change in the statements they belong to; False where something had to be left out."""
-    out, exact = assumptions_of(fn), True
-    parents = enclosing(fn, path)[:-1]
-    for n, s in enumerate(parents):
-        if isinstance(s, Opaque):
-            out, exact = assumptions_of(fn), False
-        if not isinstance(s, For | If):
-            continue
-        facts = inside(s, path[: n + 1])
-        if facts.opaque:
-            exact = False
-            continue
-        translator = Translator(names_of(fn).within(facts, path[: n + 1]))
-        if isinstance(s, For):
-            found = iterations(s, translator)
-        else:
-            found = translator.condition(s.cond, holds=path[n + 1] >= 0)
-        out, few = restricted(out, found)
-        exact = exact and translator.exact and few
-    return out, exact
+    domain = domain_at(fn, path)
+    return domain.formula, domain.exact
+
+
+def domain_at(fn: Function, path: Path) -> Domain:
+    """`context`, as one object for all statements that are reached alike."""
+    return _inside(fn, path[:-1], bool(path) and path[-1] >= 0)
+
+
+@remembered(1024)
+def _inside(fn: Function, path: Path, then: bool) -> Domain:
+    """What holds in the body (or the else branch) of the statement at `path`."""
+    if not path:
+        return _assumed(fn)
+    s = at(fn, path)
+    if isinstance(s, Opaque):
+        return Domain(assumptions_of(fn), exact=False)
+    domain = domain_at(fn, path)
+    if not isinstance(s, For | If):
+        return domain
+    facts = inside(s, path)
+    if facts.opaque:
+        return Domain(domain.formula, exact=False)
+    names = names_of(fn).within(facts, path)
+    own = f"${len(path)}d"
+    if isinstance(s, For):
+        return _restricted(domain, _iterations(s, names, own))
+    return _restricted(domain, said(s.cond, names, own, holds=then))
+
+
+@remembered(4096)
+def _restricted(domain: Domain, said: Domain) -> Domain:
+    part, few = restricted(domain.formula, said.formula)
+    return Domain(part, domain.exact and said.exact and few)
+
+
+def _iterations(s: For, names: Names, own: str) -> Domain:
+    key = _key((s.lo, s.hi, s.step), names, s.var)
+    return _said(key and (s.var, own, key), names, own, lambda t: iterations(s, t))
+
+
+def said(e: Expr, names: Names, own: str, *, holds: bool) -> Domain:
+    """What the truth (or falsehood) of a condition says; auxiliary names of it are `own`."""
+    key = _key((e,), names)
+    return _said(key and (holds, own, key), names, own, lambda t: t.condition(e, holds=holds))
+
+
+_alike = Table[Domain](4096)
+"""What headers and conditions say that consist of constants and of parameters of their region:
+after a step, and in the next variant, most of them are what they were."""
+
+
+def _key(exprs: tuple[Expr, ...], names: Names, *others: str) -> Hashable:
+    """What a formula of expressions depends on; None where that is more than this."""
+    if any(map(_reads_more, exprs)):
+        return None
+    every = sorted({*others, *(n for e in exprs for n in mentioned(e))})
+    if not all(names.is_parameter(n) for n in every):
+        return None
+    return exprs, tuple((n, names.types[n]) for n in every)
+
+
+@remembered(16384)
+def _reads_more(e: Expr) -> bool:
+    """Whether it has more than scalars."""
+    return any(isinstance(x, Load | Call) for x in walk_expr(e))
+
+
+def _said(key: Hashable, names: Names, own: str, formula: Callable[[Translator], Dnf]) -> Domain:
+    known = None if key is None else _alike.get(key)
+    if known is None:
+        translator = Translator(names if key is None else names.with_own(own))
+        known = Domain(formula(translator), translator.exact)
+        if key is not None:
+            _alike.put(key, known)
+    return known
 
 
 def iterations(loop: For, translator: Translator) -> Dnf:
@@ -131,7 +229,7 @@ def possible(dnf: Dnf) -> Dnf:
     """Without the cases that contradict themselves."""
     if len(dnf) < 2:
         return dnf
-    return tuple(conj for conj in dnf if feasible(conj))
+    return tuple(conj for conj in dnf if has_points(conj))
 
 
 def restricted(domain: Dnf, formula: Dnf) -> tuple[Dnf, bool]:

@@ -35,7 +35,7 @@ from loopxform.analysis.region import Instance, region
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
-from loopxform.ir.memo import remembered
+from loopxform.ir.memo import Table, remembered
 from loopxform.ir.nodes import Bin, Const, Expr, Function
 from loopxform.ir.visit import walk_expr
 from loopxform.records import record
@@ -237,10 +237,22 @@ class _Search:
 
     def _general(self) -> Extent | NoExtent:
         try:
-            upper, when, corner = boxes.bounding_box(self.parts, self.index, self.params)
+            upper, when, corner = self._bounding_box()
         except boxes.NoFormula as e:
             return self._whole() or self.refuse(str(e))
         return Extent(self.array, upper, when, corner, tuple(self.parts))
+
+    def _bounding_box(self) -> tuple[tuple[Expr, ...], Expr | None, bool]:
+        """`boxes.bounding_box`: few steps change what is touched, and isl is slow."""
+        key = (self.index, self.params, tuple(map(_key, self.parts)))
+        box = _boxes.get(key)
+        if box is None:
+            box = boxes.bounding_box(self.parts, self.index, self.params)
+            _boxes.put(key, box)
+        return box
+
+
+_boxes = Table[tuple[tuple[Expr, ...], Expr | None, bool]](256)
 
 
 def _covers(conj: Conj, part: Conj) -> bool:

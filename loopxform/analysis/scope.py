@@ -180,6 +180,16 @@ class Names:
     def within(self, facts: Facts, place: Path) -> Names:
         return replace(self, facts=facts, place=place, loops=())
 
+    def with_own(self, auxiliary: str) -> Names:
+        """The same names, but for those of auxiliary integers, which are numbered from 1 on."""
+        return replace(self, auxiliary=auxiliary, counter=count(1))
+
+    def is_parameter(self, name: str) -> bool:
+        """Whether an integer is a parameter of the region."""
+        type = self.types.get(name)
+        is_integer = type is not None and type.is_integer and name not in self.loops
+        return is_integer and self.is_stable(name) and self._value(name) is None
+
     def meaning(self, name: str) -> Cases | None:
         type = self.types.get(name)
         if (

@@ -127,8 +127,11 @@ class Dialect:
     ) -> str:
         if shape is None or len(index) < 2:
             return "".join(f"[{expr(i, self)}]" for i in index)
-        first = "" if narrow else f"({self.offset})"
-        return f"[{self._address(first, index, shape)}]"
+        return f"[{self._address(self.offset_type(narrow=narrow), index, shape)}]"
+
+    def offset_type(self, *, narrow: bool) -> str:
+        """The cast of what an offset begins with: none where an int holds every offset."""
+        return "" if narrow else f"({self.offset})"
 
     def type_of(self, e: Expr) -> Scalar:
         return type_of(e, self.types)

@@ -6,6 +6,7 @@ its OpenCL kernels and the facts of their launches.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,12 +20,14 @@ from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.opencl import describe, halves
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
-from loopxform.codegen.opencl.cooperative_copy import LOAD, STORE
+from loopxform.codegen.opencl.cooperative_copy import LOAD, SPREAD, STORE
+from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
 from loopxform.codegen.opencl.launch import Mapping
 from loopxform.codegen.opencl.software_pipeline import HIDE
 from loopxform.codegen.opencl.words import free_name
+from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
 from loopxform.ir.affine import simplify, value_of
@@ -178,9 +181,14 @@ def program_plan(
     fixed = {p.name: free_name(p.name, taken) for p in constants}
     arguments = buffers_of(start, [p for p in used_objects(fn) if p not in constants])
     arrays = {a.param.name: a for a in (*arguments, *own) if isinstance(a, Buffer)}
-    made = (kernel_plan(x, name, taken, arrays, fixed) for x, name in zip(found, names))
+    alike = all(x.function.tiles == fn.tiles for x in found)
+    made = (
+        kernel_plan(x, name, taken, arrays, fixed, several=not alike)
+        for x, name in zip(found, names)
+    )
     kernels = tuple(_checked(k, start) for k in made)
-    alike = all(k.macros == fn.tiles for k in kernels)
+    turns = _widths(kernels, rf"{TURN}\(")
+    reads, spreads = _widths(kernels, rf"{READ}\(\w+, "), _widths(kernels, rf"{SPREAD}\(")
     if alike:
         kernels = tuple(replace(k, macros=()) for k in kernels)
     else:
@@ -197,6 +205,11 @@ def program_plan(
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
         asynchronous=_uses(kernels, STARTED),
         hides=_uses(kernels, HIDE),
+        reads=reads,
+        turns=turns,
+        spreads=spreads,
+        conditional=_uses(kernels, IF),
+        offsets=_uses(kernels, OFFSET),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
     )
     return Plan(comment, shared, fn, start, kernels, arguments, own, written, items)
@@ -230,7 +243,8 @@ def _launches(kernels: tuple[KernelPlan, ...]) -> tuple[str, ...]:
     """The launches in the comment on top."""
     if len(kernels) == 1:
         return _launch(kernels[0].mapping)
-    return tuple(f"{k.name}: {line}" for k in kernels for line in _launch(k.mapping))
+    lines = (f"{k.name}: {line}" for k in kernels for line in _launch(k.mapping))
+    return tuple(dict.fromkeys(lines))
 
 
 def _launch(mapping: Mapping) -> tuple[str, ...]:
@@ -254,6 +268,12 @@ def _pragmas(fn: Function, *, contract: bool) -> list[str]:
 def _uses(kernels: tuple[KernelPlan, ...], *words: str) -> bool:
     """Whether a kernel calls one of these macros (templates/kernels.cl.j2)."""
     return any(f"{word}(" in k.text for k in kernels for word in words)
+
+
+def _widths(kernels: tuple[KernelPlan, ...], call: str) -> list[list[str]]:
+    """The numbers of the elements of each vector that a macro is called for."""
+    widths = {int(m[1]) for k in kernels for m in re.finditer(rf"{call}(\d+)", k.text)}
+    return [[f"{n:x}" for n in range(width)] for width in sorted(widths)]
 
 
 def _shared_texts(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 A = TypeVar("A")
 P = ParamSpec("P")
@@ -43,6 +43,23 @@ def remembered(
         return found
 
     return decorated
+
+
+class Table(Generic[R]):
+    """The last results, up to so many, by the values of what they depend on."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.known: dict[Hashable, R] = {}
+        _forget.append(self.known.clear)
+
+    def get(self, key: Hashable) -> R | None:
+        return self.known.get(key)
+
+    def put(self, key: Hashable, result: R) -> None:
+        if len(self.known) >= self.most:
+            self.known.clear()
+        self.known[key] = result
 
 
 def forget() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from loopxform.codegen import render, structs
 from loopxform.codegen.c import declarations, program
@@ -133,6 +134,27 @@ class HostPlan:
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
     local_bytes: int
+
+    @property
+    def settings(self) -> list[tuple[int, int, list[tuple[int, str]]]]:
+        """The arguments that are set once, by place, for runs of kernels that have the same: from
+        a kernel on, up to another."""
+        runs, first = [], 0
+        for (arguments, changing), run in groupby(
+            self.kernels, lambda k: (k.arguments, k.changing)
+        ):
+            last = first + sum(1 for _ in run)
+            fixed = [(n, x) for n, x in enumerate(arguments) if x not in changing]
+            if fixed:
+                runs.append((first, last, fixed))
+            first = last
+        return runs
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether more than one kernel has the same arguments as the one before it."""
+        return any(last - first > 1 for first, last, _ in self.settings)
+
     group_size: int
     doubles: bool
     halves: bool

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.opencl.async_copy import started
-from loopxform.codegen.opencl.dialect import KernelDialect
+from loopxform.codegen.opencl.dialect import IF, KernelDialect
 from loopxform.codegen.opencl.halves import VALUE
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Copy, Expr, Load, Select, Un, Var
@@ -28,6 +28,9 @@ from loopxform.transforms.edges.bounds import conjunction
 LOAD = "LX_VECTOR"
 STORE = "LX_STORE"
 """Read and write a vector of global memory (templates/kernels.cl.j2)."""
+
+SPREAD = "LX_SPREAD"
+"""Writes a vector down a column of a tile."""
 
 
 @record
@@ -72,14 +75,13 @@ class OwnNames:
 @record
 class CopyPlan:
     """A collective copy, ready to print. `rounds` is how many elements a work-item copies at
-    most, `partial` whether some have fewer in the last round."""
+    most, `test` says which work-items have one in the last round, where not all do."""
 
     comment: str
     own: OwnNames
     group: str
-    total: str
     rounds: int
-    partial: bool
+    test: str
     coordinates: tuple[tuple[str, str], ...]
     moves: tuple[str, ...]
 
@@ -150,12 +152,18 @@ def plan_copy(
         comment=_comment(whole, phase),
         own=own,
         group=cexpr.expr(threads, d, 13),
-        total=cexpr.expr(total, d, 11),
         rounds=rounds,
-        partial=elements % items != 0,
+        test=_test(total, own, d, partial=elements % items != 0),
         coordinates=tuple(_coordinates(sized, sizes, counters, own, d, s.width)),
         moves=tuple(moves),
     )
+
+
+def _test(total: Expr, own: OwnNames, d: KernelDialect, *, partial: bool) -> str:
+    """Whether an element is one of the tile; "" where each is."""
+    if d.several:
+        return f"{IF}({int(partial)}, {own.at} < {value_of(total)})"
+    return f"if ({own.at} < {cexpr.expr(total, d, 11)})" if partial else ""
 
 
 _PARTS: dict[Part, str] = {
@@ -238,9 +246,19 @@ def _stored(s: Copy, target: Load, vector: str, d: KernelDialect) -> Iterator[st
         whole = vector if same else whole
         yield f"*(__local {kind} *)&{d.element(target, whole=True)} = {whole}"
         return
-    for n, part in enumerate(parts):
-        at = (*target.index[:last], simplify(Bin("+", target.index[last], Const(n))))
-        yield f"{d.load(Load(target.array, at))} = {part}"
+    ends = [simplify(Bin("+", target.index[last], Const(n))) for n in range(s.width)]
+    places = [d.load(Load(target.array, (*target.index[:last], at))) for at in ends]
+    rows = [place.rsplit("[", 2) for place in places]
+    below = [
+        [tile, f"{rows[0][1][:-1]}{f' + {n}' if n else ''}]", column]
+        for n, (tile, _, column) in enumerate(rows)
+    ]
+    if d.several and parts[0] == f"{vector}.s0" and rows == below:
+        name, row, column = rows[0]
+        yield f"{SPREAD}({s.width}, {name}, {row[:-1]}, {column[:-1]}, {vector})"
+        return
+    for place, part in zip(places, parts):
+        yield f"{place} = {part}"
 
 
 def _product(parts: list[Expr]) -> Expr:

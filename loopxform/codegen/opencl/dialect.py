@@ -14,13 +14,19 @@ from loopxform.ir.nodes import Expr, Load
 from loopxform.ir.visit import substitute
 from loopxform.records import record
 
+OFFSET = "LX_OFFSET"
+"""Begins an offset: LX_OFFSET(0) one in 32 bits, LX_OFFSET(1) one in those of the device."""
+
+IF = "LX_IF"
+"""LX_IF(1, x) is a condition, LX_IF(0, x) none."""
+
 
 @record
 class KernelDialect(Dialect):
     """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
     a work-item; `threads` the values of loops mapped to threads. Of tiles with several buffers,
     `buffer` is the one in use; of `pairs` of registers, which. The arrays in `constants` lie in
-    constant memory."""
+    constant memory. A kernel that is one of `several` has macros where they may differ."""
 
     tiles: Map[str, LocalTile] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
@@ -28,6 +34,13 @@ class KernelDialect(Dialect):
     buffer: str = "0"
     pairs: Map[str, str] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
+    several: bool = False
+
+    def offset_type(self, *, narrow: bool) -> str:
+        """The cast of what an offset begins with."""
+        if self.several:
+            return f"{OFFSET}({int(not narrow)})"
+        return super().offset_type(narrow=narrow)
 
     def load(self, e: Load) -> str:
         if e.array in self.tiles:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopxform.budget import spend
 from loopxform.codegen import cexpr, render, structs
 from loopxform.codegen.host.buffers import Buffer
@@ -71,9 +73,11 @@ def kernel_plan(
     taken: frozenset[str],
     arrays: dict[str, Buffer],
     fixed: dict[str, str],
+    *,
+    several: bool = False,
 ) -> KernelPlan:
-    """One kernel; names in `taken` mean something else in its file, those in `fixed` are constants
-    there."""
+    """One kernel, or one of `several` with other sizes; names in `taken` mean something else in its
+    file, those in `fixed` are constants there."""
     spend()
     fn = launch.function
     for obstacle in stale(fn):
@@ -85,7 +89,7 @@ def kernel_plan(
     arguments = tuple(dict.fromkeys(arrays.get(n, p) for n, p in zip(owners, needed)))
     own = _own_names(fn)
     renamed = _renamed(fn, taken, fixed)
-    dialect = _dialect(fn, mapping, own, renamed)
+    dialect = replace(_dialect(fn, mapping, own, renamed), several=several)
     writer = KernelWriter(mapping, dialect, own)
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     written = writes(fn.body)

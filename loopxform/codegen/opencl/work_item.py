@@ -34,6 +34,10 @@ from loopxform.ir.visit import map_expr, map_exprs, names, substitute, substitut
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.latency.store_vectors import stored
 
+READ = "LX_READ"
+TURN = "LX_TURN"
+"""Reads a vector of a tile into registers, and where it stands (templates/kernels.cl.j2)."""
+
 
 @dataclass
 class ItemWriter(ABC):
@@ -84,6 +88,12 @@ class ItemWriter(ABC):
                 return self._vectors(s, tile, tile.blocks)
             if turns and self._vectors_lie(s, tile, fast, turns):
                 return self._in_turns(s, tile, tile.order[-1], turns)
+        if self.dialect.several and s.source in self.dialect.tiles:
+            tile = self.dialect.tiles[s.source]
+            turns = self.mapping.dealt(s.slices[tile.order[-1]].lo)
+            alone = sum(x.size is not None for x in s.slices) == 1
+            if turns and alone and s.slices[tile.order[-1]].size is not None:
+                return self._in_turns(replace(s, width=1), tile, tile.order[-1], turns)
         out: list[str] = []
         index: list[Expr] = []
         counters: list[str] = []
@@ -106,7 +116,12 @@ class ItemWriter(ABC):
 
     def _vectors(self, s: Copy, tile: LocalTile, blocks: Blocks) -> list[str]:
         """A vector of a tile at a time."""
-        first = blocks.own(Var(self.own.c0), self.own.local_ids[blocks.dimension])
+        item = self.own.local_ids[blocks.dimension]
+        first = blocks.own(Var(self.own.c0), item)
+        if self.dialect.several:
+            own = Bin("*", Const(blocks.width), Var(item))
+            count = self._text(self.mapping.group_shape[blocks.dimension])
+            first = Bin("+", own, Var(self._turn(blocks.width, blocks.width, count)))
         d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
         text = d.element(Load(s.source, tuple(x.lo for x in s.slices)), at=first)
         return self._moved(s, tile, text, blocks.width, blocks.rows)
@@ -114,12 +129,16 @@ class ItemWriter(ABC):
     def _moved(self, s: Copy, tile: LocalTile, place: str, width: int, rows: int) -> list[str]:
         """Reads `rows` elements of a tile into registers, a vector from `place` on at a time."""
         c, v = self.own.c0, self.own.v
-        kind = f"{self.dialect.type_name(tile.decl.type)}{width}"
+        kind = self.dialect.type_name(tile.decl.type)
         target = self.dialect.held(s.target)
+        head = f"for (int {c} = 0; {c} < {rows // width}; ++{c})"
+        if self.dialect.several:
+            return ["#pragma unroll", head, f"  {READ}({kind}, {width}, {target}, {c}, &{place})"]
+        kind = f"{kind}{width}"
         parts = (f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width))
         return [
             "#pragma unroll",
-            f"for (int {c} = 0; {c} < {rows // width}; ++{c}) {{",
+            f"{head} {{",
             f"  const {kind} {v} = *(__local const {kind} *)&{place};",
             *(f"  {target}[{at}] = {v}.s{n:x};" for n, at in enumerate(parts)),
             "}",
@@ -139,7 +158,9 @@ class ItemWriter(ABC):
         index = tuple(x.lo for x in s.slices)
         lo = index[at]
         each: Expr = Bin("*", Var(self.own.c0), Const(s.width))
-        if turns.cyclic == s.width:
+        if self.dialect.several and s.width in (1, turns.cyclic):
+            each = Var(self._turn(s.width, turns.cyclic, self._text(turns.count)))
+        elif turns.cyclic == s.width:
             each = Bin("*", Var(self.own.c0), Bin("*", turns.count, Const(s.width)))
         else:
             each = turns.element(each)
@@ -147,6 +168,10 @@ class ItemWriter(ABC):
         rows = value_of(s.slices[at].size or Const(0)) or 0
         d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
         return self._moved(s, tile, d.element(Load(s.source, first)), s.width, rows)
+
+    def _turn(self, width: int, neighbours: int, items: str) -> str:
+        """Where the vector of a number stands, of elements that are dealt out."""
+        return f"{TURN}({width}, {self.own.c0}, {neighbours}, {items})"
 
     def _declaration(self, s: Decl) -> list[str]:
         if s.space is Space.LOCAL:

@@ -18,6 +18,7 @@ from typing import ClassVar
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -205,6 +206,7 @@ def _sets_numbers(body: tuple[Stmt, ...]) -> bool:
     return all(isinstance(s, Assign) and not s.op and isinstance(s.value, Const) for s in body)
 
 
+@remembered(64)
 def _freed(fn: Function, site: Site) -> Function:
     """`fn` with the loops around the site no longer cut short where the guard implies the cut."""
     for n in range(1, len(site.path)):

@@ -1,4 +1,5 @@
-"""Kernels that differ in numbers alone: one text, from which macros give each of them back."""
+"""Kernels that differ in numbers or in a few lines: one text, from which macros give each of them
+back."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import re
 import pytest
 
 from loopxform.codegen.opencl.families import MOST_MACROS, families, named
+from loopxform.codegen.opencl.forms import without_choices
 
 KERNEL = """__kernel __attribute__((reqd_work_group_size(Tx, {a}, 1)))
 void k(const int M,
@@ -27,7 +29,19 @@ def text(a: int, b: int, c: int, d: int = 4, e: int = 0) -> str:
 
 
 def expanded(text: str, macros: tuple[tuple[str, int], ...]) -> str:
-    """What the preprocessor makes of it."""
+    """What the preprocessor makes of it; `#pragma` is left as it is."""
+    values, lines, taken = dict(macros), list[str](), [True]
+    for line in text.split("\n"):
+        if line.startswith("#if "):
+            test = re.sub(r"LX_FORM", str(values["LX_FORM"]), line[4:])
+            taken.append(bool(eval(test.replace("&&", "and").replace("||", "or"))))
+        elif line == "#else":
+            taken[-1] = not taken[-1]
+        elif line == "#endif":
+            taken.pop()
+        elif all(taken):
+            lines.append(line)
+    text = "\n".join(lines)
     for name, value in macros:
         text = re.sub(rf"\b{name}\b", str(value), text)
     return text
@@ -51,10 +65,57 @@ def test_a_tile_size_has_its_name() -> None:
 
 
 @pytest.mark.parametrize("other", [{"d": 8}, {"e": 1}, {"b": 5}])
-def test_what_no_macro_can_stand_for_keeps_texts_apart(other: dict[str, int]) -> None:
+def test_what_no_macro_can_stand_for_is_another_form(other: dict[str, int]) -> None:
     """Directives, what macros paste or make strings of, parts of other tokens."""
     sizes = {"a": 8, "b": 4, "c": 6}
-    assert len(families([text(**sizes), text(**(sizes | other))], [(), ()])) == 2
+    texts = [text(**sizes), text(**(sizes | other))]
+    (family,) = families(texts, [(), ()])
+    assert [dict(macros)["LX_FORM"] for _, macros in family.members] == [0, 1]
+    assert [expanded(family.text, macros) for _, macros in family.members] == texts
+
+
+def test_texts_with_little_in_common_stay_apart() -> None:
+    body = "".join(f"  C[{n}] = %s;\n" for n in range(9))
+    texts = [text(8, 4, 6) + body % ((value,) * 9) for value in ("M", "2 * M")]
+    assert [f.text for f in families(texts, [(), ()])] == texts
+
+
+def test_other_parameters_keep_texts_apart() -> None:
+    texts = [text(8, 4, 6), text(8, 4, 6).replace("const int M", "const int N")]
+    assert [f.text for f in families(texts, [(), ()])] == texts
+
+
+def test_three_forms() -> None:
+    rest = "".join(f"  C[{n}] = M;\n" for n in range(20))
+    texts = [text(8, 4, 6) + x + rest for x in ("  a;\n", "  b;\n", "  c;\n")]
+    (family,) = families(texts, [(), (), ()])
+    assert [expanded(family.text, macros) for _, macros in family.members] == texts
+
+
+def test_a_tile_size_and_a_number_are_one_macro() -> None:
+    texts = [text(8, 4, 6).replace("+ 4]", f"+ {x}]") for x in ("Ty", "7")]
+    (family,) = families(texts, [(("Ty", 16),), (("Ty", 16),)])
+    assert [dict(macros)["LX_1"] for _, macros in family.members] == [16, 7]
+
+
+def test_a_macro_that_chooses_stands_only_where_there_is_a_choice() -> None:
+    test = "  LX_IF({}, n < {}) {{\n    C[LX_OFFSET({})n] = 0;\n  }}\n"
+    texts = [
+        text(8, 4, 6) + test.format(0, 1, 1) + test.format(x, y, x) for x, y in ((0, 1), (1, 2))
+    ]
+    (family,) = families(texts, [(), ()])
+    assert (
+        "  C[(ptrdiff_t)n] = 0;\n  LX_IF(LX_1, n < LX_2) {\n    C[LX_OFFSET(LX_1)n] = 0;\n  }\n"
+        in (family.text)
+    )
+
+
+def test_a_brace_that_forms_share_stays() -> None:
+    lines = ["#if LX_FORM == 0", "LX_IF(0, n < 1) {", "#else", "a {", "#endif", "  b;", "}"]
+    assert without_choices(lines) == lines
+    assert without_choices(["LX_IF(0, n < 1) {", "  b;", "#if x", "  c;", "#endif", "}"]) == [
+        *("b;", "#if x", "c;", "#endif")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +123,8 @@ def test_what_no_macro_can_stand_for_keeps_texts_apart(other: dict[str, int]) ->
 )
 def test_parts_of_tokens_are_no_numbers(one: str, other: str) -> None:
     texts = [text(8, 4, 6).replace("+ 4]", f"+ {x}]") for x in (one, other)]
-    assert [f.text for f in families(texts, [(), ()])] == texts
+    (family,) = families(texts, [(), ()])
+    assert [expanded(family.text, macros) for _, macros in family.members] == texts
 
 
 def test_a_text_has_no_more_macros_than_it_may() -> None:
