@@ -188,7 +188,7 @@ def _reads_more(e: Expr) -> bool:
 def _said(key: Hashable, names: Names, own: str, formula: Callable[[Translator], Dnf]) -> Domain:
     known = None if key is None else _alike.get(key)
     if known is None:
-        translator = Translator(names.with_own(own))
+        translator = Translator(names if key is None else names.with_own(own))
         known = Domain(formula(translator), translator.exact)
         if key is not None:
             _alike.put(key, known)

@@ -150,6 +150,11 @@ def _reads(s: Stmt) -> frozenset[str]:
     return found
 
 
+_auxiliary = count(1)
+"""Auxiliary integers of a function are never numbered anew: formulas that are remembered have some,
+and a question that had the same would be another one."""
+
+
 @dataclass
 class Names:
     """The `formula.Scope` of one place: `loops` are the variables of the region's loops around it,
@@ -166,7 +171,7 @@ class Names:
     place: Path = ()
     depth: int = 0
     values: dict[tuple[str, Path], Cases | None] = field(default_factory=dict)
-    counter: count[int] = field(default_factory=lambda: count(1))
+    counter: count[int] = field(default_factory=lambda: _auxiliary)
     auxiliary: str = "$"
     """What the names of auxiliary integers begin with."""
 
@@ -260,7 +265,7 @@ class Names:
         return self.symbol(e) if steady else None
 
     def fresh(self) -> str:
-        return f"{self.auxiliary}{next(self.counter)}"
+        return f"{self.auxiliary}{next(self.counter):06}"
 
     def type_of(self, e: Expr) -> Scalar | None:
         try:
