@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from nests import e, fn, integer, loop, mm, opaque, s, when
 
 from loopxform.analysis.context import always, never
+from loopxform.analysis.domain import names_of
 
 
 def test_loop_bounds() -> None:
@@ -18,6 +20,19 @@ def test_loop_bounds() -> None:
     assert not never(f, at, e("i < N"))
     assert always(f, at, e("M > 0"))
     assert not always(f, (0,), e("M > 0"))
+
+
+def test_auxiliary_integers_of_two_questions_differ() -> None:
+    """With names that are numbered anew, the quotient in `n % 2` would be the one in `n / 16`:
+    functions beside this one make its names be gathered again."""
+    inner = loop("k", "n / 16 * 16", "n", s("x[k] = 1"), step=16)
+    f = fn("m, n, x[n]", loop("i", 0, "m", loop("j", 0, "m", inner, step=64), step=64))
+    assert always(f, (0, 0, 0, 0), e("k % 2 == 0"))
+    for _ in range(20):
+        names_of(replace(f))
+    assert not always(f, (0, 0, 0, 0), e("n % 2 == 0"))
+    even = replace(f, assumes=(e("n % 2 == 0"),))
+    assert always(even, (0, 0, 0, 0), e("n % 2 == 0"))
 
 
 def test_the_loop_itself_is_not_part_of_its_context() -> None:
