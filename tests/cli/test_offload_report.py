@@ -119,7 +119,7 @@ def test_steps_are_shown(capsys: Capture) -> None:
     assert main(["offload", file, "--show-steps", "--dry-run", "--quiet"]) == 0
     out = capsys.readouterr().out
     assert "scalar-to-memory mean" in out
-    assert "  single 4 3 once" in out
+    assert "  unit-loop 4 3 once" in out
 
 
 @pytest.mark.parametrize(

@@ -199,14 +199,14 @@ def arranged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
 ASKED = (
     {"stages": 1},
     {"stages": 2},
-    {"asynchronous": True},
+    {"async_copies": True},
     {"vector": 1},
     {"pack": 0},
     {"register_pipeline": False},
     {"pad": True},
     {"relayout": ()},
-    {"narrow": False},
-    {"versions": True},
+    {"index": 64},
+    {"separate_full_tiles": True},
 )
 
 
@@ -242,4 +242,4 @@ def test_only_where_the_device_copies_on_its_own(
 def test_sizes_that_are_numbers(arranged: Callable[..., bool], m: int, n: int) -> None:
     """Copies are made where they pay, in the better of the two shapes."""
     fixed = (("M", m), ("N", n), ("U", 4096))
-    assert arranged(mm(), fixed=fixed) == (m == n == 4096)
+    assert arranged(mm(), specialise=fixed) == (m == n == 4096)

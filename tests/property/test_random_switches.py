@@ -82,7 +82,7 @@ def switches(rng: random.Random) -> Options:
         pad=rng.choice((None, False, True)),
         register_pipeline=rng.choice((None, True)),
         vector=rng.choice((1, 2, 2, 4)),
-        narrow=rng.random() < 0.3,
+        index=32 if rng.random() < 0.3 else 64,
         warp_tile=rng.choice((None, (2, 2), (4, 2))),
         stages=rng.choice((1, 2, 2, 3)),
         serpentine=rng.choice((0, 1, 2, 2)),
