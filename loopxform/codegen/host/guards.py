@@ -63,7 +63,28 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     arrays = [s for s in fn.body if isinstance(s, Decl) and s.shape and s not in start.body]
     found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
-    return tuple(dict.fromkeys((*_narrow(start, mentioned), *found)))
+    return strictest((*_narrow(start, mentioned), *found))
+
+
+def strictest(asked: Iterable[Condition]) -> tuple[Condition, ...]:
+    """The conditions in order, each once; of those that a value is not beyond a number, the one
+    that all others follow from."""
+    ends: dict[tuple[str, Expr, bool], Condition] = {}
+    for c in asked:
+        match c.expr:
+            case Bin("<=" | ">=" as op, value, limit) if (number := value_of(limit)) is not None:
+                key = op, value, c.plain
+                known = ends.get(key)
+                least = None if known is None else _limit(known)
+                if least is None or (number < least if op == "<=" else number > least):
+                    ends[key] = c
+            case _:
+                ends["", c.expr, c.plain] = c
+    return tuple(ends.values())
+
+
+def _limit(c: Condition) -> int | None:
+    return value_of(c.expr.right) if isinstance(c.expr, Bin) else None
 
 
 def may_be_null(p: Param | Struct) -> bool:

@@ -18,6 +18,7 @@ from loopxform.codegen.cexpr import HELPERS, Dialect
 from loopxform.codegen.host import control as host_control
 from loopxform.codegen.host import guards, runtime, schedule
 from loopxform.codegen.host.buffers import Buffer, Part
+from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.names import require_names
 from loopxform.codegen.plan import Plan
@@ -190,7 +191,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
     return HostPlan(
         name=fn.name,
         place=_place(fn, origin),
-        shared_lines=tuple(plan.shared.splitlines()),
+        shared_lines=rows(plan.shared),
         keys=tuple(runtime.key(plan.program(kernels)) for kernels in plan.programs),
         options=tuple(_options(plan.macros(kernels)) for kernels in plan.programs),
         origin=origin,
@@ -371,10 +372,10 @@ def _temporary(b: Buffer, d: Dialect) -> HostTemporary:
 def _kernels(plan: Plan) -> Iterator[HostKernel]:
     own = {b.param.name: host_control.device_variable(b.param.name) for b in plan.temporaries}
     programs = {n: p for p, kernels in enumerate(plan.programs) for n in kernels}
-    next_line, firsts = len(plan.shared.splitlines()), dict[str, int]()
+    next_line, firsts = len(rows(plan.shared)), dict[str, int]()
     for n, k in enumerate(plan.kernels):
         arguments = tuple(own.get(_name(a), _name(a)) for a in k.arguments)
-        changing, lines = tuple(p.name for p in k.changing), tuple(k.text.splitlines())
+        changing, lines = tuple(p.name for p in k.changing), rows(k.text)
         first = firsts.setdefault(k.text, next_line)
         text = lines if first == next_line else ()
         next_line += len(text)
