@@ -25,6 +25,7 @@ from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
 from loopxform.codegen.opencl.launch import Mapping
+from loopxform.codegen.opencl.layout import UNROLL, joined, unbraced
 from loopxform.codegen.opencl.software_pipeline import HIDE
 from loopxform.codegen.opencl.words import free_name
 from loopxform.codegen.opencl.work_item import READ, TURN
@@ -193,6 +194,7 @@ def program_plan(
         kernels = tuple(replace(k, macros=()) for k in kernels)
     else:
         kernels = _shared_texts(kernels, names)
+    kernels = tuple(replace(k, text=joined(unbraced(k.text))) for k in kernels)
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
     helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
@@ -202,6 +204,7 @@ def program_plan(
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=fn.tiles if alike else (),
+        unrolled=any(UNROLL in k.text for k in kernels),
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
         asynchronous=_uses(kernels, STARTED),
         hides=_uses(kernels, HIDE),
@@ -243,16 +246,19 @@ def _launches(kernels: tuple[KernelPlan, ...]) -> tuple[str, ...]:
     """The launches in the comment on top."""
     if len(kernels) == 1:
         return _launch(kernels[0].mapping)
-    lines = (f"{k.name}: {line}" for k in kernels for line in _launch(k.mapping))
-    return tuple(dict.fromkeys(lines))
+    alike: dict[str, list[Mapping]] = {}
+    for k in kernels:
+        alike.setdefault(k.name, []).append(k.mapping)
+    lines = (f"{name}: {x}" for name, mappings in alike.items() for x in _launch(*mappings))
+    return tuple(lines)
 
 
-def _launch(mapping: Mapping) -> tuple[str, ...]:
-    """The launch in the comment on top."""
-    return (
-        f"launch: {describe.grid(mapping)}, each {describe.group(mapping)}",
-        f"local memory of a group: {describe.local_memory(mapping)}",
-    )
+def _launch(*mappings: Mapping) -> tuple[str, ...]:
+    """The launches of a text in the comment on top."""
+    launches = (f"launch: {describe.grid(m)}, each {describe.group(m)}" for m in mappings)
+    memory = f"local memory of a group: {describe.local_memory(*mappings)}"
+    needed = any(m.tiles for m in mappings)
+    return (*dict.fromkeys(launches), *([memory] if needed else []))
 
 
 def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:

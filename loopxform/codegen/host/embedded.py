@@ -11,7 +11,7 @@ from loopxform.codegen.render import c_string
 _COMMENT = re.compile(r"^\s*/\*(?:(?!\*/).)*\*/$")
 """One that is all of a line."""
 
-WIDEST = 119
+WIDEST = 120
 """Columns of a row, with its indentation and the comma."""
 
 

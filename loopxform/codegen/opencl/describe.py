@@ -30,10 +30,12 @@ def group(mapping: Mapping) -> str:
     return f"{shape} = {mapping.group_size} work-items"
 
 
-def local_memory(mapping: Mapping) -> str:
-    """`12288 bytes: A_loc[Tk, Ty*Ry], B_loc[Tk, Tx*Rx]`."""
-    total = sum(t.bytes for t in mapping.tiles)
-    return _sized(f"{total} bytes", [(t.decl.name, t.shape) for t in mapping.tiles])
+def local_memory(*mappings: Mapping) -> str:
+    """`12288 bytes: A_loc[Tk, Ty*Ry], B_loc[Tk, Tx*Rx]`; of kernels that share a text, `8192 to
+    12288 bytes`."""
+    totals = [sum(t.bytes for t in m.tiles) for m in mappings]
+    shown = " to ".join(dict.fromkeys(map(str, (min(totals), max(totals)))))
+    return _sized(f"{shown} bytes", [(t.decl.name, t.shape) for t in mappings[0].tiles])
 
 
 def private_arrays(mapping: Mapping, shapes: dict[str, tuple[Expr, ...]]) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 
 from loopxform.codegen.opencl.forms import FORM, printed, side_by_side, without_choices
+from loopxform.codegen.opencl.layout import in_rows, parameters_of
 from loopxform.records import record
 
 _NUMBER = re.compile(r"(?<![\w.])(?:(?<![eEpP][+-])(?:0|[1-9]\d*)|[A-Za-z_]\w*)(?![\w.])")
@@ -29,7 +30,7 @@ _PASTED = re.compile(
 MOST_MACROS = 100
 """Of a text; members that would need more have texts of their own."""
 
-_HEAD = re.compile(r"^void (\w+)\((?:[^{]*)\)\n\{", re.MULTILINE)
+_HEAD = re.compile(r"^void (\w+)\(([^{]*)\)\n\{", re.MULTILINE)
 
 Macros = tuple[tuple[str, int], ...]
 
@@ -51,6 +52,7 @@ def families(texts: Sequence[str], macros: Sequence[Macros]) -> tuple[Family, ..
     for n, own in enumerate(lines):
         alike.setdefault(own.skeletons, []).append(n)
     clusters: list[list[list[int]]] = []
+    numbers = count(1)
     for members in alike.values():
         near = (c for c in clusters if _are_near([lines[x[0]] for x in c], lines[members[0]]))
         cluster = next(near, None)
@@ -58,19 +60,22 @@ def families(texts: Sequence[str], macros: Sequence[Macros]) -> tuple[Family, ..
             clusters.append([members])
         else:
             cluster.append(members)
-    return tuple(f for c in clusters for f in _families(lines, macros, c))
+    return tuple(f for c in clusters for f in _families(lines, macros, c, numbers))
 
 
 def _families(
-    lines: Sequence[_Lines], macros: Sequence[Macros], forms: Sequence[list[int]]
+    lines: Sequence[_Lines],
+    macros: Sequence[Macros],
+    forms: Sequence[list[int]],
+    numbers: Iterator[int],
 ) -> tuple[Family, ...]:
-    family = _family(lines, macros, forms)
+    family = _family(lines, macros, forms, numbers)
     if all(len(own) <= MOST_MACROS for _, own in family.members):
         return (family,)
     parts = [[x] for x in forms] if len(forms) > 1 else [[[n]] for n in forms[0]]
     if len(forms) == 1 == len(forms[0]):
         return (Family(lines[forms[0][0]].text, ((forms[0][0], macros[forms[0][0]]),)),)
-    return tuple(f for part in parts for f in _families(lines, macros, part))
+    return tuple(f for part in parts for f in _families(lines, macros, part, numbers))
 
 
 def _are_near(cluster: Sequence[_Lines], other: _Lines) -> bool:
@@ -92,11 +97,10 @@ MOST_NEW = 0.5
 
 
 def named(text: str, name: str) -> str:
-    """The kernel with another name, its parameters below one another."""
+    """The kernel with another name."""
     m = _HEAD.search(text)
     assert m is not None, text
-    head = m.group().replace(f"\n{' ' * (6 + len(m[1]))}", f"\n{' ' * (6 + len(name))}")
-    head = head.replace(f"void {m[1]}(", f"void {name}(", 1)
+    head = in_rows(f"void {name}", list(parameters_of(m[2]))) + "\n{"
     return text[: m.start()] + head + text[m.end() :]
 
 
@@ -117,11 +121,14 @@ class _Lines:
 
 
 def _family(
-    lines: Sequence[_Lines], macros: Sequence[Macros], forms: Sequence[list[int]]
+    lines: Sequence[_Lines],
+    macros: Sequence[Macros],
+    forms: Sequence[list[int]],
+    numbers: Iterator[int],
 ) -> Family:
     members = sorted(n for own in forms for n in own)
     form = {n: k for k, own in enumerate(forms) for n in own}
-    names = _Names({n: dict(macros[n]) for n in members})
+    names = _Names({n: dict(macros[n]) for n in members}, numbers)
     text = list[str]()
     for row in printed(side_by_side([lines[own[0]].skeletons for own in forms]), len(forms)):
         if isinstance(row, str):
@@ -137,13 +144,13 @@ def _family(
 
 
 class _Names:
-    """The macros of a text: one for all numbers that are the same in each member that has both."""
+    """The macros of a text: one for all numbers that are the same in each member that has both.
+    `numbers` number them, those of all texts of a program together."""
 
-    def __init__(self, known: dict[int, dict[str, int]]) -> None:
-        self.known = known
+    def __init__(self, known: dict[int, dict[str, int]], numbers: Iterator[int]) -> None:
+        self.known, self.numbers = known, numbers
         tiles = dict.fromkeys(name for own in known.values() for name in own)
         self.values = {t: {n: own[t] for n, own in known.items() if t in own} for t in tiles}
-        self.count = 0
 
     def of(self, members: Sequence[int], column: Sequence[str]) -> str:
         """What stands for the number that members have at a place, each its own."""
@@ -152,8 +159,7 @@ class _Names:
         values = {n: self._number(n, x) for n, x in zip(members, column)}
         name = next((m for m, own in self.values.items() if self._agree(own, values, m)), None)
         if name is None:
-            self.count += 1
-            name = f"LX_{self.count}"
+            name = f"LX_{next(self.numbers)}"
             self.values[name] = {}
         if name.startswith("LX_"):
             self.values[name] |= values

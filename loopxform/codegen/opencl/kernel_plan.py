@@ -13,6 +13,7 @@ from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.kernel import KernelWriter
 from loopxform.codegen.opencl.launch import Mapping, mapping_of
+from loopxform.codegen.opencl.layout import hinted, in_rows
 from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
@@ -94,16 +95,23 @@ def kernel_plan(
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     written = writes(fn.body)
     text = render.kernel(
-        name=name,
+        head=in_rows(f"void {name}", [_parameter(a, dialect, written) for a in arguments]),
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
-        parameters=[_parameter(a, dialect, written) for a in arguments],
         locals=[_local(t.decl.name, t.shape, t.decl.type.memory, dialect) for t in mapping.tiles],
         ids=_ids(fn, mapping, own, dialect),
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
     grid = _grid(mapping)
     return KernelPlan(
-        name, text, fn, mapping, arguments, grid, launch.when, launch.changing, macros=fn.tiles
+        name,
+        hinted(text),
+        fn,
+        mapping,
+        arguments,
+        grid,
+        launch.when,
+        launch.changing,
+        macros=fn.tiles,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from loopxform.verify.group.fault import NotModelled
 from loopxform.verify.group.syntax import (
@@ -207,6 +207,9 @@ class _Parser(_Expressions):
         while not self.accept("}"):
             if self.next.kind == "end":
                 raise NotModelled("a block that does not end", line)
+            if self.begins_type():
+                statements += self.declarations()
+                continue
             inner = self.statement()
             if inner is not None:
                 statements.append(inner)
@@ -230,12 +233,23 @@ class _Parser(_Expressions):
                 return Jump(line, word, value)
             case "asm":
                 return self._assembly()
-        plain = self.declaration() if self.begins_type() else self.simple()
+        plain = self.simple()
         self.expect(";")
         return plain
 
+    def declarations(self) -> Iterator[Declaration]:
+        """`const int a = 1, b = 2;`"""
+        first = self.declaration()
+        yield first
+        while self.accept(","):
+            yield self.declarator(first.line, first.type)
+        self.expect(";")
+
     def declaration(self) -> Declaration:
         line, kind = self.line, self.type_name()
+        return self.declarator(line, kind)
+
+    def declarator(self, line: int, kind: TypeName) -> Declaration:
         name, extents = self.take(), self.extents()
         self.attributes()
         value: Expression | tuple[Expression, ...] | None = None

@@ -48,8 +48,10 @@ def scanned(text: str, line: int = 1) -> Iterator[Token]:
 
 
 def preprocessed(text: str, defines: Mapping[str, str]) -> list[Token]:
-    """The words that are left once the directives are done."""
-    return list(_Preprocessor(defines).words(text))
+    """The words that are left once the directives are done, `_Pragma` among these."""
+    words = list(_Preprocessor(defines).words(text))
+    pragmas = {k for n, t in enumerate(words) if t.text == "_Pragma" for k in range(n, n + 4)}
+    return [t for n, t in enumerate(words) if n not in pragmas]
 
 
 @dataclass

@@ -12,8 +12,7 @@ from loopxform.codegen.opencl.families import MOST_MACROS, families, named
 from loopxform.codegen.opencl.forms import without_choices
 
 KERNEL = """__kernel __attribute__((reqd_work_group_size(Tx, {a}, 1)))
-void k(const int M,
-       __global float *restrict C)
+void k(const int M, __global float *restrict C)
 {{
   float acc[{b}][{c}];
   #pragma unroll {d}
@@ -146,5 +145,8 @@ def test_every_member_is_given_back(seed: int) -> None:
 
 def test_a_kernel_with_another_name() -> None:
     head = named(text(8, 4, 6), "lx_other").splitlines()
-    assert head[1:3] == ["void lx_other(const int M,", "              __global float *restrict C)"]
+    assert head[1] == "void lx_other(const int M, __global float *restrict C)"
+    long = "lx_" + "o" * 60
+    rows = [f"void {long}(const int M,", f"{' ' * 69}__global float *restrict C)"]
+    assert named(text(8, 4, 6), long).splitlines()[1:3] == rows
     assert named(named(text(8, 4, 6), "lx_other"), "k") == text(8, 4, 6)

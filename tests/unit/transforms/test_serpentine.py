@@ -53,6 +53,7 @@ def test_refusal(case: str, golden: Golden) -> None:
 def test_neighbours_share_a_row_or_a_column(rows: int) -> None:
     """The order, read off the kernel: every element once, from one to the next one step."""
     source = emit.kernel(derived(PLANE, *OPEN, f"serpentine i {rows}")).source
+    source = source.replace(", i = ", ";\nconst int i = ")
     chosen = {
         name: re.sub(r"(c\d(?: [/%] \d)+) \? (.+?) : ([^)]+)", r"(\2 if \1 else \3)", text)
         for name, text in re.findall(r"const int ([ij]) = (.+);", source)
