@@ -9,20 +9,18 @@ from __future__ import annotations
 from typing import ClassVar
 
 from loopxform.model.reuse import Dim
-from loopxform.recipes.base import NO_REUSE, Question
-from loopxform.recipes.tiles import Tiles, one_parallel, pair
+from loopxform.recipes.base import Question
+from loopxform.recipes.tiles import Tiles, block
 from loopxform.schedule.params import Recipe
 
 
 class BlockTile(Tiles):
     name: ClassVar[Recipe] = "block"
-    block: ClassVar[bool] = True
+    in_block: ClassVar[bool] = True
 
     def dims(self, question: Question) -> tuple[Dim, ...] | str:
-        if reason := one_parallel(question):
-            return reason
-        loops = pair(question.facts, asked=question.asked)
-        if not loops:
-            return NO_REUSE
+        loops = block(question)
+        if isinstance(loops, str):
+            return loops
         y, x = loops
         return (Dim(y, "Ty"), Dim(x, "Tx"))

@@ -31,7 +31,7 @@ class Tiles(ABC):
     """Whether it pays without a box, too."""
     windows: ClassVar[bool] = False
     """Whether a box has to move with the tiled loops."""
-    block: ClassVar[bool] = False
+    in_block: ClassVar[bool] = False
     """Whether boxes of strips may move with the tiled loops."""
     rows: ClassVar[bool] = False
     """Whether a group stages the rows that each of its work-items walks along."""
@@ -67,7 +67,7 @@ class Tiles(ABC):
             return not again
         worth = 1.5 if asked else costs.strip_reads if in_sum else costs.window_reads
         if _moves(s, dims) and s.reuse(KINDS[self.name].tiles.numbers) >= worth:
-            return not s.tiled or self.block or asked
+            return not s.tiled or self.in_block or asked
         x = next(d.loop for d in reversed(dims) if d.items)
         once = all(v in s.reads[0].varies for v in s.around)
         return s.tiled and once and not again and self.rows and strided(s.reads, x)
@@ -135,3 +135,11 @@ def one_parallel(question: Question) -> str:
     if len(parallel) > 1:
         return ""
     return f"only the loop over '{parallel[0]}' is parallel: there is no block of two"
+
+
+def block(question: Question) -> tuple[str, str] | str:
+    """The two loops that a block is tiled along, or why there are none."""
+    if reason := one_parallel(question):
+        return reason
+    loops = pair(question.facts, asked=question.asked)
+    return (loops[0], loops[1]) if loops else NO_REUSE
