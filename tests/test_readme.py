@@ -12,10 +12,19 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from deriving import assert_step, refusal
 
+from loopxform.codegen import emit
+from loopxform.frontend import parse_file
+from loopxform.recipes import registry
+from loopxform.recipes.tile import tile
+from loopxform.schedule import params
 from loopxform.transforms import STEPS
+from loopxform.verify.check_run import arguments
+from loopxform.verify.group.execute import Executor
+from loopxform.verify.interp import Program
 
 ROOT = Path(__file__).parents[1]
 FLAGS = re.MULTILINE | re.DOTALL
@@ -97,7 +106,7 @@ def test_there_are_sessions() -> None:
 def test_the_step_that_shows_how_to_add_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its listing, its refusal and its replay."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
-    module, tests = (dedent(x) for x in re.findall(r"^ *```python\n(.*?)^ *```$", page, FLAGS))
+    module, tests, _ = (dedent(x) for x in re.findall(r"^ *```python\n(.*?)^ *```$", page, FLAGS))
     guard, cases = ModuleType("guard"), dict[str, Any]()
     monkeypatch.setitem(sys.modules, "guard", guard)
     exec(module, guard.__dict__)
@@ -107,3 +116,23 @@ def test_the_step_that_shows_how_to_add_one(monkeypatch: pytest.MonkeyPatch) -> 
     assert "cannot guard i: the loop over 'i' counts downwards" in refusal(
         *cases["REFUSALS"]["downwards"]
     )
+
+
+def test_the_recipe_that_shows_how_to_add_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It tiles, and its kernel computes what the loops do."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    *_, module = (dedent(x) for x in re.findall(r"^ *```python\n(.*?)^ *```$", page, FLAGS))
+    (row,) = re.findall(r"^ *```py\n(.*?)\n *```$", page, FLAGS)
+    line = dict[str, Any]()
+    exec(module, line)
+    kind = eval(row.strip(), vars(params))
+    monkeypatch.setitem(params.KINDS, "line", kind)  # type: ignore[arg-type]
+    monkeypatch.setitem(registry.RECIPES, "line", line["Line"]())  # type: ignore[arg-type]
+    (fn,) = parse_file(str(ROOT / "corpus/mm.c")).unit.functions
+    done = tile(fn, {"Tx": 4}, "line", strict=True)  # type: ignore[arg-type]
+    plan = emit.kernel(done.derivation)
+    args = arguments(fn, {"M": 9, "U": 5, "N": 3}, 0)
+    expected = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in args.items()}
+    Program(fn).run(expected)
+    Executor(plan).run(args)
+    assert np.array_equal(args["C"], expected["C"])
