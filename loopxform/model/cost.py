@@ -98,12 +98,12 @@ def packing(limits: Limits) -> int:
 
 def arranging(limits: Limits) -> int:
     """The same for copies in the layout of the tiles that the device fills on its own."""
-    return _threshold(limits.arrange, limits, limits.costs.packed_gain)
+    return _threshold(limits.pack_operands, limits, limits.costs.packed_gain)
 
 
 def turning(limits: Limits) -> int:
     """The same where rows are vectors already, but lie across those of the tile."""
-    return _threshold(limits.turn, limits, limits.costs.turned_gain)
+    return _threshold(limits.transpose_operands, limits, limits.costs.turned_gain)
 
 
 def _threshold(measured: int | None, limits: Limits, gain: float) -> int:

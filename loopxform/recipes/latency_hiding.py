@@ -33,10 +33,10 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         return options
     return replace(
         options,
-        index=(32 if limits.narrow else 64) if options.index is None else options.index,
-        vector=limits.at_once if options.vector is None else options.vector,
+        index=(32 if limits.index32 else 64) if options.index is None else options.index,
+        vector=limits.vector_width if options.vector is None else options.vector,
         stages=limits.stages if options.stages is None else options.stages,
-        warp_tile=limits.rectangle if options.warp_tile is None else options.warp_tile,
+        warp_tile=limits.warp_tile if options.warp_tile is None else options.warp_tile,
         pack=packing(limits) if options.pack is None else options.pack,
     )
 
@@ -60,7 +60,7 @@ def in_registers(
     return replace(
         options,
         serpentine=rows if options.serpentine is None else options.serpentine,
-        register_pipeline=limits.preload and ahead
+        register_pipeline=limits.register_pipeline and ahead
         if options.register_pipeline is None
         else options.register_pipeline,
         pad=padded if options.pad is None else options.pad,

@@ -65,7 +65,10 @@ def arrangement(
     one that runs in step, the device copies on its own, and the user asks for nothing else."""
     asked = (options.stages, options.vector, options.pack, options.register_pipeline, options.pad)
     plain = all(x is None for x in (*asked, options.relayout, options.Rk, options.index))
-    if not (plain and limits.asynchronous and limits.at_once > 1) or options.separate_full_tiles:
+    if (
+        not (plain and limits.async_copies and limits.vector_width > 1)
+        or options.separate_full_tiles
+    ):
         return None
     if not choice.has("register tile") or len(nest.parallel) != 2 or len(choice.strips) != 1:
         return None
@@ -75,7 +78,7 @@ def arrangement(
     read = {r.array for r in choice.reads}
     if len({s.array for s in choice.stages}) < len(arrays) or len(read) != len(arrays):
         return None
-    width, loop = str(limits.at_once), nest.parallel[0]
+    width, loop = str(limits.vector_width), nest.parallel[0]
     found = arranged_shapes(choice, needs, sizes, limits, nest.parallel)
     step = PackOperands(loop, width, arrays)
     assumed = step.open_questions(nest.function)

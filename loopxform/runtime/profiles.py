@@ -34,7 +34,7 @@ def limits_of(device: DeviceInfo) -> Limits:
         warp=device.warp if device.warp > 1 else like.warp,
         compute_units=device.compute_units,
         item_sizes=(sizes[0], sizes[1], sizes[2]),
-        asynchronous=like.asynchronous and copies_alone(device),
+        async_copies=like.async_copies and copies_alone(device),
         vector=0,
         bandwidth=0,
         peak=0,

@@ -88,6 +88,7 @@ def _described(path: str, name: str, data: bytes) -> Limits:
         table = tomllib.loads(data.decode())
     except ValueError as e:
         raise _wrong(path, str(e), 'a line says: registers = 128, or like = "h100"') from e
+    table = {_current(k): v for k, v in table.items()}
     model = table.pop("like", None)
     if model is None:
         start = GENERIC
@@ -98,6 +99,27 @@ def _described(path: str, name: str, data: bytes) -> Limits:
         raise _wrong(path, f"there is no profile {model!r}", help)
     values = {k: _checked(path, k, v, getattr(start, k, None)) for k, v in table.items()}
     return replace(start, **{"name": name, **values})
+
+
+FORMER = {
+    "at_once": "vector_width",
+    "narrow": "index32",
+    "preload": "register_pipeline",
+    "rectangle": "warp_tile",
+    "asynchronous": "async_copies",
+    "arrange": "pack_operands",
+    "turn": "transpose_operands",
+}
+"""Keys of earlier releases: still understood, with a warning."""
+
+
+def _current(key: str) -> str:
+    if key in FORMER:
+        import warnings  # files of earlier releases alone need it
+
+        text = f"the key '{key}' of a profile is called '{FORMER[key]}' now"
+        warnings.warn(text, FutureWarning, stacklevel=4)
+    return FORMER.get(key, key)
 
 
 def _checked(path: str, key: str, value: object, now: object) -> Any:
@@ -187,8 +209,8 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "costs": _costs,
 }
 
-_CHOICES = {"at_once": (1, 2, 4, 8, 16), "stages": (1, 2)}
-_LISTS = {"item_sizes": ("three sizes", "[1024, 1024, 64]"), "rectangle": ("two sizes", "[4, 8]")}
+_CHOICES = {"vector_width": (1, 2, 4, 8, 16), "stages": (1, 2)}
+_LISTS = {"item_sizes": ("three sizes", "[1024, 1024, 64]"), "warp_tile": ("two sizes", "[4, 8]")}
 _UNKNOWN = ("compute_units", "vector", "serpentine", *THRESHOLDS)
 """Where 0 means that it is not known, or not there."""
 

@@ -77,14 +77,15 @@ class Limits:
     lockstep, `compute_units` 0 where unknown. `vector` is the bytes of a vector register where
     tiled C runs on a CPU: the elements of a work-item are its lanes, and `registers` counts its
     vector registers in words of 32 bits; 0 where every work-item has registers of its own.
-    Where nothing else is asked, register tiles move `at_once` elements at once, offsets have 32
-    bits where the sizes allow it (`narrow`), tiles have `stages` buffers and are read ahead
-    (`preload`), and unrolled register tiles are walked there and back in `serpentine` rows (0: in
-    the order of the program), by work-items that stand in a `rectangle` (rows, columns; 0 for rows
-    of them); arrays whose rows are no vectors are copied into longer ones where each serves `pack`
-    iterations (0: never). The device fills tiles on its own (`asynchronous`) where each element of
-    their arrays serves `arrange` iterations, `turn` of them where rows of the array are vectors,
-    but lie across those of the tile. None of these three: as the model of costs has it.
+    Where nothing else is asked, register tiles move `vector_width` elements at once, offsets have
+    32 bits where the sizes allow it (`index32`), tiles have `stages` buffers and are read ahead
+    (`register_pipeline`), and unrolled register tiles are walked there and back in `serpentine`
+    rows (0: in the order of the program), by work-items that stand in a `warp_tile` (rows, columns;
+    0 for rows of them); arrays whose rows are no vectors are copied into longer ones where each
+    serves `pack` iterations (0: never). The device fills tiles on its own (`async_copies`) where
+    each element of their arrays serves `pack_operands` iterations, `transpose_operands` of them
+    where rows of the array are vectors, but lie across those of the tile. None of these three: as
+    the model of costs has it.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `packed_tiles` are those that the device fills on its own, with their
@@ -102,16 +103,16 @@ class Limits:
     compute_units: int = 0
     item_sizes: tuple[int, int, int] = (1024, 1024, 64)
     vector: int = 0
-    at_once: int = 1
-    narrow: bool = False
+    vector_width: int = 1
+    index32: bool = False
     stages: int = 1
-    preload: bool = False
+    register_pipeline: bool = False
     serpentine: int = 0
     pack: int | None = 0
-    asynchronous: bool = False
-    arrange: int | None = 0
-    turn: int | None = 0
-    rectangle: tuple[int, int] = (0, 0)
+    async_copies: bool = False
+    pack_operands: int | None = 0
+    transpose_operands: int | None = 0
+    warp_tile: tuple[int, int] = (0, 0)
     bandwidth: float = 0
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES
@@ -126,7 +127,7 @@ GENERIC = Limits("generic", 1024, 48 * KIB, 128, 32)
 """Any GPU. Seed 000, tables 1 and 2: 1024 work-items and 48 KiB a group. 128 registers: half of
 what current GPUs give a work-item in a group of 256."""
 
-THRESHOLDS = ("pack", "arrange", "turn")
+THRESHOLDS = ("pack", "pack_operands", "transpose_operands")
 """Iterations from which on copies pay: measured on a device, or as the model has them."""
 
 MEASURED = ("tile_times", "measured_on", "smaller_tiles", "packed_tiles", "costs", *THRESHOLDS)

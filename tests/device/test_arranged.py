@@ -33,7 +33,7 @@ from loopxform.verify.cref import CSource
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 H100 = PROFILES["h100"]
-SMALL = replace(H100, arrange=20, turn=40, pack=24, compute_units=1)
+SMALL = replace(H100, pack_operands=20, transpose_operands=40, pack=24, compute_units=1)
 """Copies from few iterations on; all shapes of tiles are worth it for some sizes."""
 
 SUM = "float s = {first}; for (int k = 0; k < U; k++) s {op} {a} * {b}; C[i][j] = s;"

@@ -103,7 +103,7 @@ def test_late_copies_of_other_programs(name: str, way: str) -> None:
 @pytest.mark.parametrize("name", ["mm", "mm_bt"])
 def test_late_copies_of_arranged_arrays(name: str, size: tuple[int, int, int]) -> None:
     """In the tiles that large sizes have."""
-    few = replace(PROFILES["h100"], arrange=20, turn=40, compute_units=1)
+    few = replace(PROFILES["h100"], pack_operands=20, transpose_operands=40, compute_units=1)
     p = emit.kernel(automatic(program(name), {}, None, few).derivation, contract=False)
     report, after, expected = outcome(name, p, late, size)
     assert report.clean, report.findings[0]

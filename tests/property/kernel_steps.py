@@ -53,7 +53,7 @@ from loopxform.verify.interp import InterpError, Program
 
 Arguments = dict[str, Any]
 
-SMALL = replace(PROFILES["h100"], arrange=3, turn=5, pack=4, compute_units=1)
+SMALL = replace(PROFILES["h100"], pack_operands=3, transpose_operands=5, pack=4, compute_units=1)
 """Copies from few iterations on."""
 
 LIMITS = (SMALL, SMALL, PROFILES["h100"], PROFILES["generic"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopxform.errors import UsageError
-from loopxform.targets.profile import PROFILES, profile
+from loopxform.targets.profile import FORMER, PROFILES, profile
 from loopxform.targets.target import MEASURED, THRESHOLDS, Costs, unmeasured
 
 
@@ -33,6 +33,14 @@ def test_what_is_said_and_the_rest_as_another_has_it(tmp_path: Path) -> None:
     assert profile(described(tmp_path, text)) == changed
 
 
+@pytest.mark.parametrize("former", FORMER)
+def test_keys_of_earlier_releases_are_understood(former: str, tmp_path: Path) -> None:
+    value = {"rectangle": "[2, 8]", "at_once": "2", "arrange": "9", "turn": "9"}.get(former, "true")
+    now = profile(described(tmp_path, f"{FORMER[former]} = {value}"))
+    with pytest.warns(FutureWarning, match=f"'{former}' of a profile is called '{FORMER[former]}'"):
+        assert profile(described(tmp_path, f"{former} = {value}")) == now
+
+
 def test_generic_where_nothing_is_said(tmp_path: Path) -> None:
     assert profile(described(tmp_path, "")) == replace(PROFILES["generic"], name="mine")
 
@@ -51,10 +59,10 @@ TIMES = "tile_times must be the time of each tile, and to start"
         ("regsters = 4", "there is no key 'regsters'", "did you mean 'registers'?"),
         ('like = "h1000"', "there is no profile 'h1000'", "generic, a100"),
         ("like = 4", "there is no profile 4", "generic, a100"),
-        ("narrow = 1", "narrow must be true or false, not 1", ""),
+        ("index32 = 1", "index32 must be true or false, not 1", ""),
         ("name = 1", "name must be a text, not 1", ""),
         ("stages = 3", "stages must be one of 1, 2, not 3", ""),
-        ("at_once = 3", "at_once must be one of 1, 2, 4, 8, 16, not 3", ""),
+        ("vector_width = 3", "vector_width must be one of 1, 2, 4, 8, 16, not 3", ""),
         ("item_sizes = [1, 2]", "item_sizes must be three sizes, not [1, 2]", "[1024, 1024, 64]"),
         ("bandwidth = -1", "bandwidth must be a number of 0 or more, not -1", ""),
         ("peak = nan", "peak must be a number of 0 or more, not nan", ""),

@@ -169,7 +169,7 @@ def test_times_of_tiles_are_those_of_the_device(name: str, measured: bool) -> No
     )
     limits, tuned = limits_of(device), PROFILES["h100"]
     assert limits.tile_times == (tuned.tile_times if measured else ())
-    assert limits.turn == (tuned.turn if measured else None)
+    assert limits.transpose_operands == (tuned.transpose_operands if measured else None)
     assert limits.costs.launch == (tuned.costs.launch if measured else 0)
 
 
