@@ -150,11 +150,22 @@ REFUSED: dict[str, tuple[Call, str]] = {
     "load": (lambda _: lx.load(MM, includes=["."]), "did you mean 'include'"),
     "check": (lambda _: lx.check(MM, time_limit="20"), "time_limit must be a number above 0"),
     "check-name": (lambda _: lx.check(MM, funktion="mm"), "did you mean 'function'"),
+    "opposite": (lambda f: f.tile(no_pad=True), "there is no argument 'no_pad'"),
+    "tile-only": (lambda f: f.offload(stages=2), "there is no argument 'stages'"),
+    "file-only": (lambda f: f.file.offload(cyclic=2), "there is no argument 'cyclic'"),
+    "twice": (
+        lambda f: f.tile(pack=0, serpentine=0, group_order=4, swizzle_groups=8),
+        "'group_order' is 'swizzle_groups', which is given too",
+    ),
+    "twice-no": (lambda f: f.tile(preload=True, register_pipeline=False), "given too"),
+    "former": (lambda f: f.tile(layouts={}, manifest={"A": (1, 0)}), "given too"),
+    "variant": (lambda f: f.tile(recipe="block", variant="naive"), "given too"),
     "seconds": (lambda f: f.check(-1), "seconds must be a number above 0, or None, not -1"),
     "device": (lambda f: f.tile().compile(device=0), "device must be a text, or None, not 0"),
 }
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("case", REFUSED)
 def test_an_argument_that_is_not_allowed(case: str, mm: lx.Routine) -> None:
     call, message = REFUSED[case]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from loopxform.analysis.formula import Translator
@@ -140,11 +140,23 @@ def _inside(fn: Function, path: Path, then: bool) -> Domain:
     facts = inside(s, path)
     if facts.opaque:
         return Domain(domain.formula, exact=False)
-    names = names_of(fn).within(facts, path)
+    names = names_of(fn).within(_with_header(facts, s, path), path)
     own = f"${len(path)}d"
     if isinstance(s, For):
         return _restricted(domain, _iterations(s, names, own))
     return _restricted(domain, said(s.cond, names, own, holds=then))
+
+
+def _with_header(facts: Facts, s: For | If, path: Path) -> Facts:
+    """The facts of what `s` holds, and that its header reads before: what is set inside was another
+    value there, or may have been."""
+    if isinstance(s, For):
+        read = {s.var}.union(*map(mentioned, (s.lo, s.hi, s.step)))
+    else:
+        read = set(mentioned(s.cond))
+    if read.isdisjoint(facts.assigned):
+        return facts
+    return replace(facts, first_read=facts.first_read | dict.fromkeys(read, path))
 
 
 @remembered(4096)

@@ -116,7 +116,7 @@ class File(SourceFile):
         from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
 
         arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
-        arguments |= current(sizes)
+        arguments = current(sizes, arguments, OFFLOADING)
         require(OFFLOADING, **arguments)
         require_sizes(sizes, OFFLOADING)
         options = options_of(arguments)
@@ -293,7 +293,7 @@ class Routine(SourceRoutine):
         )
 
         arguments = {name: value for name, value in locals().items() if name in TILING}
-        arguments |= current(sizes)
+        arguments = current(sizes, arguments, TILING)
         require(TILING, **arguments)
         require_sizes(sizes, TILING)
         chosen = recipe or variant
@@ -322,7 +322,7 @@ class Routine(SourceRoutine):
         from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
 
         arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
-        arguments |= current(sizes)
+        arguments = current(sizes, arguments, OFFLOADING)
         require(OFFLOADING, **arguments)
         require_sizes(sizes, OFFLOADING)
         options = options_of(arguments)

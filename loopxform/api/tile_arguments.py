@@ -50,12 +50,26 @@ def require_taken_by(recipe: Recipe | None, given: Mapping[str, object]) -> None
         raise ArgumentError(e.message, help=e.help) from None
 
 
-def current(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Takes the arguments out that have names of earlier releases, with a FutureWarning, and gives
-    them by the names that they have now."""
-    options = {name: option(name) for name in arguments if name not in NAMES}
-    former = {name: o.field for name, o in options.items() if o is not None}
-    return {field: arguments.pop(name) for name, field in former.items()}
+def current(
+    others: dict[str, Any], arguments: Mapping[str, Any], checks: Mapping[str, Check]
+) -> dict[str, Any]:
+    """Takes those keywords out that are arguments by names of earlier releases, with a
+    FutureWarning, and gives all `arguments` by the names that they have now. Raises ArgumentError
+    where one is given by two names."""
+    out = dict(arguments)
+    given = {n for n, v in out.items() if v is not (False if n in _FLAGS - _OPEN else None)}
+    if {"recipe", "variant"} <= given:
+        raise ArgumentError("'variant' is 'recipe', which is given too", help="give recipe alone")
+    for name in [n for n in others if n not in NAMES and not n.startswith("no")]:
+        known = option(name)
+        if known is None or known.field not in checks:
+            continue
+        if known.field in given:
+            help = f"give {known.field} alone"
+            raise ArgumentError(f"'{name}' is '{known.field}', which is given too", help=help)
+        given.add(known.field)
+        out[known.field] = others.pop(name)
+    return out
 
 
 def options_of(arguments: Mapping[str, Any]) -> Options:

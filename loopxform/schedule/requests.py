@@ -69,9 +69,10 @@ def wish(texts: Mapping[str, str]) -> Wish:
     subject."""
     sizes: dict[str, int] = {}
     values: dict[str, Any] = {}
-    recipe, names = None, []
+    recipe, names, given = None, [], dict[str, str]()
     for name, text in texts.items():
         if name in RECIPE_NAMES:
+            _require_once(given, "recipe", name)
             recipe = _recipe(text)
             continue
         names.append(name)
@@ -79,11 +80,20 @@ def wish(texts: Mapping[str, str]) -> Wish:
             sizes[name] = size(name, text)
         elif (known := option(name)) is not None:
             names[-1] = known.name
+            _require_once(given, known.field, name)
             values[known.field] = known.kind.parse(known.name, text)
         else:
             raise UsageError(f"tile has no option '{name}'", help=_nearest(name), subject=name)
     require_taken(names, (recipe,))
     return Wish(sizes, recipe, Options(**values))
+
+
+def _require_once(given: dict[str, str], what: str, name: str) -> None:
+    """Raises UsageError where the option is given already, by another name or as its opposite."""
+    other = given.setdefault(what, name)
+    if other != name:
+        message = f"'{other}' and '{name}' are one option"
+        raise UsageError(message, help="give one of them", subject=name)
 
 
 def _recipe(text: str) -> Recipe | None:

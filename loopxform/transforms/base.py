@@ -133,8 +133,14 @@ def from_json(kinds: Mapping[str, type[Step]], data: object) -> Step:
             raise UsageError(f"there is no step '{name}' any more", code="LX020", help=GONE[name])
         help = f'"step" is one of {", ".join(sorted(kinds))}'
         raise UsageError(f"not a step: {data!r}", help=help)
-    values = dict(kind.merged.get(data["step"], {}))
-    values |= {kind.renamed.get(k, k): v for k, v in data.items() if k != "step"}
+    values: dict[str, object] = dict(kind.merged.get(data["step"], {}))
+    for written, value in data.items():
+        name = kind.renamed.get(written, written)
+        if name == "step":
+            continue
+        if values.setdefault(name, value) != value or (name != written and name in data):
+            text = f"{data['step']}: {name!r} has two values"
+            raise UsageError(text, help=f"usage: {kind.usage}")
     extra = set(values) - {f.name for f in fields(kind)}  # type: ignore[arg-type]
     if extra:
         raise UsageError(

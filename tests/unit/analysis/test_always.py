@@ -73,6 +73,18 @@ def test_a_guard_whose_variable_changes_says_nothing() -> None:
     assert not always(g, (0, 1), e("i < n"))
 
 
+def test_a_header_says_nothing_of_what_its_body_sets_to_an_unknown_value() -> None:
+    f = fn("n, m, a[]", when("n > 3", s("n = m*m"), s("a[0] = n")))
+    assert always(f, (0, 0), e("m == m"))
+    assert not always(f, (0, 1), e("n > 3"))
+    g = fn("n, m, a[]", when("n > 3", s("a[0] = 1"), orelse=(s("n = m*m"), s("a[0] = n"))))
+    assert not always(g, (0, -2), e("n <= 3"))
+    h = fn("n, m, a[]", loop("i", 0, "n", s("n = m*m"), s("a[i] = n")))
+    assert not always(h, (0, 1), e("i < n"))
+    nested = when("n > 3", loop("i", 0, "m", s("n = m*m"), s("a[i] = n")))
+    assert not always(fn("n, m, a[]", nested), (0, 0, 1), e("n > 3"))
+
+
 def test_what_is_not_modelled_leaves_nothing_certain() -> None:
     f = fn("n, a[]", when("n > 3", opaque(), s("a[0] = 1")))
     assert not always(f, (0, 1), e("n > 3"))

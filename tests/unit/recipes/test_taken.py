@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import loopxform as lx
-from loopxform.errors import IgnoredOption, InputError
+from loopxform.errors import IgnoredOption, InputError, UsageError
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options, Recipe
 from loopxform.schedule.requests import wish
@@ -69,6 +69,23 @@ def test_names_of_earlier_releases_are_understood(former: tuple[str, str]) -> No
     text = {"N": "2", "A:1,0": "A:1,0", "RxC": "4x8"}.get(flag.kind.metavar, "")
     with pytest.warns(FutureWarning, match=f"'{name}' is called '{current}' now"):
         assert wish({name: text}) == wish({current: text})
+
+
+TWICE: list[dict[str, str]] = [
+    {"pad": "", "no-pad": ""},
+    {"swizzle-groups": "8", "group-order": "4"},
+    {"preload": "", "no-register-pipeline": ""},
+    {"layouts": "A:1,0", "relayout": "B:1,0"},
+    {"recipe": "block", "variant": "register"},
+]
+
+
+@pytest.mark.parametrize("texts", TWICE, ids=" ".join)
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_an_option_has_one_of_its_names(texts: dict[str, str]) -> None:
+    one, other = texts
+    with pytest.raises(UsageError, match=f"'{one}' and '{other}' are one option"):
+        wish(texts)
 
 
 def test_names_are_told_as_they_are_written() -> None:

@@ -105,8 +105,12 @@ def test_text_that_is_not_a_step(text: str, message: str, help: str) -> None:
         {"step": "parallelise", "loop": "i", "at": "j"},
         {"step": "distribute", "loops": 3},
         {"step": "distribute", "loops": [None]},
+        {"step": "unit-loop", "loop": "i", "place": "2"},
+        {"step": "interleave", "loop": "k", "size": "4", "strided": ""},
+        {"step": "enclose", "loop": "k", "count": "2"},
     ],
 )
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_json_that_is_not_a_step(data: object) -> None:
     with pytest.raises(UsageError):
         from_json(STEPS, data)
