@@ -44,8 +44,10 @@ RESERVED = (
 
 _RESERVED = re.compile(
     r"CLK_[A-Z0-9_]*[A-Z0-9]|image[123]d_(\w+_)?t|(atomic|memory)_\w*[a-z]|(bool|quad)(2|3|4|8|16)"
+    r"|LX_\w*[A-Za-z0-9]|lx_v|[TR][zyxk](_\d+)?"
 )
-"""An underscore behind any of them makes a free name."""
+"""An underscore behind any of them makes a free name. The last are macros of ours, what these
+declare, and tile sizes, which are macros in a whole program, members of structs included."""
 
 
 def free_name(name: str, taken: frozenset[str] = frozenset()) -> str:

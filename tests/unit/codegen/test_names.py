@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import loopxform as lx
+from loopxform.codegen import emit
 from loopxform.errors import EmitError
 
 MM = """FILE_SCOPE
@@ -85,6 +86,37 @@ def test_kernels_rename_what_opencl_knows(first: int) -> None:
     known = KNOWN[first:] + KNOWN[:first]
     names = dict(zip(("N", "A", "I", "ACC", "global"), known))
     named(names).tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2).compile()
+
+
+MACROS = """struct s {{ int a; float {0}; }};
+static float twice(float {1}) {{ float {2} = {1}; return {2} + {1}; }}
+void mm(int M, int N, int U, const float A[restrict M][U], const float B[restrict U][N],
+        float C[restrict M][N], float {3}, const struct s S[restrict M])
+{{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {{
+      float acc = {3};
+      for (int k = 0; k < U; k++)
+        acc += twice(A[i][k]) * B[k][j];
+      C[i][j] = acc + S[i].{0};
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize(("limits", "first"), [("h100", 0), *(("generic", n) for n in range(4))])
+def test_kernels_rename_what_their_macros_are_called(limits: str, first: int) -> None:
+    """Those of sizes, which a whole program is built with, of what differs between variants, and
+    what the texts of macros declare."""
+    names = [("Ty", "LX_1", "lx_v", "LX_FORM")[(n + first) % 4] for n in range(4)]
+    tiled = lx.loads(MACROS.format(*names), "t.c").routine("mm").tile(limits=limits)
+    plan = emit.kernel(tiled.derivation)
+    sizes = {name for k in plan.kernels for name, _ in k.macros}
+    assert sizes > {"Ty", "LX_1", "LX_FORM"} or limits == "generic"
+    for k in plan.kernels:
+        for name in names:
+            assert not re.search(rf"(\bfloat |\.){name}\b", k.text), k.text
+    assert not re.search(r"\b(int|float) (Ty|LX_1|LX_FORM)\b", plan.shared), plan.shared
 
 
 @pytest.mark.parametrize(
