@@ -301,8 +301,11 @@ def solve(conj: Sequence[Constraint]) -> Point | None:
 
 def feasible(conj: Sequence[Constraint]) -> bool:
     """Whether the conjunction has an integer point; true where isl gives up."""
+    reduced = Elimination(conj)
+    if not reduced.rest:
+        return reduced.rest is not None
     try:
-        return solve(conj) is not None
+        return sets.sample(reduced.rest) is not None
     except sets.TooHard:
         return True
 
