@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import Any, TypeVar, dataclass_transform
 
 C = TypeVar("C", bound=type)
@@ -17,14 +18,26 @@ C = TypeVar("C", bound=type)
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: C) -> C:
-    """`@dataclass(frozen=True)`, of fields without `init=False`, `kw_only` or `InitVar`."""
-    made: Any = dataclass(init=False, repr=False, eq=False)(cls)
+    """`@dataclass(frozen=True)`, of fields without `init=False` or `InitVar`."""
+    return _record(cls, dataclass(init=False, repr=False, eq=False)(cls))
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def slotted(cls: C) -> C:
+    """`@dataclass(frozen=True, slots=True)`, for what there are many of. Fields may be `kw_only`,
+    not `init=False` nor an `InitVar`."""
+    made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    made.__getstate__, made.__setstate__ = _state, _restore
+    return _record(cls, made)
+
+
+def _record(cls: C, made: Any) -> C:
     every = fields(made)
-    assert all(f.init and not f.kw_only for f in every), cls
+    assert all(f.init for f in every), cls
     compared = _values(tuple(f.name for f in every if f.compare))
 
     def init(self: Any, *args: Any, **named: Any) -> None:
-        made.__init__ = _init(every, post="__post_init__" in dir(made))
+        made.__init__ = _init(made, every)
         made.__init__(self, *args, **named)
 
     def eq(self: Any, other: object) -> Any:
@@ -50,11 +63,15 @@ def _values(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda self: tuple(getattr(self, name) for name in names)
 
 
-def _init(every: tuple[Field[Any], ...], *, post: bool) -> Callable[..., None]:
+def _init(made: Any, every: tuple[Field[Any], ...]) -> Callable[..., None]:
     scope: dict[str, Any] = {"_set": object.__setattr__, "MISSING": MISSING}
     params, lines = ["self"], ["pass"]
-    for f in every:
+    ordered = sorted(every, key=lambda f: f.kw_only is True)
+    first_named = next((n for n, f in enumerate(ordered) if f.kw_only is True), None)
+    for n, f in enumerate(ordered):
         value = f.name
+        if n == first_named:
+            params.append("*")
         if f.default_factory is not MISSING:
             scope[f"_make_{f.name}"] = f.default_factory
             params.append(f"{f.name}=MISSING")
@@ -64,11 +81,25 @@ def _init(every: tuple[Field[Any], ...], *, post: bool) -> Callable[..., None]:
             params.append(f"{f.name}=_default_{f.name}")
         else:
             params.append(f.name)
-        lines.append(f"_set(self, {f.name!r}, {value})")
-    if post:
+        slot = getattr(made, f.name, None)
+        if isinstance(slot, MemberDescriptorType):
+            scope[f"_set_{f.name}"] = slot.__set__
+            lines.append(f"_set_{f.name}(self, {value})")
+        else:
+            lines.append(f"_set(self, {f.name!r}, {value})")
+    if "__post_init__" in dir(made):
         lines.append("self.__post_init__()")
     exec(f"def __init__({', '.join(params)}):\n " + "\n ".join(lines), scope)
     return scope["__init__"]  # type: ignore[no-any-return]
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, f.name) for f in fields(self)]
+
+
+def _restore(self: Any, state: list[Any]) -> None:
+    for f, value in zip(fields(self), state):
+        object.__setattr__(self, f.name, value)
 
 
 def _repr(self: Any) -> str:

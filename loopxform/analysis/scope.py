@@ -34,9 +34,10 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.types import DOUBLE, INT, Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import Path, bodies, names, stmt_exprs, walk, walk_expr
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Facts:
     """What the text of a body says about its names, gathered in one walk."""
 

@@ -8,17 +8,16 @@ stay symbolic, so `(Ty*Ry - Ry) + (Ry - 1) + 1` is `Ty*Ry`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Tile, Un, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
+from loopxform.records import record
 
 Monomial = tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Poly:
     """Terms in order of first appearance; a monomial is a sorted tuple of atoms."""
 

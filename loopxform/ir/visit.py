@@ -7,7 +7,6 @@ enclosing statement (into `orelse` of an `If` as -1 - index).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import assert_never
 
@@ -36,6 +35,7 @@ from loopxform.ir.nodes import (
     Var,
     While,
 )
+from loopxform.records import slotted
 
 Path = tuple[int, ...]
 
@@ -352,7 +352,7 @@ def _replace(body: tuple[Stmt, ...], path: Path, new: tuple[Stmt, ...]) -> tuple
 # ---------------------------------------------------------------- loops by name
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class LoopSite:
     """A loop and where it is."""
 
