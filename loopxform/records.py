@@ -60,7 +60,10 @@ def _values(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     """What gives the values of the attributes of these names."""
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda self: tuple(getattr(self, name) for name in names)
+    if not names:
+        return lambda _: ()
+    value = attrgetter(*names)
+    return lambda self: (value(self),)
 
 
 def _init(made: Any, every: tuple[Field[Any], ...]) -> Callable[..., None]:
