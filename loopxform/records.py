@@ -19,16 +19,26 @@ C = TypeVar("C", bound=type)
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: C) -> C:
     """`@dataclass(frozen=True)`, of fields without `init=False` or `InitVar`."""
-    return _record(cls, dataclass(init=False, repr=False, eq=False)(cls))
+    return _record(cls, _declared(cls, slots=False))
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def slotted(cls: C) -> C:
     """`@dataclass(frozen=True, slots=True)`, for what there are many of. Fields may be `kw_only`,
     not `init=False` nor an `InitVar`."""
-    made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    made = _declared(cls, slots=True)
     made.__getstate__, made.__setstate__ = _state, _restore
     return _record(cls, made)
+
+
+def _declared(cls: Any, *, slots: bool) -> Any:
+    """The dataclass without methods, nor a signature where there is no text about it: that takes as
+    long as the methods of four classes."""
+    text = cls.__doc__
+    cls.__doc__ = text or cls.__name__
+    made = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+    made.__doc__ = text
+    return made
 
 
 def _record(cls: C, made: Any) -> C:
@@ -57,13 +67,11 @@ def _record(cls: C, made: Any) -> C:
 
 
 def _values(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """What gives the values of the attributes of these names."""
-    if len(names) > 1:
-        return attrgetter(*names)
+    """What gives the values of the attributes of these names, one alone twice: what gives tuples
+    is written in C."""
     if not names:
         return lambda _: ()
-    value = attrgetter(*names)
-    return lambda self: (value(self),)
+    return attrgetter(*names) if len(names) > 1 else attrgetter(*names, *names)
 
 
 def _init(made: Any, every: tuple[Field[Any], ...]) -> Callable[..., None]:

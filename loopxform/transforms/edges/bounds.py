@@ -100,6 +100,7 @@ def positive(extent: Expr) -> Expr:
             return extent if known else simplify(Bin("max", extent, Const(1)))
 
 
+@remembered(1024)
 def iteration_number(loop: For) -> Expr:
     """(i - lo) / step: 0, 1, 2, ... over the iterations."""
     return simplify(Bin("/", Bin("-", Var(loop.var), loop.lo), loop.step))
