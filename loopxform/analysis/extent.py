@@ -99,6 +99,7 @@ def _explained(
         return search.refuse("it is too hard to compute")
 
 
+@remembered(8)
 def with_plain_assumptions(fn: Function) -> Function:
     """Remainders in assumptions would be in every formula, and say nothing about extents."""
     assumes = tuple(e for e in fn.assumes if not any(map(_is_remainder, walk_expr(e))))
