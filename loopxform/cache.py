@@ -15,11 +15,11 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from loopxform.records import record
 from loopxform.trace import Trace
 
 LIMIT = 256 * 2**20
@@ -38,7 +38,7 @@ def digest(*parts: bytes) -> str:
     return h.hexdigest()
 
 
-@record
+@dataclass(frozen=True)
 class Store:
     """A folder of entries. Where it cannot be read or written, there are none."""
 

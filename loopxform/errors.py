@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from loopxform.records import slotted
 from loopxform.source import Loc, Sources
 
 Paint: TypeAlias = Callable[[str, str], str]
@@ -19,7 +19,7 @@ def plain(_role: str, text: str) -> str:
     return text
 
 
-@slotted
+@dataclass(frozen=True, slots=True)
 class Obstacle:
     """One reason why something may not be done.
 

@@ -44,7 +44,8 @@ def _declared(cls: Any, *, slots: bool) -> Any:
 def _record(cls: C, made: Any) -> C:
     every = fields(made)
     assert all(f.init for f in every), cls
-    compared = _values(tuple(f.name for f in every if f.compare))
+    names = tuple(f.name for f in every if f.compare)
+    compared = _values(names)
 
     def init(self: Any, *args: Any, **named: Any) -> None:
         made.__init__ = _init(made, every)
@@ -62,7 +63,7 @@ def _record(cls: C, made: Any) -> C:
     if "__eq__" not in own:
         made.__eq__ = eq
     if own.get("__hash__") is None:
-        made.__hash__ = lambda self: hash(compared(self))
+        made.__hash__ = _hash_of_one(names[0]) if len(names) == 1 else lambda x: hash(compared(x))
     return made  # type: ignore[no-any-return]
 
 
@@ -72,6 +73,11 @@ def _values(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     if not names:
         return lambda _: ()
     return attrgetter(*names) if len(names) > 1 else attrgetter(*names, *names)
+
+
+def _hash_of_one(name: str) -> Callable[[Any], int]:
+    value = attrgetter(name)
+    return lambda x: hash((value(x),))
 
 
 def _init(made: Any, every: tuple[Field[Any], ...]) -> Callable[..., None]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from loopxform.records import slotted
+from dataclasses import dataclass
 
 
-@slotted
+@dataclass(frozen=True, slots=True)
 class Loc:
     """A place in a file the user can open: 1-based line and column."""
 
@@ -21,7 +21,7 @@ class Loc:
         return f"line {self.line}" + (f" of {self.file}" if file not in (None, self.file) else "")
 
 
-@slotted
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a node came from, and the steps that rewrote it on the way (oldest first)."""
 
