@@ -7,14 +7,14 @@ import errno
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopxform import trace
 from loopxform.errors import InputError
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Output:
     """A text and where it goes; `option` of the command line says so."""
 
@@ -28,7 +28,7 @@ class Output:
         return self.text.encode(errors="surrogateescape")
 
 
-@dataclass(frozen=True)
+@record
 class Picture(Output):
     """What is no text: its bytes stand for it."""
 

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from loopxform.ir.nodes import Load, Var
 from loopxform.ir.types import BOOL, DOUBLE, HALF, INT, Scalar, as_half
+from loopxform.records import record
 
 
 class Undefined(Exception):
     """An operation that C may leave undefined, or whose result decides too much; says which."""
 
 
-@dataclass(frozen=True)
+@record
 class Value:
     """A value of `type`: an integer of low..high, or a float that is `number` (None: any). `place`
     is a variable or element that has this value, up to a conversion that loses nothing."""

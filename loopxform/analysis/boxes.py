@@ -8,7 +8,6 @@ division where what it divides is proven >= 0 (C truncates, which is then the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from loopxform.analysis import sets
 from loopxform.analysis.linear import Conj, Constraint, Lin, plus
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr, Select, Var
+from loopxform.records import slotted
 
 if TYPE_CHECKING:
     import islpy
@@ -27,7 +27,7 @@ class NoFormula(Exception):
     """The answer exists, but not as an expression of C this module writes."""
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class _Form:
     """An affine form over parameters and floors of such: `lin` over parameters and `/0, /1, ...`,
     `floors` the numerator and divisor of each."""

@@ -11,7 +11,7 @@ from loopxform.analysis.domain import Domain, context, domain_at, names_of, said
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import conjoin
 from loopxform.analysis.parts import both_possible
-from loopxform.analysis.scope import gather
+from loopxform.analysis.scope import NONE
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import solve
 from loopxform.ir.memo import remembered
@@ -32,7 +32,7 @@ def never(fn: Function, path: Path, cond: Expr) -> bool:
 def counterexample(fn: Function, path: Path, cond: Expr) -> str | None:
     """Numbers for which the statement at `path` is reached and `cond` is false: of loops around it
     and of parameters that keep their value. None where such numbers are not known."""
-    translator = Translator(names_of(fn).within(gather(()), path))
+    translator = Translator(names_of(fn).within(NONE, path))
     formula = translator.condition(cond, holds=False)
     around, exact = context(fn, path)
     if not (exact and translator.exact):
@@ -59,7 +59,7 @@ def _excluded(fn: Function, path: Path, cond: Expr, holds: bool) -> bool:
     """Names of `cond` mean their value on entry to the statement at `path`, so they may be changed
     in it; one that changes in a loop around it takes some value there: a free name stands for it
     only where it is the same in the conditions around, which `context` sees to."""
-    names = names_of(fn).within(gather(()), path)
+    names = names_of(fn).within(NONE, path)
     return _contradicts(domain_at(fn, path), said(cond, names, "$q", holds=holds))
 
 

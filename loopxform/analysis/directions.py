@@ -11,11 +11,11 @@ case; where the patterns of a level are too many, one row that is not tight stan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.linear import Conj, Constraint, conj_names
 from loopxform.analysis.system import Elimination, Point, eliminate, feasible
+from loopxform.records import slotted
 
 Sign: TypeAlias = Literal["<", "=", ">", "*"]
 Pattern: TypeAlias = tuple[Sign, ...]
@@ -32,7 +32,7 @@ SAME: Pattern = ("=",)
 OPEN: Pattern = ("*",)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Row:
     pattern: Pattern
     distance: tuple[int | None, ...]

@@ -32,6 +32,7 @@ from loopxform.ir.nodes import (
     If,
     Load,
     Opaque,
+    Stmt,
     Var,
 )
 from loopxform.ir.visit import Path, at, walk, walk_expr
@@ -41,8 +42,14 @@ from loopxform.ir.visit import names as mentioned
 @remembered(8)
 def names_of(fn: Function) -> Names:
     """What the names of a function mean at its top; the last few functions are remembered."""
-    facts = gather(walk(fn.body))
+    facts = _facts(fn.body)
     return Names(facts, facts, scalar_types(fn), fn.body, _inputs(fn, facts))
+
+
+@remembered(8)
+def _facts(body: tuple[Stmt, ...]) -> Facts:
+    """Those of a function: many a step changes no more than what is assumed or tile sizes."""
+    return gather(walk(body))
 
 
 def _inputs(fn: Function, facts: Facts) -> frozenset[str]:

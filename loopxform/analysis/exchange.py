@@ -11,7 +11,7 @@ j. (Ancourt and Irigoin, "Scanning polyhedra with DO loops", 1991.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from loopxform.analysis.context import always
@@ -20,13 +20,14 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Var
 from loopxform.ir.types import promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import Path, enclosing, names, replace_at
+from loopxform.records import record
 
 
 class NotExchanged(Exception):
     """Why the bounds cannot be written down."""
 
 
-@dataclass(frozen=True)
+@record
 class _Limit:
     """`factor * variable + rest >= 0`."""
 

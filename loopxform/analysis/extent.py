@@ -29,6 +29,7 @@ from loopxform.analysis.linear import (
     conj_names,
     equal,
     plus,
+    rename_conj,
     times,
 )
 from loopxform.analysis.region import Instance, region
@@ -98,6 +99,7 @@ def _explained(
         return search.refuse("it is too hard to compute")
 
 
+@remembered(8)
 def with_plain_assumptions(fn: Function) -> Function:
     """Remainders in assumptions would be in every formula, and say nothing about extents."""
     assumes = tuple(e for e in fn.assumes if not any(map(_is_remainder, walk_expr(e))))
@@ -244,7 +246,8 @@ class _Search:
 
     def _bounding_box(self) -> tuple[tuple[Expr, ...], Expr | None, bool]:
         """`boxes.bounding_box`: few steps change what is touched, and isl is slow."""
-        key = (self.index, self.params, tuple(map(_key, self.parts)))
+        own = frozenset((*self.index, *self.params))
+        key = (self.index, self.params, tuple(_key(_numbered(x, own)) for x in self.parts))
         box = _boxes.get(key)
         if box is None:
             box = boxes.bounding_box(self.parts, self.index, self.params)
@@ -264,6 +267,12 @@ def _covers(conj: Conj, part: Conj) -> bool:
 
 def _key(conj: Conj) -> tuple[object, ...]:
     return tuple(sorted((c.eq, tuple(sorted(c.lin.items()))) for c in conj))
+
+
+def _numbered(part: Conj, own: frozenset[str]) -> Conj:
+    """The same about its `own` names; the others stand for some integers, and are numbered."""
+    others = {name: f" {n}" for n, name in enumerate(sorted(conj_names(part) - own))}
+    return rename_conj(part, lambda name: others.get(name, name)) if others else part
 
 
 # ---------------------------------------------------------------- one box

@@ -8,10 +8,9 @@ pair may be reduced in any order only by a rule that compares the iterations of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.ir.nodes import Assign, Bin, Expr, If, Var
 from loopxform.ir.visit import names
+from loopxform.records import slotted
 
 
 def extremum(cond: Expr, e: Expr, s: Expr) -> str | None:
@@ -33,7 +32,7 @@ def opposite(op: str) -> str:
     return "max" if op == "min" else "min"
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Located:
     """An extremum with its indices: `op` is min or max, `value` the position of its assignment in
     the branch, `indices` those of the others."""

@@ -24,18 +24,8 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Decl, For, Function, If, Stmt, Var
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import (
-    Path,
-    after,
-    at,
-    declared,
-    names,
-    reads,
-    rename,
-    replace_at,
-    walk,
-    writes,
-)
+from loopxform.ir.renaming import rename
+from loopxform.ir.visit import Path, after, at, declared, names, reads, replace_at, walk, writes
 
 
 def next_statement(fn: Function, path: Path) -> Stmt | None:

@@ -10,7 +10,6 @@ peeling an iteration the second. (Allen and Kennedy, section 4.5.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 from loopxform.analysis.domain import names_of
@@ -19,9 +18,10 @@ from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, If, Load, Opaque, Return, Un, Var
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
+from loopxform.records import slotted
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Induction:
     """`name` grows by `increment` once per iteration, in statement `place` of the loop's body."""
 

@@ -11,18 +11,18 @@ needs to know. (Seed 000, section 2.4.2; seed 004, section on automatic loop til
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import bodies, loads, names, resolve, stmt_exprs, walk, writes
+from loopxform.records import record
 
 Loops = frozenset[str]
 NONE: Loops = frozenset()
 
 
-@dataclass(frozen=True)
+@record
 class Read:
     """A read of an array that nothing in the nest writes: the sequential loops around it
     (outermost first), how many of them stand under no condition, and what its address varies
@@ -38,7 +38,7 @@ class Read:
         return self.load.array
 
 
-@dataclass(frozen=True)
+@record
 class Invariance:
     """The facts of one body inside parallel loops: what each name varies with, and the reads."""
 

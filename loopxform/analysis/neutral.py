@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import assert_never
 
@@ -47,12 +46,13 @@ from loopxform.ir.printer import stmt_text
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import declared, loads, names, stmt_exprs, writes
+from loopxform.records import record
 
 MOST_CHOICES = 4096
 """Combinations of padding that are tried at most."""
 
 
-@dataclass(frozen=True)
+@record
 class Neutral:
     """The padding of each array, and the rules by which it changes nothing."""
 

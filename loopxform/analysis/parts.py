@@ -51,8 +51,16 @@ _asked = Table[bool](8192)
 
 
 def has_point(conj: Conj) -> bool:
-    """`feasible`, of which the last answers are kept by what was asked."""
-    key = tuple((c.eq, tuple(c.lin.items())) for c in conj)
+    """`feasible`, of which the last answers are kept by what was asked: what the names are makes no
+    difference, only where each of them stands."""
+    number = dict[str, int]()
+    key = tuple(
+        (
+            c.eq,
+            tuple((name and number.setdefault(name, len(number)), n) for name, n in c.lin.items()),
+        )
+        for c in conj
+    )
     known = _asked.get(key)
     if known is None:
         known = feasible(conj)

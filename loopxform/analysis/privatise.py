@@ -10,8 +10,6 @@ writes that certainly happen. (Allen and Kennedy, section 5.3; seed 000, step 0:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.analysis import liveness, sets
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.directions import SAME, pattern_conj, signed
@@ -23,10 +21,11 @@ from loopxform.errors import Obstacle
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import Path, enclosing, names
+from loopxform.records import slotted
 from loopxform.source import Loc
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Privacy:
     """The answer in parts. `exposed`: a read that may see an earlier iteration; `live`: it may be
     read after the loop (at `live_at`); `caller`: it belongs to the caller; `last_value`: every

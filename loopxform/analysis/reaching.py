@@ -19,7 +19,7 @@ from loopxform.analysis.linear import plus
 from loopxform.ir.affine import value_of
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Opaque, Select, Stmt, Var
-from loopxform.ir.visit import Path, along, walk
+from loopxform.ir.visit import Path, along, bodies
 
 MAX_DEPTH = 40
 """Assignments that build on each other; of longer chains nothing is known."""
@@ -140,16 +140,15 @@ def _changes(s: Stmt, name: str) -> bool:
 def _changed(s: Stmt) -> tuple[frozenset[str], tuple[Collection[str], ...]]:
     """The scalars that a statement sets, and for what is not modelled in it those that this
     keeps."""
-    changed, kept = set[str](), list[Collection[str]]()
-    for _, x in walk((s,)):
-        match x:
-            case Assign(Var(name)) | Decl(name) | For(name):
-                changed.add(name)
-            case Opaque():
-                kept.append(x.keeps)
-            case _:
-                pass
-    return frozenset(changed), tuple(kept)
+    match s:
+        case Assign(Var(name)) | Decl(name) | For(name):
+            own = frozenset([name])
+        case _:
+            own = frozenset()
+    inner = [_changed(x) for body in bodies(s) for x in body]
+    kept = (s.keeps,) if isinstance(s, Opaque) else ()
+    changed = own.union(*(x for x, _ in inner))
+    return changed, (*kept, *(keeps for _, more in inner for keeps in more))
 
 
 def _sum(a: Cases | None, b: Cases | None, sign: int) -> Cases | None:

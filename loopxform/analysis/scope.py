@@ -34,9 +34,10 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.types import DOUBLE, INT, Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import Path, bodies, names, stmt_exprs, walk, walk_expr
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Facts:
     """What the text of a body says about its names, gathered in one walk."""
 
@@ -98,7 +99,7 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     assignments: dict[str, tuple[Path, Assign, tuple[str, ...]]] = {}
     loops: list[tuple[Path, str]] = []
     loop_vars: set[str] = set()
-    escaping: list[tuple[str, Path]] = []
+    escaping: set[str] = set()
     odd: list[frozenset[str]] = []
     around: set[str] = set()
     for path, s in statements:
@@ -106,32 +107,39 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
             loops.pop()
             around = {v for _, v in loops}
         for name in _reads(s):
-            first_read.setdefault(name, path)
+            if name not in first_read:
+                first_read[name] = path
             if name not in around:
-                escaping.append((name, path))
+                escaping.add(name)
         match s:
-            case Assign(Var(name), _, _):
-                assigned[name] += 1
-                assignments[name] = (path, s, tuple(v for _, v in loops))
-            case Assign(target, _, _) if isinstance(target, Load):
-                assigned[target.array] += 1
-            case Copy():
-                assigned[s.target] += 1
-            case Decl():
-                declared[s.name] = path
-            case Opaque():
-                odd.append(s.keeps)
             case For():
                 loops.append((path, s.var))
                 loop_vars.add(s.var)
                 around = {*around, s.var}
+            case Assign():
+                if isinstance(s.target, Var):
+                    name = s.target.name
+                    assignments[name] = (path, s, tuple(v for _, v in loops))
+                else:
+                    name = s.target.array
+                assigned[name] = assigned.get(name, 0) + 1
+            case Copy():
+                assigned[s.target] = assigned.get(s.target, 0) + 1
+            case Decl():
+                declared[s.name] = path
+            case Opaque():
+                odd.append(s.keeps)
             case _:
                 pass
-    out = frozenset(n for n, _ in escaping if n in loop_vars)
+    out = frozenset(escaping & loop_vars)
     kept = odd[0].intersection(*odd) if odd else frozenset[str]()
     return Facts(
         assigned, declared, frozenset(loop_vars), out, bool(odd), first_read, assignments, kept
     )
+
+
+NONE = gather(())
+"""The facts of no statement."""
 
 
 @remembered(16384)

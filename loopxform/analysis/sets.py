@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from loopxform.analysis.linear import Conj, Constraint, Dnf, conj_names
 from loopxform.budget import give_up, seconds_left, spend
+from loopxform.ir.memo import Table
 
 if TYPE_CHECKING:
     import islpy
@@ -85,7 +86,14 @@ def build(dnf: Dnf, dims: Sequence[str], params: Sequence[str] = ()) -> islpy.Se
 
     head, members, cases = _texts(dnf, dims, params)
     text = f"{head}{{ [{', '.join(members)}] : {cases} }}"
-    return bounded(lambda: islpy.Set(text, context()))
+    found = _built.get(text)
+    if found is None:
+        found = bounded(lambda: islpy.Set(text, context()))
+        _built.put(text, found)
+    return found
+
+
+_built = Table["islpy.Set"](512)
 
 
 def relation(

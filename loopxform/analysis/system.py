@@ -11,13 +11,13 @@ end here, at a hundredth of the price.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import count
 from math import gcd
 
 from loopxform.analysis import sets
 from loopxform.analysis.linear import Conj, Constraint, Lin, plus, replaced, times
 from loopxform.budget import spend
+from loopxform.records import slotted
 
 Key = tuple[tuple[str, int], ...]
 Point = dict[str, int]
@@ -34,7 +34,7 @@ class _Infeasible(Exception):
     """A contradiction was derived."""
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class _Drop:
     """`name` was removed; these are the inequalities it must satisfy."""
 
@@ -42,7 +42,7 @@ class _Drop:
     bounds: tuple[Lin, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class _Set:
     """`name` was replaced by `value`."""
 
@@ -301,8 +301,11 @@ def solve(conj: Sequence[Constraint]) -> Point | None:
 
 def feasible(conj: Sequence[Constraint]) -> bool:
     """Whether the conjunction has an integer point; true where isl gives up."""
+    reduced = Elimination(conj)
+    if not reduced.rest:
+        return reduced.rest is not None
     try:
-        return solve(conj) is not None
+        return sets.sample(reduced.rest) is not None
     except sets.TooHard:
         return True
 

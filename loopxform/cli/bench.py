@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from loopxform import __version__
@@ -21,6 +20,7 @@ from loopxform.cli.options import chosen, numbers, read
 from loopxform.errors import UsageError, about, quoting
 from loopxform.files import Output, Picture, write_all
 from loopxform.model.operations import operations
+from loopxform.records import record
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.peak import Peak, measured
 from loopxform.runtime.queues import queue_on
@@ -63,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
     return 0 if all(m.ok for m in results) else 1
 
 
-@dataclass(frozen=True)
+@record
 class _Setup:
     """What the command line asks for, ready to run."""
 

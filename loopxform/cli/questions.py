@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict
 from loopxform.api.check import CheckedFile
@@ -10,10 +10,11 @@ from loopxform.budget import Exhausted
 from loopxform.cli.check_text import together, words
 from loopxform.errors import Paint, UsageError, plain
 from loopxform.nearest import did_you_mean
+from loopxform.records import record
 from loopxform.source import Loc
 
 
-@dataclass(frozen=True)
+@record
 class Answer:
     """Whether something holds; `lines` say why, or what stands in the way, to a person, and
     `reasons` to a tool. What is `unknown` does not hold. `loc` is the place that the question is

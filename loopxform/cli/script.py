@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from loopxform.errors import InputError, LimitError, UsageError
+from loopxform.records import record
 from loopxform.schedule.constraints import Constraint, constraint
 from loopxform.source import Loc, Sources
 from loopxform.transforms import Derivation
@@ -33,7 +34,7 @@ def saved(derivation: Derivation, *, contract: bool, fitted: FittedTo | None = N
     return json.dumps(data, indent=2) + "\n"
 
 
-@dataclass(frozen=True)
+@record
 class FittedTo:
     """The recipe whose steps are saved, the device, and the constraints of the `sizes` in use."""
 
@@ -58,7 +59,7 @@ def _numbered(c: Constraint, sizes: Mapping[str, int], numbers: Mapping[str, int
     return replace(c, formula=re.sub(r"[A-Za-z_]\w*", text, c.formula))
 
 
-@dataclass(frozen=True)
+@record
 class Text:
     """A part of a text that a person wrote: one step, of an option or in a file."""
 
@@ -88,7 +89,7 @@ class Text:
         e.sources.add(self.file, self.whole)
 
 
-@dataclass(frozen=True)
+@record
 class Script:
     """Tile sizes, steps with their text, whether contraction is allowed (None: not said), and what
     the sizes were fitted to."""

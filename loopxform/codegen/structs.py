@@ -16,8 +16,9 @@ from loopxform.errors import EmitError
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Decl, Expr, Function, Param, Struct, Var
 from loopxform.ir.records import Member, Record
+from loopxform.ir.renaming import rename
 from loopxform.ir.types import Scalar
-from loopxform.ir.visit import rename, substitute, walk
+from loopxform.ir.visit import substitute, walk
 from loopxform.records import record
 
 Path: TypeAlias = tuple[str, ...]

@@ -8,17 +8,16 @@ stay symbolic, so `(Ty*Ry - Ry) + (Ry - 1) + 1` is `Ty*Ry`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Tile, Un, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
+from loopxform.records import slotted
 
 Monomial = tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@slotted
 class Poly:
     """Terms in order of first appearance; a monomial is a sorted tuple of atoms."""
 
@@ -34,7 +33,10 @@ class Poly:
         return Poly(tuple((m, -c) for m, c in self.terms))
 
     def __sub__(self, other: Poly) -> Poly:
-        return self + -other
+        out = dict(self.terms)
+        for m, c in other.terms:
+            out[m] = out.get(m, 0) - c
+        return Poly(tuple((m, c) for m, c in out.items() if c))
 
     def __mul__(self, other: Poly) -> Poly:
         out: dict[Monomial, int] = {}
@@ -201,9 +203,11 @@ def _term(m: Monomial, c: int) -> Expr:
 
 def simplify(e: Expr) -> Expr:
     """An equal integer expression in canonical form. Only for bounds and subscripts."""
-    return to_expr(poly(e))
+    return e if isinstance(e, Var) else to_expr(poly(e))
 
 
 def value_of(e: Expr) -> int | None:
     """The number an expression of constants and tile sizes computes, else None."""
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return int(e.value)
     return poly(e).value

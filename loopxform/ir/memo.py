@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 A = TypeVar("A")
 P = ParamSpec("P")
@@ -27,20 +27,31 @@ def remembered(
     def decorated(f: Callable[Concatenate[A, P], R]) -> Callable[Concatenate[A, P], R]:
         known: dict[Hashable, tuple[A, R]] = {}
         _forget.append(known.clear)
+        asked: Callable[..., R] = f
 
-        @wraps(f)
-        def found(x: A, /, *args: P.args, **named: P.kwargs) -> R:
-            assert not named, "what is remembered is asked by position"
-            key = (id(x), *args) if args else id(x)
+        def kept(x: A, key: Hashable, result: R) -> R:
+            if len(known) >= most:
+                known.clear()
+            known[key] = x, result
+            return result
+
+        @wraps(asked)
+        def of_one(x: Any, /) -> R:
+            have = known.get(id(x))
+            if have is not None and have[0] is x:
+                return have[1]
+            return kept(x, id(x), asked(x))
+
+        @wraps(asked)
+        def of_more(x: Any, /, *args: Any) -> R:
+            key = (id(x), *args)
             have = known.get(key)
-            if have is None or have[0] is not x:
-                have = x, f(x, *args, **named)
-                if len(known) >= most:
-                    known.clear()
-                known[key] = have
-            return have[1]
+            if have is not None and have[0] is x:
+                return have[1]
+            return kept(x, key, asked(x, *args))
 
-        return found
+        found: Any = of_one if f.__code__.co_argcount == 1 else of_more
+        return found  # type: ignore[no-any-return]
 
     return decorated
 

@@ -21,23 +21,24 @@ see `visit.resolve`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
+from loopxform.records import slotted
 from loopxform.source import NOWHERE, Origin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@slotted
 class Node:
-    origin: Origin = field(default=NOWHERE, compare=False, repr=False)
+    origin: Origin = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 # ---------------------------------------------------------------- expressions
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Const(Node):
     """A literal; `text` is the user's spelling (`0.5f`), kept so that its C type survives."""
 
@@ -46,7 +47,7 @@ class Const(Node):
     text: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Tile(Node):
     """A tile size: prints by name (`Ty`), computes as its number."""
 
@@ -54,14 +55,14 @@ class Tile(Node):
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Var(Node):
     """A scalar: loop variable, parameter, global or local."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Load(Node):
     """An array element; also the target of an assignment. One index per dimension."""
 
@@ -69,7 +70,7 @@ class Load(Node):
     index: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Bin(Node):
     """A binary operator of C, or "min" / "max" (on integers in bounds)."""
 
@@ -78,7 +79,7 @@ class Bin(Node):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Un(Node):
     """One of - + ! ~."""
 
@@ -86,13 +87,13 @@ class Un(Node):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Cast(Node):
     type: Scalar
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Call(Node):
     """A call of a known pure function (`fmaxf`, `sqrt`), or of a routine of the user's file: then
     `type` is that of its value, and the arguments have the types of its parameters."""
@@ -102,7 +103,7 @@ class Call(Node):
     type: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Select(Node):
     """The conditional operator `cond ? then : orelse`."""
 
@@ -116,7 +117,7 @@ Expr: TypeAlias = Const | Tile | Var | Load | Bin | Un | Cast | Call | Select
 # ---------------------------------------------------------------- statements
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class For(Node):
     """`for (var = lo; var < hi; var += step)`, or `var > hi` where the step is a negative constant.
 
@@ -155,7 +156,7 @@ class For(Node):
     sets: tuple[str, ...] = field(default=(), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class If(Node):
     """`if (cond) then else orelse`."""
 
@@ -164,7 +165,7 @@ class If(Node):
     orelse: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Assign(Node):
     """`target op= value`; `label` names the statement (`S0`) in dependences and messages."""
 
@@ -174,7 +175,7 @@ class Assign(Node):
     label: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Decl(Node):
     """Declares a scalar (shape ()) or an array for the rest of the enclosing body. `heap` marks an
     array that the C text allocates, `exposed` one that pointers may point to. One in global memory
@@ -192,7 +193,7 @@ class Decl(Node):
     exposed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Slice(Node):
     """`lo : lo + size` of one dimension of the source; size None is the single index `lo`.
 
@@ -208,7 +209,7 @@ class Slice(Node):
     clamp: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Copy(Node):
     """`target = source[slices]`: collective (by all work-items of a group) into local memory, or
     by each work-item into private memory. The target has a dimension for each slice with a size.
@@ -223,7 +224,7 @@ class Copy(Node):
     width: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Return(Node):
     value: Expr | None = None
 
@@ -236,7 +237,7 @@ Escape: TypeAlias = Literal["", "break", "continue", "elsewhere"]
 or comes to it from elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Opaque(Node):
     """A statement that is not modelled. `reason` says why, `help` what to write instead; `body`
     holds the statements inside it, so that the loops in there can still be judged. `loop` marks a
@@ -268,14 +269,14 @@ class Opaque(Node):
         return self.jump == "break"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@slotted
 class While(Opaque):
     """`while (cond) body`, or `do body while (cond)` if the body runs `once` before it is asked.
     Condition and body are all of it; dependences take it for opaque. `ir.whiles` says the same with
     a `For`."""
 
-    cond: Expr
-    once: bool = False
+    cond: Expr = field(kw_only=True)
+    once: bool = field(default=False, kw_only=True)
 
 
 Stmt: TypeAlias = For | If | Assign | Decl | Copy | Return | Opaque
@@ -283,7 +284,7 @@ Stmt: TypeAlias = For | If | Assign | Decl | Copy | Return | Opaque
 # ---------------------------------------------------------------- functions
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Param(Node):
     """A parameter, or a global the function uses.
 
@@ -319,7 +320,7 @@ class Param(Node):
         return "." in self.name
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Struct(Node):
     """A parameter, a global or a pointer inside one (`s.b`) whose elements are structs: `p.x` is an
     object of the function, and lies in it. `shape` is () where it is one struct; `type` its layout.
@@ -343,7 +344,7 @@ class Struct(Node):
 # ---------------------------------------------------------------- functions of numbers
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Test(Node):
     """`if (cond) then else orelse`."""
 
@@ -352,7 +353,7 @@ class Test(Node):
     orelse: tuple[Line, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Loop(Node):
     """`for (; cond; after) body`, or with `at_end` `do body while (cond)`. No `cond` is always."""
 
@@ -362,7 +363,7 @@ class Loop(Node):
     at_end: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Jump(Node):
     word: Literal["break", "continue"]
 
@@ -370,7 +371,7 @@ class Jump(Node):
 Line: TypeAlias = Decl | Assign | Return | Test | Loop | Jump
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Routine(Node):
     """`calls` are the other routines that it calls, which come first. No two of its names are the
     same."""
@@ -382,7 +383,7 @@ class Routine(Node):
     calls: tuple[Routine, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Function(Node):
     """One C function. `structs` are those of its objects whose layout is known, `routines` the
     functions of the file that it calls, `tiles` the tile
@@ -410,7 +411,7 @@ class Function(Node):
         return (*self.params, *self.globals)
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Unit(Node):
     """A translation unit: the functions defined in the user's own file, in order."""
 

@@ -7,16 +7,16 @@ them there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
 from loopxform.ir.types import Scalar
+from loopxform.records import slotted
 
 POINTER_BYTES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Member:
     """`type` is None for a pointer: the struct holds its address only."""
 
@@ -26,7 +26,7 @@ class Member:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Record:
     """A struct type. `spelling` is what C calls it: `struct body`, or the name of a typedef."""
 

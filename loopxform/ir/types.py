@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Literal
+
+from loopxform.records import slotted
 
 ScalarKind = Literal["bool", "int", "uint", "float"]
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Scalar:
     """A C arithmetic type on an LP64 host.
 
@@ -111,7 +113,7 @@ class Space(Enum):
     PRIVATE = "private"
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Level:
     """The hardware level a parallel loop is mapped to; dimension 0 is x (the fastest). `lanes` of
     its iterations are neighbours in a rectangle of work-items that run in lockstep (step

@@ -7,10 +7,10 @@ enclosing statement (into `orelse` of an `If` as -1 - index).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import assert_never
 
+from loopxform.ir.copies import replace
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
@@ -35,6 +35,7 @@ from loopxform.ir.nodes import (
     Var,
     While,
 )
+from loopxform.records import slotted
 
 Path = tuple[int, ...]
 
@@ -45,18 +46,18 @@ Path = tuple[int, ...]
 def children(e: Expr) -> tuple[Expr, ...]:
     """The direct subexpressions of `e`."""
     match e:
+        case Bin():
+            return (e.left, e.right)
         case Const() | Tile() | Var():
             return ()
-        case Load(_, index):
-            return index
-        case Bin(_, left, right):
-            return (left, right)
-        case Un(_, operand) | Cast(_, operand):
-            return (operand,)
-        case Call(_, args):
-            return args
-        case Select(cond, then, orelse):
-            return (cond, then, orelse)
+        case Load():
+            return e.index
+        case Un() | Cast():
+            return (e.operand,)
+        case Call():
+            return e.args
+        case Select():
+            return (e.cond, e.then, e.orelse)
         case _:
             assert_never(e)
 
@@ -97,7 +98,11 @@ def walk_expr(e: Expr) -> Iterator[Expr]:
     while waiting:
         x = waiting.pop()
         yield x
-        waiting.extend(reversed(children(x)))
+        if not isinstance(x, LEAVES):
+            waiting += children(x)[::-1]
+
+
+LEAVES = (Const, Tile, Var)
 
 
 def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
@@ -108,9 +113,15 @@ def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
 @remembered(16384)
 def names(e: Expr) -> frozenset[str]:
     """Scalars and arrays that `e` reads."""
-    found = (
-        x.name if isinstance(x, Var) else x.array for x in walk_expr(e) if isinstance(x, Var | Load)
-    )
+    found, waiting = set[str](), [e]
+    while waiting:
+        x = waiting.pop()
+        if isinstance(x, Var):
+            found.add(x.name)
+        elif not isinstance(x, LEAVES):
+            waiting += children(x)
+            if isinstance(x, Load):
+                found.add(x.array)
     return frozenset(found)
 
 
@@ -218,34 +229,6 @@ def substitute_body(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[St
     return map_exprs(body, lambda x: values.get(x.name, x) if isinstance(x, Var) else x)
 
 
-def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
-    """`body` with scalars and arrays renamed, their declarations and copies included."""
-
-    def expr(e: Expr) -> Expr:
-        match e:
-            case Var(name) if name in new:
-                return replace(e, name=new[name])
-            case Load(array) if array in new:
-                return replace(e, array=new[array])
-            case _:
-                return e
-
-    def stmt(s: Stmt) -> tuple[Stmt, ...]:
-        s = map_stmt_exprs(s, expr)
-        match s:
-            case Decl(name):
-                return (replace(s, name=new.get(name, name), like=new.get(s.like, s.like)),)
-            case Copy(target, source):
-                return (replace(s, target=new.get(target, target), source=new.get(source, source)),)
-            case For(var):
-                dealt, narrow = new.get(s.dealt, s.dealt), tuple(new.get(n, n) for n in s.narrow)
-                return (replace(s, var=new.get(var, var), dealt=dealt, narrow=narrow),)
-            case _:
-                return (s,)
-
-    return map_body(body, stmt) if new else body
-
-
 def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]:
     """Every statement below `body` in text order, with its path."""
     if path:
@@ -341,7 +324,7 @@ def _replace(body: tuple[Stmt, ...], path: Path, new: tuple[Stmt, ...]) -> tuple
 # ---------------------------------------------------------------- loops by name
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class LoopSite:
     """A loop and where it is."""
 
@@ -389,13 +372,18 @@ def declared(body: tuple[Stmt, ...]) -> Mapping[str, Decl]:
 @remembered(256)
 def writes(body: tuple[Stmt, ...]) -> frozenset[str]:
     """Scalars and arrays assigned anywhere below `body`."""
-    out = set()
-    for _, s in walk(body):
-        if isinstance(s, Assign):
-            out.add(s.target.name if isinstance(s.target, Var) else s.target.array)
-        elif isinstance(s, Copy):
-            out.add(s.target)
-    return frozenset(out)
+    return frozenset[str]().union(*map(_written, body))
+
+
+@remembered(4096)
+def _written(s: Stmt) -> frozenset[str]:
+    match s:
+        case Assign(target):
+            return frozenset([target.name if isinstance(target, Var) else target.array])
+        case Copy(target):
+            return frozenset([target])
+        case _:
+            return frozenset[str]().union(*(_written(x) for body in bodies(s) for x in body))
 
 
 def reads(body: tuple[Stmt, ...]) -> frozenset[str]:

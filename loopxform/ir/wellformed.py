@@ -20,9 +20,11 @@ def check(fn: Function) -> None:
 def _body(body: tuple[Stmt, ...], ranks: dict[str, int], iterating: frozenset[str]) -> None:
     ranks = dict(ranks)
     for s in body:
-        own = {s.var: 0} if isinstance(s, For) and condition(s) is not None else {}
+        known = ranks
+        if isinstance(s, For) and condition(s) is not None:
+            known = {**ranks, s.var: 0}
         for e in stmt_exprs(s):
-            _expr(e, {**ranks, **own})
+            _expr(e, known)
         match s:
             case Decl(name, _, shape):
                 ranks[name] = len(shape)

@@ -32,8 +32,9 @@ from loopxform.ir.nodes import (
     Var,
     While,
 )
+from loopxform.ir.renaming import rename
 from loopxform.ir.types import INT
-from loopxform.ir.visit import names, rename
+from loopxform.ir.visit import names
 from loopxform.ir.whiles import watching, while_loop
 from loopxform.transforms.restructure.exit_flag import truth
 

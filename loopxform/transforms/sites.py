@@ -8,6 +8,7 @@ from typing import assert_never
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import (
     Assign,
@@ -106,6 +107,7 @@ def ends_early(site: LoopSite) -> Obstacle | None:
     )
 
 
+@remembered(1024)
 def _left(loop: For) -> Obstacle | None:
     """The first jump that ends an iteration before its end, or begins one in the middle."""
     jump = next(_jumps(loop.body), None)

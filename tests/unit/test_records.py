@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from typing import Any
 
 import pytest
 
-from loopxform.records import record
+from loopxform.ir import copies
+from loopxform.ir.nodes import Const, For, Var
+from loopxform.records import record, slotted
 
 
 def declared(decorator: Any) -> tuple[Any, ...]:
@@ -100,3 +103,41 @@ def test_they_match() -> None:
     match point(7, 1.5):
         case point(x, y):
             assert (x, y) == (7, 1.5)
+
+
+@slotted
+class Ours:
+    x: int
+    note: str = field(default="", compare=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Theirs:
+    x: int
+    note: str = field(default="", compare=False, kw_only=True)
+
+
+@pytest.mark.parametrize("kind", [Ours, Theirs])
+def test_slots(kind: Any) -> None:
+    one = kind(1, note="n")
+    assert one == kind(1) != kind(2)
+    assert hash(one) == hash(kind(1))
+    assert repr(one) == f"{kind.__name__}(x=1, note='n')"
+    assert not hasattr(one, "__dict__")
+    assert kind.__match_args__ == ("x",)
+    again = pickle.loads(pickle.dumps(one))
+    assert (again, again.note) == (one, "n")
+    with pytest.raises(FrozenInstanceError):
+        one.x = 2
+    with pytest.raises(TypeError):
+        kind(1, "n")
+
+
+def test_copies_of_nodes_are_those_of_dataclasses() -> None:
+    loop = For("i", Const(0), Var("n"), Const(1), (), unroll=True)
+    other = copies.replace(loop, var="j", body=(loop,))
+    assert other == replace(loop, var="j", body=(loop,))
+    assert other.origin is loop.origin
+    assert loop.var == "i"
+    with pytest.raises(AttributeError):
+        copies.replace(loop, nothing=1)

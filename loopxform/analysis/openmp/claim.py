@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.ir.visit import Path
+from loopxform.records import slotted
 from loopxform.source import Loc
 
 RACES = frozenset(["LX300", "LX301", "LX309"])
@@ -13,7 +12,7 @@ ORDER = "LX317"
 """The code of a doubt about the order alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Finding:
     """Something the pragma claims that is proven wrong. `witness` are two iterations with numbers,
     `cure` is what would make it right, None where nothing short of removing the pragma would."""
@@ -30,7 +29,7 @@ class Finding:
         return Doubt(self.code, self.message, self.loc).json() | more
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Doubt:
     """Why a claim is not proven."""
 
@@ -48,7 +47,7 @@ class Doubt:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Claim:
     """A loop under an OpenMP pragma. `path` is that of the loop, `text` the pragma after `omp`. A
     pragma that is not about a loop has the empty path."""

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from loopxform.analysis.scope import below
@@ -19,6 +18,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, For, Function, Load, Stmt
 from loopxform.ir.visit import Path, at, names, perfect_nest, stmt_exprs
+from loopxform.records import record
 
 LOOP_WORDS = ("for", "simd", "distribute")
 PRIVATE = ("private", "firstprivate", "lastprivate", "linear", "reduction")
@@ -34,7 +34,7 @@ def is_simd(d: Directive) -> bool:
     return d.has("simd") and not d.has("for", "distribute")
 
 
-@dataclass(frozen=True)
+@record
 class Construct:
     """`directive` is on the loop at `path`; `around` are the directives it stands in, the innermost
     first, `inside` those in its body."""

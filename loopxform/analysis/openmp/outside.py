@@ -6,8 +6,6 @@ proven  iff  for all sizes with which the access happens at all, some iteration 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopxform.analysis import sets
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.formula import Translator
@@ -17,10 +15,11 @@ from loopxform.analysis.system import feasible
 from loopxform.ir.nodes import Decl, Expr, Function, Load
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, walk
+from loopxform.records import slotted
 from loopxform.source import Loc
 
 
-@dataclass(frozen=True, slots=True)
+@slotted
 class Outside:
     """An access outside its array: its text and place."""
 

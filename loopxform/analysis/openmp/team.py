@@ -12,7 +12,6 @@ and then must not touch what L writes, nor write what L touches.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.openmp.claim import Doubt, Finding
@@ -21,6 +20,7 @@ from loopxform.analysis.scope import order
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Decl, For, If, Opaque, Return, Stmt
 from loopxform.ir.visit import Path, at, replace_at, walk
+from loopxform.records import record
 
 Told = Iterator[Finding | Doubt]
 
@@ -45,7 +45,7 @@ def team(c: Construct, directives: tuple[Directive, ...]) -> Told:
         yield Doubt("LX313", text, c.directive.loc)
 
 
-@dataclass(frozen=True)
+@record
 class _Region:
     c: Construct
     region: Directive

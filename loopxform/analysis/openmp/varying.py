@@ -11,7 +11,7 @@ is computed from others that differ, and no assignment that every thread runs co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopxform.analysis.openmp.claim import Doubt
 from loopxform.analysis.openmp.construct import Construct, is_loop, is_simd
@@ -23,6 +23,7 @@ from loopxform.analysis.scope import order
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, Copy, Decl, Expr, For, If, Load, Opaque, Stmt, Var
 from loopxform.ir.visit import Path, at, names, reads, stmt_exprs, walk
+from loopxform.records import record
 
 
 def varying(c: Construct, directives: Sequence[Directive]) -> Iterator[Doubt]:
@@ -63,7 +64,7 @@ def _is_exposed(c: Construct, name: str) -> bool:
     return written is None or not written.ops
 
 
-@dataclass(frozen=True)
+@record
 class _Threads:
     """The threads of the region around a loop; `inner` are the directives in it."""
 

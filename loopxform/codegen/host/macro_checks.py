@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from loopxform.codegen.render import c_literal
 from loopxform.ir.decisions import Decision, Defined, Event, Expands, Holds, Line
+from loopxform.records import record
 
 _NUMBER = re.compile(r"\(?-?(?:0[xX][\da-fA-F]+|\d+)[uUlL]*\)?")
 _SPELL = (
@@ -68,7 +68,7 @@ def test(e: Decision) -> str | None:
             assert_never(e)
 
 
-@dataclass(frozen=True)
+@record
 class Mark:
     """A C condition that holds where an answer is another; and lines for the top of the user's
     file, in front of all that it defines, which the condition takes."""

@@ -47,7 +47,8 @@ def families(texts: Sequence[str], macros: Sequence[Macros]) -> tuple[Family, ..
     """The texts as few texts, in the order of their first members; every kernel has the same name.
     `macros` are those that each text is built with as it is."""
     tiles = {name for own in macros for name, _ in own}
-    lines = [_Lines(text, tiles) for text in texts]
+    known = dict[str, _Line]()
+    lines = [_Lines(text, tiles, known) for text in texts]
     alike: dict[tuple[str, ...], list[int]] = {}
     for n, own in enumerate(lines):
         alike.setdefault(own.skeletons, []).append(n)
@@ -104,18 +105,31 @@ def named(text: str, name: str) -> str:
     return text[: m.start()] + head + text[m.end() :]
 
 
+_Line = tuple[str, list[tuple[str, bool]], str]
+"""The indentation, the pieces, and these without what numbers they are."""
+
+
+def _line(text: str, tiles: set[str]) -> _Line:
+    bare = text.lstrip()
+    pieces = list(_marked(bare, tiles))
+    skeleton = "".join("\0" if is_number else piece for piece, is_number in pieces)
+    return text[: len(text) - len(bare)], pieces, skeleton
+
+
 class _Lines:
     """A text by lines, numbers and indentation apart. A tile size by its name is a number, too."""
 
-    def __init__(self, text: str, tiles: set[str]) -> None:
+    def __init__(self, text: str, tiles: set[str], known: dict[str, _Line]) -> None:
+        """`known` are lines of the texts before: kernels have most of them in common."""
         self.text = text
         lines = text.split("\n")
-        self.indents = [x[: len(x) - len(x.lstrip())] for x in lines]
-        self.pieces = [list(_marked(x.lstrip(), tiles)) for x in lines]
-        self.skeletons = tuple(
-            "".join("\0" if is_number else piece for piece, is_number in pieces)
-            for pieces in self.pieces
-        )
+        for x in lines:
+            if x not in known:
+                known[x] = _line(x, tiles)
+        found = [known[x] for x in lines]
+        self.indents = [indent for indent, _, _ in found]
+        self.pieces = [pieces for _, pieces, _ in found]
+        self.skeletons = tuple(skeleton for _, _, skeleton in found)
         local = (n for n, x in enumerate(lines) if x.startswith(_LOCAL))
         self.head = self.skeletons[: max(local, default=self.skeletons.index("{")) + 1]
 

@@ -197,6 +197,7 @@ def _accesses(fn: Function, name: str) -> list[tuple[Expr, ...]]:
         x.index
         for _, s in walk(fn.body)
         for e in stmt_exprs(s)
+        if name in names(e)
         for x in loads(e)
         if x.array == name
     ]

@@ -13,7 +13,6 @@ of the expression around it, is left alone, and so is recursion.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -23,6 +22,7 @@ from loopxform.frontend.desugar.callee import Callee, calls, defines_type, is_pu
 from loopxform.frontend.desugar.copying import Copier
 from loopxform.frontend.desugar.names import Fresh, declared, exposed, is_of_file, mentioned, shown
 from loopxform.frontend.syntax.tree import below, every, replace_children, statements
+from loopxform.records import record
 
 DEEPEST = 8
 MOST_NODES = 20000
@@ -43,7 +43,7 @@ def inline(node: c_ast.FuncDef, known: Mapping[str, Callee], file: FileNames, fr
     _Inliner(usable, own, file, fresh).run(node)
 
 
-@dataclass(frozen=True)
+@record
 class FileNames:
     """What is declared outside of functions: functions that are defined, and arrays."""
 

@@ -12,18 +12,18 @@ The third form needs conditions that nothing in the list can change; the last on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import Fresh, changed, declared, mentioned
 from loopxform.frontend.syntax.tree import below, every, statements
+from loopxform.records import record
 
 LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
-@dataclass(frozen=True)
+@record
 class Jump:
     """The jumps to eliminate: which statements they are, those that hide them (a loop hides its
     own `continue`), and what stays of one (`return e` is `result = e`)."""
@@ -51,7 +51,7 @@ class _Flag(Exception):
     """A condition may have changed: it must be kept in a variable."""
 
 
-@dataclass(frozen=True)
+@record
 class _Left:
     """Whether the list has been left: never, always, or where the condition `when` holds (None
     where that cannot be said in the names of the list)."""

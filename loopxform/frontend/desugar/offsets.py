@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.syntax.tree import clone, every
+from loopxform.records import record
 
 _ORDER = ("<", ">", "<=", ">=", "==", "!=", "-")
 
 
-@dataclass(frozen=True)
+@record
 class Pointers:
     """The declarations of a function's names, the arrays of the file, and what is modified."""
 
@@ -64,7 +64,7 @@ def elements(d: c_ast.Decl) -> str | None:
             return None
 
 
-@dataclass(frozen=True)
+@record
 class PlaceIn:
     """The element `sum of terms` of `base`."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import Fresh, changed, declared, mentioned
 from loopxform.frontend.syntax.tree import every
+from loopxform.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Scope:
     """What is known of a function's variables: their declarations (of names that are always
     declared alike), which of them only the text of the function changes, and which are mentioned

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -49,10 +49,11 @@ from loopxform.ir.nodes import (
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import map_body, stmt_exprs, walk, walk_expr
 from loopxform.ir.visit import names as variables
+from loopxform.records import record
 from loopxform.source import NOWHERE
 
 
-@dataclass(frozen=True)
+@record
 class LoweredFunction:
     """The function in the loop tree, notes on what delinearisation left alone, the OpenMP
     directives in its body, and its annotations."""

@@ -8,7 +8,6 @@ and of several it is the one that is reached first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 from pycparser import c_ast
@@ -26,6 +25,7 @@ from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
+from loopxform.records import record
 
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _NO_BOUND = "the condition does not compare '{}' with a bound"
@@ -33,7 +33,7 @@ _FORM = "write the loop as for (i = lo; i < hi; i++)"
 _UNSIGNED = "write i + 1 < n instead of i < n - 1, or make the variables signed (int or long)"
 
 
-@dataclass(frozen=True)
+@record
 class Header:
     symbol: Symbol
     lo: Expr

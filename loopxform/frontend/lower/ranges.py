@@ -8,16 +8,16 @@ scalars of the function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from loopxform.ir.affine import Poly, constant, poly
 from loopxform.ir.nodes import Bin, Const, Expr, For, If, Var
 from loopxform.ir.visit import substitute
+from loopxform.records import record
 
 _MOST = 24
 
 
-@dataclass(frozen=True)
+@record
 class Bound:
     """`var >= limit` (lower) or `var <= limit`."""
 

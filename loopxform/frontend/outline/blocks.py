@@ -4,16 +4,17 @@ side by side."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycparser import c_ast
 
 from loopxform.frontend.outline.skeleton import Odd, Piece
+from loopxform.records import record
 
 Nodes = tuple[c_ast.Node, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Item:
     """A statement with the pragmas in front of it, or the declarations that one declaration makes;
     `bodies` are those inside it."""
@@ -24,7 +25,7 @@ class Item:
     bodies: tuple[Block, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Block:
     """Consecutive statements."""
 

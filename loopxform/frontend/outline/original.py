@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
@@ -29,10 +28,11 @@ from loopxform.frontend.text.rawtext import continued, decode, strip_comments
 from loopxform.frontend.text.reader import Reader
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import Function
+from loopxform.records import record
 from loopxform.source import Loc
 
 
-@dataclass(frozen=True)
+@record
 class Definition:
     """A function of the file: text[begin:end] is its definition."""
 
@@ -43,7 +43,7 @@ class Definition:
     body: Block
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """Statements as a function, and the annotations in it."""
 
@@ -51,7 +51,7 @@ class Part:
     annotations: tuple[Annotation, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Region:
     """Consecutive statements of a function: text[start:end]. A region that is `whole` is all that
     the function does; `arguments` are those of the function `name` that stands for it."""

@@ -14,7 +14,6 @@ it belongs to them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -26,13 +25,14 @@ from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.syntax.tree import clone, every, replace_children
 from loopxform.ir.functions import is_known
+from loopxform.records import record
 
 _JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | c_ast.Case | c_ast.Default
 _CHARACTERS = frozenset(["char"])
 _SIGNS = frozenset(["signed", "unsigned"])
 
 
-@dataclass(frozen=True)
+@record
 class Outlined:
     """A definition, and the arguments in C that stand for its statements where they are."""
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+
+from loopxform.records import record
 
 _TOKEN = re.compile(
     r"""(?P<pragma>^[ ]*\#[ ]*pragma\b(?:[^\n\\]|\\[ ]*\n|\\.)*)
@@ -25,7 +26,7 @@ _TOKEN = re.compile(
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
-@dataclass(frozen=True)
+@record
 class Token:
     kind: str
     text: str
@@ -33,7 +34,7 @@ class Token:
     end: int
 
 
-@dataclass(frozen=True)
+@record
 class Piece:
     """A statement: text[start:end], and the statements directly inside it."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from loopxform.errors import InputError, LoopxformError
+from loopxform.records import record
 from loopxform.source import Loc
 
 MAGIC = {
@@ -25,7 +25,7 @@ MAGIC = {
 """How files begin that are not text in an encoding that extends ASCII."""
 
 
-@dataclass(frozen=True)
+@record
 class Language:
     """A language by the endings of its files, and by what C cannot have."""
 

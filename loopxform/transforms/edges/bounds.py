@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loopxform.ir.affine import Poly, constant, poly, simplify, to_expr, value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, If, Load, Stmt, Var
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import type_of
@@ -63,11 +64,17 @@ def fixed_trips(loop: For) -> tuple[Poly, list[Expr]] | None:
 
     `min(M, ii + Ry)` from `ii` is (Ry, [M]). None where no bound gives a fixed number.
     """
+    found = _fixed(loop)
+    return None if found is None else (found[0], list(found[1]))
+
+
+@remembered(2048)
+def _fixed(loop: For) -> tuple[Poly, tuple[Expr, ...]] | None:
     ends = ends_of(loop)
     for n, end in enumerate(ends):
         count = trips_to(loop, end)
         if count is not None and count.value is not None:
-            return count, ends[:n] + ends[n + 1 :]
+            return count, (*ends[:n], *ends[n + 1 :])
     return None
 
 
@@ -93,6 +100,7 @@ def positive(extent: Expr) -> Expr:
             return extent if known else simplify(Bin("max", extent, Const(1)))
 
 
+@remembered(1024)
 def iteration_number(loop: For) -> Expr:
     """(i - lo) / step: 0, 1, 2, ... over the iterations."""
     return simplify(Bin("/", Bin("-", Var(loop.var), loop.lo), loop.step))

@@ -22,6 +22,7 @@ from typing import ClassVar
 from loopxform.analysis.legality import reverse_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Bin,
     Const,
@@ -141,6 +142,7 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
     if any(reverse_obstacles(fn, p) for p in paths):
         yield f"the loop over '{item}' carries a dependence"
     yield from _registers(fn, loop, item, private)
+    own = frozenset(private)
     for path, s in inside:
         around = along(loop.body, path)[:-1]
         within = any(isinstance(x, For) and x.var == item for x in around)
@@ -148,7 +150,7 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
             yield from _copied(s, loop, tiles, cut=bool(fixed[1]))
         elif isinstance(s, For) and s.var in (item, loop.var):
             continue
-        elif any(not _by_sum(e, loop, item if within else "", private) for e in stmt_exprs(s)):
+        elif any(not _by_sum(e, loop.var, item if within else "", own) for e in stmt_exprs(s)):
             yield f"'{loop.var}' and '{item}' are used in other ways than by their sum"
         known = private | tiles
         if any(x.array not in known for e in stmt_exprs(s) for x in loads(e)):
@@ -205,7 +207,8 @@ def _copied(s: Copy, loop: For, tiles: set[str], *, cut: bool) -> Iterator[str]:
             yield f"'{s.source}' may be read past its end"
 
 
-def _by_sum(e: Expr, loop: For, item: str, private: set[str]) -> bool:
+@remembered(4096)
+def _by_sum(e: Expr, loop: str, item: str, private: frozenset[str]) -> bool:
     """Whether an expression mentions the loop and the number of an element by their sum alone,
     registers apart."""
 
@@ -214,8 +217,8 @@ def _by_sum(e: Expr, loop: For, item: str, private: set[str]) -> bool:
 
     bare = map_expr(e, known)
     if item:
-        bare = substitute(bare, {item: Bin("-", Var(item), Var(loop.var))})
-    return loop.var not in names(map_expr(bare, simplify))
+        bare = substitute(bare, {item: Bin("-", Var(item), Var(loop))})
+    return loop not in names(map_expr(bare, simplify))
 
 
 def _tested(cut: Expr, tests: list[Expr], loop: For, item: str) -> bool:

@@ -20,8 +20,9 @@ from loopxform.ir.memo import remembered
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Decl, Expr, For, Function, If, Opaque, Stmt
 from loopxform.ir.printer import expr_text
+from loopxform.ir.renaming import rename
 from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, at, names, rename, replace_at, writes
+from loopxform.ir.visit import LoopSite, at, names, replace_at, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step, from_json
 from loopxform.transforms.derivation import Derivation, with_tiles

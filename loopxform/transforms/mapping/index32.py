@@ -17,11 +17,13 @@ from loopxform.analysis.extent import extent
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.condition_text import condition_text
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Param, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import (
     LoopSite,
+    Path,
     loads,
     names,
     replace_at,
@@ -49,7 +51,8 @@ class Index32(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        where, found = site.loop.origin.loc, _arrays(fn, site) if is_outermost(fn, site) else []
+        where = site.loop.origin.loc
+        found = _arrays(fn, site.path) if is_outermost(fn, site) else ()
         if not found:
             text = f"no array in the loop over '{site.loop.var}' has rows, and subscripts that are "
             remedy = "declare the array with its rows, A[M][N], and map the loops first"
@@ -69,32 +72,33 @@ class Index32(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle) or not is_outermost(fn, site):
             return ()
-        return tuple(_open(fn, site, _arrays(fn, site)))
+        return tuple(_open(fn, site, _arrays(fn, site.path)))
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        arrays = tuple(p.name for p in _arrays(fn, site))
+        arrays = tuple(p.name for p in _arrays(fn, site.path))
         origin = site.loop.origin.then(str(self))
         return replace_at(fn, site.path, (replace(site.loop, narrow=arrays, origin=origin),))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
-        text = ", ".join(p.name for p in _arrays(fn, site))
+        text = ", ".join(p.name for p in _arrays(fn, site.path))
         return f"the same statements; an int numbers the elements of {text}"
 
 
-def _open(fn: Function, site: LoopSite, arrays: list[Param]) -> list[Expr]:
+def _open(fn: Function, site: LoopSite, arrays: tuple[Param, ...]) -> list[Expr]:
     """What the sizes of the arrays must be, and are not known to be."""
     copies = {p.name for p in _copies(fn)}
     every = dict.fromkeys(c for p in arrays if p.name not in copies for c in _few(p))
     return [c for c in every if c not in fn.assumes and not always(fn, site.path, c)]
 
 
-def _arrays(fn: Function, site: LoopSite) -> list[Param]:
+@remembered(16)
+def _arrays(fn: Function, loop: Path) -> tuple[Param, ...]:
     """The arrays of at least two dimensions whose subscripts in the nest, in all its shapes, lie in
     them; pointers with as many rows as are touched."""
     known = host_scalars(fn)
-    inside = [(p, s) for p, s in walk(fn.body) if p[: len(site.path)] == site.path]
+    inside = [(p, s) for p, s in walk(fn.body) if p[: len(loop)] == loop]
     out = []
     for p in (*fn.objects, *_copies(fn)):
         if "." in p.name or len(p.shape) < 2:
@@ -106,7 +110,7 @@ def _arrays(fn: Function, site: LoopSite) -> list[Param]:
         used = [c for path, s in inside for c in _within(fn, path, s, p)]
         if used and all(used):
             out.append(p)
-    return out
+    return tuple(out)
 
 
 def _copies(fn: Function) -> list[Param]:
@@ -129,7 +133,7 @@ def _with_rows(fn: Function, p: Param, inside: list[Stmt]) -> Param:
 def _within(fn: Function, path: tuple[int, ...], s: Stmt, p: Param) -> Iterator[bool]:
     """Whether each access of `p` that a statement makes itself lies in it."""
     for e in stmt_exprs(s):
-        for x in loads(e):
+        for x in loads(e) if p.name in names(e) else ():
             if x.array == p.name:
                 ends = tuple(Bin("+", i, Const(1)) for i in x.index)
                 yield _inside(fn, path, x.index, ends, p)

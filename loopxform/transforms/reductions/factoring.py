@@ -36,6 +36,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
+from loopxform.ir.renaming import rename
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
@@ -45,7 +46,6 @@ from loopxform.ir.visit import (
     enclosing,
     names,
     reads,
-    rename,
     replace_at,
     stmt_exprs,
     walk,

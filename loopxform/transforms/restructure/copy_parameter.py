@@ -12,7 +12,8 @@ from typing import ClassVar
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, Function, Opaque, Var
-from loopxform.ir.visit import rename, walk
+from loopxform.ir.renaming import rename
+from loopxform.ir.visit import walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 

@@ -16,9 +16,10 @@ from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Bin, Expr, Function, Var
+from loopxform.ir.renaming import rename
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, rename, replace_at, writes
+from loopxform.ir.visit import LoopSite, replace_at, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import fixed_header, new_name, one_loop, trusted, unmapped

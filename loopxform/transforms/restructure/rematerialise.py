@@ -22,6 +22,7 @@ from loopxform.analysis.legality import opaque_obstacles, worst
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Function, If, Opaque, Stmt
+from loopxform.ir.renaming import rename
 from loopxform.ir.visit import (
     LoopSite,
     Path,
@@ -30,7 +31,6 @@ from loopxform.ir.visit import (
     enclosing,
     names,
     reads,
-    rename,
     replace_at,
     walk,
     writes,

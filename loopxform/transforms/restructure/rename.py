@@ -11,7 +11,8 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
-from loopxform.ir.visit import rename, replace_at, writes
+from loopxform.ir.renaming import rename
+from loopxform.ir.visit import replace_at, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import new_name, one_loop, trusted, whole_loop

@@ -15,8 +15,9 @@ from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt, Var
+from loopxform.ir.renaming import rename
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, at, declared, rename, replace_at, resolve
+from loopxform.ir.visit import LoopSite, at, declared, replace_at, resolve
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import fixed_trips, iteration_value, replace_iterator

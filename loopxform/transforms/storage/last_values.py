@@ -29,6 +29,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Un,
 )
+from loopxform.ir.renaming import rename
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
@@ -39,7 +40,6 @@ from loopxform.ir.visit import (
     map_exprs,
     names,
     reads,
-    rename,
     replace_at,
     walk,
     writes,

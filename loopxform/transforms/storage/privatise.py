@@ -15,13 +15,13 @@ from loopxform.analysis.privatise import private_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, Opaque
+from loopxform.ir.renaming import rename
 from loopxform.ir.visit import (
     Path,
     at,
     counters,
     names,
     reads,
-    rename,
     replace_at,
     stmt_exprs,
     walk,
