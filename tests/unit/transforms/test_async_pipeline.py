@@ -122,7 +122,7 @@ def test_constants_are_copied_by_work_items() -> None:
 def test_names_of_the_user_are_not_taken() -> None:
     text = MM.replace("int M", "int ahead").replace("[M]", "[ahead]").replace("< M", "< ahead")
     source = emit.kernel(derived(text, *PADDED, "pipeline kk async")).source
-    assert "int ahead_ = 0;" in source
+    assert "int stage = 0, ahead_ = 0;" in source
 
 
 def test_a_mark_that_is_wrong_is_not_believed() -> None:
