@@ -33,8 +33,7 @@ KEPT = """
 __local float *to_[256];
 __global const float *from_[256];
 int at_ = 0, done_ = 0, count_ = 0, groups_[16] = {0};
-int stage = 0;
-"""
+int stage = 0"""
 """What each work-item has started."""
 
 SEED = 15
@@ -56,7 +55,7 @@ def late(text: str) -> str:
     out, found = re.subn(r"(?s)#ifdef LX_ASYNC\n.*?#endif", lambda _: LATE, text)
     assert found == 1
     kind = "double" if "__local double" in out else "float"
-    return out.replace("int stage = 0;", KEPT.replace("float", kind))
+    return out.replace("int stage = 0", KEPT.replace("float", kind))
 
 
 def plan(name: str, options: Options) -> Plan:
