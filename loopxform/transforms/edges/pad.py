@@ -165,7 +165,7 @@ def _no(site: LoopSite, why: str) -> Obstacle:
         "LX171",
         f"the tiles of the loop over '{site.loop.var}' cannot be padded: {why}",
         site.loop.origin.loc,
-        remedy=f"keep the bounds check for the last tile only: epilogue {site.loop.var}",
+        remedy=f"keep the bounds check for the last tile only: split {site.loop.var} full-tiles",
     )
 
 
