@@ -78,7 +78,9 @@ def _recipes(text: str) -> list[Recipe | None]:
 
 
 def _varied(text: str) -> tuple[str, list[str]]:
-    name, equals, values = text.partition("=")
+    written, equals, values = text.partition("=")
+    known = tiling_options.option(written)
+    name = written if known is None else known.name
     if name not in VARIED or not equals:
         hint = did_you_mean(name, VARIED) if equals else ""
         raise _refusal(f"'{text}' is not NAME=VALUE,...", text, hint)

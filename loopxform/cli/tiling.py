@@ -79,8 +79,10 @@ def asked(args: argparse.Namespace, options: Iterable[TilingOption]) -> dict[str
                 what, help="leave out one of them", subject=f"--{o.name.removeprefix('no-')}"
             )
         if o.kind.several:
-            parts = texts if texts != ["none"] else []
-            values[o.field] = tuple(v for t in parts for v in o.kind.parse(written, t))
+            if "none" in texts and len(texts) > 1:
+                what = f"{written} none and other values say the opposite"
+                raise UsageError(what, help="leave out one of them", subject=written)
+            values[o.field] = tuple(v for t in texts for v in o.kind.parse(written, t))
         else:
             values[o.field] = o.kind.parse(written, "" if o.kind is FLAG else texts)
     return values

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from loopxform.model.reuse import Dim
 from loopxform.recipes.base import Question
-from loopxform.recipes.tiles import Tiles, block
+from loopxform.recipes.staged_tiles import StagedTiles, block
 from loopxform.schedule.params import Recipe
 
 
-class BlockTile(Tiles):
+class BlockTile(StagedTiles):
     name: ClassVar[Recipe] = "block"
     in_block: ClassVar[bool] = True
 

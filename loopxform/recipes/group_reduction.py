@@ -25,7 +25,7 @@ from loopxform.model.reuse import Facts
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.tiles import pair
+from loopxform.recipes.staged_tiles import pair
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import MapTo, Parallelise, PromoteToLocal, Rfactor, UnitLoop

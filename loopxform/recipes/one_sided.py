@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from loopxform.model.reuse import Dim, Facts
 from loopxform.recipes.base import NO_REUSE, Question
-from loopxform.recipes.tiles import Tiles, neighbours, one_parallel
+from loopxform.recipes.staged_tiles import StagedTiles, neighbours, one_parallel
 from loopxform.schedule.params import Recipe
 
 
-class OneSided(Tiles):
+class OneSided(StagedTiles):
     name: ClassVar[Recipe] = "one-sided"
     unstaged: ClassVar[bool] = True
 

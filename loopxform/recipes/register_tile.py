@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from loopxform.model.reuse import Dim
 from loopxform.recipes.base import Question
-from loopxform.recipes.tiles import Tiles, block
+from loopxform.recipes.staged_tiles import StagedTiles, block
 from loopxform.schedule.params import Recipe
 
 
-class RegisterTile(Tiles):
+class RegisterTile(StagedTiles):
     name: ClassVar[Recipe] = "register"
     in_block: ClassVar[bool] = True
 

@@ -12,14 +12,14 @@ from typing import ClassVar
 from loopxform.ir.nodes import For
 from loopxform.model.reuse import Dim, Facts
 from loopxform.recipes.base import Question
-from loopxform.recipes.tiles import Tiles
+from loopxform.recipes.staged_tiles import StagedTiles
 from loopxform.schedule.params import Recipe
 
 MOST_LOOPS = 3
 """Of work-items: OpenCL has three dimensions."""
 
 
-class Stencil(Tiles):
+class Stencil(StagedTiles):
     name: ClassVar[Recipe] = "stencil"
     windows: ClassVar[bool] = True
 

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 from loopxform.model.reuse import Dim, Facts
 from loopxform.recipes.base import NO_REUSE, Question
-from loopxform.recipes.tiles import Tiles, neighbours, strided
+from loopxform.recipes.staged_tiles import StagedTiles, neighbours, strided
 from loopxform.schedule.params import Recipe
 
 
-class Strip(Tiles):
+class Strip(StagedTiles):
     name: ClassVar[Recipe] = "1-d"
     rows: ClassVar[bool] = True
 

@@ -57,6 +57,7 @@ WRONG = [
         "takes it: register",
     ),
     ("tile f.c --target openmp --stages 3", "--stages", "C for the CPU has no use", "leave out"),
+    ("tile f.c --relayout none --relayout a:0", "none", "say the opposite", "leave out one"),
     ("tile f.c --target openmp --pack 4", "--pack", "no use for", "leave out"),
     ("run f.c", "run", "needs a number for n, m", "--size n=64,m=64"),
     ("run f.c --size n=3", "n=3", "needs a number for m", "--size n=3,m=64"),

@@ -18,11 +18,10 @@ _PRAGMA = re.compile(r"^[ \t]*#pragma unroll\n([ \t]*)(?=for )", re.MULTILINE)
 _OPENED = re.compile(rf"^ *(?:(?:{UNROLL} )?for|if|LX_IF) ?\(.*\{{$")
 """A loop or a condition with a body in braces."""
 
-_SEVERAL = re.compile(r"^ *(?:LX_SPREAD|LX_READ|const|__local|__global|u?(?:char|short|int|long)|"
-                      r"float|double|half|size_t|ptrdiff_t|bool)\b")  # fmt: skip
-"""Begins declarations, and macros that stand for several statements or none."""
+_SEVERAL = re.compile(r"^ *(?:LX_SPREAD\b|(?!(?:return|LX_UNROLL)\b)\w+ +\*?\w)")
+"""Begins declarations, and the macro that stands for several statements."""
 
-_DECLARED = re.compile(r"^( +(?:const )?(?:u?int|(?:float|double|half)\d*)) (\w[^{}]*;)$")
+_DECLARED = re.compile(r"^( +(?:const )?(?:u?int|(?:float|double|half)\d*)) (\w[^{};]*;)$")
 """A declaration of one or several variables: its type, and what it declares."""
 
 _HEAD = re.compile(rf"^ *(?:(?:{UNROLL} )?for|if|LX_IF)\b")

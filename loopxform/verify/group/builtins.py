@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from abc import ABC, abstractmethod
 from typing import Any
 
 from loopxform.ir.functions import CLASSES, base_name, parameters, result
@@ -27,22 +28,22 @@ _MOVED = re.compile(r"v(load|store)(2|4|8|16)")
 _CONVERTED = re.compile(r"convert_([a-z]+\d+)")
 
 
-class Builtins:
+class Builtins(ABC):
     """Calls of built-in functions as Python text."""
 
     # ------------------------------------------------------------ what `Expressions` brings
 
-    def value(self, e: Expression) -> Operand:
-        raise NotImplementedError
+    @abstractmethod
+    def value(self, e: Expression) -> Operand: ...
 
-    def settled(self, e: Expression) -> Operand:
-        raise NotImplementedError
+    @abstractmethod
+    def settled(self, e: Expression) -> Operand: ...
 
-    def address(self, e: Expression) -> Location:
-        raise NotImplementedError
+    @abstractmethod
+    def address(self, e: Expression) -> Location: ...
 
-    def error(self, what: str) -> NotModelled:
-        raise NotImplementedError
+    @abstractmethod
+    def error(self, what: str) -> NotModelled: ...
 
     # ------------------------------------------------------------ calls
 

@@ -85,6 +85,12 @@ def test_a_label_has_what_the_recipe_has() -> None:
         assert v.used(sizes).label == label
 
 
+def test_an_option_is_varied_by_the_name_of_an_earlier_release() -> None:
+    with pytest.warns(FutureWarning, match="'cyclic' is called 'block-cyclic' now"):
+        former = variants.every("register", ["cyclic=1,2"])
+    assert former == variants.every("register", ["block-cyclic=1,2"])
+
+
 @pytest.mark.parametrize(
     ("recipes", "varied", "words"),
     [

@@ -16,11 +16,14 @@ BRACES = {
     ),
     "comment": ("if (x) {\n  /* why */\n  a = 1;\n}", "if (x)\n  /* why */\n  a = 1;"),
     "condition": ("for (;;) {\n  if (x) {\n    a = 1;\n  }\n}", "for (;;)\n  if (x)\n    a = 1;"),
+    "return": ("if (x) {\n  return y;\n}", "if (x)\n  return y;"),
     "macro-condition": ("LX_IF(LX_1, at < 4) {\n  a = 1;\n}", "LX_IF(LX_1, at < 4)\n  a = 1;"),
 }
 KEPT = {
     "several": "for (;;) {\n  a = 1;\n  b = 2;\n}",
     "declaration": "if (x) {\n  const int y = 1;\n}",
+    "declaration-of-a-struct": "if (x) {\n  lx_point p = q[0];\n}",
+    "declaration-of-a-vector": "if (x) {\n  float4 v;\n}",
     "several-in-a-macro": "if (x) {\n  LX_SPREAD(4, tile, c0, c1, v);\n}",
     "else": "if (x) {\n  a = 1;\n} else {\n  a = 2;\n}",
     "else-inside": "if (x) {\n  if (y) {\n    a = 1;\n  } else {\n    a = 2;\n  }\n}",
@@ -56,6 +59,8 @@ def test_declarations_of_one_type_share_a_line() -> None:
     assert joined(indent(text, "  ")) == indent(wanted, "  ")
     far = f"  const int a = {'1 + ' * 20}1;\n  const int b = {'1 + ' * 20}1;"
     assert joined(far) == far
+    two = "  int a = 1; f();\n  int b = 2;"
+    assert joined(two) == two
 
 
 def test_parameters_are_put_in_rows_and_found_again() -> None:

@@ -23,7 +23,7 @@ from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
 
 
-class Tiles(ABC):
+class StagedTiles(ABC):
     """A recipe that stages boxes in local memory for the work-items along its tiled loops."""
 
     name: ClassVar[Recipe]
