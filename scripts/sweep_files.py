@@ -1,7 +1,7 @@
 """Runs `check` and `offload` over C files of others, each in a process of its own.
 
 python scripts/sweep_files.py FOLDER... [--command check|offload] [-D NAME]... [--sample N]
-                              [--seed N] [--limit SECONDS] [--memory MIB]
+                              [--seed N] [--limit SECONDS] [--memory MIB] [--jobs N]
 
 Every folder is a project: its folders with headers are searched for includes, and a header that it
 lacks (written by its configure script, say) is taken to be empty. A file fails where a command ends
@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
@@ -35,15 +36,16 @@ def includes(project: Path) -> list[str]:
 
 def run(argv: list[str], empty: Path, args: argparse.Namespace) -> Outcome:
     """The command, with an empty header in place of each that is not there."""
-    for _ in range(MOST_MISSING):
+    given: set[str] = set()
+    while True:
         outcome = forked([*argv, "-I", str(empty)], 0, args.limit, args.memory)
         absent = MISSING.search(outcome.said)
-        name = absent and os.path.normpath(absent[1]).lstrip("./")
-        if not name or (empty / name).exists():
-            break
+        name = os.path.normpath(absent[1]).lstrip("./") if absent else ""
+        if not name or name in given or len(given) == MOST_MISSING:
+            return outcome
+        given.add(name)
         (empty / name).parent.mkdir(parents=True, exist_ok=True)
         (empty / name).touch()
-    return outcome
 
 
 def options() -> argparse.Namespace:
@@ -57,6 +59,7 @@ def options() -> argparse.Namespace:
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--limit", type=float, metavar="SECONDS", default=90.0)
     p.add_argument("--memory", type=float, metavar="MIB", default=1024.0)
+    p.add_argument("--jobs", type=int, default=1)
     return p.parse_args()
 
 
@@ -64,20 +67,22 @@ def main() -> int:
     args = options()
     os.environ["LOOPXFORM_CACHE"] = "off"
     tally = Tally()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(args.jobs) as pool:
         warm(Path(name))
+        given = [w for d in args.define for w in ("-D", d)]
+        given += ["-o", name] if args.command == "offload" else ["--format", "json"]
+        given += ["--time-limit", f"{args.limit * LIMIT:g}"]
         for project in args.folders:
             files = sorted(project.rglob("*.c"))
             if args.sample is not None:
                 files = Random(args.seed).sample(files, min(args.sample, len(files)))
-            found, empty = includes(project), Path(name, "empty", project.name)
+            folders, empty = includes(project), Path(name, "empty", project.name)
             empty.mkdir(parents=True, exist_ok=True)
-            limit = ["--time-limit", f"{args.limit * LIMIT:g}"]
-            given = [w for d in args.define for w in ("-D", d)]
-            into = ["-o", name] if args.command == "offload" else ["--format", "json"]
-            for file in tqdm(files, desc=project.name, unit="file", mininterval=5):
-                argv = [args.command, str(file), *found, *given, *into, *limit]
-                tally.add(str(file), run(argv, empty, args))
+            commands = [[args.command, str(file), *folders, *given] for file in files]
+            outcomes = pool.map(lambda argv, empty=empty: run(argv, empty, args), commands)
+            progress = tqdm(outcomes, project.name, len(files), unit="file", mininterval=5)
+            for file, outcome in zip(files, progress, strict=True):
+                tally.add(str(file), outcome)
     print(f"{args.command}: {tally}")
     return int(tally.failed > 0)
 
