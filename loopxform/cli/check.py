@@ -20,6 +20,9 @@ from loopxform.ir.types import INT_MAX
 from loopxform.source import Loc
 from loopxform.written import whole
 
+MOST_NOTED = 20
+"""Problems of a file that its diagnostic lists."""
+
 
 def main(args: argparse.Namespace) -> int:
     seconds, mebibytes = limits(args)
@@ -49,7 +52,7 @@ def main(args: argparse.Namespace) -> int:
             reports[0], answers = _asked(args, reports[0])
     if reports:
         _show(args, reports, answers, failed, many=many)
-    failed += [e for r in reports for e in _problems(r)]
+    failed += [e for r in reports for e in file_diagnostics(r)]
     failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
     for e in failed[:-1]:
         if e.loc is None:
@@ -124,7 +127,7 @@ def _json(
     return data
 
 
-def _problems(report: CheckedFile) -> Iterator[LoopxformError]:
+def file_diagnostics(report: CheckedFile) -> Iterator[LoopxformError]:
     """What could not be read of a file: one diagnostic, with a note for each of the others; and
     each mistake of ours."""
     broken = [e for e in report.problems if isinstance(e, InternalError)]
@@ -132,5 +135,7 @@ def _problems(report: CheckedFile) -> Iterator[LoopxformError]:
     yield from broken
     if refused:
         first, *others = refused
-        first.notes += tuple(f"also: {e.loc}: {e.message}" for e in others)
+        first.notes += tuple(f"also: {e.loc}: {e.message}" for e in others[:MOST_NOTED])
+        if (more := len(others) - MOST_NOTED) > 0:
+            first.notes += (f"also: {more} more; --format json lists them all",)
         yield first

@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 
 import loopxform as lx
+from loopxform.api.check import CheckedFile
 from loopxform.cli import main
+from loopxform.cli.check import file_diagnostics
 from loopxform.cli.inputs import c_files
+from loopxform.errors import LoopxformError
+from loopxform.source import Loc
 
 COPY = "void copy(int n, float *restrict a, float *restrict b)\n{\n"
 COPY += "  for (int i = 0; i < n; i++)\n    a[i] = b[i];\n}\n"
@@ -174,3 +178,12 @@ def test_options_from_python(tmp_path: Path) -> None:
     assert only.problems == ()
     with pytest.raises(lx.LoopxformError, match="there is no function 'h'"):
         lx.check(tmp_path / "f.c", function="h", define=["N=4"])
+
+
+def test_a_long_list_of_problems_is_counted() -> None:
+    """Of a file of 900 functions that took too long, 300 may be left."""
+    problems = tuple(LoopxformError("not judged", loc=Loc("many.c", k, 1)) for k in range(1, 31))
+    (first,) = file_diagnostics(CheckedFile(lx.load("corpus/mm.c"), (), problems))
+    assert len(first.notes) == 21
+    assert first.notes[0] == "also: many.c:2:1: not judged"
+    assert first.notes[-1] == "also: 9 more; --format json lists them all"
