@@ -107,7 +107,7 @@ CODES: dict[str, str] = {
     "LX147": "The bounds of a loop cannot be made independent of the loops around it.",
     "LX150": "How much of an array is touched cannot be told.",
     "LX151": "The loop cannot be mapped to that level of the hardware.",
-    "LX158": "The nest cannot read copies of its arrays that are arranged as its tiles are.",
+    "LX158": "The nest cannot read packed copies of its arrays.",
     "LX159": "A loop cannot be pipelined with so many buffers, or in such a way.",
     "LX160": "The array is not read in that loop.",
     "LX161": "The array is written in that loop: a copy would go stale.",

@@ -9,8 +9,8 @@ from fractions import Fraction
 from loopxform.api.tile import TiledRoutine
 from loopxform.cli.transactions_text import short
 from loopxform.model.coalescing import NOMINAL
-from loopxform.model.cost import Cost, arranging, microseconds
-from loopxform.model.waves import Tiling, arranged_shapes, shapes
+from loopxform.model.cost import Cost, microseconds, operand_packing
+from loopxform.model.waves import Tiling, packed_shapes, shapes
 from loopxform.recipes.candidates import Candidate, candidates
 from loopxform.recipes.tile import estimate
 from loopxform.targets.target import Limits
@@ -77,10 +77,10 @@ def _waves(done: TiledRoutine) -> Iterator[str]:
     if tiled.fitted is None or not any(v.cost for v in variants):
         return
     loops, needs = tiled.nest.parallel, tiled.fitted.needs
-    packed = arranged_shapes(tiled.choice, needs, tiled.sizes, limits, loops)
+    packed = packed_shapes(tiled.choice, needs, tiled.sizes, limits, loops)
     plain = shapes(tiled.choice, needs, tiled.sizes, {}, limits, loops)
     labels = {v.label for v in variants}
-    tilings = [t for t in packed if f"{t.label}, arranged operands" in labels]
+    tilings = [t for t in packed if f"{t.label}, packed operands, async copies" in labels]
     tilings += [t for t in plain if t.label in labels]
     trips = estimate(tiled, limits).trips
     rows = list(_shapes(tilings, [trips[v] for v in loops], limits))
@@ -102,5 +102,6 @@ def _shapes(
         note = f"{source}, the quickest of these" if time == min(plain, default=0) else source
         if t.buffers > 1:
             label = f"{t.label}, {t.buffers} buffers"
-            note = f"{source}, operands arranged: from {arranging(limits)} iterations on"
+            iterations = operand_packing(limits)
+            note = f"{source}, packed operands, async copies: from {iterations} iterations on"
         yield label, str(tiles), waves, f"{t.shape.time} + {t.shape.start}", str(time), note

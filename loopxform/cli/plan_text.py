@@ -10,7 +10,7 @@ from loopxform.api.tile import TiledRoutine
 from loopxform.cli import cost_text
 from loopxform.ir.printer import expr_text
 from loopxform.model.reuse import Facts, Staged
-from loopxform.transforms import Dispatch
+from loopxform.transforms import Derivation, Dispatch
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
@@ -18,6 +18,7 @@ def lines(done: TiledRoutine) -> Iterator[str]:
     for part in (done.tiled, *done.tiled.rest):
         yield from _nest(replace(done, tiled=part))
     yield from _variants(done)
+    yield from _skipped(done.derivation)
 
 
 def _nest(done: TiledRoutine) -> Iterator[str]:
@@ -66,6 +67,18 @@ def _variants(done: TiledRoutine) -> Iterator[str]:
             widths = [max(len(row[n]) for row in rows) for n in range(2)]
             for n, (label, cost, about) in enumerate(rows, 1):
                 yield f"    {n:>2} {label:<{widths[0]}}  {cost:<{widths[1]}}  {about}"
+
+
+def _skipped(derivation: Derivation) -> Iterator[str]:
+    """Optional steps that are not legal here, those of variants once."""
+    dispatches = [r.step for r in derivation.records if isinstance(r.step, Dispatch)]
+    variants = [v.derivation for d in dispatches for v in d.variants if v.derivation]
+    skipped = [x for d in (derivation, *variants) for x in d.skipped]
+    rows = dict.fromkeys((str(x.step), x.reason) for x in skipped)
+    if rows:
+        yield "  steps left out"
+        width = max(len(step) for step, _ in rows)
+        yield from (f"    {step:<{width}}  {reason}" for step, reason in rows)
 
 
 def _rates(done: TiledRoutine) -> Iterator[str]:

@@ -96,12 +96,12 @@ def packing(limits: Limits) -> int:
     return _threshold(limits.pack, limits, limits.costs.packed_gain)
 
 
-def arranging(limits: Limits) -> int:
+def operand_packing(limits: Limits) -> int:
     """The same for copies in the layout of the tiles that the device fills on its own."""
     return _threshold(limits.pack_operands, limits, limits.costs.packed_gain)
 
 
-def turning(limits: Limits) -> int:
+def transposition(limits: Limits) -> int:
     """The same where rows are vectors already, but lie across those of the tile."""
     return _threshold(limits.transpose_operands, limits, limits.costs.turned_gain)
 

@@ -72,7 +72,7 @@ def shapes(
     return timed(found, limits)
 
 
-def arranged_shapes(
+def packed_shapes(
     choice: Choice, demand: Demand, sizes: Sizes, limits: Limits, loops: tuple[str, ...]
 ) -> list[Tiling]:
     """The shapes of tiles that the device copies on its own, the largest first: they can be as long

@@ -39,6 +39,7 @@ from loopxform.transforms import (
     Rematerialise,
     Rename,
     Scalarise,
+    possible,
 )
 from loopxform.transforms.edges.bounds import fixed_trips
 
@@ -111,16 +112,21 @@ def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None
     parallel = _parallel(derivation.function)
     if inner.var not in parallel or not _worth_spreading(derivation.function, inner):
         return None
-    try:
-        derivation = _inwards(_private(derivation, outer), outer, inner.var)
-        if len(_loop(derivation.function, outer).body) > 1:
-            derivation = derivation.then(Rematerialise(inner.var))
-    except TransformError:
+    inwards = possible(lambda: _alone(derivation, outer, inner.var), TransformError)
+    if isinstance(inwards, TransformError):
         return None
+    derivation = inwards
     if len(_loop(derivation.function, outer).body) > 1:
         return None
     swap = Interchange(outer, inner.var)
     return None if outer not in parallel and swap.check(derivation.function) else derivation
+
+
+def _alone(derivation: Derivation, outer: str, inner: str) -> Derivation:
+    """What stands beside the inner loop is moved into it. Raises TransformError."""
+    derivation = _inwards(_private(derivation, outer), outer, inner)
+    beside = len(_loop(derivation.function, outer).body) > 1
+    return derivation.then(Rematerialise(inner)) if beside else derivation
 
 
 def _private(derivation: Derivation, loop: str) -> Derivation:
@@ -161,10 +167,9 @@ def distributed(derivation: Derivation, outermost: str) -> Derivation:
     whole = len(_statements(chain[-1])) == 1
     if whole or not apart or not parallel.issuperset(x.var for x in chain):
         return derivation
-    try:
-        return _cut(named, tuple(x.var for x in chain), apart) or derivation
-    except TransformError:
-        return derivation
+    names = tuple(x.var for x in chain)
+    cut = possible(lambda: _cut(named, names, apart), TransformError)
+    return cut if isinstance(cut, Derivation) else derivation
 
 
 def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Derivation | None:

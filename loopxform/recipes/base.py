@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from loopxform.analysis.invariance import Read
+from loopxform.errors import TransformError
 from loopxform.model.choice import Choice
-from loopxform.model.reuse import Facts, Staged
+from loopxform.model.reuse import Facts, Stage, Staged
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.records import record
@@ -45,9 +46,18 @@ class Mapped:
     remark: str = ""
 
 
+@record
+class Uncopied:
+    """A box of a choice that cannot be copied to local memory, and why."""
+
+    stage: Stage
+    refusal: TransformError
+
+
 class TilingRecipe(Protocol):
     """A recipe. `match` gives the choice for a nest, or why there is none, in words; `map` applies
-    the steps of a choice, for sizes that fit. Raises UnsupportedC, TransformError."""
+    the steps of a choice, for sizes that fit, unless a box cannot be copied: the choice without it
+    may do. Raises UnsupportedC, TransformError."""
 
     @property
     def name(self) -> Recipe: ...
@@ -56,4 +66,4 @@ class TilingRecipe(Protocol):
 
     def map(
         self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
-    ) -> Mapped: ...
+    ) -> Mapped | Uncopied: ...

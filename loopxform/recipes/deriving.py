@@ -39,13 +39,12 @@ class Work:
 
     def attempt(self, *steps: Step) -> bool:
         """Applies steps that the recipe can do without: all of them or none."""
-        before = self.derivation
-        try:
-            self.do(*steps)
-        except TransformError:
-            self.derivation = before
-            return False
-        return True
+        return self.refusal(*steps) is None
+
+    def refusal(self, *steps: Step) -> TransformError | None:
+        """Applies all of the steps, or none and says why."""
+        self.derivation, refusal = self.derivation.optional(*steps)
+        return refusal
 
     def ref(self, path: Path) -> str:
         """The loop at `path`: its name, with a number where others have it too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from loopxform.errors import TransformError, UnsupportedC
@@ -17,7 +18,7 @@ from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
-from loopxform.transforms import MapTo, Sequentialise, Stripmine
+from loopxform.transforms import Derivation, MapTo, Sequentialise, Stripmine, possible
 from loopxform.transforms.edges.bounds import trip_count
 
 
@@ -38,14 +39,13 @@ def one_item_each(w: Work, nest: Nest, near: str = "") -> tuple[tuple[str, ...],
     """Maps as many of the outermost parallel loops as form a box, neighbours along `near` where
     that can be (else along the innermost). Returns them, neighbours last, and why not all of them,
     where that is so. Raises UnsupportedC where not even one can be mapped."""
-    before, problem = w.derivation, ""
+    problem = ""
     for mapped in _boxes(nest.parallel[: _spread(nest)], near):
-        try:
-            _mapped(w, nest, mapped)
-        except TransformError as e:
-            w.derivation = before
-            problem = problem or e.obstacles[0].message
+        derivation = possible(partial(_mapped, w, nest, mapped), TransformError)
+        if isinstance(derivation, TransformError):
+            problem = problem or derivation.obstacles[0].message
             continue
+        w.derivation = derivation
         if len(mapped) == len(nest.parallel):
             return mapped, ""
         which = ", ".join(nest.parallel[: len(mapped)])
@@ -77,9 +77,10 @@ def _spread(nest: Nest) -> int:
     return count
 
 
-def _mapped(w: Work, nest: Nest, mapped: tuple[str, ...]) -> None:
+def _mapped(before: Work, nest: Nest, mapped: tuple[str, ...]) -> Derivation:
     """Groups of Ty x Tx, or Ty*Tx in a row, over the last of the loops `mapped`; the parallel
-    loops further in run in order."""
+    loops further in run in order. Raises TransformError."""
+    w = Work(before.derivation, before.sizes)
     w.stage("Mapping each iteration to a work-item")
     w.do(*(Sequentialise(v) for v in nest.parallel[len(mapped) :]))
     w.order(list(nest.parallel[: len(mapped)]), list(mapped))
@@ -87,7 +88,7 @@ def _mapped(w: Work, nest: Nest, mapped: tuple[str, ...]) -> None:
         only = levels(w.fn, Dim(mapped[0], "Tx"))
         w.do(Stripmine(only.thread, w.size("Ty", "Tx"), only.group))
         w.do(MapTo(only.group, "group.x"), MapTo(only.thread, "thread.x"))
-        return
+        return w.derivation
     *others, y, x = mapped
     rows, columns = levels(w.fn, Dim(y, "Ty")), levels(w.fn, Dim(x, "Tx"))
     w.do(Stripmine(y, w.size("Ty"), rows.group), Stripmine(x, w.size("Tx"), columns.group))
@@ -97,3 +98,4 @@ def _mapped(w: Work, nest: Nest, mapped: tuple[str, ...]) -> None:
     w.do(*(MapTo(v, "group.z") for v in others))
     w.do(MapTo(rows.group, f"group.{a}"), MapTo(columns.group, f"group.{b}"))
     w.do(MapTo(f"{rows.thread}*", f"thread.{a}"), MapTo(f"{columns.thread}*", f"thread.{b}"))
+    return w.derivation

@@ -1,5 +1,5 @@
-"""Large products from copies that are arranged as their tiles are: the device fills tiles with
-vectors on its own, past registers, and what a work-item keeps there it has for the product.
+"""Large products from packed operands: the device copies their tiles in vectors on its own, past
+registers, which work-items have for the product.
 
     A_t = A turned; B_p = B; the nest reading A_t and B_p, its tiles copied ahead
 
@@ -16,11 +16,11 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Decl, Expr, Function
 from loopxform.ir.visit import names, walk
 from loopxform.model.choice import Choice
-from loopxform.model.cost import arranging, turning
+from loopxform.model.cost import operand_packing, transposition
 from loopxform.model.resources import Demand
 from loopxform.model.reuse import Stage
 from loopxform.model.tile_shapes import quickest
-from loopxform.model.waves import Tiling, arranged_shapes
+from loopxform.model.waves import Tiling, packed_shapes
 from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
 from loopxform.schedule.params import Options
@@ -30,7 +30,7 @@ from loopxform.transforms.storage.pack_operands import TURNED
 
 
 @record
-class Arrangement:
+class PackedOperands:
     """The step that has the nest read copies, what it assumes, when the copies pay, and the shapes
     of tiles that the nest is worked on in."""
 
@@ -41,7 +41,7 @@ class Arrangement:
 
     def applied(self, nest: Nest) -> Nest:
         """The nest that reads the copies. Raises TransformError."""
-        titled = nest.derivation.titled("Copies that are arranged as tiles are")
+        titled = nest.derivation.titled("Operand packing")
         assumed = (Assume(condition_text(e)) for e in self.assumed)
         return nest.of(titled.run((*assumed, self.step)))
 
@@ -51,7 +51,7 @@ class Arrangement:
         return [s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.like in arrays]
 
 
-def arrangement(
+def packed_operands(
     nest: Nest,
     choice: Choice,
     needs: Demand,
@@ -59,10 +59,11 @@ def arrangement(
     trips: Mapping[str, int | None],
     limits: Limits,
     options: Options,
-) -> Arrangement | None:
-    """How a nest would be arranged whose parallel loops have `trips` iterations, as far as these
-    are known: where its tiles, all of floats, are parts of matrices along the two tiled loops and
-    one that runs in step, the device copies on its own, and the user asks for nothing else."""
+) -> PackedOperands | None:
+    """How the operands of a nest would be packed whose parallel loops have `trips` iterations, as
+    far as these are known: where its tiles, all of floats, are parts of matrices along the two
+    tiled loops and one that runs in step, the device copies on its own, and the user asks for
+    nothing else."""
     asked = (options.stages, options.vector, options.pack, options.register_pipeline, options.pad)
     plain = all(x is None for x in (*asked, options.relayout, options.Rk, options.index))
     if (
@@ -79,20 +80,20 @@ def arrangement(
     if len({s.array for s in choice.stages}) < len(arrays) or len(read) != len(arrays):
         return None
     width, loop = str(limits.vector_width), nest.parallel[0]
-    found = arranged_shapes(choice, needs, sizes, limits, nest.parallel)
+    found = packed_shapes(choice, needs, sizes, limits, nest.parallel)
     step = PackOperands(loop, width, arrays)
     assumed = step.open_questions(nest.function)
     around = replace(nest.function, assumes=(*nest.function.assumes, *assumed))
     if not found or step.check(around):
         return None
-    pays = step.pays(nest.function, arranging(limits), turning(limits))
+    pays = step.pays(nest.function, operand_packing(limits), transposition(limits))
     if not _may_hold((*assumed, *pays)):
         return None
     counts = [n for n in trips.values() if n is not None]
     if len(counts) == len(trips):
         found = [found[quickest([t.shape for t in found], counts, limits.compute_units)]]
     pays = tuple(e for e in pays if names(e))
-    return Arrangement(step, assumed, pays, found)
+    return PackedOperands(step, assumed, pays, found)
 
 
 def _may_hold(conditions: tuple[Expr, ...]) -> bool:

@@ -16,7 +16,7 @@ from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim, Facts, Stage
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.base import NO_REUSE, RARE, Mapped, Question
+from loopxform.recipes.base import NO_REUSE, RARE, Mapped, Question, Uncopied
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.tile_steps import mapped_tiles
 from loopxform.schedule.params import KINDS, Options, Recipe
@@ -52,7 +52,9 @@ class StagedTiles(ABC):
         along = neighbours(facts, [d.loop for d in dims if d.items])
         return Choice(self.name, dims, along, stages, facts.reduced)
 
-    def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+    def map(
+        self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
+    ) -> Mapped | Uncopied:
         return mapped_tiles(w, nest, choice, options, limits)
 
     def _pays(self, s: Stage, dims: tuple[Dim, ...], question: Question) -> bool:

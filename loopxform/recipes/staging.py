@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from loopxform.analysis.invariance import Read
-from loopxform.errors import TransformError
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import resolve
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Stage, Staged
+from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import ConvertOnCopy, CopyToLocal, CopyToPrivate
 from loopxform.transforms.storage.footprint import boxes, uses
 
 
-class NotCopied(Exception):
-    """A box that cannot be copied to local memory."""
-
-    def __init__(self, stage: Stage, refused: TransformError) -> None:
-        super().__init__(refused.message)
-        self.stage, self.refused = stage, refused
-
-
 def copies(
     w: Work, choice: Choice, outer: dict[str, str], group: str, *, lanes: bool
-) -> tuple[Staged, ...]:
+) -> tuple[Staged, ...] | Uncopied:
     """Stages every box; reads from registers what serves several elements of a work-item, unless
-    these are lanes. Raises NotCopied."""
+    these are lanes."""
     staged = []
     for s in choice.stages:
         name = fresh(w.fn, f"{s.array}_loc")
-        try:
-            w.do(_copy(w.fn, s, outer.get(s.loop, s.loop) or group, name))
-        except TransformError as e:
-            raise NotCopied(s, e) from e
+        copy = _copy(w.fn, s, outer.get(s.loop, s.loop) or group, name)
+        if (refusal := w.refusal(copy)) is not None:
+            return Uncopied(s, refusal)
         if s.converted:
             w.attempt(ConvertOnCopy(name))
         inner = [x.var for x in s.reads[0].loops if x.var in s.reads[0].varies]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loopxform.errors import LimitError, TransformError, UnsupportedC
+from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.nodes import Function
 from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import Layouts, layouts, worth
@@ -19,7 +19,7 @@ from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation
+from loopxform.transforms import Derivation, possible
 
 
 def tile(
@@ -94,9 +94,11 @@ def _coalesced(
     wanted = layouts(before)
     if not wanted:
         return plain
-    try:
-        done = _laid_out(nest, wanted, given, None, limits, options, strict=False)
-    except (TransformError, LimitError, UnsupportedC):
+    done = possible(
+        lambda: _laid_out(nest, wanted, given, None, limits, options, strict=False),
+        *(TransformError, LimitError, UnsupportedC),
+    )
+    if isinstance(done, LoopxformError):
         return plain
     arrays = tuple(array for array, _ in wanted)
     return done if worth(before, estimate(done, limits), arrays) else plain
@@ -131,15 +133,17 @@ def _prepared(
 ) -> tuple[tuple[Nest, ...], bool]:
     """The prepared nest, or `several` that it falls into, and whether it is a reduction with no
     parallel loop around it."""
-    try:
-        if several:
-            return prepare_all(derivation), False
-        return (prepare(derivation, every=recipe not in (None, "naive")),), False
-    except UnsupportedC:
-        nest = alone(derivation)
-        if nest is None:
-            raise
-        return (nest,), True
+    every = recipe not in (None, "naive")
+    nests = possible(
+        lambda: prepare_all(derivation) if several else (prepare(derivation, every=every),),
+        UnsupportedC,
+    )
+    if not isinstance(nests, UnsupportedC):
+        return nests, False
+    nest = alone(derivation)
+    if nest is None:
+        raise nests
+    return (nest,), True
 
 
 def _each(

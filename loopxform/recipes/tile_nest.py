@@ -10,34 +10,32 @@ from functools import partial
 from typing import TypeVar
 
 from loopxform.analysis.invariance import Read
-from loopxform.errors import LimitError, TransformError, UnsupportedC
+from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import perfect_nest
 from loopxform.model.choice import Choice, naive
-from loopxform.model.cost import arranging
+from loopxform.model.cost import operand_packing
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
 from loopxform.model.waves import filled, shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
+from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.latency_hiding import in_registers, wanted
 from loopxform.recipes.operand_packing import (
-    Arrangement,
-    arrangement,
+    PackedOperands,
     asynchronous,
+    packed_operands,
 )
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
-from loopxform.recipes.staging import NotCopied
 from loopxform.recipes.variants import Draft, dispatched, variants, when_quickest
 from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
-from loopxform.transforms import (
-    Derivation,
-)
+from loopxform.transforms import Derivation, possible
 from loopxform.transforms.edges.bounds import trip_count
 
 T = TypeVar("T")
@@ -107,18 +105,16 @@ def one_nest(
     found, problem = choices(inside, recipe, limits.costs, kept=kept, few=few, automatic=tried)
     refused: tuple[tuple[Recipe, str], ...] = ()
     for choice in found:
-        try:
-            done = _staged(inside, choice, given, limits, options, several)
+        tiled = partial(_staged, inside, choice, given, limits, options, several)
+        done = tiled() if strict else possible(tiled, TransformError)
+        if isinstance(done, Tiled):
             return replace(done, asked=recipe is not None, refused=refused)
-        except TransformError as e:
-            if strict:
-                raise
-            problem = e.message
-            refused = (*refused, (choice.recipe, problem))
+        problem = done.message
+        refused = (*refused, (choice.recipe, problem))
     if strict:
         help = "leave out the recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
-    done = _apply(nest, naive(nest), given, limits, reason=problem)
+    done = _copied(naive(nest), lambda c: _apply(nest, c, given, limits, reason=problem))
     return replace(done, refused=refused)
 
 
@@ -138,22 +134,20 @@ def _staged(
     return _copied(choice, lambda c: _apply(nest, c, given, limits, options))
 
 
-def _copied(choice: Choice, tiled: Callable[[Choice], T]) -> T:
+def _copied(choice: Choice, tiled: Callable[[Choice], T | Uncopied]) -> T:
     """What `tiled` makes of a choice; without the boxes of which it turns out that they cannot be
-    copied, unless that leaves none."""
-    while True:
-        try:
-            return tiled(choice)
-        except NotCopied as e:
-            choice = choice.without(e.stage)
-            if not choice.stages:
-                raise e.refused from e
+    copied. Raises TransformError where that leaves none."""
+    while isinstance(done := tiled(choice), Uncopied):
+        choice = choice.without(done.stage)
+        if not choice.stages:
+            raise done.refusal
+    return done
 
 
 def _in_shapes(
     nest: Nest, choice: Choice, given: Mapping[str, int], limits: Limits, asked: Options
-) -> Tiled | None:
-    """The nest in several shapes of tiles, and reading arranged copies for large sizes; None where
+) -> Tiled | Uncopied | None:
+    """The nest in several shapes of tiles, and from packed operands for large sizes; None where
     it needs no more than one shape, or cannot have others."""
     options = wanted(asked, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
@@ -162,29 +156,36 @@ def _in_shapes(
     if len(found) == 1:
         return None
     counts = trips(nest)
-    copies = arrangement(nest, choice, needs, sizes, counts, limits, asked)
+    copies = packed_operands(nest, choice, needs, sizes, counts, limits, asked)
     if None not in counts.values() and copies is None:
         return None
     alone = nest.alone()
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     if when is None:
         return None
-    try:
-        arranged = [] if copies is None else _arranged(alone, copies, limits, asked)
-        if None in counts.values():
-            rows = [_mapped(alone, choice, t.sizes, limits, options) for t in found]
-        else:
-            rows = [_mapped(alone, choice, given, limits, options)]
-            when = [()]
-    except (TransformError, LimitError, UnsupportedC):
+    tilings: list[Mapping[str, int]] = [t.sizes for t in found]
+    if None not in counts.values():
+        tilings, when = [given], [()]
+    done = possible(
+        lambda: (
+            [] if copies is None else _packed(alone, copies, limits, asked),
+            [_mapped(alone, choice, own, limits, options) for own in tilings],
+        ),
+        *(TransformError, LimitError, UnsupportedC),
+    )
+    if isinstance(done, LoopxformError):
         return None
+    packed, attempts = done
+    if (uncopied := next((x for x in attempts if isinstance(x, Uncopied)), None)) is not None:
+        return uncopied
+    rows = [x for x in attempts if isinstance(x, Tiled)]
     drafts = [Draft(t.label, d.derivation, d.group, cost=t.shape.cost) for d, t in zip(rows, found)]
-    derivation = dispatched(nest, [*arranged, *variants(drafts, options, when)])
+    derivation = dispatched(nest, [*packed, *variants(drafts, options, when)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
 
 
-def _arranged(nest: Nest, found: Arrangement, limits: Limits, asked: Options) -> list[Draft]:
-    """Variants for large sizes, from copies that the device fills tiles from on its own. Raises
+def _packed(nest: Nest, found: PackedOperands, limits: Limits, asked: Options) -> list[Draft]:
+    """Variants for large sizes, from packed operands that the device copies on its own. Raises
     TransformError, LimitError, UnsupportedC."""
     when = when_quickest(nest, [t.shape for t in found.shapes], limits.compute_units)
     if when is None:
@@ -197,8 +198,8 @@ def _arranged(nest: Nest, found: Arrangement, limits: Limits, asked: Options) ->
         w = Work(done.derivation, {})
         for name in found.copies(w.fn):
             w.derivation = mapped_copy(w.derivation, name)
-        label, guard = f"{t.label}, arranged operands", (*found.assumed, *found.pays)
-        about = (f"each element serves {arranging(limits)} iterations",)
+        label, guard = f"{t.label}, packed operands, async copies", (*found.assumed, *found.pays)
+        about = (f"each element serves {operand_packing(limits)} iterations",)
         drafts.append(Draft(label, w.derivation, done.group, guard, about, t.shape.cost))
     options = asynchronous(asked, found.shapes[0], limits)
     return variants(drafts, wanted(options, limits, done.choice), when)
@@ -211,10 +212,10 @@ def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options:
     for choice in found:
         asked = wanted(options, limits, choice)
         mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
-        try:
-            return _copied(choice, mapped)
-        except TransformError as e:
-            problem = e.message
+        done = possible(partial(_copied, choice, mapped), TransformError)
+        if isinstance(done, Tiled):
+            return done
+        problem = done.message
     raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063")
 
 
@@ -225,10 +226,12 @@ def _apply(
     limits: Limits,
     options: Options = PLAIN,
     reason: str = "",
-) -> Tiled:
+) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit, in variants for sizes that allow more."""
     options = wanted(options, limits, choice)
     done = _mapped(nest.alone(), choice, given, limits, options, reason)
+    if isinstance(done, Uncopied):
+        return done
     draft = Draft("", done.derivation, done.group)
     drafts = variants([draft], options) if done.group else [draft]
     return replace(done, derivation=dispatched(nest, drafts), nest=nest)
@@ -241,7 +244,7 @@ def _mapped(
     limits: Limits,
     options: Options,
     reason: str = "",
-) -> Tiled:
+) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit."""
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
@@ -252,6 +255,8 @@ def _mapped(
     w = Work(nest.derivation.with_tiles(tiles), sizes)
     used = {n: sizes[n] for n in choice.names}
     mapped = RECIPES[choice.recipe].map(w, nest, choice, options, limits)
+    if isinstance(mapped, Uncopied):
+        return mapped
     text = "; ".join(x for x in (reason, mapped.remark) if x)
     fitted = Fitted(needs, (*notes, *more)) if mapped.group else None
     return Tiled(

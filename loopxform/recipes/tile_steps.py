@@ -10,7 +10,7 @@ from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.visit import names, resolve
 from loopxform.model.choice import Choice
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.base import Mapped
+from loopxform.recipes.base import Mapped, Uncopied
 from loopxform.recipes.deriving import Loops, Work, levels
 from loopxform.recipes.latency_hiding import faster
 from loopxform.recipes.partial_tiles import finish
@@ -30,7 +30,9 @@ from loopxform.transforms import (
 )
 
 
-def mapped_tiles(w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+def mapped_tiles(
+    w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
+) -> Mapped | Uncopied:
     """Every step, in the order of the listings. On a CPU with vectors the elements of a work-item
     are lanes: they stay parallel, and compilers find registers for what they read."""
     lanes = limits.vector > 0
@@ -59,6 +61,8 @@ def mapped_tiles(w: Work, nest: Nest, choice: Choice, options: Options, limits: 
     _normalise(w, dims, choice, lanes=lanes)
     _map(w, others, dims, choice, lanes=lanes)
     staged = copies(w, choice, outer, groups[-1], lanes=lanes)
+    if isinstance(staged, Uncopied):
+        return staged
     kept = () if lanes else registers(w, choice)
     finish(w, storage, choice, outer, limits.costs, pad=bool(options.pad))
     if options.separate_full_tiles:

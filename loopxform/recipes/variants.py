@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from loopxform.errors import TransformError
 from loopxform.ir.condition_text import condition_text
@@ -34,6 +35,7 @@ from loopxform.transforms import (
     StoreVectors,
     Variant,
     Vectorise,
+    possible,
 )
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.latency.store_vectors import in_memory, stored
@@ -162,11 +164,11 @@ def _packed(d: Draft, width: int, iterations: int) -> Draft | None:
         pays = step.pays(w.fn, iterations)
     if not w.attempt(step):
         return None
-    try:
-        for name in sorted(_sources(w, d.group) - known):
-            w.derivation = mapped_copy(w.derivation, name)
-    except TransformError:
+    names = sorted(_sources(w, d.group) - known)
+    mapped = possible(lambda: reduce(mapped_copy, names, w.derivation), TransformError)
+    if isinstance(mapped, TransformError):
         return None
+    w.derivation = mapped
     made = replace(d, label=_joined(d.label, "packed operands"))
     return made.then(w, (*asked, *pays), f"a copy serves {iterations} iterations, or is none")
 

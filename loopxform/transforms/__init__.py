@@ -7,7 +7,7 @@ program = Derivation(fn).then(Stripmine("i", "64")).function
 from __future__ import annotations
 
 from loopxform.transforms.base import Step, from_json, from_text
-from loopxform.transforms.derivation import Derivation, Record, with_tiles
+from loopxform.transforms.derivation import Derivation, Record, possible, with_tiles
 from loopxform.transforms.edges.clamp_edges import ClampEdges
 from loopxform.transforms.edges.pad import Pad
 from loopxform.transforms.edges.separate_full_tiles import SeparateFullTiles
@@ -193,6 +193,7 @@ __all__ = [
     "Vectorise",
     "WarpTile",
     "from_json",
+    "possible",
     "replay",
     "step",
     "with_tiles",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from loopxform.budget import spend
-from loopxform.errors import TransformError
+from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir import wellformed
 from loopxform.ir.nodes import Function, Load
 from loopxform.ir.visit import (
@@ -16,6 +16,9 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.base import Step
+
+T = TypeVar("T")
+E = TypeVar("E", bound=LoopxformError)
 
 
 @record
@@ -32,12 +35,22 @@ class Record:
 
 
 @record
+class Skipped:
+    """An optional step that was not legal, and why."""
+
+    step: Step
+    reason: str
+
+
+@record
 class Derivation:
-    """A program and the steps that led from `start` to `function`, each checked where applied."""
+    """A program and the steps that led from `start` to `function`, each checked where applied;
+    the optional ones that were `skipped`."""
 
     start: Function
     records: tuple[Record, ...] = ()
     stage: str = ""
+    skipped: tuple[Skipped, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Derivation of {self.start.name}: {len(self.records)} steps>"
@@ -57,15 +70,34 @@ class Derivation:
     def then(self, step: Step) -> Derivation:
         """Checks and applies one step. Raises TransformError with every obstacle; `self` stays
         as it was. Heeds the budget in force."""
+        after = self.tried(step)
+        if isinstance(after, TransformError):
+            raise after
+        return after
+
+    def tried(self, step: Step) -> Derivation | TransformError:
+        """With the step, or why it is not legal."""
         spend()
         before = self.function
         obstacles = step.check(before)
         if obstacles:
-            raise TransformError(str(step), obstacles)
+            return TransformError(str(step), obstacles)
         reason = step.reason(before)
         after = step.rewrite(before)
         wellformed.check(after)
         return replace(self, records=(*self.records, Record(step, reason, after, self.stage)))
+
+    def optional(self, *steps: Step) -> tuple[Derivation, TransformError | None]:
+        """With all of the steps, or with none and why: the one that is not legal is noted as
+        skipped."""
+        after = self
+        for step in steps:
+            following = after.tried(step)
+            if isinstance(following, TransformError):
+                note = Skipped(step, following.obstacles[0].message)
+                return replace(self, skipped=(*self.skipped, note)), following
+            after = following
+        return after, None
 
     def titled(self, stage: str) -> Derivation:
         """The steps that follow belong to the stage of this name."""
@@ -86,7 +118,8 @@ class Derivation:
         """With the steps of a derivation that starts from this one's program, and its tile
         sizes."""
         whole = self.with_tiles(dict(more.start.tiles))
-        return replace(whole, records=(*whole.records, *more.records), stage=more.stage)
+        records, skipped = (*whole.records, *more.records), (*whole.skipped, *more.skipped)
+        return replace(whole, records=records, stage=more.stage, skipped=skipped)
 
     @property
     def stages(self) -> tuple[tuple[str, tuple[Record, ...]], ...]:
@@ -102,6 +135,15 @@ class Derivation:
         """`{"tiles": {...}, "steps": [...]}`; `replay` reads it back."""
         tiles = dict(self.start.tiles)
         return {"tiles": tiles, "steps": [r.step.to_json() for r in self.records]}
+
+
+def possible(derive: Callable[[], T], *refusals: type[E]) -> T | E:
+    """What is derived, or the refusal that stands in its way: for a plan that has an alternative.
+    A refusal that is raised is an answer to the user."""
+    try:
+        return derive()
+    except refusals as refusal:
+        return refusal
 
 
 def with_tiles(fn: Function, tiles: Mapping[str, int]) -> Function:

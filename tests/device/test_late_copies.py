@@ -100,7 +100,7 @@ def test_late_copies_of_other_programs(name: str, way: str) -> None:
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("size", [(41, 35, 45), (100, 33, 100)], ids=["64x128", "128x128"])
 @pytest.mark.parametrize("name", ["mm", "mm_bt"])
-def test_late_copies_of_arranged_arrays(name: str, size: tuple[int, int, int]) -> None:
+def test_late_copies_of_packed_operands(name: str, size: tuple[int, int, int]) -> None:
     """In the tiles that large sizes have."""
     few = replace(PROFILES["h100"], pack_operands=20, transpose_operands=40, compute_units=1)
     p = emit.kernel(automatic(program(name), {}, None, few).derivation, contract=False)

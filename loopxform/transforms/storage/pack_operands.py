@@ -1,6 +1,6 @@
-"""Arranging: S -> A_t[U, ceil(M/W)*W] = A turned; B_p[U, ceil(N/W)*W] = B; S of A_t and B_p.
+"""Operand packing: S -> A_t[U, ceil(M/W)*W] = A turned; B_p[U, ceil(N/W)*W] = B; S of A_t and B_p.
 
-The nest reads copies of arrays that are arranged as its tiles are: a tile that has the columns of
+The nest reads copies of arrays in the layout of its tiles: a tile that has the columns of
 an array for its rows is filled from a copy whose last two dimensions change places, and rows of all
 copies are multiples of the width, so that vectors can be moved at once, and by the device on its
 own (step `async`). That pays where each element serves many iterations of the loops of a perfect
@@ -76,7 +76,7 @@ TURNED = ":T"
 
 
 @record
-class _Arranged:
+class _Operand:
     """An array to be copied: what is touched of it, how often loops run whose
     iterations read the same of it, and whether the copy is turned."""
 
@@ -125,7 +125,7 @@ class PackOperands(Step):
             return (_no(site, text, "name each array once"),)
         if problems := _unmapped(site):
             return problems
-        found = [self._arranged(fn, site, x) for x in self.arrays]
+        found = [self._operand(fn, site, x) for x in self.arrays]
         if problems := tuple(x for x in found if isinstance(x, Obstacle)):
             return problems
         return tuple(
@@ -146,7 +146,7 @@ class PackOperands(Step):
         asked = dict.fromkeys(e for a in self._all(fn, site) for e in self._counted(a))
         return tuple(e for e in asked if e not in fn.assumes and not always(fn, site.path, e))
 
-    def _counted(self, a: _Arranged) -> Iterator[Expr]:
+    def _counted(self, a: _Operand) -> Iterator[Expr]:
         *outer, row = a.shape
         return counted(outer, row, int(self.width))
 
@@ -164,7 +164,7 @@ class PackOperands(Step):
                     asked.append(Bin("||", odd, Bin(">=", e, Const(turned))))
         return tuple(dict.fromkeys(asked))
 
-    def _arranged(self, fn: Function, site: LoopSite, text: str) -> _Arranged | Obstacle:
+    def _operand(self, fn: Function, site: LoopSite, text: str) -> _Operand | Obstacle:
         name, turned = _split(text)
         param = next((p for p in fn.objects if p.name == name and p.array), None)
         nest = (site.loop,)
@@ -189,18 +189,18 @@ class PackOperands(Step):
         if not again or not used <= host_scalars(fn):
             text = f"how often each element of '{name}' is used is not known before the nest"
             return _no(site, text, "leave it out")
-        return _Arranged(param, box, again, turned)
+        return _Operand(param, box, again, turned)
 
-    def _all(self, fn: Function, site: LoopSite) -> list[_Arranged]:
-        found = [self._arranged(fn, site, x) for x in self.arrays]
-        return [x for x in found if isinstance(x, _Arranged)]
+    def _all(self, fn: Function, site: LoopSite) -> list[_Operand]:
+        found = [self._operand(fn, site, x) for x in self.arrays]
+        return [x for x in found if isinstance(x, _Operand)]
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         found = self._all(fn, site)
         origin = site.loop.origin.then(str(self))
         before: list[Stmt] = []
-        copies: dict[str, tuple[str, _Arranged]] = {}
+        copies: dict[str, tuple[str, _Operand]] = {}
         for a in found:
             name = a.param.name
             now = replace(fn, body=(*fn.body, *before))
@@ -218,7 +218,7 @@ class PackOperands(Step):
         nest = map_exprs((replace(site.loop, origin=origin),), redirected)
         return replace_at(fn, site.path, (*before, *nest))
 
-    def _copied(self, fn: Function, a: _Arranged, target: str) -> Iterator[Stmt]:
+    def _copied(self, fn: Function, a: _Operand, target: str) -> Iterator[Stmt]:
         """The declaration of the copy and the nest that makes it."""
         width, name = int(self.width), a.param.name
         origin = a.param.origin.then(str(self))

@@ -10,7 +10,15 @@ from deriving import corpus
 
 from loopxform.frontend import parse_file
 from loopxform.model.access_counts import text, tiled
-from loopxform.model.cost import Cost, arranging, balance, cost, microseconds, packing, turning
+from loopxform.model.cost import (
+    Cost,
+    balance,
+    cost,
+    microseconds,
+    operand_packing,
+    packing,
+    transposition,
+)
 from loopxform.recipes.tile import estimate, tile
 from loopxform.schedule.params import Recipe
 from loopxform.targets.profile import PROFILES
@@ -99,11 +107,13 @@ def test_launches() -> None:
 def test_from_how_many_iterations_on_operands_are_packed() -> None:
     """8 bytes of a copy against a 24th of the two operations of an iteration; on the device where
     that was measured, what was measured."""
-    assert (packing(H100), arranging(H100), turning(H100)) == (1920, 1920, 2112)
+    assert (packing(H100), operand_packing(H100), transposition(H100)) == (1920, 1920, 2112)
     for name in ("gtx780ti", "a100", "rtx2080ti"):
         device = PROFILES[name]
-        assert packing(device) == arranging(device) == round(96 * device.peak / device.bandwidth)
-        assert turning(device) > packing(device)
+        assert (
+            packing(device) == operand_packing(device) == round(96 * device.peak / device.bandwidth)
+        )
+        assert transposition(device) > packing(device)
     assert packing(replace(H100, pack=0)) == 0
     assert packing(unmeasured(replace(H100, pack=0))) == 0
     assert packing(unmeasured(H100)) == pytest.approx(1920, rel=0.01)

@@ -1,4 +1,4 @@
-"""Large products from copies that are arranged as their tiles are: written C and kernels, for sizes
+"""Large products from packed operands: written C and kernels, for sizes
 with which copies are made, an array stands for its copy, or neither."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from loopxform.frontend import parse_file
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
 from loopxform.recipes import tile_nest
-from loopxform.recipes.operand_packing import arrangement
+from loopxform.recipes.operand_packing import packed_operands
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
@@ -121,8 +121,8 @@ def test_shapes_that_need_too_many_registers_are_left_out() -> None:
         done = tile(fn, {}, None, replace(H100, registers=registers)).derivation
         (dispatch,) = (r.step for r in done.records if isinstance(r.step, Dispatch))
         labels = (v.label.split(", ") for v in dispatch.variants)
-        arranged = dict.fromkeys(x for x, *how in labels if "arranged operands" in how)
-        assert [*arranged][::-1] == wanted.split()
+        packed = dict.fromkeys(x for x, *how in labels if "async copies" in how)
+        assert [*packed][::-1] == wanted.split()
 
 
 def asynchronous(s: object) -> bool:
@@ -178,11 +178,11 @@ class DecidedError(Exception):
 
 
 @pytest.fixture
-def arranged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
+def packed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
     """Whether copies are to be made: the steps that follow, which take seconds, are not applied."""
 
     def decided(*given: Any) -> NoReturn:
-        raise DecidedError(arrangement(*given) is not None)
+        raise DecidedError(packed_operands(*given) is not None)
 
     def ask(fn: Function, limits: Limits = H100, **asked: object) -> bool:
         options = replace(Options(), **asked)  # type: ignore[arg-type]
@@ -192,7 +192,7 @@ def arranged(monkeypatch: pytest.MonkeyPatch) -> Callable[..., bool]:
             return bool(e.args[0])
         return any(isinstance(s, PackOperands) for s in every_step(done.derivation))
 
-    monkeypatch.setattr(tile_nest, "arrangement", decided)
+    monkeypatch.setattr(tile_nest, "packed_operands", decided)
     return ask
 
 
@@ -210,36 +210,34 @@ ASKED = (
 )
 
 
-def test_it_is_decided_as_it_is_done(arranged: Callable[..., bool]) -> None:
+def test_it_is_decided_as_it_is_done(packed: Callable[..., bool]) -> None:
     """`test_tiles_are_copied_ahead_from_copies` says what is done."""
-    assert arranged(parse_file("f.c", text=TEXTS["plain"]).unit.functions[0], SMALL)
-    assert arranged(mm())
+    assert packed(parse_file("f.c", text=TEXTS["plain"]).unit.functions[0], SMALL)
+    assert packed(mm())
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_what_the_user_asks_for_is_all_that_is_done(
-    arranged: Callable[..., bool], asked: dict[str, object]
+    packed: Callable[..., bool], asked: dict[str, object]
 ) -> None:
-    assert not arranged(mm(), **asked)
+    assert not packed(mm(), **asked)
 
 
 @pytest.mark.parametrize(
     "name", ["nests/gemm_half", "nests/gemm_double", "batched", "nests/conv_layer"]
 )
-def test_other_nests_are_as_they_were(arranged: Callable[..., bool], name: str) -> None:
+def test_other_nests_are_as_they_were(packed: Callable[..., bool], name: str) -> None:
     """Elements that are no words, and more dimensions than two, were not seen to gain."""
-    assert not arranged(mm(name))
+    assert not packed(mm(name))
 
 
 @pytest.mark.parametrize("profile", ["generic", "rtx2080ti", "mi250", "pocl", "cpu"])
-def test_only_where_the_device_copies_on_its_own(
-    arranged: Callable[..., bool], profile: str
-) -> None:
-    assert not arranged(mm(), PROFILES[profile])
+def test_only_where_the_device_copies_on_its_own(packed: Callable[..., bool], profile: str) -> None:
+    assert not packed(mm(), PROFILES[profile])
 
 
 @pytest.mark.parametrize(("m", "n"), [*product((4096, 512), repeat=2)])
-def test_sizes_that_are_numbers(arranged: Callable[..., bool], m: int, n: int) -> None:
+def test_sizes_that_are_numbers(packed: Callable[..., bool], m: int, n: int) -> None:
     """Copies are made where they pay, in the better of the two shapes."""
     fixed = (("M", m), ("N", n), ("U", 4096))
-    assert arranged(mm(), specialise=fixed) == (m == n == 4096)
+    assert packed(mm(), specialise=fixed) == (m == n == 4096)
