@@ -90,7 +90,7 @@ def offload(
     named = _specialised(apart, (given, asked.common, *asked.at.values()))
     require_names(named.function)
     named, fused = fused_neighbours(named, asked.at)
-    program = Program(named, given.over(asked.common).options, fused=fused)
+    program = Program(named, given.over(asked.common).options, limits.costs, fused=fused)
     structure(program, ())
     require_use(program)
     flagged(program)

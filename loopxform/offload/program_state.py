@@ -19,6 +19,7 @@ from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.source import Loc
+from loopxform.targets.target import Costs
 from loopxform.transforms import (
     Derivation,
 )
@@ -51,10 +52,11 @@ class Program:
     one group; `why` says so, `hints` what would change it. `partial` are nests of partial results,
     `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
     what they count, `fused` of nests what the user wrote apart, `widened` of loops which arrays
-    their iterations have copies of."""
+    their iterations have copies of. `costs` are those of the device."""
 
     derivation: Derivation
     options: Options
+    costs: Costs
     parts: list[Part] = field(default_factory=list)
     nests: dict[str, Nest] = field(default_factory=dict)
     hosts: set[str] = field(default_factory=set)

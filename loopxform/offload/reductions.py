@@ -21,24 +21,11 @@ from loopxform.ir.visit import Path, loops, names, perfect_nest, reads, resolve,
 from loopxform.offload.program_state import Program
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations
-from loopxform.recipes.chunks import CHUNKS
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.params import KINDS
 from loopxform.transforms import Privatise, RemoveUnitLoop, Rfactor, Scalarise, UnitLoop
 from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.places import place_text
-
-TERMS = KINDS["reduce"].tiles.Tk * CHUNKS
-"""Terms that a group reduces."""
-
-IN_ORDER = 512
-"""Terms that a work-item reduces in order."""
-
-FEW_RESULTS = 1024
-"""Results of a nest up to which a group for each of them is better than a work-item."""
-
-SHORT = 32
-"""Iterations that one work-item has run sooner than a group has shared them out."""
 
 
 def in_parts(program: Program, s: For) -> bool:
@@ -65,8 +52,10 @@ def in_parts(program: Program, s: For) -> bool:
     if problems:
         program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
         return False
-    by_group = not Rfactor(s.var, str(KINDS["reduce"].tiles.Tx), allowed, "strided").check(w.fn)
-    size = _chunk(s, TERMS if by_group else IN_ORDER)
+    reduced = KINDS["reduce"].tiles
+    by_group = not Rfactor(s.var, str(reduced.Tx), allowed, "strided").check(w.fn)
+    costs = program.costs
+    size = _chunk(s, reduced.Tk * costs.chunk_tiles if by_group else costs.item_terms)
     combined = s.var
     if size is not None:
         before, chunk = w.fn, s.var if size == 1 else outer_name(w.fn, s.var)
@@ -126,8 +115,9 @@ def _has_room(before: Function, after: Function) -> bool:
 def few_results(program: Program, nest: Nest) -> bool:
     """Whether a nest may have a group for each result: partial results, or few."""
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
-    total = prod(_known_trips(x, FEW_RESULTS) for x in chain)
-    return nest.parallel[0] in program.partial or total <= FEW_RESULTS
+    most = program.costs.group_results
+    total = prod(_known_trips(x, most) for x in chain)
+    return nest.parallel[0] in program.partial or total <= most
 
 
 def is_group_work(program: Program, body: Iterable[Stmt]) -> bool:
@@ -143,18 +133,19 @@ def one_run(program: Program, found: list[tuple[Path, Stmt]]) -> list[tuple[Path
         earlier = [x for _, x in done]
         if _is_reduced(program, s):
             needed = writes(tuple(earlier)) & (reads((s,)) - writes((s,)))
-            if needed or any(map(_is_long, earlier)):
+            if needed or any(_is_long(program, x) for x in earlier):
                 break
-        elif _is_long(s) and is_group_work(program, earlier):
+        elif _is_long(program, s) and is_group_work(program, earlier):
             break
         done.append((path, s))
     return done
 
 
 def _is_reduced(program: Program, s: Stmt) -> bool:
-    return isinstance(s, For) and s.var in program.reducing and _is_long(s)
+    return isinstance(s, For) and s.var in program.reducing and _is_long(program, s)
 
 
-def _is_long(s: Stmt) -> bool:
+def _is_long(program: Program, s: Stmt) -> bool:
+    short = program.costs.short_loop
     held = (x for _, x in walk((s,)) if isinstance(x, For))
-    return any(_known_trips(x, SHORT) > SHORT for x in held)
+    return any(_known_trips(x, short) > short for x in held)

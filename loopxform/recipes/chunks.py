@@ -21,14 +21,6 @@ from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
 
-CHUNKS = 256
-"""Tiles of a chunk, where the user does not say: 16384 terms keep a group of 256 work-items busy,
-and some ten million of them a device."""
-
-
-ITEMS = 256
-"""Work-items of a group that combine partial results each on its own."""
-
 
 def in_chunks(
     nest: Nest,
@@ -51,11 +43,12 @@ def in_chunks(
     split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
     sizes = {**given, "Tk": tiles["Tk"]}
     done = one_nest(split.chunks, sizes, recipe, limits, options, strict=strict, few=True)
-    rows = max(1, ITEMS // done.sizes.get("Tx", ITEMS))
+    items = limits.costs.combining_items
+    rows = max(1, items // done.sizes.get("Tx", items))
     w = Work(done.derivation, {**KINDS["naive"].tiles.numbers, "Ty": rows, **done.sizes})
     results = replace(split.results, derivation=w.derivation)
     if done.recipe == "reduce":
-        in_group(w, results, reassociate=options.reassociate)
+        in_group(w, results, limits.costs, reassociate=options.reassociate)
     else:
         w.stage("The results of one chunk lie together")
         w.do(*split.neighbours)

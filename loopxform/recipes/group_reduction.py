@@ -27,12 +27,9 @@ from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.staged_tiles import pair
 from loopxform.schedule.params import Options, Recipe
-from loopxform.targets.target import Limits
+from loopxform.targets.target import Costs, Limits
 from loopxform.transforms import MapTo, Parallelise, PromoteToLocal, Rfactor, UnitLoop
 from loopxform.transforms.restructure.unit_loop import BESIDE
-
-FEWEST = 16
-"""Partial results that one work-item combines by itself."""
 
 
 class GroupReduction:
@@ -51,12 +48,11 @@ class GroupReduction:
         return Choice("reduce", (), k, group=("Tx",))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        del limits  # the size of a group is all that it has
-        in_group(w, nest, reassociate=options.reassociate)
+        in_group(w, nest, limits.costs, reassociate=options.reassociate)
         return Mapped(choice)
 
 
-def in_group(w: Work, nest: Nest, *, reassociate: bool = False) -> None:
+def in_group(w: Work, nest: Nest, costs: Costs, *, reassociate: bool = False) -> None:
     """Maps each iteration of the parallel loops to a group of Tx work-items. Raises UnsupportedC
     where there is not one sequential loop or what is before it is no work of all work-items,
     TransformError where a step is refused."""
@@ -64,7 +60,7 @@ def in_group(w: Work, nest: Nest, *, reassociate: bool = False) -> None:
     known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
     w.stage("Partial results of the work-items of a group")
     w.do(Rfactor(_reduction(w, nest).var, w.size("Tx"), allowed, "strided"))
-    if w.sizes["Tx"] > FEWEST:
+    if w.sizes["Tx"] > costs.combined_alone:
         fan = 1 << (isqrt(w.sizes["Tx"] - 1).bit_length())
         w.do(Rfactor(_reduction(w, nest).var, str(fan), allowed, "strided"))
     first = fresh(w.fn, "once")

@@ -12,7 +12,7 @@ from loopxform.ir.nodes import Function
 from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import Layouts, layouts, worth
 from loopxform.prepare.parallel_band import Nest, alone, prepare, prepare_all
-from loopxform.recipes.chunks import CHUNKS, in_chunks
+from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.deriving import with_numbers
 from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -45,7 +45,8 @@ def tile(
         return _each(nests, given, limits, options)
     (nest,) = nests
     if single and options.Rk is None:
-        return _reduced(nest, given, recipe, limits, replace(options, Rk=CHUNKS), strict=strict)
+        options = replace(options, Rk=limits.costs.chunk_tiles)
+        return _reduced(nest, given, recipe, limits, options, strict=strict)
     done = _laid_out(nest, options.relayout or (), given, recipe, limits, options, strict=strict)
     if options.relayout is None and options.Rk is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)

@@ -34,7 +34,12 @@ class Costs:
     packed ones `packed_elements` of a work-item. Groups of fewer than `many_warps` are padded, and
     read ahead where a work-item has more than `few_elements`: their warps are too few to hide what
     one waits for (docs/performance.md). A tile of the sequential loop is `unrolled` up to so many
-    operations."""
+    operations.
+    Reductions: a chunk of one that is split has `chunk_tiles` tiles of Tk terms where a group
+    reduces it, `item_terms` terms where a work-item does; `combining_items` work-items of a group
+    combine partial results each on its own, and one alone up to `combined_alone` of those of its
+    group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
+    `short_loop` iterations sooner than a group has shared them out."""
 
     segment: int = 32
     cached: int = 3
@@ -54,6 +59,12 @@ class Costs:
     many_warps: int = 8
     few_elements: int = 16
     unrolled: int = 2048
+    chunk_tiles: int = 256
+    item_terms: int = 512
+    combining_items: int = 256
+    combined_alone: int = 16
+    group_results: int = 1024
+    short_loop: int = 32
 
 
 SMALLER_TILES = (
