@@ -65,6 +65,8 @@ CODES: dict[str, str] = {
     "product without factors, of matrices of one type, by loops that count from 0.",
     "LX069": "What a comparison needs is not there: a library, matplotlib, or a program that "
     "prints its milliseconds.",
+    "LX071": "Only what C itself computes is permitted (`--fp strict`), and a function is called "
+    "that devices compute in their own way.",
     "LX099": "A mistake of loopxform's own, met in one function; the rest of the file is judged. "
     "LOOPXFORM_TRACEBACK=1 in the environment shows where: please report it with the file.",
     # legality

@@ -71,7 +71,7 @@ def _timed(path: Path, args: argparse.Namespace, device: Any, queue: Any) -> boo
     for recipe in (None, "naive"):
         options = Options(reassociate=args.reassociate and recipe is None)
         done = offload(routine.function, {}, limits_of(device), options, recipe)
-        plan = emit.kernel(done.derivation, contract=True)
+        plan = emit.kernel(done.derivation)
         kernel = CompiledKernel(plan, device, queue=OpenCLQueue(queue))
         result, taken = _calls(kernel, host, queue, args.repeat)
         results.append(result)

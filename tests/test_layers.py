@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "loopxform"
-BASE = {"source", "errors", "nearest", "trace", "records", "budget", "written"}
+BASE = {"source", "errors", "nearest", "trace", "records", "budget", "written", "floating_point"}
 LAYERS: dict[str, set[str]] = {
     "source": set(),
     "errors": {"source"},
@@ -18,6 +18,7 @@ LAYERS: dict[str, set[str]] = {
     "budget": {"source", "errors"},
     "trace": set(),
     "records": set(),
+    "floating_point": {"records"},
     "written": {"source", "errors"},
     "version": set(),
     "cache": {"trace"},

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from loopxform.api.offload import OffloadedRoutine
     from loopxform.api.splice import OffloadedFile
     from loopxform.api.tile import TiledRoutine
+    from loopxform.floating_point import Level
     from loopxform.schedule.params import Recipe
     from loopxform.targets.target import Limits
     from loopxform.transforms import Derivation, Step
@@ -99,6 +100,7 @@ class File(SourceFile):
         self,
         *functions: str,
         limits: Limits | str = "generic",
+        fp: Level | None = None,
         contract: bool = True,
         pad: bool | None = None,
         separate_full_tiles: bool = False,
@@ -112,6 +114,7 @@ class File(SourceFile):
         Raises EmitError where a macro of the file stands in the way, LimitError, and
         ArgumentError for a value that is not allowed.
         """
+        from loopxform.api.permitted import permission
         from loopxform.api.splice import offload_file  # loads what only this needs
         from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
 
@@ -119,8 +122,9 @@ class File(SourceFile):
         arguments = current(sizes, arguments, OFFLOADING)
         require(OFFLOADING, **arguments)
         require_sizes(sizes, OFFLOADING)
-        options = options_of(arguments)
-        return offload_file(self, functions, sizes, limits, contract=contract, options=options)
+        allowed = permission(fp, contract=contract, reassociate=reassociate)
+        options = options_of({**arguments, "reassociate": allowed.reassociate})
+        return offload_file(self, functions, sizes, limits, fp=allowed, options=options)
 
     def routine(self, name: str | None = None) -> Routine:
         """The function of that name, or the only one with a loop nest. Raises InputError."""
@@ -252,6 +256,7 @@ class Routine(SourceRoutine):
         recipe: Recipe | None = None,
         variant: Recipe | None = None,
         limits: Limits | str = "generic",
+        fp: Level | None = None,
         contract: bool = True,
         pad: bool | None = None,
         separate_full_tiles: bool = False,
@@ -274,15 +279,17 @@ class Routine(SourceRoutine):
         """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
         profile or its name. Without `recipe`, loopxform finds which data is reused and tiles for
         it; a nest without reuse is mapped naively, and the plan says why. `variant` is an older
-        name of `recipe`. `contract` lets the device fuse a*b + c; without it results are those of
-        the C program to the last bit. The other arguments are the options of the command line
-        (docs/tiling.md): `warp_tile` is rows and columns, `specialise` sizes by name. `relayout`
-        gives arrays that are read from a copy with its dimensions in that order, {} for none;
-        without it loopxform makes the copies that pay, where no recipe is named.
+        name of `recipe`. `fp` is what you permit of floating point: "strict", "contract" (default),
+        "reassociate" or "fast"; with `contract=False` a*b + c is not fused. The other
+        arguments are the options of the command line (docs/tiling.md): `warp_tile` is rows and
+        columns, `specialise` sizes by name. `relayout` gives arrays that are read from a copy with
+        its dimensions in that order, {} for none; without it loopxform makes the copies that pay,
+        where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
         allowed, or an option that the recipe has no use for.
         """
+        from loopxform.api.permitted import permission
         from loopxform.api.tile import tile_routine  # loads what only tiling needs
         from loopxform.api.tile_arguments import (
             TILING,
@@ -298,13 +305,15 @@ class Routine(SourceRoutine):
         require_sizes(sizes, TILING)
         chosen = recipe or variant
         require_taken_by(chosen, {**arguments, **sizes})
-        options = options_of(arguments)
-        return tile_routine(self, sizes, chosen, limits, contract=contract, options=options)
+        allowed = permission(fp, contract=contract, reassociate=reassociate)
+        options = options_of({**arguments, "reassociate": allowed.reassociate})
+        return tile_routine(self, sizes, chosen, limits, fp=allowed, options=options)
 
     def offload(
         self,
         *,
         limits: Limits | str = "generic",
+        fp: Level | None = None,
         contract: bool = True,
         pad: bool | None = None,
         separate_full_tiles: bool = False,
@@ -319,11 +328,13 @@ class Routine(SourceRoutine):
         allowed.
         """
         from loopxform.api.offload import offload_routine  # loads what only this needs
+        from loopxform.api.permitted import permission
         from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
 
         arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
         arguments = current(sizes, arguments, OFFLOADING)
         require(OFFLOADING, **arguments)
         require_sizes(sizes, OFFLOADING)
-        options = options_of(arguments)
-        return offload_routine(self, sizes, limits, contract=contract, options=options)
+        allowed = permission(fp, contract=contract, reassociate=reassociate)
+        options = options_of({**arguments, "reassociate": allowed.reassociate})
+        return offload_routine(self, sizes, limits, fp=allowed, options=options)

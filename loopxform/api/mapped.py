@@ -15,6 +15,7 @@ from loopxform.codegen import emit
 from loopxform.codegen.host import macro_checks
 from loopxform.errors import ArgumentError, quoting
 from loopxform.files import in_folder, write_all
+from loopxform.floating_point import FloatingPoint
 from loopxform.ir.printer import listing
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MappedRoutine(ABC):
-    """A function and what it was mapped for; `contract` lets the device fuse a*b + c."""
+    """A function and what it was mapped for; `fp` is what is permitted of floating point."""
 
     routine: SourceRoutine
     limits: Limits
-    contract: bool
+    fp: FloatingPoint
 
     @property
     @abstractmethod
@@ -51,7 +52,7 @@ class MappedRoutine(ABC):
     def opencl(self) -> emit.Emitted:
         """`NAME.cl`, `NAME_opencl.c` and `NAME_opencl.h`. Raises EmitError."""
         with quoting(self.routine.file.parsed.sources):
-            return emit.opencl(self.derivation, contract=self.contract, **self.provenance())
+            return emit.opencl(self.derivation, fp=self.fp, **self.provenance())
 
     def provenance(self) -> dict[str, str]:
         """What written files are called after, and what they say of where they come from."""
@@ -82,6 +83,6 @@ class MappedRoutine(ABC):
             raise ArgumentError("compile takes a device, or a pyopencl.CommandQueue as queue")
         require(COMPILING, device=device)
         with quoting(self.routine.file.parsed.sources):
-            plan = emit.kernel(self.derivation, contract=self.contract)
+            plan = emit.kernel(self.derivation, fp=self.fp)
             own = queue_on(choose(device)) if queue is None else queue_of(queue)
             return CompiledKernel(plan, own.device, queue=own)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
 from loopxform.api.mapped import MappedRoutine
+from loopxform.api.permitted import require_permitted
 from loopxform.api.source import SourceRoutine
 from loopxform.errors import quoting
+from loopxform.floating_point import FloatingPoint
 from loopxform.offload.program import Offloaded, offload
 from loopxform.offload.program_state import Part
 from loopxform.schedule.params import PLAIN, Options
@@ -22,16 +24,17 @@ def offload_routine(
     sizes: Mapping[str, int],
     limits: Limits | str,
     *,
-    contract: bool,
+    fp: FloatingPoint,
     options: Options = PLAIN,
 ) -> OffloadedRoutine:
     """See `Routine.offload`."""
     room = profile(limits) if isinstance(limits, str) else limits
     with quoting(routine.file.parsed.sources):
+        require_permitted(routine.function, fp)
         require_wanted(routine)
         require_asserted(routine)
         done = offload(routine.function, sizes, room, options, asked=wishes(routine))
-    return OffloadedRoutine(routine, room, contract, done)
+    return OffloadedRoutine(routine, room, fp, done)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from loopxform.errors import (
     quoting,
 )
 from loopxform.files import in_folder, write_all
+from loopxform.floating_point import FloatingPoint
 from loopxform.frontend.outline import Definition, Original, Part, Region
 from loopxform.frontend.text.rawtext import place, read_bytes
 from loopxform.ir.nodes import For, Function
@@ -112,7 +113,7 @@ def offload_file(
     sizes: Mapping[str, int],
     limits: Limits | str,
     *,
-    contract: bool,
+    fp: FloatingPoint,
     options: Options = PLAIN,
 ) -> OffloadedFile:
     """The functions called `names`, else all of the file. See `File.offload`."""
@@ -126,14 +127,14 @@ def offload_file(
     def work(part: Part, region: Region) -> OffloadedRegion:
         fn = part.function
         own = SourceRoutine(_with(file, part), fn)
-        done = offload_routine(own, sizes, room, contract=contract, options=options)
+        done = offload_routine(own, sizes, room, fp=fp, options=options)
         if not names and all(p.tiled is None for p in done.parts):
             raise _unspread(region.owner.name, fn, done)
         entry = emit.entry(
             done.derivation,
             origin=file.name,
             version=__version__,
-            contract=contract,
+            fp=fp,
             on_device=region.whole,
         )
         return OffloadedRegion(region, done, entry, macros(region.owner))

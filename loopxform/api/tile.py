@@ -8,9 +8,11 @@ from functools import cached_property
 
 from loopxform.api.annotated import require_asserted, require_wanted, wish
 from loopxform.api.mapped import MappedRoutine
+from loopxform.api.permitted import require_permitted
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.errors import LimitError, TransformError, UnsupportedC, quoting
+from loopxform.floating_point import FloatingPoint
 from loopxform.recipes.tile import tile
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
@@ -26,12 +28,13 @@ def tile_routine(
     recipe: Recipe | None,
     limits: Limits | str,
     *,
-    contract: bool,
+    fp: FloatingPoint,
     options: Options = PLAIN,
 ) -> TiledRoutine:
     """See `Routine.tile`."""
     room = profile(limits) if isinstance(limits, str) else limits
     with quoting(routine.file.parsed.sources):
+        require_permitted(routine.function, fp)
         require_wanted(routine)
         require_asserted(routine)
         w = Wish(sizes, recipe, options).over(wish(routine))
@@ -41,7 +44,7 @@ def tile_routine(
             )
         except (UnsupportedC, TransformError, LimitError) as e:
             raise w.unmet(e) from e
-    return TiledRoutine(routine, room, contract, tiled)
+    return TiledRoutine(routine, room, fp, tiled)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from loopxform.api.arguments import (
     whole,
 )
 from loopxform.errors import ArgumentError, IgnoredOption
+from loopxform.floating_point import LEVELS
 from loopxform.ir.types import INT_MAX
 from loopxform.nearest import did_you_mean
 from loopxform.schedule import tiling_options
@@ -124,11 +125,12 @@ TILING: Mapping[str, Check] = {
     "recipe": or_none(one_of(*RECIPES)),
     "variant": or_none(one_of(*RECIPES)),
     "limits": _limits,
+    "fp": or_none(one_of(*LEVELS)),
     "contract": FLAG,
     **{name: or_none(FLAG) if name in _OPEN else FLAG for name in sorted(_FLAGS)},
     **{o.field: or_none(_CHECKS[o.kind]) for o in OPTIONS if o.field not in _FLAGS},
 }
 
 OFFLOADING = {
-    n: TILING[n] for n in ("limits", "contract", "pad", "separate_full_tiles", "reassociate")
+    n: TILING[n] for n in ("limits", "fp", "contract", "pad", "separate_full_tiles", "reassociate")
 }

@@ -69,12 +69,9 @@ class Kernels:
         return out
 
 
-def kernels(
-    label: str, tiled: TiledRoutine, device: DeviceInfo, queue: Queue, *, reordered: bool
-) -> Kernels:
-    """The kernels of a variant, built; `reordered` says that sums may be in another order. Raises
-    EmitError, DeviceError."""
-    plan = emit.kernel(tiled.derivation, contract=tiled.contract)
-    allowed = allowed_of(plan, device, contract=tiled.contract, reordered=reordered)
+def kernels(label: str, tiled: TiledRoutine, device: DeviceInfo, queue: Queue) -> Kernels:
+    """The kernels of a variant, built. Raises EmitError, DeviceError."""
+    plan = emit.kernel(tiled.derivation, fp=tiled.fp)
+    allowed = allowed_of(plan, device)
     compiled = CompiledKernel(plan, device, queue=queue)
     return Kernels(label, tiled.sizes, plan, compiled, allowed)

@@ -14,6 +14,7 @@ from loopxform.bench.measure import REFUSALS, Contestant, Row
 from loopxform.bench.product import product_of
 from loopxform.bench.variants import Variant
 from loopxform.errors import UsageError, quoting
+from loopxform.floating_point import FloatingPoint
 from loopxform.runtime.device import DeviceInfo, place_on_bus
 from loopxform.runtime.queue import Queue
 from loopxform.schedule.params import Options
@@ -28,7 +29,7 @@ class Lineup:
     sizes: Mapping[str, int]
     limits: Limits
     options: Options
-    contract: bool
+    fp: FloatingPoint
     device: DeviceInfo
     queue: Queue
 
@@ -63,11 +64,10 @@ class Lineup:
 
     def kernels(self, label: str, tiled: TiledRoutine) -> Kernels:
         """The kernels of a nest that is tiled, built. Raises EmitError, DeviceError."""
-        reordered = self.options.reassociate
-        return kernels(label, tiled, self.device, self.queue, reordered=reordered)
+        return kernels(label, tiled, self.device, self.queue)
 
     def _tiled(self, v: Variant, sizes: Mapping[str, int]) -> TiledRoutine:
-        return v.tiled(self.routine, sizes, self.limits, self.options, contract=self.contract)
+        return v.tiled(self.routine, sizes, self.limits, self.options, fp=self.fp)
 
     def libraries(self, names: Iterable[str]) -> list[Contestant]:
         """Libraries that compute what the nest does. Raises UnsupportedC where it is no matrix

@@ -9,6 +9,7 @@ from itertools import product
 from loopxform.api.facade import Routine
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.errors import UsageError
+from loopxform.floating_point import FloatingPoint
 from loopxform.nearest import did_you_mean
 from loopxform.schedule import tiling_options
 from loopxform.schedule.params import NAMES, RECIPES, Options, Recipe
@@ -41,7 +42,7 @@ class Variant:
         limits: Limits,
         options: Options,
         *,
-        contract: bool,
+        fp: FloatingPoint,
     ) -> TiledRoutine:
         """The nest tiled in this way; `sizes` and `options` are what all variants have. The naive
         kernel has none of the options: it is what the others are compared with. Raises
@@ -51,7 +52,7 @@ class Variant:
         if self.recipe == "naive":
             options = Options(relayout=(), reassociate=options.reassociate)
         given = asked.sizes
-        return tile_routine(routine, given, self.recipe, limits, contract=contract, options=options)
+        return tile_routine(routine, given, self.recipe, limits, fp=fp, options=options)
 
 
 def every(recipes: str, varied: Sequence[str]) -> list[Variant]:

@@ -10,10 +10,12 @@ from functools import partial
 
 from loopxform import __version__
 from loopxform.api.facade import File
+from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, read
 from loopxform.cli.script import Script, Text, is_size, read_script, saved
 from loopxform.errors import TransformError, UsageError, quoting
 from loopxform.files import in_folder, write_all
+from loopxform.floating_point import FloatingPoint
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
@@ -24,9 +26,7 @@ from loopxform.written import LARGEST_TILE
 def main(args: argparse.Namespace) -> int:
     file = read(args)
     script = read_script(args.script) if args.script else Script()
-    contract = script.contract is not False
-    if args.fp_contract:
-        contract = args.fp_contract == "on"
+    fp = permitted(args, script.fp)
     with quoting(file.parsed.sources):
         fn = chosen(file, args).function
         given = _tiles(args.tile)
@@ -41,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
         for words in args.steps:
             text = Text("<step>", words, 0, len(words))
             derivation = _apply(derivation, _made(text, partial(step, words)), text, args)
-        files = _files(derivation, args.emit, file, script, contract=contract)
+        files = _files(derivation, args.emit, file, script, fp)
     if args.output:
         inputs = [*file.parsed.dependencies, *([args.script] if args.script else [])]
         for path in write_all(in_folder(args.output, files), inputs):
@@ -119,12 +119,13 @@ def _require_free(fn: Function, sizes: dict[str, int]) -> None:
 
 
 def _files(
-    derivation: Derivation, kind: str, file: File, script: Script, *, contract: bool
+    derivation: Derivation, kind: str, file: File, script: Script, fp: FloatingPoint
 ) -> dict[str, str]:
     if kind == "listing":
         return {f"{file.stem}.txt": listing(derivation.function)}
     if kind == "json":
-        return {f"{file.stem}.json": saved(derivation, contract=contract, fitted=script.fitted)}
+        return {f"{file.stem}.json": saved(derivation, fp=fp, fitted=script.fitted)}
+    from loopxform.api.permitted import require_permitted
     from loopxform.codegen import emit
     from loopxform.codegen.host import macro_checks
 
@@ -132,4 +133,5 @@ def _files(
     provenance = {"stem": file.stem, "origin": file.name, "version": __version__, "asked": macros}
     if kind == "c":
         return emit.openmp(derivation, **provenance).files
-    return emit.opencl(derivation, contract=contract, **provenance).files
+    require_permitted(derivation.start, fp)
+    return emit.opencl(derivation, fp=fp, **provenance).files

@@ -15,6 +15,7 @@ from loopxform.bench.measure import Bench, Contestant, Row, text
 from loopxform.bench.report import Measured, as_json
 from loopxform.cli import running, tiling
 from loopxform.cli.bench_text import head, lines
+from loopxform.cli.floating_point import permitted
 from loopxform.cli.inputs import progress
 from loopxform.cli.options import chosen, numbers, read
 from loopxform.errors import UsageError, about, quoting
@@ -82,12 +83,13 @@ def _prepared(args: argparse.Namespace, file: File) -> _Setup:
     repeat = running.launches("--repeat", args.repeat, 1)
     warmup = running.launches("--warmup", args.warmup, 0)
     inputs, seed = running.inputs(args), running.seed(args)
+    fp = permitted(args)
     tiles, details = tiling.given_sizes(args), tiling.details(args)
     device = tiling.device(args)
     limits = running.limits_on(device, args)
-    routine, contract = chosen(file, args), args.fp_contract != "off"
+    routine = chosen(file, args)
     queue = queue_on(device)
-    lineup = Lineup(routine, tiles, limits, details, contract, device, queue)
+    lineup = Lineup(routine, tiles, limits, details, fp, device, queue)
     tiled = lineup.base()
     base = lineup.kernels("naive", tiled)
     reference = Reference(running.reference(file, args), base.plan.written)
@@ -144,7 +146,8 @@ def _about(args: argparse.Namespace, setup: _Setup) -> dict[str, object]:
         "device": setup.device.name,
         "platform": setup.device.platform,
         "driver": setup.device.driver_version,
-        "contract": setup.lineup.contract,
+        "fp": setup.lineup.fp.level,
+        "contract": setup.lineup.fp.contract,
         "seed": setup.bench.seed,
         "warmup": setup.bench.warmup,
         "repeat": setup.bench.repeat,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from loopxform.api.tile import TiledRoutine
+from loopxform.cli import permission_text
 from loopxform.cli.transactions_text import short
 from loopxform.model.coalescing import NOMINAL
 from loopxform.model.cost import Cost, microseconds, operand_packing
@@ -23,6 +24,7 @@ def lines(done: TiledRoutine) -> Iterator[str]:
     """The costs of one nest; none for devices whose work-items do not run in step."""
     limits = done.limits
     every = candidates(done.tiled, limits) if limits.warp > 1 else ()
+    yield from permission_text.lines(done, every)
     if not every or every[0].cost is None:
         return
     unit = "segments from caches" if microseconds(limits) is None else "us"

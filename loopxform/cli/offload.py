@@ -12,6 +12,7 @@ from loopxform.api.splice import OffloadedFile, offload_file
 from loopxform.budget import Exhausted
 from loopxform.cli import failures, offload_text, tiling
 from loopxform.cli.colour import painter
+from loopxform.cli.floating_point import permitted
 from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import limited, read
 from loopxform.cli.tile import steps
@@ -46,9 +47,9 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
     sizes = tiling.given_sizes(args)
     names = [_known(file, name) for name in args.function]
     with about(f"--{next(iter(sizes), '')}"):
+        fp = permitted(args)
         more = Options(**tiling.asked(args, OFFLOADING))
-        contract = args.fp_contract != "off"
-        done = offload_file(file, names, sizes, limits, contract=contract, options=more)
+        done = offload_file(file, names, sizes, limits, fp=fp, options=more)
         with quoting(file.parsed.sources):
             _require_all(done, names)
     return file, done

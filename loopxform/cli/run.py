@@ -7,10 +7,12 @@ import sys
 
 from loopxform.cli import running, tiling
 from loopxform.cli.colour import painter
+from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, numbers, read
 from loopxform.cli.summary import headline
 from loopxform.codegen import emit
 from loopxform.errors import about, quoting
+from loopxform.floating_point import SEPARATE
 from loopxform.verify.check_run import run
 
 
@@ -23,20 +25,17 @@ def main(args: argparse.Namespace) -> int:
     running.require_numbers("--size", chosen(file, args), [given], inputs)
     device = tiling.device(args)
     limits = running.limits_on(device, args)
-    exact = args.fp_contract != "on"
-    tiled = tiling.tiled(file, args, limits, contract=not exact)
+    fp = permitted(args, SEPARATE)
+    tiled = tiling.tiled(file, args, limits, fp)
     source = running.reference(file, args)
     with quoting(file.parsed.sources), about("--size"):
-        plan = emit.kernel(tiled.derivation, contract=not exact)
-        reordered = args.reassociate
+        plan = emit.kernel(tiled.derivation, fp=fp)
         result = run(
             plan,
             source,
             device,
             given,
             seed,
-            exact=exact,
-            reordered=reordered,
             inputs=inputs,
             repeat=repeat,
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loopxform.errors import InputError, LimitError, UsageError
+from loopxform.floating_point import CONTRACT, LEVELS, PERMITTED, FloatingPoint
 from loopxform.records import record
 from loopxform.schedule.constraints import Constraint, constraint
 from loopxform.source import Loc, Sources
@@ -20,17 +21,16 @@ from loopxform.written import LARGEST_TILE
 FORMAT = (
     '{"tiles": {"Ty": 16}, "fp_contract": "on", "steps": [...]}, as `tile --json FILE` saves it'
 )
-KEYS = ("recipe", "device", "tiles", "constraints", "fp_contract", "steps")
-CONTRACT = ("on", "off")
+KEYS = ("recipe", "device", "tiles", "constraints", "fp", "fp_contract", "steps")
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
-def saved(derivation: Derivation, *, contract: bool, fitted: FittedTo | None = None) -> str:
+def saved(derivation: Derivation, *, fp: FloatingPoint, fitted: FittedTo | None = None) -> str:
     """The text of a script: the steps with their parameters, and what these were `fitted` to."""
     steps = derivation.to_json()
     data = {} if fitted is None else fitted.to_json(steps["tiles"])
-    data |= {"fp_contract": "on" if contract else "off", **steps}
+    data |= {"fp": fp.level, "fp_contract": "on" if fp.contract else "off", **steps}
     return json.dumps(data, indent=2) + "\n"
 
 
@@ -91,12 +91,12 @@ class Text:
 
 @record
 class Script:
-    """Tile sizes, steps with their text, whether contraction is allowed (None: not said), and what
-    the sizes were fitted to."""
+    """Tile sizes, steps with their text, what is permitted of floating point, and what the sizes
+    were fitted to."""
 
     tiles: dict[str, int] = field(default_factory=dict)
     steps: tuple[tuple[Any, Text], ...] = ()
-    contract: bool | None = None
+    fp: FloatingPoint = CONTRACT
     fitted: FittedTo | None = None
 
     def require(self, sizes: Mapping[str, int]) -> None:
@@ -142,7 +142,10 @@ def read_script(path: str) -> Script:
     tiles, contract = data.get("tiles", {}), data.get("fp_contract")
     if not isinstance(tiles, dict) or not all(is_size(n, v) for n, v in tiles.items()):
         raise _bad(whole, f"not tile sizes: {tiles!r}", places["tiles"])
-    if contract is not None and contract not in CONTRACT:
+    level = data.get("fp", "contract")
+    if level not in LEVELS:
+        raise _bad(whole, f'"fp" is one of {", ".join(LEVELS)}', places["fp"])
+    if contract is not None and contract not in ("on", "off"):
         raise _bad(whole, '"fp_contract" is neither "on" nor "off"', places["fp_contract"])
     for key in ("recipe", "device"):
         if not isinstance(data.get(key, ""), str):
@@ -150,7 +153,8 @@ def read_script(path: str) -> Script:
     constraints = _constraints(data.get("constraints", []), tiles, whole, places)
     spans = _elements(text, places["steps"])
     steps = tuple((s, Text(path, text, *span)) for s, span in zip(data["steps"], spans))
-    allowed = None if contract is None else contract == "on"
+    fp = PERMITTED[level]
+    allowed = fp if contract is None else replace(fp, contract=contract == "on")
     fitted = FittedTo(data.get("recipe", ""), data.get("device", ""), tiles, constraints)
     return Script(tiles, steps, allowed, fitted if fitted.recipe or constraints else None)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopxform.api.facade import File
 from loopxform.cli import plan_text, tiling, transactions_text
 from loopxform.cli.colour import painter
+from loopxform.cli.floating_point import permitted
 from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import chosen, limited, read
 from loopxform.cli.script import FittedTo, saved
@@ -36,9 +38,12 @@ def main(args: argparse.Namespace) -> int:
 
 def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
     """Tiles the function, writes the files, prints what was asked for."""
-    tiled = tiling.tiled(file, args, limits, contract=args.fp_contract != "off")
+    fp = permitted(args)
+    if args.target == "openmp":
+        fp = replace(fp, exact=False)  # your own compiler and library compute everything
+    tiled = tiling.tiled(file, args, limits, fp)
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
-    script = saved(tiled.derivation, contract=tiled.contract, fitted=_fitted(tiled))
+    script = saved(tiled.derivation, fp=tiled.fp, fitted=_fitted(tiled))
     outputs = [] if args.dry_run else _outputs(args, made.files, script)
     written = write_all(with_rule(args, file, outputs), inputs(args, file))
     # With `--json -` standard output is the script alone.

@@ -11,6 +11,7 @@ from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import streams
 from loopxform.cli.options import chosen, positive
 from loopxform.errors import DeviceError, IgnoredOption, UsageError, about
+from loopxform.floating_point import FloatingPoint
 from loopxform.schedule import tiling_options
 from loopxform.schedule.params import NAMES, Options, Recipe
 from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
@@ -21,14 +22,12 @@ if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
 
 
-def tiled(file: File, args: argparse.Namespace, limits: Limits, *, contract: bool) -> TiledRoutine:
+def tiled(file: File, args: argparse.Namespace, limits: Limits, fp: FloatingPoint) -> TiledRoutine:
     """Tiles the function that the command line asks for. Raises LoopxformError."""
     sizes, routine = given_sizes(args), chosen(file, args)
     with about(f"--{next(iter(sizes), '')}"):
         options = details(args)
-        done = tile_routine(
-            routine, sizes, recipe(args), limits, contract=contract, options=options
-        )
+        done = tile_routine(routine, sizes, recipe(args), limits, fp=fp, options=options)
     if recipe(args) is not None:
         for name in unused(done, args):
             message = f"the recipe {args.recipe} has no use for --{name} in this nest"

@@ -10,6 +10,7 @@ from loopxform.codegen.host import runtime as host_runtime
 from loopxform.codegen.host.names import require_names
 from loopxform.codegen.plan import Plan, program_plan
 from loopxform.errors import EmitError
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.nodes import Function
 from loopxform.records import record
 from loopxform.transforms import Derivation
@@ -41,7 +42,7 @@ def entry(
     *,
     origin: str,
     version: str,
-    contract: bool = True,
+    fp: FloatingPoint = CONTRACT,
     on_device: bool = True,
 ) -> Entry:
     """A part of a file whose text stays the user's; names of parts of one file must differ.
@@ -59,7 +60,7 @@ def entry(
         derivation.function,
         start,
         header=tuple(_header(derivation, origin, version)),
-        contract=contract,
+        fp=fp,
     )
     planned = part.host_plan(plan, origin=origin, on_device=on_device)
     return Entry(part.entry(planned), plan, planned)
@@ -82,7 +83,7 @@ def opencl(
     origin: str,
     version: str,
     asked: str = "",
-    contract: bool = True,
+    fp: FloatingPoint = CONTRACT,
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
     of its own; `asked` are the lines of `macro_checks.errors`.
@@ -90,7 +91,7 @@ def opencl(
     Raises EmitError where it cannot run as kernels behind the user's signature.
     """
     _reachable(derivation.start)
-    made = entry(derivation, origin=origin, version=version, contract=contract)
+    made = entry(derivation, origin=origin, version=version, fp=fp)
     name = f"{stem}_opencl"
     text, head = part.write(made.host, stem=name, version=version, asked=asked)
     files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}
@@ -115,10 +116,10 @@ def openmp(
     return Emitted({f"{stem}_openmp.c": "\n".join([*head, "", *above, text])}, None)
 
 
-def kernel(derivation: Derivation, *, contract: bool = True) -> Plan:
+def kernel(derivation: Derivation, *, fp: FloatingPoint = CONTRACT) -> Plan:
     """Only the kernels, to run them from here."""
     _reachable(derivation.start)
-    return program_plan(derivation.function, derivation.start, contract=contract)
+    return program_plan(derivation.function, derivation.start, fp=fp)
 
 
 def _reachable(fn: Function) -> None:

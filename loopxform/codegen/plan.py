@@ -31,6 +31,7 @@ from loopxform.codegen.opencl.words import free_name
 from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Bin, Expr, Function, Param, Struct
@@ -50,7 +51,8 @@ class Plan:
     user's program, `function` the mapped one, both with plain names for numbers and pointers in
     structs; `written` is the program as it is. Each kernel is built together with the others of
     its group of `programs`, from what stands above all kernels (`shared`), their macros and their
-    texts; `comment` opens the file that holds all of them."""
+    texts; `comment` opens the file that holds all of them. `fp` is what is permitted of floating
+    point."""
 
     comment: str
     shared: str
@@ -61,6 +63,7 @@ class Plan:
     temporaries: tuple[Buffer, ...]
     written: Function
     schedule: tuple[Item, ...]
+    fp: FloatingPoint
 
     @property
     def source(self) -> str:
@@ -164,10 +167,10 @@ class Plan:
 
 
 def program_plan(
-    fn: Function, start: Function, *, header: tuple[str, ...] = (), contract: bool = True
+    fn: Function, start: Function, *, header: tuple[str, ...] = (), fp: FloatingPoint = CONTRACT
 ) -> Plan:
     """Plans the kernels of the mapped program `fn`, derived from `start` (the user's program, which
-    says what may be touched). `contract` lets the device fuse a*b + c.
+    says what may be touched). `fp` is what is permitted of floating point.
 
     Raises EmitError where the program cannot run as kernels, or an array has no known extent.
     """
@@ -200,7 +203,7 @@ def program_plan(
     helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
-        pragmas=_pragmas(fn, contract=contract),
+        pragmas=_pragmas(fn, contract=fp.contract),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=fn.tiles if alike else (),
@@ -215,7 +218,7 @@ def program_plan(
         offsets=_uses(kernels, OFFSET),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
     )
-    return Plan(comment, shared, fn, start, kernels, arguments, own, written, items)
+    return Plan(comment, shared, fn, start, kernels, arguments, own, written, items, fp)
 
 
 def _suffix(n: int) -> str:

@@ -30,11 +30,13 @@ class Built:
     log: str
 
 
-def options_for(device: DeviceInfo, *extra: str, verbose: bool = False) -> tuple[str, ...]:
+def options_for(
+    device: DeviceInfo, *extra: str, approximate: bool = False, verbose: bool = False
+) -> tuple[str, ...]:
     """The options every kernel is built with: correctly rounded division and square root where
-    the device has them (C has them), asynchronous copies where it makes them, `-cl-nv-verbose` on
-    request where it is known."""
-    out = [ROUNDED] if device.correctly_rounded else []
+    the device has them (C has them) and the user permits no `approximate` ones, asynchronous copies
+    where it makes them, `-cl-nv-verbose` on request where it is known."""
+    out = [ROUNDED] if device.correctly_rounded and not approximate else []
     if copies_alone(device):
         out.append(ASYNCHRONOUS)
     if verbose and "cl_nv_compiler_options" in device.extensions:

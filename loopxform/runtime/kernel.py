@@ -15,6 +15,7 @@ from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.structs import pointed, roots
 from loopxform.errors import ArgumentError, DeviceError
+from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
 from loopxform.ir.visit import names
@@ -65,7 +66,7 @@ class CompiledKernel:
         self.device = device
         _fits(plan, device)
         self.queue = queue or queue_on(device)
-        self._options = options_for(device)
+        self._options = options_for(device, approximate=plan.fp.approximate)
         self._launchers: dict[int, Launcher] = {}
         self._building = RLock()
         self._programs = {n: kernels for kernels in plan.programs for n in kernels}
@@ -222,6 +223,9 @@ def _fits(plan: Plan, device: DeviceInfo) -> None:
     if plan.computes_double and not device.fp64:
         help = "compute in float: 0.5f instead of 0.5, sqrtf instead of sqrt"
         raise DeviceError(f"the loops compute in double, which {device} lacks", help=help)
+    if plan.fp.exact and divides_floats(plan.written) and not device.correctly_rounded:
+        help = "permit more: fp='contract', --fp contract"
+        raise DeviceError(f"{device} does not divide floats as C does", help=help)
     if plan.group_size > device.max_group_size:
         has = f"{device} takes {device.max_group_size}"
         raise DeviceError(

@@ -105,32 +105,25 @@ def differences(
     return written, found
 
 
-def allowed_of(plan: Plan, device: DeviceInfo, *, contract: bool, reordered: bool) -> Tolerance:
-    """What the kernels may differ from the C by, planned with `contract` and `reordered`."""
-    rounded = device.correctly_rounded
-    found = tolerance_of(plan.written, contract=contract, rounded=rounded)
-    return replace(found, reordered=reordered)
+def allowed_of(plan: Plan, device: DeviceInfo) -> Tolerance:
+    """What the kernels may differ from the C by, for what the plan permits."""
+    rounded = device.correctly_rounded and not plan.fp.approximate
+    found = tolerance_of(plan.written, contract=plan.fp.contract, rounded=rounded)
+    return replace(found, reordered=plan.fp.reassociate)
 
 
 class Comparison:
-    """A planned kernel and the user's own C, each compiled once, to be run on several inputs.
-
-    `exact` says that nothing may be contracted, `reordered` that sums may be added in another
-    order.
-    """
+    """A planned kernel and the user's own C, each compiled once, to be run on several inputs."""
 
     def __init__(
         self,
         plan: Plan,
         source: CSource,
         device: DeviceInfo,
-        *,
-        exact: bool,
-        reordered: bool = False,
     ) -> None:
         self.plan, self.device = plan, device
         self.reference = Reference(source, plan.written)
-        self.allowed = allowed_of(plan, device, contract=not exact, reordered=reordered)
+        self.allowed = allowed_of(plan, device)
 
     @cached_property
     def kernel(self) -> CompiledKernel:
@@ -170,13 +163,11 @@ def run(
     sizes: Mapping[str, int | float],
     seed: int,
     *,
-    exact: bool,
-    reordered: bool = False,
     inputs: Mapping[str, Wanted] | None = None,
     repeat: int = 1,
 ) -> RunResult:
     """One run of a `Comparison`."""
-    both = Comparison(plan, source, device, exact=exact, reordered=reordered)
+    both = Comparison(plan, source, device)
     return both.run(sizes, seed, inputs=inputs, repeat=repeat)
 
 

@@ -15,29 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from loopxform.ir.accuracy import DIVIDING, ULPS, UNROUNDED, inexact
 from loopxform.ir.functions import base_name, result
-from loopxform.ir.nodes import Bin, Call, Function
-from loopxform.ir.routines import expressions, in_order
-from loopxform.ir.routines import symbols as routine_symbols
-from loopxform.ir.types import FLOAT
-from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import stmt_exprs, walk, walk_expr
+from loopxform.ir.nodes import Function
 
 CONTRACTION = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-10}
 HEADROOM = 64
-
-# fmt: off
-ULPS = {
-    "acos": 4, "acosh": 4, "asin": 4, "asinh": 4, "atan": 5, "atan2": 6, "atanh": 5, "cbrt": 2,
-    "cos": 4, "cosh": 4, "erf": 16, "erfc": 16, "exp": 3, "exp2": 3, "expm1": 3, "hypot": 4,
-    "lgamma": 64, "log": 3, "log10": 3, "log1p": 2, "log2": 3, "pow": 16, "sin": 4, "sinh": 4,
-    "tan": 5, "tanh": 5, "tgamma": 16,
-}
-# fmt: on
-"""The others (`fabs`, `fma`, `floor`, ...) are exact; of `lgamma` OpenCL says nothing."""
-
-UNROUNDED = {"/": 3, "sqrt": 3}
-"""For floats, on devices that do not round these correctly; the others are asked to."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +69,8 @@ class Tolerance:
 def tolerance_of(fn: Function, *, contract: bool, rounded: bool = True) -> Tolerance:
     """What may differ when a device runs the nests of `fn`; `rounded` says that it divides floats
     and takes their roots as C does."""
-    types = symbols(fn)
-    called: set[str] = set()
-    found = [(e, types) for _, s in walk(fn.body) for x in stmt_exprs(s) for e in walk_expr(x)]
-    found += [(e, routine_symbols(r)) for r in in_order(fn.routines) for e in expressions(r)]
-    for e, types in found:
-        match e:
-            case Call(name) if base_name(name) in ULPS or (name == "sqrtf" and not rounded):
-                called.add(name)
-            case Bin("/") if not rounded and type_of(e, types) == FLOAT:
-                called.add("/")
+    names = set(inexact(fn))
+    called = names.difference(DIVIDING) if rounded else names
     return Tolerance(tuple(sorted(called)), contract)
 
 

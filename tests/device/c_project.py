@@ -17,6 +17,7 @@ import pytest
 
 from loopxform.codegen import emit
 from loopxform.codegen.c import declarations
+from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import Function
 from loopxform.transforms import Derivation
 
@@ -100,7 +101,7 @@ class Project:
 def project_of(folder: Path, derivation: Derivation, source: Path) -> Project:
     """The files of a mapped program; `source` is the user's."""
     name = derivation.start.name
-    emitted = emit.opencl(derivation, stem=name, origin=f"{name}.c", version="test", contract=False)
+    emitted = emit.opencl(derivation, stem=name, origin=f"{name}.c", version="test", fp=SEPARATE)
     for file, text in emitted.files.items():
         (folder / file).write_text(text)
     user = [f"-D{name}=user_{name}", str(source), "-o", "user.o"]

@@ -9,6 +9,7 @@ from tilings import Options, Tiles, tile
 
 import loopxform as lx
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.resident import Resident
 from loopxform.runtime.selection import choose
@@ -29,7 +30,7 @@ void f(int n, int seen[n])
 
 def compiled(name: str) -> CompiledKernel:
     done = tile(program(name), Tiles(4, 4, 8, 4, 4), "register", options=Options(pack=1, vector=4))
-    return CompiledKernel(emit.kernel(done.derivation, contract=False), choose())
+    return CompiledKernel(emit.kernel(done.derivation, fp=SEPARATE), choose())
 
 
 @pytest.mark.device

@@ -15,6 +15,7 @@ from harness import simulate_launches
 
 from loopxform.cli import main
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.ir.visit import writes
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe
@@ -112,8 +113,8 @@ def test_recipes(name: str) -> None:
 def compiled(n: Nest, tiles: Mapping[str, int], recipe: Recipe | None = None) -> Comparison:
     taken = {s: size for s, size in tiles.items() if recipe is None or s in TAKEN[recipe]}
     tiled = n.routine.tile(contract=False, recipe=recipe, **taken)
-    plan = emit.kernel(tiled.derivation, contract=False)
-    return Comparison(plan, CSource(str(n.file)), choose(), exact=True)
+    plan = emit.kernel(tiled.derivation, fp=SEPARATE)
+    return Comparison(plan, CSource(str(n.file)), choose())
 
 
 def check(both: Comparison, n: Nest, scalars: Mapping[str, float]) -> int:
@@ -163,8 +164,8 @@ EVERY_SWITCH: Mapping[str, Any] = {
 def test_runs_with_every_switch(name: str) -> None:
     n = nest(name)
     tiled = n.routine.tile(contract=False, **SMALL, **EVERY_SWITCH)
-    plan = emit.kernel(tiled.derivation, contract=False)
-    both = Comparison(plan, CSource(str(n.file)), choose(), exact=True)
+    plan = emit.kernel(tiled.derivation, fp=SEPARATE)
+    both = Comparison(plan, CSource(str(n.file)), choose())
     assert check(both, n, n.scalars)
     for scalars in n.ones():
         check(both, n, scalars)
@@ -199,7 +200,7 @@ SIMULATED = (
 def test_touches_only_what_the_c_program_touches(name: str, switches: Mapping[str, Any]) -> None:
     n = nest(name)
     tiled = n.routine.tile(contract=False, Ty=2, Tx=3, Tk=4, Ry=2, Rx=2, **switches)
-    plan = emit.kernel(tiled.derivation, contract=False)
+    plan = emit.kernel(tiled.derivation, fp=SEPARATE)
     args = arguments(plan.start, n.small(9), SEED, n.inputs)
     library = Library(CSource(str(n.file)), [plan.start])
     library.read_constants(n.name, args)

@@ -9,6 +9,7 @@ from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 import loopxform as lx
 from loopxform.api.tile import TiledRoutine
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import Assign, For, If
 from loopxform.ir.visit import enclosing, walk
 from loopxform.verify.check_run import arguments
@@ -45,7 +46,7 @@ def test_conditions_around_the_inner_loop(name: str) -> None:
 @pytest.mark.device
 @pytest.mark.parametrize("name", CONDITION_STAYS)
 def test_bit_identical_to_the_c_program(name: str) -> None:
-    plan = emit.kernel(tiled(name).derivation, contract=False)
+    plan = emit.kernel(tiled(name).derivation, fp=SEPARATE)
     numbers = [p.name for p in plan.start.params if not p.array]
     every = ((7, 9, 5), (1, 1, 1), (13, 1, 4), (0, 8, 3), (6, 12, 24))
     assert_runs_agree(plan, CSource(str(FILE)), (dict(zip(numbers, sizes)) for sizes in every), 3)
@@ -54,7 +55,7 @@ def test_bit_identical_to_the_c_program(name: str) -> None:
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("name", ["cov", "scaled", "twice"])
 def test_in_the_simulator(name: str) -> None:
-    plan = emit.kernel(tiled(name).derivation, contract=False)
+    plan = emit.kernel(tiled(name).derivation, fp=SEPARATE)
     numbers = [p.name for p in plan.start.params if not p.array]
     args = arguments(plan.start, dict(zip(numbers, (7, 9, 5))), 1)
     report = simulate(plan, args)

@@ -13,6 +13,7 @@ from tilings import tile
 from loopxform import load
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
@@ -71,7 +72,7 @@ def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, 
     file = folder / "f.c"
     file.write_text(NEST.format(t=t, before=before, body=body, after=after))
     fn = load(str(file))["f"].function
-    return emit.kernel(tile(fn, tiles, recipe).derivation, contract=False), CSource(str(file))
+    return emit.kernel(tile(fn, tiles, recipe).derivation, fp=SEPARATE), CSource(str(file))
 
 
 @pytest.mark.device

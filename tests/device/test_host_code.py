@@ -27,6 +27,7 @@ from tilings import tile
 
 from loopxform.codegen import emit
 from loopxform.errors import EmitError
+from loopxform.floating_point import SEPARATE
 from loopxform.frontend import parse_file
 from loopxform.runtime.oclgrind import run_under_oclgrind
 from loopxform.schedule.params import Tiles
@@ -349,7 +350,7 @@ int main(void)
 def test_tables_of_numbers_come_along(tmp_path: Path) -> None:
     """And `f_cl` takes `rows`, which no loop mentions, to know whether x is touched."""
     derivation = tile(parse_file("f.c", text=TABLES).unit.functions[0], TILES).derivation
-    made = emit.opencl(derivation, stem="f", origin="f.c", version="test", contract=False)
+    made = emit.opencl(derivation, stem="f", origin="f.c", version="test", fp=SEPARATE)
     for file, text in {**made.files, "f.c": TABLES, "main.c": CALLER}.items():
         (tmp_path / file).write_text(text)
     assert "int f_cl(cl_command_queue lx_queue, int n, int rows," in made.files["f_opencl.h"]

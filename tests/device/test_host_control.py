@@ -22,6 +22,7 @@ from harness import assert_runs_agree, simulate_launches
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.errors import ArgumentError
+from loopxform.floating_point import SEPARATE
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
 from loopxform.verify.check_run import arguments
@@ -98,7 +99,7 @@ PROGRAMS = {
 @cache
 def plan(name: str) -> Plan:
     text, steps, _ = PROGRAMS[name]
-    return emit.kernel(derived(text, *steps), contract=False)
+    return emit.kernel(derived(text, *steps), fp=SEPARATE)
 
 
 @pytest.mark.device

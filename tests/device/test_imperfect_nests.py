@@ -11,6 +11,7 @@ from imperfect_nests import CASES
 from loopxform.api.facade import loads
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
@@ -20,7 +21,7 @@ SMALL = {"Ty": 4, "Tx": 8, "Tk": 4, "Ry": 2, "Rx": 2}
 
 def plan(case: str, tiles: dict[str, int]) -> Plan:
     tiled = loads(CASES[case].text)["f"].tile(contract=False, **tiles)
-    return emit.kernel(tiled.derivation, contract=False)
+    return emit.kernel(tiled.derivation, fp=SEPARATE)
 
 
 def sizes(case: str) -> list[dict[str, float]]:

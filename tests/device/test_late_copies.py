@@ -15,6 +15,7 @@ from tilings import Options, Tiles, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.recipes.tile import tile as automatic
 from loopxform.runtime.oclgrind_report import OclgrindReport
 from loopxform.targets.profile import PROFILES
@@ -60,7 +61,7 @@ def late(text: str) -> str:
 
 def plan(name: str, options: Options) -> Plan:
     done = tile(program(name), TILES, "register", strict=True, options=options)
-    return emit.kernel(done.derivation, contract=False)
+    return emit.kernel(done.derivation, fp=SEPARATE)
 
 
 def outcome(
@@ -103,7 +104,7 @@ def test_late_copies_of_other_programs(name: str, way: str) -> None:
 def test_late_copies_of_packed_operands(name: str, size: tuple[int, int, int]) -> None:
     """In the tiles that large sizes have."""
     few = replace(PROFILES["h100"], pack_operands=20, transpose_operands=40, compute_units=1)
-    p = emit.kernel(automatic(program(name), {}, None, few).derivation, contract=False)
+    p = emit.kernel(automatic(program(name), {}, None, few).derivation, fp=SEPARATE)
     report, after, expected = outcome(name, p, late, size)
     assert report.clean, report.findings[0]
     assert not compare(expected, after)

@@ -10,6 +10,7 @@ from tilings import tile
 
 from loopxform import load
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.cref import CSource
 
@@ -69,5 +70,5 @@ def test_runs_like_the_c_program(form: str, recipe: Recipe, tmp_path: Path) -> N
     file = tmp_path / "f.c"
     file.write_text(PRODUCT.format(**(UP | FORMS[form])))
     fn = load(str(file))["f"].function
-    plan = emit.kernel(tile(fn, Tiles(4, 4, 4, 2, 2), recipe).derivation, contract=False)
+    plan = emit.kernel(tile(fn, Tiles(4, 4, 4, 2, 2), recipe).derivation, fp=SEPARATE)
     assert_runs_agree(plan, CSource(str(file)), SIZES, 7)

@@ -14,6 +14,7 @@ from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.host.schedule import flags
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource
 
@@ -130,7 +131,7 @@ def offloaded(name: str) -> OffloadedRoutine:
 
 @cache
 def plan(name: str) -> Plan:
-    return emit.kernel(offloaded(name).derivation, contract=False)
+    return emit.kernel(offloaded(name).derivation, fp=SEPARATE)
 
 
 @pytest.mark.device

@@ -7,9 +7,10 @@ from harness import assert_agrees
 
 import loopxform as lx
 from loopxform.errors import LoopxformError
+from loopxform.ir.accuracy import ULPS
 from loopxform.ir.functions import INTEGER, REAL, base_name, parameters, result
 from loopxform.ir.types import INT
-from loopxform.verify.tolerance import ULPS, tolerance_of
+from loopxform.verify.tolerance import tolerance_of
 
 
 def every(*, exact: bool, single: bool) -> list[str]:

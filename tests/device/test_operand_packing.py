@@ -18,6 +18,7 @@ from harness import assert_runs_agree
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
@@ -87,7 +88,7 @@ def derivation(name: str) -> Derivation:
 
 @cache
 def plan(name: str) -> Plan:
-    return emit.kernel(derivation(name), contract=False)
+    return emit.kernel(derivation(name), fp=SEPARATE)
 
 
 def sizes_of(name: str) -> list[dict[str, int]]:

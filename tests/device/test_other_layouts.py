@@ -20,6 +20,7 @@ from harness import arrays_after, assert_runs_agree, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
@@ -152,7 +153,7 @@ def sizes_of(n: int, m: int, l: int) -> dict[str, int]:  # noqa: E741
 def test_bit_identical_to_the_c_program(case: str, tile: int, tmp_path: Path) -> None:
     file = tmp_path / "f.c"
     file.write_text(CASES[case].text)
-    plan = emit.kernel(derived(case, tile), contract=False)
+    plan = emit.kernel(derived(case, tile), fp=SEPARATE)
     assert_runs_agree(plan, CSource(str(file)), (sizes_of(*sizes) for sizes in SIZES), 5)
 
 
@@ -167,7 +168,7 @@ def automatic(case: str) -> Derivation:
 def test_copies_that_nobody_asked_for_change_no_bit(case: str, tmp_path: Path) -> None:
     file = tmp_path / "f.c"
     file.write_text(AUTOMATIC[case])
-    plan = emit.kernel(automatic(case), contract=False)
+    plan = emit.kernel(automatic(case), fp=SEPARATE)
     assert_runs_agree(plan, CSource(str(file)), (sizes_of(*sizes) for sizes in SIZES), 5)
 
 
@@ -184,7 +185,7 @@ def test_nothing_is_read_of_an_array_that_is_not_touched() -> None:
 @pytest.mark.parametrize("case", [*CASES, *AUTOMATIC])
 def test_no_finding_in_the_simulator(case: str) -> None:
     made = derived(case, 8) if case in CASES else automatic(case)
-    plan = emit.kernel(made, contract=False)
+    plan = emit.kernel(made, fp=SEPARATE)
     args = arguments(plan.start, sizes_of(9, 10, 5), 3)
     report = simulate(plan, args)
     assert report.clean, report.findings

@@ -22,6 +22,7 @@ from harness import assert_runs_agree
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.frontend import parse_file
 from loopxform.offload.program import offload
 from loopxform.recipes.tile import tile
@@ -146,7 +147,7 @@ def derivation(name: str) -> Derivation:
 
 @cache
 def plan(name: str) -> Plan:
-    return emit.kernel(derivation(name), contract=False)
+    return emit.kernel(derivation(name), fp=SEPARATE)
 
 
 def sizes_of(name: str) -> list[dict[str, int]]:
@@ -211,7 +212,7 @@ def test_nothing_is_added_to_minus_zeros(case: str, more: dict[str, int], kind: 
     params = f"int M, int U, int N, int V, const {kind} {a}, const {kind} {b}, float C[M][N]"
     (fn,) = parse_file("f.c", text=f"void f({params}) {{ {nest} }}\n").unit.functions
     done = tile(fn, {**TILES, **more}, None, PROFILES["h100"], options=OPTIONS)
-    compiled = CompiledKernel(emit.kernel(done.derivation, contract=False), choose())
+    compiled = CompiledKernel(emit.kernel(done.derivation, fp=SEPARATE), choose())
     for m, u, n in SIZES:
         for v in (u, u + 1, -(-u // 4) * 4):
             scalars = {"M": m, "U": u, "N": n, "V": v}
@@ -231,7 +232,7 @@ def test_ints_that_floats_round() -> None:
     """Padding beside them does not make floats of them."""
     (fn,) = parse_file("f.c", text=text("ints-in-floats")).unit.functions
     done = tile(fn, TILES, None, PROFILES["h100"], options=OPTIONS)
-    compiled = CompiledKernel(emit.kernel(done.derivation, contract=False), choose())
+    compiled = CompiledKernel(emit.kernel(done.derivation, fp=SEPARATE), choose())
     a, b = np.full((9, 7), 2**31 - 1, np.int32), np.ones((7, 5), np.float32)
     result = np.zeros((9, 5), np.float32)
     compiled(M=9, U=7, N=5, A=a, B=b, C=result)

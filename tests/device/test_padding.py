@@ -15,6 +15,7 @@ from tilings import Options, tile
 from loopxform import load
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe, Tiles
@@ -62,7 +63,7 @@ def _plan(case: str, recipe: Recipe, tiles: Tiles, folder: Path) -> tuple[Plan, 
         load(str(file))["f"].function, tiles, recipe, strict=True, options=Options(pad=True)
     ).derivation
     assert any(r.step.verb == "pad" for r in done.records)
-    return emit.kernel(done, contract=False), CSource(str(file))
+    return emit.kernel(done, fp=SEPARATE), CSource(str(file))
 
 
 def _nasty(plan: Plan, sizes: dict[str, int], seed: int) -> dict[str, Any]:

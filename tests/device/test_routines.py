@@ -7,6 +7,7 @@ from harness import assert_agrees, simulate
 
 import loopxform as lx
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.verify.check_run import arguments
 
 ESCAPES = """
@@ -77,7 +78,7 @@ def test_functions(text: str) -> None:
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("text", [ESCAPES, NUMBERS])
 def test_functions_under_oclgrind(text: str) -> None:
-    plan = emit.kernel(lx.loads(text)["f"].tile(contract=False).derivation, contract=False)
+    plan = emit.kernel(lx.loads(text)["f"].tile(contract=False).derivation, fp=SEPARATE)
     small = {**SIZES[text], "n": 5}
     report = simulate(plan, arguments(plan.written, small, 1))
     assert report.clean, report.findings[0]

@@ -11,6 +11,7 @@ from harness import given, program, run_c, run_on_device, simulate_launches, siz
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.model.tile_shapes import Shape, quickest
 from loopxform.recipes.tile import tile
 from loopxform.runtime.kernel import CompiledKernel
@@ -53,7 +54,7 @@ UNEVEN = (
 def plan(name: str, pack: int | None = 0) -> Plan:
     options = Options(pack=pack)
     return emit.kernel(
-        tile(program(name), {}, limits=DEVICE, options=options).derivation, contract=False
+        tile(program(name), {}, limits=DEVICE, options=options).derivation, fp=SEPARATE
     )
 
 

@@ -10,6 +10,7 @@ from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 
 from loopxform.api.facade import loads
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.transforms import Derivation
@@ -74,7 +75,7 @@ def test_bit_identical_to_the_c_program(case: str, tmp_path: Path) -> None:
     file = tmp_path / "f.c"
     file.write_text(TEXTS[case])
     for chunk in (1, 3, 32) if case in ("overflowing", "whole") else (3,):
-        plan = emit.kernel(derived(case, chunk), contract=False)
+        plan = emit.kernel(derived(case, chunk), fp=SEPARATE)
         assert len(plan.kernels) == 2
         assert_runs_agree(plan, CSource(str(file)), (sizes_of(*sizes) for sizes in SIZES), 5)
 
@@ -82,7 +83,7 @@ def test_bit_identical_to_the_c_program(case: str, tmp_path: Path) -> None:
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("case", TEXTS)
 def test_no_finding_in_the_simulator(case: str) -> None:
-    plan = emit.kernel(derived(case), contract=False)
+    plan = emit.kernel(derived(case), fp=SEPARATE)
     args = arguments(plan.start, sizes_of(5, 8, 7), 3)
     report = simulate(plan, args)
     assert report.clean, report.findings

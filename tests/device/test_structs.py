@@ -13,6 +13,7 @@ from harness import assert_agrees, simulate
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.errors import ArgumentError
+from loopxform.floating_point import SEPARATE
 from loopxform.schedule.params import Tiles
 from loopxform.verify.check_run import arguments
 
@@ -103,7 +104,7 @@ def test_structs(text: str) -> None:
 @pytest.mark.parametrize("text", list(SIZES))
 def test_structs_under_oclgrind(text: str) -> None:
     given = {"Ty": 4, "Tx": 4, "Tk": 4, "Ry": 2, "Rx": 2} if text == COMPLEX else {}
-    plan = emit.kernel(lx.loads(text)["f"].tile(contract=False, **given).derivation, contract=False)
+    plan = emit.kernel(lx.loads(text)["f"].tile(contract=False, **given).derivation, fp=SEPARATE)
     small = {**SIZES[text], "n": 9} if "n" in SIZES[text] else SIZES[text]
     report = simulate(plan, arguments(plan.written, small, 1))
     assert report.clean, report.findings[0]

@@ -10,6 +10,7 @@ from tilings import Options, Tiles, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.runtime.selection import choose
@@ -72,7 +73,7 @@ SIZES = ((24, 20, 28), (11, 7, 9), (16, 8, 16), (1, 4, 4))
 
 def plan(name: str, tiles: Tiles, options: Options) -> Plan:
     done = tile(program(name), tiles, "register", strict=True, options=options)
-    return emit.kernel(done.derivation, contract=False)
+    return emit.kernel(done.derivation, fp=SEPARATE)
 
 
 def check(name: str, options: Options, tiles: Tiles = TILES) -> None:

@@ -18,6 +18,7 @@ import loopxform as lx
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.transforms import Derivation, replay, with_tiles
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
@@ -101,7 +102,7 @@ def offloaded(name: str) -> OffloadedRoutine:
 
 @cache
 def plan(name: str) -> Plan:
-    return emit.kernel(offloaded(name).derivation, contract=False)
+    return emit.kernel(offloaded(name).derivation, fp=SEPARATE)
 
 
 def test_every_program_is_run() -> None:

@@ -9,6 +9,7 @@ from tilings import Options, tile
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe, Tiles
@@ -25,7 +26,7 @@ PROGRAMS = ("mm", "gemm", "mm_bias", "batched", "distances", "mm_int_div", "cros
 def versions(name: str, recipe: Recipe) -> Plan:
     done = tile(program(name), TILES, recipe, strict=True, options=BOTH).derivation
     assert done.records[-1].step.verb == "separate-full-tiles"
-    return emit.kernel(done, contract=False)
+    return emit.kernel(done, fp=SEPARATE)
 
 
 @pytest.mark.device

@@ -14,6 +14,7 @@ from tilings import ROOM
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource, Library
@@ -62,7 +63,7 @@ class Case:
     @cached_property
     def tiled(self) -> TiledRoutine:
         routine, options = self.nest.routine, self.options
-        return tile_routine(routine, self.tiles, self.recipe, ROOM, contract=False, options=options)
+        return tile_routine(routine, self.tiles, self.recipe, ROOM, fp=SEPARATE, options=options)
 
 
 CASES = (
@@ -98,7 +99,7 @@ sequential loops that nest and that follow one another, windows of constants."""
 
 
 def plan_of(done: TiledRoutine) -> Plan:
-    return emit.kernel(done.derivation, contract=False)
+    return emit.kernel(done.derivation, fp=SEPARATE)
 
 
 def given(case: Case, plan: Plan) -> dict[str, Any]:

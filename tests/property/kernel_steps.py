@@ -18,6 +18,7 @@ from random_nests import lowered, redomaps
 
 from loopxform.codegen import emit
 from loopxform.errors import ArgumentError, LoopxformError
+from loopxform.floating_point import SEPARATE
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Copy, Function
 from loopxform.ir.visit import LoopSite, loops, walk
@@ -291,7 +292,7 @@ def copied(args: Arguments) -> Arguments:
 def executed(case: Case, done: Derivation, results: Sequence[Arguments | None]) -> int:
     """Runs the kernels for all sizes that they are made for; how many runs there were. Raises
     EmitError where the program is no list of kernels."""
-    plan = emit.kernel(done, contract=False)
+    plan = emit.kernel(done, fp=SEPARATE)
     ordered = done.keeps_order
     runs = 0
     for asynchronous in (True, False):

@@ -15,6 +15,7 @@ from random_nests import OFFSET_1D, OFFSET_2D, SIZES, NestWriter, lowered, nest_
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.errors import EmitError
+from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
 from loopxform.offload.program import offload
@@ -109,7 +110,7 @@ def check(seed: int) -> Plan | None:
         for order in (None, 1):
             assert same(expected, after(fn, now, m, n, order)), (seed, text, listing(done), m, n)
     try:
-        return emit.kernel(offloaded.derivation, contract=False)
+        return emit.kernel(offloaded.derivation, fp=SEPARATE)
     except EmitError as e:
         if "how much of" not in e.message:
             raise

@@ -17,6 +17,7 @@ from tilings import ROOM
 
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
+from loopxform.floating_point import SEPARATE
 from loopxform.frontend import parse_file
 from loopxform.recipes.tile import tile
 from loopxform.runtime.kernel import CompiledKernel
@@ -97,7 +98,7 @@ def check(name: str, text: str, counts: Counter[str]) -> None:
     sizes, options, recipe = tiles(rng), switches(rng), rng.choice(RECIPES)
     try:
         done = tile(fn, sizes, recipe, ROOM, options=options)
-        plan = emit.kernel(done.derivation, contract=False)
+        plan = emit.kernel(done.derivation, fp=SEPARATE)
     except LoopxformError as e:
         counts[f"refused {e.code}"] += 1
         return

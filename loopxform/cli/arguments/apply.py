@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from loopxform.cli.arguments.common import add_contract, parser
+from loopxform.cli.arguments.common import add_floating_point, parser
 from loopxform.cli.parser import Parser
 from loopxform.transforms import STEPS
 
@@ -44,7 +44,7 @@ def options() -> Parser:
         default="listing",
         help="what to write: the listing, C with OpenMP, kernel and host code, or the steps",
     )
-    add_contract(o, "(on, or what the script says)")
+    add_floating_point(o, "(contract, or what the script says)")
     o.add_argument("-o", dest="output", metavar="DIR", help="write files there (default: print)")
     o.add_argument("--show-steps", action="store_true", help="print the listing after every step")
     return p

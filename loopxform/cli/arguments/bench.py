@@ -6,7 +6,7 @@ import argparse
 
 from loopxform.bench.names import DEFAULT, LIBRARIES
 from loopxform.cli.arguments import running, tiling
-from loopxform.cli.arguments.common import add_contract, parser
+from loopxform.cli.arguments.common import add_floating_point, parser
 from loopxform.cli.parser import Parser
 
 EXAMPLES = (
@@ -33,7 +33,7 @@ def options() -> Parser:
     _add_how(p)
     t = tiling.add_sizes(p)
     tiling.add_details(t)
-    add_contract(t, "(on; off is bit-exact)")
+    add_floating_point(t, "(contract)")
     tiling.add_device(p)
     return p
 

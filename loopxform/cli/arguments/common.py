@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from loopxform.cli.parser import Parser
 from loopxform.files import escaped
+from loopxform.floating_point import LEVELS
 
 SECONDS = 60
 """CPU time that nobody waits for the answers about one file."""
@@ -50,9 +51,15 @@ def parser(
     return p
 
 
-def add_contract(group: argparse._ArgumentGroup, default: str) -> None:
-    """`--fp-contract`; None where it is not given."""
-    words = f"let the device fuse a*b + c {default}"
+def add_floating_point(group: argparse._ArgumentGroup, default: str) -> None:
+    """`--fp`, and `--fp-contract`, which changes a part of it; None where they are not given."""
+    words = (
+        "what you permit of floating point: strict (results of your C to the last bit), contract "
+        "(fuse a*b + c), reassociate (sums in any order), fast (division and square root as "
+        f"accurate as the device has them) {default}"
+    )
+    group.add_argument("--fp", choices=LEVELS, default=None, help=words)
+    words = "whether a*b + c may be fused, whatever else --fp permits"
     group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
 
 

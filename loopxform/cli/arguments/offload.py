@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopxform.cli.arguments import tiling
-from loopxform.cli.arguments.common import add_build_options, add_contract, add_limits, parser
+from loopxform.cli.arguments.common import add_build_options, add_floating_point, add_limits, parser
 from loopxform.cli.parser import Parser
 from loopxform.schedule.tiling_options import OFFLOADING
 
@@ -14,7 +14,7 @@ EXAMPLES = (
 )
 
 FIRST = (
-    *("--function", "--report", "-o", "--profile", "--device", "--reassociate", "--Ty", "--Tx"),
+    *("--function", "--report", "-o", "--profile", "--device", "--fp", "--Ty", "--Tx"),
     *("--show-steps", "--dry-run"),
 )
 
@@ -33,7 +33,7 @@ def options() -> Parser:
     )
     g = tiling.add_sizes(p)
     tiling.add_named(g, OFFLOADING)
-    add_contract(g, "(on)")
+    add_floating_point(g, "(contract)")
     tiling.add_device(p)
     o = p.add_argument_group("output")
     o.add_argument("-o", dest="output", metavar="DIR", default=".", help="where to write (.)")

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from loopxform.cli.arguments.common import add_contract
+from loopxform.cli.arguments.common import add_floating_point
 from loopxform.schedule import tiling_options
 from loopxform.schedule.params import RECIPES
 from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
@@ -29,7 +29,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
         help=argparse.SUPPRESS,
     )
     add_details(g)
-    add_contract(g, "(tile: on; run: off, which is bit-exact)")
+    add_floating_point(g, "(tile: contract; run: nothing is fused, so results are identical)")
     add_device(p)
 
 

@@ -22,6 +22,7 @@ from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.names import require_names
 from loopxform.codegen.plan import Plan
+from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Const, Expr, Function, Param
 from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
@@ -158,6 +159,7 @@ class HostPlan:
 
     group_size: int
     doubles: bool
+    division: str
     halves: bool
 
 
@@ -222,6 +224,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         local_bytes=plan.local_bytes,
         group_size=plan.group_size,
         doubles=plan.computes_double,
+        division=_division(plan),
         halves=HALF in all_types(plan.start),
     )
 
@@ -381,6 +384,13 @@ def _kernels(plan: Plan) -> Iterator[HostKernel]:
         next_line += len(text)
         shape = k.group_shape
         yield HostKernel(k.name, text, first, len(lines), programs[n], shape, arguments, changing)
+
+
+def _division(plan: Plan) -> str:
+    """How its floats are divided, by the runtime's words."""
+    if plan.fp.approximate:
+        return "LX_DEVICE"
+    return "LX_EXACT" if plan.fp.exact and divides_floats(plan.written) else "LX_ROUNDED"
 
 
 def _options(macros: dict[str, int]) -> str:

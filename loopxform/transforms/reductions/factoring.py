@@ -128,7 +128,7 @@ class Factoring(Step):
             "" if self.in_order else unordered(r.var, r.op, found, types)
         )
         if why and not self.reassociate:
-            return Obstacle("LX191", why, r.loc, remedy="allow it: --reassociate")
+            return Obstacle("LX191", why, r.loc, remedy="allow it: --fp reassociate")
         apart = inseparable(r.var, r.op, found, types) or self._untouched(fn, site, r)
         if apart is None:
             return None

@@ -11,6 +11,7 @@ from loopxform.codegen import emit
 from loopxform.codegen.host import control
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.errors import EmitError
+from loopxform.floating_point import SEPARATE
 
 TURNED = """\
 void f(int n, int m, float a[restrict n][m], float b[restrict m][n])
@@ -33,7 +34,7 @@ STEPS = (
 
 def test_text(golden: Golden) -> None:
     done = derived(TURNED, *STEPS)
-    made = emit.opencl(done, stem="f", origin="f.c", version="test", contract=False)
+    made = emit.opencl(done, stem="f", origin="f.c", version="test", fp=SEPARATE)
     golden.check(made.files["f.cl"], "two-nests")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from deriving import untiled
 
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 from loopxform.offload.program import offload
 from loopxform.targets.profile import PROFILES
 
@@ -32,7 +33,7 @@ void f(int n, int m, int p, const double x[restrict n][m], const double y[restri
 
 def test_another_nest_keeps_one_buffer() -> None:
     done = offload(untiled(TWO), {}, PROFILES["h100"])
-    kernels = emit.kernel(done.derivation, contract=False).kernels
+    kernels = emit.kernel(done.derivation, fp=SEPARATE).kernels
     staged = [{t.decl.name: t.buffers for t in k.mapping.tiles} for k in kernels]
     rows = [s for s in staged if any(name.startswith(("x", "y")) for name in s)]
     products = [s for s in staged if any(name.startswith("A") for name in s)]

@@ -106,7 +106,7 @@ def test_real_numbers_are_reduced_in_another_order_only_where_that_is_allowed() 
     fn = start(text)[0].start
     (plain,) = offload(fn, {}).parts
     assert plain.kind == "one work-item"
-    assert "(allow it: --reassociate)" in plain.why
+    assert "(allow it: --fp reassociate)" in plain.why
     assert recipes(offload(fn, {}, options=Options(reassociate=True))) == [GROUPS, GROUPS]
 
 

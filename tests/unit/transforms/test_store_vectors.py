@@ -8,6 +8,7 @@ from conftest import Golden
 from deriving import assert_step, derived, refusal
 
 from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
 
 SIZES = {"Ty*Ry": "16", "Tx*Rx": "8", "Ry": "8", "Rx": "4", "Tk": "4"}
 TILED = tuple(" ".join(SIZES.get(w, w) for w in step.split()) for step in MAPPED)
@@ -53,7 +54,7 @@ def test_refusal(case: str, golden: Golden) -> None:
 @pytest.mark.parametrize("case", LISTINGS)
 def test_the_kernel(case: str, golden: Golden) -> None:
     text, *steps = LISTINGS[case]
-    (made,) = emit.kernel(derived(text, *steps), contract=False).kernels
+    (made,) = emit.kernel(derived(text, *steps), fp=SEPARATE).kernels
     assert "LX_STORE(" in made.text
     golden.check(made.text[made.text.rindex("acc") - 400 :])
 

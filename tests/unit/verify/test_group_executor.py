@@ -16,6 +16,7 @@ from loopxform.codegen import emit
 from loopxform.codegen.opencl import barriers, cooperative_copy, kernel
 from loopxform.codegen.opencl.software_pipeline import Ahead, AsynchronousAhead
 from loopxform.errors import ArgumentError
+from loopxform.floating_point import SEPARATE
 from loopxform.frontend import parse_file
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin
@@ -65,7 +66,7 @@ def test_kernels_agree_with_the_interpreter(case: Case) -> None:
     given = inputs(case[0], d)
     expected = copy.deepcopy(given)
     Program(d.start).run(expected)
-    plan = emit.kernel(d, contract=False)
+    plan = emit.kernel(d, fp=SEPARATE)
     for asynchronous in (True, False):
         executor = Executor(plan, asynchronous=asynchronous)
         for seed in range(2):
@@ -111,7 +112,7 @@ def outcome(d: Derivation) -> str:
     expected = copy.deepcopy(given)
     Program(d.start).run(expected)
     try:
-        execute(emit.kernel(d, contract=False), given)
+        execute(emit.kernel(d, fp=SEPARATE), given)
     except ExecutionError as e:
         return str(e.kind)
     return "right" if _equal(given["C"], expected["C"]) else "wrong"

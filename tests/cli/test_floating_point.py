@@ -1,0 +1,167 @@
+"""`--fp`: what is permitted, in what is written, refused, run and told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import loopxform as lx
+from loopxform.cli import main
+
+Capture = pytest.CaptureFixture[str]
+
+QUOTIENTS = """
+void f(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+  for (int i = 0; i < n; i++)
+    c[i] = a[i] / b[i] + a[i] * b[i];
+}
+"""
+CALLS = QUOTIENTS.replace("a[i] * b[i]", "{}(a[i])").replace("void f", "#include <math.h>\nvoid f")
+SUM = """
+void f(int n, int m, const float a[n][m], float *restrict s)
+{
+  for (int i = 0; i < n; i++) {
+    float t = 0;
+    for (int j = 0; j < m; j++)
+      t += a[i][j];
+    s[i] = t;
+  }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.c").write_text(QUOTIENTS)
+
+
+@pytest.mark.parametrize(
+    ("options", "contract", "division"),
+    [
+        ("", "ON", "LX_ROUNDED"),
+        ("--fp strict", "OFF", "LX_EXACT"),
+        ("--fp contract", "ON", "LX_ROUNDED"),
+        ("--fp reassociate", "ON", "LX_ROUNDED"),
+        ("--fp fast", "ON", "LX_DEVICE"),
+        ("--fp fast --fp-contract off", "OFF", "LX_DEVICE"),
+        ("--cflags -O2 -ffast-math", "ON", "LX_DEVICE"),
+        ("--cflags -ffp-contract=off", "OFF", "LX_ROUNDED"),
+        ("--cflags -frounding-math", "OFF", "LX_EXACT"),
+        ("--fp contract --cflags -ffast-math", "ON", "LX_ROUNDED"),
+    ],
+)
+@pytest.mark.parametrize("command", ["tile", "offload"])
+def test_what_is_written(command: str, options: str, contract: str, division: str) -> None:
+    assert main([command, "f.c", "-q", *options.split()]) == 0
+    assert f"#pragma OPENCL FP_CONTRACT {contract}" in Path("f.cl").read_text()
+    assert f".division = {division}\n" in Path("f_opencl.c").read_text()
+
+
+def test_strict_asks_nothing_of_devices_where_nothing_is_divided() -> None:
+    Path("f.c").write_text(QUOTIENTS.replace(" / ", " - "))
+    assert main(["tile", "f.c", "-q", "--fp", "strict"]) == 0
+    assert ".division = LX_ROUNDED\n" in Path("f_opencl.c").read_text()
+
+
+@pytest.mark.parametrize("name", ["expf", "sinf", "powf", "fmaxf"])
+@pytest.mark.parametrize("command", ["tile", "offload", "run"])
+def test_strict_refuses_functions_of_devices(command: str, name: str, capsys: Capture) -> None:
+    call = "{}(a[i], b[i])" if name in ("powf", "fmaxf") else "{}(a[i])"
+    Path("f.c").write_text(CALLS.replace("{}(a[i])", call.format(name)))
+    size = ["--size", "n=64"] if command == "run" else []
+    assert main([command, "f.c", "--fp", "strict", *size]) == 2
+    said = capsys.readouterr().err
+    for part in ("f.c:6:", name, "[LX071]", "--fp contract"):
+        assert part in said
+    assert not Path("f.cl").exists()
+    assert main([command, "f.c", "--fp", "contract", *size]) == 0
+
+
+@pytest.mark.parametrize("name", ["sqrtf", "fabsf", "floorf", "fmaf"])
+def test_strict_takes_functions_that_are_exact(name: str) -> None:
+    call = "fmaf(a[i], b[i], a[i])" if name == "fmaf" else f"{name}(a[i])"
+    Path("f.c").write_text(CALLS.replace("{}(a[i])", call))
+    assert main(["tile", "f.c", "-q", "--fp", "strict"]) == 0
+
+
+def test_tiled_c_calls_your_own_library() -> None:
+    text = CALLS.replace("{}(a[i])", "expf(a[i])")
+    Path("f.c").write_text(text)
+    assert main(["tile", "f.c", "-q", "--target", "openmp", "--fp", "strict"]) == 0
+
+
+@pytest.mark.parametrize("other", ["--fp-contract on", "--reassociate"])
+def test_strict_and_its_opposite(other: str, capsys: Capture) -> None:
+    assert main(["tile", "f.c", "--fp", "strict", *other.split()]) == 2
+    said = capsys.readouterr().err
+    assert f"--fp strict and {other} say the opposite [LX020]" in said
+    assert not Path("f.cl").exists()
+
+
+def test_an_unknown_level(capsys: Capture) -> None:
+    assert main(["tile", "f.c", "--fp", "sloppy"]) == 2
+    assert "strict" in capsys.readouterr().err
+
+
+def test_scripts_say_what_is_permitted(capsys: Capture) -> None:
+    assert main(["tile", "f.c", "-q", "--fp", "fast", "--json", "p.json"]) == 0
+    assert json.loads(Path("p.json").read_text())["fp"] == "fast"
+    for options, division in (((), "LX_DEVICE"), (("--fp", "contract"), "LX_ROUNDED")):
+        Path("again").mkdir(exist_ok=True)
+        words = ["apply", "f.c", "--script", "p.json", "--emit", "opencl", "-o", "again", *options]
+        assert main(words) == 0
+        assert f".division = {division}\n" in Path("again/f_opencl.c").read_text()
+    Path("p.json").write_text('{"fp": "loose", "steps": []}')
+    assert main(["apply", "f.c", "--script", "p.json"]) == 2
+    assert '"fp" is one of strict, contract, reassociate, fast' in capsys.readouterr().err
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        ("strict", "identical to your C's"),
+        ("contract", "within the tolerance for contraction, to your C's"),
+        ("fast", "contraction and sums in another order and the device's /, to your C's"),
+    ],
+)
+def test_runs(level: str, said: str, capsys: Capture) -> None:
+    assert main(["run", "f.c", "--size", "n=1000", "--fp", level]) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_the_plan_says_what_more_would_gain(capsys: Capture) -> None:
+    Path("f.c").write_text(SUM)
+    assert main(["tile", "f.c", "--profile", "h100", "--show-plan", "--dry-run", "-q"]) == 0
+    shown = capsys.readouterr().out
+    assert "  floating point   contract\n    reassociate    --recipe reduce, 0." in shown
+    words = ["tile", "f.c", "--show-plan", "--dry-run", "-q", "--fp", "reassociate"]
+    assert main(words) == 0
+    assert "  floating point   reassociate\n  cost" in capsys.readouterr().out
+
+
+def test_permission_lets_a_reduction_run_in_parallel(capsys: Capture) -> None:
+    total = "void f(int n, const float *restrict a, float *restrict s)\n"
+    total += "{\n  float t = 0;\n  for (int i = 0; i < n; i++)\n    t += a[i];\n  *s = t;\n}\n"
+    Path("f.c").write_text(total)
+    assert main(["offload", "f.c", "--dry-run"]) == 1
+    assert (
+        "'t' would be rounded differently (allow it: --fp reassociate)" in capsys.readouterr().err
+    )
+    for options in (["--fp", "reassociate"], ["--cflags", "-fassociative-math"]):
+        assert main(["offload", "f.c", "--dry-run", *options]) == 0
+        assert "partial results" in capsys.readouterr().out
+
+
+def test_python() -> None:
+    f = lx.load("f.c")["f"]
+    for level, contract in (("strict", "OFF"), ("fast", "ON")):
+        assert f"FP_CONTRACT {contract}" in f.tile(fp=level).kernel
+        assert f"FP_CONTRACT {contract}" in f.offload(fp=level).kernel
+    assert "FP_CONTRACT OFF" in f.tile(fp="reassociate", contract=False).kernel
+    with pytest.raises(lx.ArgumentError, match="fp"):
+        f.tile(fp="loose")

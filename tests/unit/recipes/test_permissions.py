@@ -1,0 +1,54 @@
+"""What levels and the options of compilers permit of floating point."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopxform.floating_point import (
+    CONTRACT,
+    LEVELS,
+    PERMITTED,
+    SEPARATE,
+    FloatingPoint,
+    of_flags,
+)
+
+
+def test_each_level_permits_what_those_before_it_do() -> None:
+    parts = [
+        (fp.contract, fp.reassociate, fp.approximate) for fp in map(PERMITTED.get, LEVELS) if fp
+    ]
+    assert parts == sorted(parts)
+    assert [sum(p) for p in parts] == [0, 1, 2, 3]
+    assert [fp.exact for fp in PERMITTED.values()] == [True, False, False, False]
+    assert [PERMITTED[level].level for level in LEVELS] == list(LEVELS)
+    assert SEPARATE.level == "contract"
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("-O3 -march=native -std=c99 -Wall", CONTRACT),
+        ("-ffp-contract=off", SEPARATE),
+        ("-ffp-contract=off -ffp-contract=fast", CONTRACT),
+        ("-fassociative-math", FloatingPoint(reassociate=True)),
+        ("-freciprocal-math", FloatingPoint(approximate=True)),
+        ("-ffast-math", PERMITTED["fast"]),
+        ("-Ofast", PERMITTED["fast"]),
+        ("-funsafe-math-optimizations", PERMITTED["fast"]),
+        ("-ffast-math -fno-fast-math", CONTRACT),
+        ("-ffast-math -fno-associative-math", FloatingPoint(approximate=True)),
+        ("-ffast-math -ffp-contract=off", FloatingPoint(False, reassociate=True, approximate=True)),
+        ("-ffast-math -frounding-math", PERMITTED["strict"]),
+        ("-frounding-math -fno-rounding-math", PERMITTED["strict"]),
+        ("-fno-math-errno -ffinite-math-only", CONTRACT),
+        ("-ffp-contract=unknown", CONTRACT),
+    ],
+)
+def test_options_of_compilers(flags: str, expected: FloatingPoint) -> None:
+    assert of_flags(flags.split(), CONTRACT) == expected
+
+
+def test_what_no_option_decides_stays_as_it_was() -> None:
+    assert of_flags(["-O2"], SEPARATE) == SEPARATE
+    assert of_flags(["-fassociative-math"], SEPARATE) == FloatingPoint(False, reassociate=True)
