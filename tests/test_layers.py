@@ -39,6 +39,7 @@ LAYERS: dict[str, set[str]] = {
     "verify": BASE | {"compiler", "ir", "analysis", "codegen", "runtime"},
 }
 LAYERS["offload"] = LAYERS["recipes"] | {"recipes"}
+LAYERS["tune"] = LAYERS["recipes"] | {"recipes", "cache"}
 """What a package may import besides itself. `api`, `bench`, `cli` and `__init__` may import
 anything below them."""
 

@@ -41,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
     file = read(args)
     option = "--sizes" if args.sizes else "--size"
     running.require_numbers(option, chosen(file, args), asked, running.inputs(args))
-    setup = _prepared(args, file)
+    setup = prepared(args, file)
     _require_operations(args, setup)
     entries = [*setup.lineup.variants(wanted), *setup.lineup.libraries(args.against), *programs]
     peak = measured(setup.device) if args.roofline else None
@@ -65,7 +65,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 @record
-class _Setup:
+class Setup:
     """What the command line asks for, ready to run."""
 
     routine: Routine
@@ -78,7 +78,7 @@ class _Setup:
         return self.routine.file.parsed.dependencies
 
 
-def _prepared(args: argparse.Namespace, file: File) -> _Setup:
+def prepared(args: argparse.Namespace, file: File) -> Setup:
     """Raises LoopxformError."""
     repeat = running.launches("--repeat", args.repeat, 1)
     warmup = running.launches("--warmup", args.warmup, 0)
@@ -95,10 +95,10 @@ def _prepared(args: argparse.Namespace, file: File) -> _Setup:
     reference = Reference(running.reference(file, args), base.plan.written)
     start, fixed = tiled.derivation, details.specialise
     bench = Bench(base, base.plan, start, reference, seed, inputs, warmup, repeat, fixed)
-    return _Setup(routine, device, lineup, bench)
+    return Setup(routine, device, lineup, bench)
 
 
-def _require_operations(args: argparse.Namespace, setup: _Setup) -> None:
+def _require_operations(args: argparse.Namespace, setup: Setup) -> None:
     """Fails before anything is timed. Raises UsageError."""
     found = operations(setup.bench.plan.start)
     if args.roofline and (found is None or not found.terms):
@@ -108,7 +108,7 @@ def _require_operations(args: argparse.Namespace, setup: _Setup) -> None:
 
 
 def _measured(
-    setup: _Setup, now: sizes.Sizes, entries: list[Contestant | Row | Command]
+    setup: Setup, now: sizes.Sizes, entries: list[Contestant | Row | Command]
 ) -> Measured:
     """One set of sizes. Raises UsageError, InputError."""
     with quoting(setup.routine.file.parsed.sources):
@@ -137,7 +137,7 @@ def _require_pictures(args: argparse.Namespace) -> None:
             plot.require(option, file)
 
 
-def _about(args: argparse.Namespace, setup: _Setup) -> dict[str, object]:
+def _about(args: argparse.Namespace, setup: Setup) -> dict[str, object]:
     """What was measured where."""
     return {
         "version": __version__,
@@ -155,7 +155,7 @@ def _about(args: argparse.Namespace, setup: _Setup) -> dict[str, object]:
 
 
 def _pictures(
-    args: argparse.Namespace, setup: _Setup, results: list[Measured], peak: Peak | None
+    args: argparse.Namespace, setup: Setup, results: list[Measured], peak: Peak | None
 ) -> list[Output]:
     """Those that are asked for, drawn."""
     out: list[Output] = []

@@ -9,6 +9,7 @@ COMMANDS = {
     "apply": "apply transformation steps one by one, each checked",
     "run": "run the tiled kernel and compare it with your own C",
     "bench": "time variants of the kernel, libraries and programs side by side",
+    "tune": "find the tile sizes that are quickest on a device",
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }

@@ -6,9 +6,12 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from loopxform.errors import InputError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 Item = TypeVar("Item")
 
@@ -56,3 +59,11 @@ def progress(items: Sequence[Item], verb: str, unit: str = "file") -> Iterator[I
 
     bar: Iterable[Item] = tqdm(items, desc=verb, unit=unit, leave=False, file=sys.stderr)
     yield from bar
+
+
+def counter(total: int, unit: str) -> tqdm[Any]:
+    """A line that says how far it is of so many, where a person waits."""
+    from tqdm import tqdm  # loads what only long work needs
+
+    hidden = not sys.stderr.isatty()
+    return tqdm(total=total, unit=unit, leave=False, file=sys.stderr, disable=hidden)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loopxform.api.facade import File
+from loopxform.cli.tuned import path_of
 from loopxform.errors import IgnoredOption
 from loopxform.files import Output, depfile, escaped
 
@@ -21,8 +22,11 @@ def require_rule(args: argparse.Namespace) -> None:
 
 def inputs(args: argparse.Namespace, file: File) -> tuple[str, ...]:
     """The files that the output depends on."""
-    profile = args.profile or ""
-    return (*file.parsed.dependencies, *([profile] if profile.endswith(".toml") else []))
+    own = [args.profile] if (args.profile or "").endswith(".toml") else []
+    tuning = path_of(file.name)
+    if args.words[0] == "tile" and tuning.is_file():
+        own.append(str(tuning))
+    return (*file.parsed.dependencies, *own)
 
 
 def with_rule(args: argparse.Namespace, file: File, outputs: Sequence[Output]) -> list[Output]:

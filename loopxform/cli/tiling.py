@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from loopxform.api.facade import File
+from loopxform.api.facade import File, Routine
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import streams
 from loopxform.cli.options import chosen, positive
-from loopxform.errors import DeviceError, IgnoredOption, UsageError, about
+from loopxform.cli.tuned import tuned_for
+from loopxform.errors import (
+    DeviceError,
+    IgnoredOption,
+    LimitError,
+    TransformError,
+    UnsupportedC,
+    UsageError,
+    about,
+)
 from loopxform.floating_point import FloatingPoint
 from loopxform.schedule import tiling_options
 from loopxform.schedule.params import NAMES, Options, Recipe
 from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
+from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
 
@@ -22,18 +33,61 @@ if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
 
 
-def tiled(file: File, args: argparse.Namespace, limits: Limits, fp: FloatingPoint) -> TiledRoutine:
-    """Tiles the function that the command line asks for. Raises LoopxformError."""
+def tiled(
+    file: File,
+    args: argparse.Namespace,
+    limits: Limits,
+    fp: FloatingPoint,
+    *,
+    tuned: bool = True,
+) -> TiledRoutine:
+    """Tiles the function that the command line asks for, with what was `tuned` for it where that
+    asks for neither sizes nor a recipe. Raises LoopxformError."""
     sizes, routine = given_sizes(args), chosen(file, args)
+    open_sizes = not sizes and recipe(args) is None and not routine.annotations
+    if tuned and open_sizes and not args.no_tuning:
+        named = args.device or args.profile or args.words[0] == "run"
+        found, note = tuned_for(file, routine, limits.name if named else None)
+        if found is not None:
+            return _as_tuned(routine, found, note, limits, fp, details(args))
+    else:
+        note = ""
     with about(f"--{next(iter(sizes), '')}"):
         options = details(args)
         done = tile_routine(routine, sizes, recipe(args), limits, fp=fp, options=options)
+    done = _noted(done, note)
     if recipe(args) is not None:
         for name in unused(done, args):
             message = f"the recipe {args.recipe} has no use for --{name} in this nest"
             help = f"leave out --{name}: its sizes here are {', '.join(done.sizes)}"
             raise IgnoredOption(message, help=help, subject=f"--{name}")
     return done
+
+
+def _as_tuned(
+    routine: Routine,
+    found: Tuned,
+    note: str,
+    limits: Limits,
+    fp: FloatingPoint,
+    options: Options,
+) -> TiledRoutine:
+    """With the recipe and the sizes that were found. Raises LoopxformError, with the file where
+    these are from."""
+    try:
+        done = tile_routine(routine, found.sizes, found.recipe, limits, fp=fp, options=options)
+    except (UnsupportedC, TransformError, LimitError) as e:
+        e.notes += (f"{note}; tune again, or remove its lines",)
+        raise
+    return _noted(done, note)
+
+
+def _noted(done: TiledRoutine, note: str) -> TiledRoutine:
+    """With a note about where the sizes are from."""
+    if not note:
+        return done
+    reason = "; ".join(x for x in (done.tiled.reason, note) if x)
+    return replace(done, tiled=replace(done.tiled, reason=reason))
 
 
 def unused(done: TiledRoutine, args: argparse.Namespace) -> list[str]:

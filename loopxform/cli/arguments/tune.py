@@ -1,0 +1,66 @@
+"""Options of `loopxform tune`."""
+
+from __future__ import annotations
+
+from loopxform.cli.arguments import running, tiling
+from loopxform.cli.arguments.common import add_floating_point, parser
+from loopxform.cli.parser import Parser
+from loopxform.schedule import tiling_options
+from loopxform.schedule.params import RECIPES
+
+EXAMPLES = (
+    "tune mm.c --size M=1024,U=1024,N=1024              writes mm.tuning, which tile and run read",
+    "tune mm.c --sizes M=U=N=512,2048 --budget 40       two sets of sizes, 40 measurements",
+    "tune mm.c --size M=N=U=512 --plan                  what would be measured; runs nothing",
+)
+
+FIRST = (
+    *("--size", "--sizes", "--budget", "--device", "--recipe", "--limit", "--plan", "-o"),
+    *("--json", "--fresh"),
+)
+
+
+def options() -> Parser:
+    p = parser(
+        "tune",
+        "Finds the tile sizes that are quickest on a device, and writes them to NAME.tuning next "
+        "to NAME.c; tile and run read it. Every candidate is compared with your own C before it is "
+        "timed, in a process of its own, so that one that hangs or crashes does no harm. What is "
+        "written is never slower than the defaults. Ctrl-C keeps the best so far.",
+        examples=EXAMPLES,
+        first=FIRST,
+    )
+    g = p.add_argument_group("what is tuned")
+    running.add_size(g)
+    g.add_argument(
+        "--sizes",
+        action="append",
+        default=[],
+        metavar="SIZES",
+        help="several sets, as for bench: M=512,1024; M=N=512,1024; a file with one set a line",
+    )
+    g.add_argument(
+        "--recipe", choices=("auto", *RECIPES), default="auto", help=tiling_options.RECIPE
+    )
+    h = p.add_argument_group("how")
+    help = "measurements: a number, a share of the legal candidates, or a time (5%%, at least 20)"
+    h.add_argument("--budget", default="5%", metavar="N|P%%|Ns|Nm", help=help)
+    help = "time that a candidate is given, its compilation included (20)"
+    h.add_argument("--limit", default="20", metavar="SECONDS", help=help)
+    h.add_argument("--repeat", default="5", metavar="N", help="timed launches of a candidate (5)")
+    h.add_argument("--warmup", default="1", metavar="N", help="launches before the timed ones (1)")
+    help = "how times are judged: median on GPUs, faster-half on CPUs (auto)"
+    h.add_argument(
+        "--statistic", choices=("auto", "median", "faster-half", "min"), default="auto", help=help
+    )
+    h.add_argument("--fresh", action="store_true", help="measure again what was measured before")
+    h.add_argument("--plan", action="store_true", help="count the candidates, and run nothing")
+    running.add_inputs(h)
+    o = p.add_argument_group("output")
+    o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")
+    o.add_argument("--json", metavar="FILE", help="save every measurement; - prints them")
+    t = tiling.add_sizes(p)
+    tiling.add_details(t)
+    add_floating_point(t, "(contract)")
+    tiling.add_device(p)
+    return p

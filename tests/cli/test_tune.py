@@ -1,0 +1,197 @@
+"""`loopxform tune`: what it measures, writes and says, and how others read what it wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from loopxform.cli import main
+from loopxform.cli.tuned import path_of
+from loopxform.runtime.profiles import limits_of
+from loopxform.runtime.selection import choose
+from loopxform.schedule.tuning_file import parsed
+
+Capture = pytest.CaptureFixture[str]
+
+SCALE = """
+void scale(int n, int m, const float a[n][m], float b[n][m])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      b[i][j] = 2 * a[i][j];
+}
+void other(int n, float *restrict a)
+{
+  for (int i = 0; i < n; i++)
+    a[i] += 1;
+}
+"""
+TUNE = "tune f.c --function scale --size n=32,m=64 --device c --repeat 2"
+FOUND = "device=c\nscale.text=0\nscale.recipe=naive\nscale.Ty=2\nscale.Tx=8\n"
+TILE = ["tile", "f.c", "--function", "scale", "--dry-run"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
+    Path("f.c").write_text(SCALE)
+
+
+def test_the_plan_runs_nothing(capsys: Capture) -> None:
+    assert main([*TUNE.split(), "--plan", "--budget", "10%"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^tuning scale on the CPU", shown)
+    assert re.search(r"^  Ty   1, 2, 4, 8, 16, 32$", shown, re.MULTILINE)
+    counts = re.search(r"(\d+) candidates, (\d+) legal, (\d+) to measure$", shown, re.MULTILINE)
+    assert counts is not None
+    candidates, legal, budget = map(int, counts.groups())
+    assert candidates >= legal >= budget == 20
+    assert not Path("f.tuning").exists()
+    assert not Path("cache/tune").exists()
+
+
+def test_a_session_on_a_real_device(capsys: Capture) -> None:
+    """Which is the quickest, nobody can say here; that all is told and kept, is."""
+    words = [*TUNE.split(), "--budget", "3", "--json", "all.json"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    rows = json.loads(Path("all.json").read_text())
+    assert all(r["status"] == "ok" and r["milliseconds"] for r in rows)
+    assert len({json.dumps(r["sizes"]) for r in rows}) == 4
+    assert "  3 measured\n" in shown
+    assert Path("f.tuning").exists() == ("wrote f.tuning" in shown)
+    assert ("the defaults are the quickest" in shown) != ("times\n" in shown)
+    assert len(Path("cache/tune/f.jsonl").read_text().splitlines()) >= 4
+    capsys.readouterr()
+    assert main(words) == 0
+    again = json.loads(Path("all.json").read_text())
+    assert [r.get("kept", False) for r in again if not r["race"]] == [True] * 4
+    Path("f.c").write_text(SCALE.replace("2 * a", "3 * a"))
+    assert main(words) == 0
+    changed = json.loads(Path("all.json").read_text())
+    assert "kept" not in changed[0]
+
+
+def test_what_was_found_is_used_and_told(capsys: Capture) -> None:
+    Path("f.tuning").write_text(FOUND)
+    assert main(TILE) == 0
+    head, note, *_ = capsys.readouterr().out.splitlines()
+    assert head == "scale: one work-item per iteration, Ty=2, Tx=8"
+    assert note == "  note: sizes of f.tuning, found for another text of the function"
+    for options in (["--recipe", "naive"], ["--Ty", "4"], ["--no-tuning"]):
+        assert main([*TILE, *options]) == 0
+        assert "f.tuning" not in capsys.readouterr().out
+    assert main(["tile", "f.c", "--function", "other", "--dry-run"]) == 0
+    assert "f.tuning" not in capsys.readouterr().out
+    assert main([*TILE, "--profile", "h100"]) == 0
+    assert "f.tuning is for c, and not used\n" in capsys.readouterr().out
+
+
+def test_annotations_come_before_it(capsys: Capture) -> None:
+    Path("f.tuning").write_text(FOUND)
+    Path("f.c").write_text(
+        SCALE.replace("  for (int i", "#pragma loopxform tile(Ty=4)\n  for (int i", 1)
+    )
+    assert main(TILE) == 0
+    assert "Ty=4" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_kept_results_notice_the_file(capsys: Capture) -> None:
+    """`tile` keeps its results: a tuning file that appears, changes or goes counts."""
+    heads = []
+    for text in ("", FOUND, FOUND.replace("Ty=2", "Ty=4"), ""):
+        if text:
+            Path("f.tuning").write_text(text)
+        else:
+            Path("f.tuning").unlink(missing_ok=True)
+        assert main(TILE) == 0
+        heads.append(capsys.readouterr().out.splitlines()[0])
+    assert heads[0] == heads[3]
+    assert len(set(heads)) == 3
+
+
+def test_rules_for_make_name_it() -> None:
+    Path("f.tuning").write_text(FOUND)
+    assert main(["tile", "f.c", "--function", "scale", "-q", "-MD"]) == 0
+    assert "f.tuning" in Path("f.d").read_text()
+
+
+@pytest.mark.parametrize("command", [TILE, ["run", *TILE[1:4], "--size", "n=4,m=4"]])
+def test_a_file_that_says_nothing_meaningful(command: list[str], capsys: Capture) -> None:
+    Path("f.tuning").write_text(FOUND + "stale.Ty=4\n")
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("f.tuning:6:1: error: there is no function 'stale' [LX072]\n")
+    assert " 6 | stale.Ty=4\n" in said
+
+
+def test_sizes_that_do_not_fit(capsys: Capture) -> None:
+    Path("f.tuning").write_text(FOUND.replace("Tx=8", "Tx=2048"))
+    assert main(TILE) == 2
+    said = capsys.readouterr().err
+    assert "the tile does not fit generic" in said
+    assert "   = sizes of f.tuning" in said
+    assert "tune again, or remove its lines" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--budget", "0"], "'0' is no budget"),
+        (["--budget", "110%"], "'110%' is no budget"),
+        (["--budget", "-3"], "'-3' is no budget"),
+        (["--budget", "some"], "'some' is no budget"),
+        (["--limit", "0"], "'0' is not a number of seconds"),
+        (["--limit", "nan"], "'nan' is not a number of seconds"),
+        (["--size", "n=4"], "m"),
+        (["--size", "k=4"], "'k'"),
+    ],
+)
+def test_bad_input(options: list[str], message: str, capsys: Capture) -> None:
+    words = ["tune", "f.c", "--function", "scale", "--device", "c"]
+    size = [] if "--size" in options else ["--size", "n=4,m=4"]
+    assert main([*words, *size, *options]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("error:") == 1
+    assert not Path("f.tuning").exists()
+
+
+def test_others_in_the_file_stay(capsys: Capture) -> None:
+    """Of the same device: what was found for another function."""
+    device = limits_of(choose("c")).name
+    others = "other.recipe=naive\nother.Tx=8\nother.Ty=1\n"
+    Path("f.tuning").write_text(FOUND.replace("=c\n", f"={device}\n") + others)
+    assert main([*TUNE.split(), "--budget", "2"]) == 0
+    tuning = parsed("f.tuning", Path("f.tuning").read_text(), ["scale", "other"])
+    assert tuning.functions["other"].sizes == {"Ty": 1, "Tx": 8}
+    capsys.readouterr()
+
+
+def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "loopxform", *TUNE.split(), "--budget", "40"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    memo = Path("cache/tune/f.jsonl")
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (memo.is_file() and memo.stat().st_size):
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "interrupted: the best so far, without a race" in said
+    children = subprocess.run(["pgrep", "-f", "loopxform.cli.tune_worker"], capture_output=True)
+    assert str(tmp_path) not in children.stdout.decode()
+
+
+def test_where_the_file_is() -> None:
+    assert path_of("a/b.c.c") == Path("a/b.c.tuning")

@@ -1,0 +1,113 @@
+"""A whole session, on a device whose times are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import pytest
+
+from loopxform.tune.race import faster_half
+from loopxform.tune.session import Budget, Outcome, Session
+from loopxform.tune.space import Space
+from loopxform.tune.workers import Worker
+
+VALUES = ((1, 2, 4, 8), (8, 16, 32), (4, 8, 16))
+SPACE = Space(("Ty", "Tx", "Tk"), VALUES, lambda p: p[0] * p[1] <= 128, lambda p: -float(sum(p)))
+
+
+@dataclass
+class Drawn(Worker):
+    """Answers with the times that `taken` says, some noise added."""
+
+    taken: Callable[[dict[str, int] | None, int], float | str] = lambda _s, _n: 1.0
+    rng: Random = field(default_factory=lambda: Random(5))
+    jobs: int = 0
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        self.jobs += 1
+        time = self.taken(job["sizes"], job["dataset"])
+        if isinstance(time, str):
+            return {"status": time, "why": f"it was {time}"}
+        noise = (self.rng.uniform(1, 1.02) for _ in range(job["runs"]))
+        return {"status": "ok", "milliseconds": [time * x for x in noise]}
+
+
+def tuned(
+    taken: Callable[[dict[str, int] | None, int], float | str], budget: int = 20, datasets: int = 1
+) -> tuple[Outcome, Session]:
+    worker = Drawn((), 1.0, taken=taken)
+    session = Session(SPACE, datasets, worker, faster_half, 3, False, lambda _best, _last: None)
+    return session.run(SPACE.legal(), (8, 16, 8), Budget(budget)), session
+
+
+def test_the_quickest_is_found_with_its_times() -> None:
+    outcome, _ = tuned(lambda s, _: 4.0 if s is None else 1.0 + abs(s["Ty"] - 2) + s["Tk"] / 16)
+    assert outcome.best is not None
+    assert SPACE.sizes(outcome.best)["Ty"] == 2
+    assert SPACE.sizes(outcome.best)["Tk"] == 4
+    assert outcome.times[0] == pytest.approx(1.25, rel=0.02)
+    assert outcome.defaults[0] == pytest.approx(4.0, rel=0.02)
+
+
+@pytest.mark.parametrize("least", [1.0, 0.99, 1.5])
+def test_never_slower_than_the_defaults(least: float) -> None:
+    outcome, _ = tuned(lambda s, _: 1.0 if s is None else least + s["Ty"] / 1000)
+    assert outcome.best is None
+
+
+def test_sets_of_sizes_count_alike() -> None:
+    """One point is twice as quick for the first set and four times as slow for the other."""
+
+    def taken(sizes: dict[str, int] | None, dataset: int) -> float:
+        base = (1.0, 100.0)[dataset]
+        if sizes is None:
+            return base
+        if sizes == {"Ty": 8, "Tx": 16, "Tk": 16}:
+            return base * (0.5, 4.0)[dataset]
+        return base * (0.9 if sizes["Ty"] == 4 else 1.2)
+
+    outcome, _ = tuned(taken, budget=36, datasets=2)
+    assert outcome.best is not None
+    assert SPACE.sizes(outcome.best)["Ty"] == 4
+
+
+@pytest.mark.parametrize("status", ["wrong", "timeout", "crash", "refused"])
+def test_points_that_fail_are_counted_and_never_chosen(status: str) -> None:
+    outcome, session = tuned(lambda s, _: 1.0 if s is None else status if s["Ty"] > 1 else 0.5)
+    assert outcome.best is not None
+    assert SPACE.sizes(outcome.best)["Ty"] == 1
+    assert outcome.failures == {status: outcome.failures[status]}
+    assert outcome.measured + outcome.failures[status] == 20
+    assert all(r["why"] for r in session.rows if r["status"] == status)
+
+
+def test_defaults_that_cannot_be_measured_end_it() -> None:
+    outcome, session = tuned(lambda s, _: "crash" if s is None else 1.0)
+    assert outcome.best is None
+    assert session.baseline == [0.0]
+    assert len(session.rows) == 1
+
+
+def test_an_interrupt_keeps_the_best_so_far() -> None:
+    def taken(sizes: dict[str, int] | None, _: int) -> float:
+        taken.calls += 1  # type: ignore[attr-defined]
+        if taken.calls == 8:  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+        return 1.0 if sizes is None else 0.5 + sizes["Ty"] / 100
+
+    taken.calls = 0  # type: ignore[attr-defined]
+    outcome, _ = tuned(taken)
+    assert outcome.interrupted
+    assert outcome.best is not None
+    assert outcome.measured == 6
+
+
+def test_a_budget_of_time() -> None:
+    worker = Drawn((), 1.0, taken=lambda _s, _n: 1.0)
+    session = Session(SPACE, 1, worker, faster_half, 3, False, lambda _best, _last: None)
+    outcome = session.run(SPACE.legal(), (8, 16, 8), Budget(1000, 0.0))
+    assert outcome.measured == 0
+    assert outcome.best is None
