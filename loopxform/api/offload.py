@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_permitted
 from loopxform.api.source import SourceRoutine
-from loopxform.errors import quoting
+from loopxform.errors import LimitError, quoting
 from loopxform.floating_point import FloatingPoint
 from loopxform.offload.program import Offloaded, offload
 from loopxform.offload.program_state import Part
 from loopxform.schedule.params import PLAIN, Options
+from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation
+from loopxform.transforms import Derivation, possible
 
 
 def offload_routine(
@@ -26,14 +28,29 @@ def offload_routine(
     *,
     fp: FloatingPoint,
     options: Options = PLAIN,
+    tuned: Tuned | None = None,
 ) -> OffloadedRoutine:
-    """See `Routine.offload`."""
+    """See `Routine.offload`; with what was `tuned` for its nest, where no sizes are given and
+    these fit."""
     room = profile(limits) if isinstance(limits, str) else limits
     with quoting(routine.file.parsed.sources):
         require_permitted(routine.function, fp)
         require_wanted(routine)
         require_asserted(routine)
-        done = offload(routine.function, sizes, room, options, asked=wishes(routine))
+        plain = partial(
+            offload,
+            routine.function,
+            sizes=sizes,
+            limits=room,
+            options=options,
+            asked=wishes(routine),
+        )
+        if tuned is None or sizes:
+            done = plain()
+        else:
+            as_tuned = partial(plain, sizes=tuned.sizes, recipe=tuned.recipe)
+            found = possible(as_tuned, LimitError)
+            done = plain() if isinstance(found, LimitError) else found
     return OffloadedRoutine(routine, room, fp, done)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from os import PathLike, fspath
 from pathlib import Path
+from types import MappingProxyType
 
 from loopxform.analysis.verdict import judge
 from loopxform.api.annotated import (
@@ -41,6 +42,7 @@ from loopxform.frontend.text.rawtext import place, read_bytes
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
 from loopxform.schedule.params import PLAIN, Options
+from loopxform.schedule.tuning_file import Tuned
 from loopxform.source import Loc
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
@@ -115,8 +117,10 @@ def offload_file(
     *,
     fp: FloatingPoint,
     options: Options = PLAIN,
+    tuned: Mapping[str, Tuned] = MappingProxyType({}),
 ) -> OffloadedFile:
-    """The functions called `names`, else all of the file. See `File.offload`."""
+    """The functions called `names`, else all of the file, with what was `tuned` for those that are
+    one nest. See `File.offload`."""
     room = profile(limits) if isinstance(limits, str) else limits
     original = _original(file)
 
@@ -127,7 +131,8 @@ def offload_file(
     def work(part: Part, region: Region) -> OffloadedRegion:
         fn = part.function
         own = SourceRoutine(_with(file, part), fn)
-        done = offload_routine(own, sizes, room, fp=fp, options=options)
+        found = tuned.get(region.owner.name) if _is_one_nest(region, fn) else None
+        done = offload_routine(own, sizes, room, fp=fp, options=options, tuned=found)
         if not names and all(p.tiled is None for p in done.parts):
             raise _unspread(region.owner.name, fn, done)
         entry = emit.entry(
@@ -159,6 +164,11 @@ def offload_file(
                 _require_tiled(routine, made)
             _require_free(made)
         return made
+
+
+def _is_one_nest(region: Region, fn: Function) -> bool:
+    """Whether the whole function is offloaded, and has one loop at its top."""
+    return region.whole and sum(isinstance(s, For) for s in fn.body) == 1
 
 
 def _require_tiled(routine: SourceRoutine, made: OffloadedFile) -> None:

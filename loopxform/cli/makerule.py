@@ -24,7 +24,7 @@ def inputs(args: argparse.Namespace, file: File) -> tuple[str, ...]:
     """The files that the output depends on."""
     own = [args.profile] if (args.profile or "").endswith(".toml") else []
     tuning = path_of(file.name)
-    if args.words[0] == "tile" and tuning.is_file():
+    if tuning.is_file() and not args.no_tuning:
         own.append(str(tuning))
     return (*file.parsed.dependencies, *own)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from loopxform.api.facade import File
 from loopxform.api.source import SourceFile
@@ -16,11 +16,14 @@ from loopxform.cli.floating_point import permitted
 from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import limited, read
 from loopxform.cli.tile import steps
+from loopxform.cli.tuned import tuned_for
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.schedule.params import Options
 from loopxform.schedule.tiling_options import OFFLOADING
+from loopxform.schedule.tuning_file import Tuned
 from loopxform.source import Loc
+from loopxform.targets.target import Limits
 
 
 def main(args: argparse.Namespace) -> int:
@@ -49,10 +52,39 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
     with about(f"--{next(iter(sizes), '')}"):
         fp = permitted(args)
         more = Options(**tiling.asked(args, OFFLOADING))
-        done = offload_file(file, names, sizes, limits, fp=fp, options=more)
+        notes = {} if sizes or args.no_tuning else _tuned(args, file, limits)
+        tuned = {name: found for name, (found, _) in notes.items() if found is not None}
+        done = offload_file(file, names, sizes, limits, fp=fp, options=more, tuned=tuned)
+        if not args.quiet:
+            print("".join(_told(done, notes)), end="")
         with quoting(file.parsed.sources):
             _require_all(done, names)
     return file, done
+
+
+def _tuned(
+    args: argparse.Namespace, file: File, limits: Limits
+) -> dict[str, tuple[Tuned | None, str]]:
+    """What was tuned for the functions that are not annotated, with a note about it. Raises
+    UsageError, InputError."""
+    device = limits.name if args.device or args.profile else None
+    return {r.name: tuned_for(file, r, device) for r in file if not r.annotations}
+
+
+def _told(done: OffloadedFile, notes: Mapping[str, tuple[Tuned | None, str]]) -> Iterator[str]:
+    """Whose sizes are tuned, and whose are not used."""
+    for name, (tuned, note) in notes.items():
+        tiled = [
+            p.tiled.sizes
+            for r in done.regions
+            if r.region.owner.name == name
+            for p in r.done.parts
+            if p.tiled is not None
+        ]
+        if tuned is not None and not any(tuned.sizes.items() <= s.items() for s in tiled):
+            note += ", not used: they do not fit, or it is not one nest"
+        if note:
+            yield f"note: {name}: {note}\n"
 
 
 def _known(file: File, name: str) -> str:

@@ -195,3 +195,35 @@ def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
 
 def test_where_the_file_is() -> None:
     assert path_of("a/b.c.c") == Path("a/b.c.tuning")
+
+
+@pytest.mark.parametrize(
+    ("tuning", "note", "sizes"),
+    [
+        (FOUND, "sizes of f.tuning, found for another text of the function", "Ty=2, Tx=8"),
+        (FOUND.replace("Tx=8", "Tx=2048"), "not used: they do not fit", "Ty=16, Tx=16"),
+        ("", "", "Ty=16, Tx=16"),
+    ],
+)
+def test_offload_uses_it(tuning: str, note: str, sizes: str, capsys: Capture) -> None:
+    if tuning:
+        Path("f.tuning").write_text(tuning)
+    assert main(["offload", "f.c", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert f"one work-item per iteration, {sizes} (lx_scale" in shown
+    assert ("note: scale: sizes of f.tuning" in shown) == bool(tuning)
+    assert note in shown
+    assert main(["offload", "f.c", "--dry-run", "--no-tuning"]) == 0
+    assert "f.tuning" not in capsys.readouterr().out
+    assert main(["offload", "f.c", "--dry-run", "--Ty", "4"]) == 0
+    assert "f.tuning" not in capsys.readouterr().out
+
+
+def test_offload_leaves_other_functions_alone(capsys: Capture) -> None:
+    two = SCALE.replace("void other", "void scale2").replace("a[i] += 1;", "a[i] += 1;\n")
+    Path("f.c").write_text(two)
+    Path("f.tuning").write_text(FOUND)
+    assert main(["offload", "f.c", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "scale2: 1 kernel" in shown
+    assert shown.count("Ty=2, Tx=8") == 1

@@ -32,6 +32,7 @@ def options() -> Parser:
         first=FIRST,
     )
     g = tiling.add_sizes(p)
+    tiling.add_no_tuning(g)
     tiling.add_named(g, OFFLOADING)
     add_floating_point(g, "(contract)")
     tiling.add_device(p)

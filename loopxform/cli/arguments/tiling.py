@@ -28,11 +28,16 @@ def add_options(p: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help=argparse.SUPPRESS,
     )
-    help = "leave NAME.tuning next to NAME.c alone, which loopxform tune has written"
-    g.add_argument("--no-tuning", action="store_true", help=help)
+    add_no_tuning(g)
     add_details(g)
     add_floating_point(g, "(tile: contract; run: nothing is fused, so results are identical)")
     add_device(p)
+
+
+def add_no_tuning(g: argparse._ArgumentGroup) -> None:
+    """`--no-tuning`."""
+    help = "leave NAME.tuning next to NAME.c alone, which loopxform tune has written"
+    g.add_argument("--no-tuning", action="store_true", help=help)
 
 
 def add_details(g: argparse._ArgumentGroup) -> None:
