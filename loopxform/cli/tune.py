@@ -29,7 +29,9 @@ from loopxform.tune.race import STATISTICS
 from loopxform.tune.session import Budget, Outcome, Session
 from loopxform.tune.space import Space, space_of
 from loopxform.tune.workers import Worker
+from loopxform.written import whole
 
+MOST_JOBS = 256
 LEAST = 20
 """Measurements of a share of the candidates, at least."""
 
@@ -39,6 +41,7 @@ def main(args: argparse.Namespace) -> int:
     budget, limit = _budget(args.budget), _seconds("--limit", args.limit)
     repeat = running.launches("--repeat", args.repeat, 1)
     running.launches("--warmup", args.warmup, 0)
+    jobs = whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
     if args.file == "-":
         raise UsageError("what is tuned is a file", help="tune NAME.c", subject="-")
     tiling.require_taken(args, [tiling.recipe(args)])
@@ -68,12 +71,14 @@ def main(args: argparse.Namespace) -> int:
         bar.set_postfix(best=f"{best:.3f}", last="failed" if last is None else f"{last:.3f}")
         bar.update()
 
-    session = Session(space, len(asked), worker, statistic, repeat, args.fresh, told)
+    builders = [Worker(args.words[1:], limit) for _ in range(jobs if jobs > 1 else 0)]
+    session = Session(space, len(asked), worker, statistic, repeat, args.fresh, told, builders)
     try:
         outcome = session.run(ordered, first, wanted)
     finally:
         bar.close()
-        worker.stop()
+        for process in (worker, *builders):
+            process.stop()
     _require_measured(outcome, session)
     for line in _result(outcome, space, tiled):
         print(line, file=talk)

@@ -3,6 +3,8 @@
     {"sizes": {"Ty": 8} or null for the defaults, "dataset": 0, "runs": 5, "fresh": false}
     {"status": "ok", "milliseconds": [...], "kept": true where they are of an earlier run}
 
+With `"build": true` the times are not kept: the kernel is only to be built.
+
 A result that differs from that of your C is never timed.
 """
 
@@ -52,7 +54,8 @@ class Bench:
         if known is not None and not job.get("fresh"):
             return {**known, "kept": True}
         result = self._measured(entry, job)
-        self.memo.keep(key, result)
+        if not job.get("build"):
+            self.memo.keep(key, result)
         return result
 
     def _entry(self, varied: tuple[tuple[str, str], ...]) -> Contestant | Row:

@@ -18,23 +18,25 @@ SEEDS = 10
 
 def search(
     space: Space, ordered: Sequence[Point], first: Point, budget: int
-) -> Generator[Point, float | None, dict[Point, float | None]]:
-    """Yields points to measure, at most `budget`; takes the time of each, None where there is none.
-    `ordered` are the legal points, the best by the model first; `first` is the default. Returns all
-    that was measured."""
+) -> Generator[list[Point], Sequence[float | None], dict[Point, float | None]]:
+    """Yields points to measure together, at most `budget` in all; takes their times, None where
+    there is none. `ordered` are the legal points, the best by the model first; `first` is the
+    default. Returns all that was measured."""
     times: dict[Point, float | None] = {}
-    for point in dict.fromkeys((first, *ordered[:SEEDS])):
-        if len(times) < budget:
-            times[point] = yield point
     centres: set[Point] = set()
-    while len(times) < budget and (centre := _best(times, centres)) is not None:
-        centres.add(centre)
-        for point in space.near(centre):
-            if point not in times and len(times) < budget:
-                times[point] = yield point
-    for point in ordered:
-        if point not in times and len(times) < budget:
-            times[point] = yield point
+    batch: Sequence[Point] = list(dict.fromkeys((first, *ordered[:SEEDS])))
+    while len(times) < budget:
+        new = [p for p in batch if p not in times][: budget - len(times)]
+        if new:
+            times |= zip(new, (yield new), strict=True)
+        centre = _best(times, centres)
+        if centre is not None:
+            centres.add(centre)
+            batch = space.near(centre)
+        else:
+            batch = [p for p in ordered if p not in times][:SEEDS]
+            if not batch:
+                break
     return times
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -50,7 +51,8 @@ class Outcome:
 @dataclass
 class Session:
     """A search in progress. `told` is called after each measurement with the best ratio to the
-    defaults so far, and the last one (None where it failed)."""
+    defaults so far, and the last one (None where it failed). `builders` build kernels side by side
+    while nothing is measured."""
 
     space: Space
     datasets: int
@@ -59,6 +61,7 @@ class Session:
     runs: int
     fresh: bool
     told: Callable[[float, float | None], None]
+    builders: Sequence[Worker] = ()
     rows: list[dict[str, Any]] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
     baseline: list[float] = field(default_factory=list)
@@ -97,18 +100,34 @@ class Session:
     ) -> None:
         """Fills `times` with the ratio of each point to the defaults."""
         asking = search(self.space, ordered, first, budget.measurements)
-        point = next(asking, None)
-        while point is not None:
-            if budget.seconds is not None and time.monotonic() - began > budget.seconds:
-                return
-            ratio = self._ratio(point)
-            if ratio is not None:
-                times[point] = ratio
-            self.told(min(times.values(), default=1.0), ratio)
+        batch = next(asking, None)
+        while batch is not None:
+            built, ratios = self._built(batch), list[float | None]()
+            for point in batch:
+                if budget.seconds is not None and time.monotonic() - began > budget.seconds:
+                    return
+                ratio = self._ratio(point) if point in built else None
+                ratios.append(ratio)
+                if ratio is not None:
+                    times[point] = ratio
+                self.told(min(times.values(), default=1.0), ratio)
             try:
-                point = asking.send(ratio)
+                batch = asking.send(ratios)
             except StopIteration:
                 return
+
+    def _built(self, batch: Sequence[Point]) -> set[Point]:
+        """Builds the kernels of the points by all builders at once, so that they are found on disk
+        when each is measured alone; those of which that succeeds."""
+        if not self.builders:
+            return set(batch)
+
+        def build(n: int) -> list[Point]:
+            own = batch[n :: len(self.builders)]
+            return [p for p in own if self._runs(p, 0, 1, by=self.builders[n])]
+
+        with ThreadPoolExecutor(len(self.builders)) as pool:
+            return {p for points in pool.map(build, range(len(self.builders))) for p in points}
 
     def _ratio(self, point: Contender) -> float | None:
         """The mean over the sets of sizes of the time over that of the defaults."""
@@ -125,12 +144,19 @@ class Session:
         return self.statistic(times) if times else None
 
     def _runs(
-        self, point: Contender, dataset: int, runs: int, *, race: bool = False
+        self,
+        point: Contender,
+        dataset: int,
+        runs: int,
+        *,
+        race: bool = False,
+        by: Worker | None = None,
     ) -> list[float]:
         sizes = None if point is None else self.space.sizes(point)
         job = {"sizes": sizes, "dataset": dataset, "runs": runs, "fresh": race or self.fresh}
-        answer = self.worker.ask(job)
-        self.rows.append({**job, "race": race, **answer})
+        answer = (by or self.worker).ask({**job, "build": by is not None})
+        if by is None or answer["status"] != "ok":
+            self.rows.append({**job, "race": race, **answer})
         if answer["status"] != "ok":
             self.failures[answer["status"]] = self.failures.get(answer["status"], 0) + 1
             return []

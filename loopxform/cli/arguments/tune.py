@@ -47,6 +47,8 @@ def options() -> Parser:
     h.add_argument("--budget", default="5%", metavar="N|P%%|Ns|Nm", help=help)
     help = "time that a candidate is given, its compilation included (20)"
     h.add_argument("--limit", default="20", metavar="SECONDS", help=help)
+    help = "processes that build kernels side by side, while nothing is measured (1)"
+    h.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
     h.add_argument("--repeat", default="5", metavar="N", help="timed launches of a candidate (5)")
     h.add_argument("--warmup", default="1", metavar="N", help="launches before the timed ones (1)")
     help = "how times are judged: median on GPUs, faster-half on CPUs (auto)"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -111,3 +113,19 @@ def test_a_budget_of_time() -> None:
     outcome = session.run(SPACE.legal(), (8, 16, 8), Budget(1000, 0.0))
     assert outcome.measured == 0
     assert outcome.best is None
+
+
+def test_builders_share_the_work_and_what_fails_is_not_measured() -> None:
+    def taken(sizes: dict[str, int] | None, _: int) -> float | str:
+        return 1.0 if sizes is None else "timeout" if sizes["Ty"] == 8 else 0.5
+
+    workers = [Drawn((), 1.0, taken=taken) for _ in range(3)]
+    first, *builders = workers
+    session = Session(SPACE, 1, first, faster_half, 3, False, lambda _b, _l: None, builders)
+    outcome = session.run(SPACE.legal(), (4, 16, 8), Budget(36))
+    assert outcome.best is not None
+    assert outcome.failures == {"timeout": 6}
+    assert sum(b.jobs for b in builders) == 36 - sum(p[0] * p[1] > 128 for p in product(*VALUES))
+    assert min(b.jobs for b in builders) >= 12
+    measured = {json.dumps(r["sizes"]) for r in session.rows if r["status"] == "ok"}
+    assert not any('"Ty": 8' in sizes for sizes in measured)
