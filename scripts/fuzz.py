@@ -274,7 +274,7 @@ def main() -> int:
     if args.csmith and shutil.which("csmith") is None:
         print("csmith is not installed: all programs are of our grammar")
         args.csmith = 0
-    os.environ["LOOPXFORM_CACHE"] = "off"
+    os.environ |= {"LOOPXFORM_CACHE": "off", "LOOPXFORM_HOST": "never"}
     print(f"seed {args.seed}", flush=True)
     seeds = range(args.seed, args.seed + args.count)
     failed, outcomes = 0, list[Outcome]()

@@ -87,6 +87,7 @@ def pytest_collection_finish() -> None:
 
 
 os.environ["LOOPXFORM_CACHE"] = "off"  # tests see what the code does now
+os.environ["LOOPXFORM_HOST"] = "never"  # written C is tested on devices, however small the data
 
 GOLDEN = Path(__file__).parent / "golden"
 

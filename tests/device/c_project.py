@@ -65,7 +65,7 @@ def run_app(app: Path, *args: object, **more: str) -> subprocess.CompletedProces
     command = [str(app), *map(str, args)]
     return subprocess.run(
         command,
-        env={**env, "LOOPXFORM_CACHE": "off", **more},
+        env={**env, "LOOPXFORM_CACHE": "off", "LOOPXFORM_HOST": "never", **more},
         capture_output=True,
         text=True,
         check=False,

@@ -36,6 +36,7 @@ def sh(tmp_path: Path) -> Callable[..., Done]:
     env["PYTHONPATH"] = str(ROOT)
     env["LOOPXFORM_CACHE"] = str(tmp_path / "cache")
 
+    env["LOOPXFORM_HOST"] = "never"
     env["LOOPXFORM_VERBOSE"] = "1"  # a program that runs no kernel says so
 
     def run(folder: Path, *command: object, fails: bool = False) -> Done:

@@ -21,6 +21,7 @@ from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.names import require_names
+from loopxform.codegen.host.work import most_operations
 from loopxform.codegen.plan import Plan
 from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.affine import simplify, value_of
@@ -160,6 +161,7 @@ class HostPlan:
     group_size: int
     doubles: bool
     division: str
+    operations: str | None
     halves: bool
 
 
@@ -178,8 +180,10 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
     control = tuple(host_control.lines(plan))
     computed = [*(x for t in temporaries for x in (t.count, t.when)), *control]
+    operations = most_operations(fn)
     texts = [
         reference,
+        operations or "",
         *computed,
         *(t for b in buffers for t in b.texts),
         *(c for c, _ in conditions),
@@ -225,6 +229,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         group_size=plan.group_size,
         doubles=plan.computes_double,
         division=_division(plan),
+        operations=operations,
         halves=HALF in all_types(plan.start),
     )
 

@@ -40,6 +40,14 @@ INVALID_GLOBAL_WORK_SIZE INVALID_PROPERTY INVALID_COMPILER_OPTIONS INVALID_LINKE
 """What OpenCL 1.2 calls failures that calls of ours may meet, without `CL_`."""
 
 
+START_OPERATIONS = 1e7
+"""Operations that a host does while a device is found and programs are built: some 0.05 s of a CPU
+that does one in 5 ns, where no device was seen to take less than 0.1 s (docs/performance.md)."""
+
+LAUNCH_OPERATIONS = 1e3
+"""Those that it does while a kernel is launched: 5 us."""
+
+
 @record
 class Runtime:
     """What templates/runtime.c.j2 prints: `shared` is the name of what the files share, `helpers`
@@ -50,12 +58,14 @@ class Runtime:
     options_length: int
     statuses: tuple[str, ...]
     helpers: tuple[str, ...]
+    start_operations: float = START_OPERATIONS
+    launch_operations: float = LAUNCH_OPERATIONS
 
 
 def text(version: str) -> str:
     """The runtime in C, once for each file."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
-    statuses = tuple(f"CL_{s}" for s in _STATUSES.split())
+    statuses = tuple(_STATUSES.split())
     return render.fill(
         "runtime.c.j2", r=Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS)
     )
