@@ -69,8 +69,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (1000, 1, 0),
         (1000, 50, 0),
-        (10_000_000, 1, 1),
-        (1_000_000, 60, range(20, 31)),
+        (30_000_000, 1, 1),
+        (8_000_000, 40, range(15, 25)),
     ],
 )
 def test_where_calls_run(app: Path, n: int, calls: int, launches: int | range) -> None:

@@ -40,12 +40,13 @@ INVALID_GLOBAL_WORK_SIZE INVALID_PROPERTY INVALID_COMPILER_OPTIONS INVALID_LINKE
 """What OpenCL 1.2 calls failures that calls of ours may meet, without `CL_`."""
 
 
-START_OPERATIONS = 1e7
-"""Operations that a host does while a device is found and programs are built: some 0.05 s of a CPU
-that does one in 5 ns, where no device was seen to take less than 0.1 s (docs/performance.md)."""
+START_OPERATIONS = 5e7
+"""Operations that a host does while a device is found and programs are built: 0.05 s of one that
+does an operation in a nanosecond, where no device was seen to start within 0.1 s
+(docs/performance.md)."""
 
-LAUNCH_OPERATIONS = 1e3
-"""Those that it does while a kernel is launched: 5 us."""
+LAUNCH_OPERATIONS = 3e3
+"""Those that it does while a kernel is launched: 3 us, where 5 are the least."""
 
 
 @record
