@@ -48,7 +48,7 @@ def offload_routine(
         if tuned is None or sizes:
             done = plain()
         else:
-            as_tuned = partial(plain, sizes=tuned.sizes, recipe=tuned.recipe)
+            as_tuned = partial(plain, sizes=tuned.sizes)
             found = possible(as_tuned, LimitError)
             done = plain() if isinstance(found, LimitError) else found
     return OffloadedRoutine(routine, room, fp, done)

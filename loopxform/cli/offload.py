@@ -19,6 +19,7 @@ from loopxform.cli.tile import steps
 from loopxform.cli.tuned import tuned_for
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
+from loopxform.floating_point import FloatingPoint
 from loopxform.schedule.params import Options
 from loopxform.schedule.tiling_options import OFFLOADING
 from loopxform.schedule.tuning_file import Tuned
@@ -52,7 +53,7 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
     with about(f"--{next(iter(sizes), '')}"):
         fp = permitted(args)
         more = Options(**tiling.asked(args, OFFLOADING))
-        notes = {} if sizes or args.no_tuning else _tuned(args, file, limits)
+        notes = {} if sizes or args.no_tuning else _tuned(args, file, limits, fp)
         tuned = {name: found for name, (found, _) in notes.items() if found is not None}
         done = offload_file(file, names, sizes, limits, fp=fp, options=more, tuned=tuned)
         if not args.quiet:
@@ -63,12 +64,12 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
 
 
 def _tuned(
-    args: argparse.Namespace, file: File, limits: Limits
+    args: argparse.Namespace, file: File, limits: Limits, fp: FloatingPoint
 ) -> dict[str, tuple[Tuned | None, str]]:
     """What was tuned for the functions that are not annotated, with a note about it. Raises
     UsageError, InputError."""
     device = limits.name if args.device or args.profile else None
-    return {r.name: tuned_for(file, r, device) for r in file if not r.annotations}
+    return {r.name: tuned_for(file, r, device, fp) for r in file if not r.annotations}
 
 
 def _told(done: OffloadedFile, notes: Mapping[str, tuple[Tuned | None, str]]) -> Iterator[str]:

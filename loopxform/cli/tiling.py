@@ -47,7 +47,7 @@ def tiled(
     open_sizes = not sizes and recipe(args) is None and not routine.annotations
     if tuned and open_sizes and not args.no_tuning:
         named = args.device or args.profile or args.words[0] == "run"
-        found, note = tuned_for(file, routine, limits.name if named else None)
+        found, note = tuned_for(file, routine, limits.name if named else None, fp)
         if found is not None:
             return _as_tuned(routine, found, note, limits, fp, details(args))
     else:
@@ -75,7 +75,10 @@ def _as_tuned(
     """With the recipe and the sizes that were found. Raises LoopxformError, with the file where
     these are from."""
     try:
-        done = tile_routine(routine, found.sizes, found.recipe, limits, fp=fp, options=options)
+        # As it was measured: by the recipe that is chosen anyway, with all that this allows.
+        done = tile_routine(routine, found.sizes, None, limits, fp=fp, options=options)
+        if done.tiled.recipe != found.recipe:
+            done = tile_routine(routine, found.sizes, found.recipe, limits, fp=fp, options=options)
     except (UnsupportedC, TransformError, LimitError) as e:
         e.notes += (f"{note}; tune again, or remove its lines",)
         raise

@@ -191,7 +191,12 @@ def _tuning(
     same = before is not None and before.device == tiled.limits.name
     others = dict(before.functions) if before is not None and same else {}
     assert outcome.best is not None
-    own = Tuned(tiled.tiled.recipe, space.sizes(outcome.best), digest_of(tiled.routine))
+    own = Tuned(
+        tiled.tiled.recipe,
+        space.sizes(outcome.best),
+        digest_of(tiled.routine),
+        tiled.fp.level,
+    )
     sets = sizes.every(numbers("--size", args.size), args.sizes)
     about = [f"loopxform {__version__}, tuned for {device}, {date.today().isoformat()}"]
     for now, best, default in zip(sets, outcome.times, outcome.defaults):

@@ -53,7 +53,7 @@ class Bench:
         known = self.memo.known.get(key)
         if known is not None and not job.get("fresh"):
             return {**known, "kept": True}
-        result = self._measured(entry, job)
+        result = {"key": key, **self._measured(entry, job)}
         if not job.get("build"):
             self.memo.keep(key, result)
         return result

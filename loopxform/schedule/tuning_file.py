@@ -4,6 +4,7 @@
     # M=512, U=512, N=512: 4.101 ms, 5.730 ms with the defaults
     device=pthread-haswell
     mm.text=6f1c...         the digest of the function's C
+    mm.fp=contract          what was permitted of floating point
     mm.recipe=register
     mm.Ty=4
 
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from loopxform.errors import UsageError
+from loopxform.floating_point import LEVELS
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.schedule.params import KINDS, NAMES, RECIPES, Recipe
@@ -28,11 +30,13 @@ SUFFIX = ".tuning"
 
 @record
 class Tuned:
-    """What was found for a function: a recipe, sizes of its tiles, and the digest of its text."""
+    """What was found for a function: a recipe, sizes of its tiles, the digest of its text, and what
+    was permitted of floating point."""
 
     recipe: Recipe
     sizes: Mapping[str, int]
     text: str = ""
+    fp: str = "contract"
 
 
 @record
@@ -48,7 +52,8 @@ def written(tuning: Tuning, about: Iterable[str]) -> str:
     lines = [f"# {line}" for line in about]
     lines.append(f"device={tuning.device}")
     for name, tuned in tuning.functions.items():
-        lines += [f"{name}.text={tuned.text}", f"{name}.recipe={tuned.recipe}"]
+        lines += [f"{name}.text={tuned.text}", f"{name}.fp={tuned.fp}"]
+        lines.append(f"{name}.recipe={tuned.recipe}")
         lines += [f"{name}.{size}={value}" for size, value in tuned.sizes.items()]
     return "\n".join(lines) + "\n"
 
@@ -73,13 +78,21 @@ def parsed(path: str, text: str, functions: Iterable[str]) -> Tuning:
             help = f"{hint}tune again, or remove its lines; the functions are: {', '.join(known)}"
             raise _bad(path, text, number, f"there is no function '{function}'", help)
         _require_value(path, text, number, parameter, value)
-        values.setdefault(function, {})[parameter] = value
+        own = values.setdefault(function, {})
+        if parameter in own:
+            raise _bad(path, text, number, f"'{name}' is given twice", "remove one of the lines")
+        own[parameter] = value
     return Tuning(device, {name: _tuned(path, text, name, v) for name, v in values.items()})
 
 
 def _require_value(path: str, text: str, number: int, parameter: str, value: str) -> None:
     """Raises UsageError."""
     if parameter == "text":
+        return
+    if parameter == "fp":
+        if value not in LEVELS:
+            help = f"{did_you_mean(value, LEVELS)}the levels are: {', '.join(LEVELS)}"
+            raise _bad(path, text, number, f"there is no level '{value}'", help)
         return
     if parameter == "recipe":
         if value not in RECIPES:
@@ -106,7 +119,7 @@ def _tuned(path: str, text: str, name: str, values: Mapping[str, str]) -> Tuned:
             message = f"the recipe {recipe} has no use for {size}"
             number = _line_of(text, f"{name}.{size}")
             raise _bad(path, text, number, message, f"it has {', '.join(KINDS[recipe].sizes)}")
-    return Tuned(recipe, sizes, values.get("text", ""))
+    return Tuned(recipe, sizes, values.get("text", ""), values.get("fp", "contract"))
 
 
 def _line_of(text: str, name: str) -> int:

@@ -82,7 +82,8 @@ class Session:
         ranked = [] if interrupted else self._raced(finalists)
         if interrupted and finalists:
             ranked = [(finalists[0], times[finalists[0]]), (DEFAULTS, 1.0)]
-        ratios = dict(ranked)
+        same = self._kernel(DEFAULTS)
+        ratios = {c: t for c, t in ranked if c is DEFAULTS or self._kernel(c) != same}
         best = min(ratios, key=lambda c: ratios[c], default=DEFAULTS)
         if best is not DEFAULTS and ratios[best] > (1 - GAIN) * ratios.get(DEFAULTS, 1.0):
             best = DEFAULTS
@@ -174,6 +175,12 @@ class Session:
         if not finalists:
             return []
         return race([*finalists, DEFAULTS], run, self.statistic, keep=[DEFAULTS])
+
+    def _kernel(self, contender: Contender) -> object:
+        """What tells its kernel from others; each is one of its own where nobody says."""
+        sizes = None if contender is None else self.space.sizes(contender)
+        keys = (r["key"] for r in self.rows if r["sizes"] == sizes and r.get("key"))
+        return next(keys, contender)
 
     def _kept(self, contender: Contender, dataset: int) -> float:
         """The milliseconds of a contender in the race, else in the search."""

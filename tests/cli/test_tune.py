@@ -86,7 +86,7 @@ def test_what_was_found_is_used_and_told(capsys: Capture) -> None:
     assert main(TILE) == 0
     head, note, *_ = capsys.readouterr().out.splitlines()
     assert head == "scale: one work-item per iteration, Ty=2, Tx=8"
-    assert note == "  note: sizes of f.tuning, found for another text of the function"
+    assert note.endswith("; sizes of f.tuning, found for another text of the function")
     for options in (["--recipe", "naive"], ["--Ty", "4"], ["--no-tuning"]):
         assert main([*TILE, *options]) == 0
         assert "f.tuning" not in capsys.readouterr().out
@@ -94,6 +94,30 @@ def test_what_was_found_is_used_and_told(capsys: Capture) -> None:
     assert "f.tuning" not in capsys.readouterr().out
     assert main([*TILE, "--profile", "h100"]) == 0
     assert "f.tuning is for c, and not used\n" in capsys.readouterr().out
+
+
+def test_what_needs_permission_is_not_used_without(capsys: Capture) -> None:
+    text = "void scale(int n, int m, const float a[n][m], float *restrict s)\n{\n"
+    text += "  for (int i = 0; i < n; i++) {\n    float t = 0;\n"
+    text += "    for (int j = 0; j < m; j++)\n      t += a[i][j];\n    s[i] = t;\n  }\n}\n"
+    Path("f.c").write_text(text)
+    found = "scale.fp=reassociate\nscale.recipe=reduce\nscale.Tx=64\n"
+    Path("f.tuning").write_text(f"device=c\n{found}")
+    for command in ("tile", "offload"):
+        assert main([command, "f.c", "--dry-run"]) == 0
+        shown = capsys.readouterr().out
+        assert "f.tuning was found with --fp reassociate, and is not used" in shown
+    assert main(["tile", "f.c", "--dry-run", "--fp", "reassociate"]) == 0
+    assert "Tx=64\n  note: sizes of f.tuning" in capsys.readouterr().out
+
+
+def test_a_file_that_is_no_text(capsys: Capture) -> None:
+    Path("f.tuning").write_bytes(b"\0\xff")
+    assert main(TILE) == 2
+    said = capsys.readouterr().err
+    assert "cannot read f.tuning" in said
+    assert "--no-tuning leaves it alone" in said
+    assert main([*TILE, "--no-tuning"]) == 0
 
 
 def test_annotations_come_before_it(capsys: Capture) -> None:

@@ -54,6 +54,20 @@ def test_the_quickest_is_found_with_its_times() -> None:
     assert outcome.defaults[0] == pytest.approx(4.0, rel=0.02)
 
 
+def test_the_kernel_of_the_defaults_is_no_find() -> None:
+    """However the times fall: its sizes are those of the defaults."""
+
+    class Same(Drawn):
+        def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+            key = "same" if job["sizes"] in (None, {"Ty": 8, "Tx": 16, "Tk": 8}) else str(job)
+            return {**super().ask(job), "key": key}
+
+    worker = Same((), 1.0, taken=lambda s, _: 1.0 if s is None else 0.5 + (s["Ty"] != 8))
+    space = Space(SPACE.names, ((8,), (16,), (8,)), SPACE.is_legal, SPACE.predicted)
+    session = Session(space, 1, worker, faster_half, 3, False, lambda _best, _last: None)
+    assert session.run(space.legal(), (8, 16, 8), Budget(5)).best is None
+
+
 @pytest.mark.parametrize("least", [1.0, 0.99, 1.5])
 def test_never_slower_than_the_defaults(least: float) -> None:
     outcome, _ = tuned(lambda s, _: 1.0 if s is None else least + s["Ty"] / 1000)

@@ -42,6 +42,8 @@ def test_people_may_write_it_too() -> None:
         ("mm.Ty=8.5", "'8.5' is not a number", "Ty=16"),
         ("mm.Tv=8", "there is no parameter 'Tv'", "Ty"),
         ("mm.recipe=registers", "there is no recipe 'registers'", "did you mean 'register'"),
+        ("mm.recipe=block", "'mm.recipe' is given twice", "remove one"),
+        ("mm.fp=some", "there is no level 'some'", "strict, contract, reassociate, fast"),
         ("mm.Tz=2", "the recipe register has no use for Tz", "Ty, Tx, Tk, Ry, Rx"),
     ],
 )
