@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopxform.errors import UnsupportedC
+from loopxform.errors import ArgumentError, UnsupportedC
 from loopxform.floating_point import PERMITTED, FloatingPoint, Level
 from loopxform.ir.accuracy import ULPS, computed
 from loopxform.ir.functions import base_name
@@ -14,6 +14,8 @@ from loopxform.ir.nodes import Function
 def permission(level: Level | None, *, contract: bool, reassociate: bool) -> FloatingPoint:
     """That of a level (None: `contract`), as `contract` and `reassociate` change it."""
     allowed = PERMITTED[level or "contract"]
+    if allowed.exact and reassociate:
+        raise ArgumentError("fp='strict' and reassociate=True say the opposite")
     return replace(
         allowed,
         contract=allowed.contract and contract,

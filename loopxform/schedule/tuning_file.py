@@ -102,7 +102,8 @@ def _require_value(path: str, text: str, number: int, parameter: str, value: str
     if parameter not in NAMES:
         help = f"{did_you_mean(parameter, NAMES)}the parameters are: recipe, {', '.join(NAMES)}"
         raise _bad(path, text, number, f"there is no parameter '{parameter}'", help)
-    if not (value.isascii() and value.isdecimal() and 0 < int(value[:9]) <= LARGEST_TILE):
+    short = value.isascii() and value.isdecimal() and len(value) < 9
+    if not (short and 0 < int(value) <= LARGEST_TILE):
         message = f"'{value}' is not a number from 1 to {LARGEST_TILE}"
         raise _bad(path, text, number, message, f"{parameter}=16")
 

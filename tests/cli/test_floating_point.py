@@ -165,3 +165,22 @@ def test_python() -> None:
     assert "FP_CONTRACT OFF" in f.tile(fp="reassociate", contract=False).kernel
     with pytest.raises(lx.ArgumentError, match="fp"):
         f.tile(fp="loose")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f(int n, float x[n], const float a[n]) { for (int i = 0; i < n; i++) x[i] /= a[i]; }",
+        "static float g(float x) { x /= 3.0f; return x; }\n"
+        "void f(int n, float x[n]) { for (int i = 0; i < n; i++) x[i] = g(x[i]); }",
+    ],
+)
+def test_quotients_in_assignments_count(text: str) -> None:
+    Path("f.c").write_text(text)
+    assert main(["tile", "f.c", "-q", "--fp", "strict"]) == 0
+    assert ".division = LX_EXACT\n" in Path("f_opencl.c").read_text()
+
+
+def test_strict_and_its_opposite_in_python() -> None:
+    with pytest.raises(lx.ArgumentError, match="say the opposite"):
+        lx.load("f.c")["f"].tile(fp="strict", reassociate=True)

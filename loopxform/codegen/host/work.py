@@ -30,7 +30,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import children, stmt_exprs, writes
+from loopxform.ir.visit import children, stmt_exprs, walk, writes
 from loopxform.ir.whiles import condition
 from loopxform.transforms.edges.bounds import trips_to
 
@@ -43,7 +43,7 @@ Interval = tuple[str, str]
 def most_operations(fn: Function) -> str | None:
     """The bound as an expression of C, or None."""
     types = symbols(fn)
-    set_inside = writes(fn.body)
+    set_inside = writes(fn.body) | {s.var for _, s in walk(fn.body) if isinstance(s, For)}
     d = Dialect("c", types)
     scalars = {
         p.name: cexpr.expr(Var(p.name), d)

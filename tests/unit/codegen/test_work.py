@@ -76,6 +76,7 @@ def test_close_where_loops_form_a_box() -> None:
         "for (int i = 0; i < n; i++) for (int j = a[i]; j < a[i + 1]; j++) c[0] += 1;",
         "int i = 0; while (a[i] > 0) { c[0] += 1; i++; }",
         "for (int i = 0; i < n; i++) for (int j = 0; j < i * m; j++) c[0] += 1;",
+        "for (m = 0; m < n; m++) c[0] += 1; for (int j = 0; j < m; j++) c[0] += 1;",
         "m = a[0]; for (int i = 0; i < m; i++) c[0] += 1;",
         "for (int i = 0; i < n; i++) for (int j = 0; j < n % 7; j++) c[0] += 1;",
     ],

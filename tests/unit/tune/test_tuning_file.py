@@ -39,6 +39,7 @@ def test_people_may_write_it_too() -> None:
         ("mm.Ty=0", "'0' is not a number from 1 to", "Ty=16"),
         ("mm.Ty=-4", "'-4' is not a number", "Ty=16"),
         ("mm.Ty=99999999999999999999", "is not a number", "Ty=16"),
+        ("mm.Ty=" + "0" * 30 + "8", "is not a number", "Ty=16"),
         ("mm.Ty=8.5", "'8.5' is not a number", "Ty=16"),
         ("mm.Tv=8", "there is no parameter 'Tv'", "Ty"),
         ("mm.recipe=registers", "there is no recipe 'registers'", "did you mean 'register'"),
