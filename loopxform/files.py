@@ -76,6 +76,15 @@ def write_all(outputs: Sequence[Output], inputs: Iterable[str] = ()) -> list[Pat
     return [o.path for o in outputs]
 
 
+def require_writable(o: Output) -> None:
+    """Raises InputError where the output cannot be a file, before the work for it is done."""
+    around = next(p for p in o.path.absolute().parents if p.exists())
+    if o.path.is_dir():
+        raise _refusal(o, f"'{o.path}' is a folder")
+    if not around.is_dir() or not os.access(o.path if o.path.exists() else around, os.W_OK):
+        raise _refusal(o, f"cannot write '{o.path}'")
+
+
 def _prepare(o: Output, scratch: dict[Path, Path]) -> None:
     """Everything that can fail: only renaming is left to do."""
     if o.path.is_dir():

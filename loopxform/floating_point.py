@@ -1,6 +1,6 @@
 """What you permit of floating point, in the words of C compilers.
 
-    strict        every result as your C has it, to the last bit     -ffp-contract=off
+    strict        every result as your C has it, to the last bit     -frounding-math
     contract      a*b + c may be rounded once                        -ffp-contract=fast
     reassociate   sums and products may be in another order          -fassociative-math
     fast          division and square root of floats may be as       -freciprocal-math
@@ -14,7 +14,7 @@ section 5.6.4.2.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -28,7 +28,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 class FloatingPoint:
     """`contract`: products may be fused with sums. `reassociate`: sums and products may be in
     another order. `approximate`: division and square root need not be rounded correctly. `exact`:
-    nothing may differ from C, and what would is refused."""
+    none of these, and what would differ from C all the same is refused."""
 
     contract: bool = True
     reassociate: bool = False
@@ -42,7 +42,11 @@ class FloatingPoint:
             return "fast"
         if self.reassociate:
             return "reassociate"
-        return "contract" if self.contract or not self.exact else "strict"
+        return "strict" if self.exact else "contract"
+
+    def contracting(self, on: bool) -> FloatingPoint:
+        """With products fused with sums, or not."""
+        return replace(self, contract=on, exact=self.exact and not on)
 
 
 CONTRACT = FloatingPoint()
@@ -67,20 +71,34 @@ _SWITCHES: dict[str, tuple[str, ...]] = {
 _CONTRACTING = {"off": False, "on": True, "fast": True, "fast-honor-pragmas": True}
 
 
-def of_flags(flags: Iterable[str], default: FloatingPoint) -> FloatingPoint:
+_MODELS: dict[str, FloatingPoint] = {
+    "precise": CONTRACT,
+    "strict": PERMITTED["strict"],
+    "fast": PERMITTED["fast"],
+    "aggressive": PERMITTED["fast"],
+}
+"""-ffp-model= of clang."""
+
+
+def of_flags(flags: Sequence[str], default: FloatingPoint) -> FloatingPoint:
     """What a C compiler may do under its options, of which the last counts; what none of them
-    decides is as `default` has it."""
-    permitted = default
+    decides is as `default` has it. Where programs may set how is rounded (`-frounding-math`),
+    results are to be those of C."""
+    permitted, rounding = default, False
+    if [f for f in flags if f.startswith("-O")][-1:] == ["-Ofast"]:
+        permitted = replace(permitted, **dict.fromkeys(_SWITCHES["fast-math"], True), exact=False)
     for flag in flags:
         name = flag.removeprefix("-f")
         switch, on = name.removeprefix("no-"), not name.startswith("no-")
-        if flag == "-frounding-math":
-            permitted = PERMITTED["strict"]
-        elif flag == "-Ofast":
-            permitted = replace(permitted, **dict.fromkeys(_SWITCHES["fast-math"], True))
-        elif flag.startswith("-ffp-contract="):
-            allowed = _CONTRACTING.get(flag.partition("=")[2], permitted.contract)
-            permitted = replace(permitted, contract=allowed)
+        option, _, value = flag.partition("=")
+        if switch == "rounding-math":
+            rounding = on
+        elif option == "-ffp-contract" and value in _CONTRACTING:
+            permitted = permitted.contracting(_CONTRACTING[value])
+        elif option == "-ffp-model" and value in _MODELS:
+            permitted, rounding = _MODELS[value], False
         elif flag.startswith("-f") and switch in _SWITCHES:
-            permitted = replace(permitted, **dict.fromkeys(_SWITCHES[switch], on))
-    return permitted
+            exact = permitted.exact and not on
+            permitted = replace(permitted, **dict.fromkeys(_SWITCHES[switch], on), exact=exact)
+            rounding = rounding and not (switch == "fast-math" and on)
+    return PERMITTED["strict"] if rounding else permitted

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
 from loopxform.api.mapped import MappedRoutine
-from loopxform.api.permitted import require_permitted
+from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.source import SourceRoutine
 from loopxform.errors import LimitError, quoting
 from loopxform.floating_point import FloatingPoint
@@ -45,13 +45,25 @@ def offload_routine(
             options=options,
             asked=wishes(routine),
         )
-        if tuned is None or sizes:
-            done = plain()
-        else:
-            as_tuned = partial(plain, sizes=tuned.sizes)
-            found = possible(as_tuned, LimitError)
-            done = plain() if isinstance(found, LimitError) else found
-    return OffloadedRoutine(routine, room, fp, done)
+        found = possible(partial(_as_tuned, plain, tuned), LimitError)
+        done = plain() if isinstance(found, LimitError) else found
+        if fp.exact:
+            require_order(done.derivation, fp)
+    asked = wishes(routine)
+    reordered = any(w.options.reassociate for w in (asked.common, *asked.at.values()))
+    allowed = replace(fp, reassociate=fp.reassociate or reordered)
+    return OffloadedRoutine(routine, room, allowed, done)
+
+
+def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None) -> Offloaded:
+    """As it was measured: by the recipe that is chosen anyway, else by the one that was tuned.
+    Raises LimitError."""
+    if tuned is None:
+        return plain()
+    done = plain(sizes=tuned.sizes)
+    if all(p.tiled is None or p.tiled.recipe == tuned.recipe for p in done.parts):
+        return done
+    return plain(sizes=tuned.sizes, recipe=tuned.recipe)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopxform.errors import ArgumentError, UnsupportedC
+from loopxform.errors import ArgumentError, TransformError, UnsupportedC
 from loopxform.floating_point import PERMITTED, FloatingPoint, Level
 from loopxform.ir.accuracy import ULPS, computed
 from loopxform.ir.functions import base_name
 from loopxform.ir.nodes import Function
+from loopxform.transforms import Derivation, Dispatch
+from loopxform.transforms.reductions.factoring import Factoring
 
 
 def permission(level: Level | None, *, contract: bool, reassociate: bool) -> FloatingPoint:
@@ -21,6 +23,21 @@ def permission(level: Level | None, *, contract: bool, reassociate: bool) -> Flo
         contract=allowed.contract and contract,
         reassociate=allowed.reassociate or reassociate,
     )
+
+
+def require_order(derivation: Derivation, fp: FloatingPoint) -> None:
+    """Raises TransformError for a step that is legal in another order of sums alone, where that is
+    not permitted."""
+    before = derivation.start
+    for r in derivation.records if not fp.reassociate else ():
+        match r.step:
+            case Factoring() as step if step.reassociate:
+                if obstacles := replace(step, reassociate="").check(before):
+                    raise TransformError(str(step), obstacles)
+            case Dispatch() as step:
+                for variant in step.variants:
+                    require_order(variant.derive(before), fp)
+        before = r.result
 
 
 def require_permitted(fn: Function, fp: FloatingPoint) -> None:

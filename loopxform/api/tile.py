@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from loopxform.api.annotated import require_asserted, require_wanted, wish
 from loopxform.api.mapped import MappedRoutine
-from loopxform.api.permitted import require_permitted
+from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.errors import LimitError, TransformError, UnsupportedC, quoting
@@ -44,7 +44,10 @@ def tile_routine(
             )
         except (UnsupportedC, TransformError, LimitError) as e:
             raise w.unmet(e) from e
-    return TiledRoutine(routine, room, fp, tiled)
+        if fp.exact:
+            require_order(tiled.derivation, fp)
+    allowed = replace(fp, reassociate=fp.reassociate or w.options.reassociate)
+    return TiledRoutine(routine, room, allowed, tiled)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from functools import partial
 
 from loopxform import __version__
 from loopxform.api.facade import File
+from loopxform.api.permitted import require_order, require_permitted
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, read
 from loopxform.cli.script import Script, Text, is_size, read_script, saved
@@ -26,7 +27,7 @@ from loopxform.written import LARGEST_TILE
 def main(args: argparse.Namespace) -> int:
     file = read(args)
     script = read_script(args.script) if args.script else Script()
-    fp = permitted(args, script.fp)
+    fp = permitted(args, script.permitted)
     with quoting(file.parsed.sources):
         fn = chosen(file, args).function
         given = _tiles(args.tile)
@@ -41,6 +42,8 @@ def main(args: argparse.Namespace) -> int:
         for words in args.steps:
             text = Text("<step>", words, 0, len(words))
             derivation = _apply(derivation, _made(text, partial(step, words)), text, args)
+        if args.fp or script.fp:
+            require_order(derivation, fp)
         files = _files(derivation, args.emit, file, script, fp)
     if args.output:
         inputs = [*file.parsed.dependencies, *([args.script] if args.script else [])]
@@ -125,7 +128,6 @@ def _files(
         return {f"{file.stem}.txt": listing(derivation.function)}
     if kind == "json":
         return {f"{file.stem}.json": saved(derivation, fp=fp, fitted=script.fitted)}
-    from loopxform.api.permitted import require_permitted
     from loopxform.codegen import emit
     from loopxform.codegen.host import macro_checks
 

@@ -18,7 +18,7 @@ def permitted(args: argparse.Namespace, default: FloatingPoint = CONTRACT) -> Fl
         if args.fp == "strict" and args.fp_contract == "on":
             message = "--fp strict and --fp-contract on say the opposite"
             raise UsageError(message, help="leave out one of them", subject="--fp-contract")
-        fp = replace(fp, contract=args.fp_contract == "on")
+        fp = fp.contracting(args.fp_contract == "on")
     if getattr(args, "reassociate", False):
         if args.fp == "strict":
             message = "--fp strict and --reassociate say the opposite"

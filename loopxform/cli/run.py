@@ -29,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
     tiled = tiling.tiled(file, args, limits, fp)
     source = running.reference(file, args)
     with quoting(file.parsed.sources), about("--size"):
-        plan = emit.kernel(tiled.derivation, fp=fp)
+        plan = emit.kernel(tiled.derivation, fp=tiled.fp)
         result = run(
             plan,
             source,

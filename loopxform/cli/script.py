@@ -91,13 +91,20 @@ class Text:
 
 @record
 class Script:
-    """Tile sizes, steps with their text, what is permitted of floating point, and what the sizes
-    were fitted to."""
+    """Tile sizes, steps with their text, what is permitted of floating point and whether products
+    may be fused with sums (None: not said), and what the sizes were fitted to."""
 
     tiles: dict[str, int] = field(default_factory=dict)
     steps: tuple[tuple[Any, Text], ...] = ()
-    fp: FloatingPoint = CONTRACT
+    fp: FloatingPoint | None = None
+    contract: bool | None = None
     fitted: FittedTo | None = None
+
+    @property
+    def permitted(self) -> FloatingPoint:
+        """What it permits; where it does not say, contraction."""
+        fp = self.fp or CONTRACT
+        return fp if self.contract is None else fp.contracting(self.contract)
 
     def require(self, sizes: Mapping[str, int]) -> None:
         """Raises LimitError where the sizes need more than there is."""
@@ -153,10 +160,10 @@ def read_script(path: str) -> Script:
     constraints = _constraints(data.get("constraints", []), tiles, whole, places)
     spans = _elements(text, places["steps"])
     steps = tuple((s, Text(path, text, *span)) for s, span in zip(data["steps"], spans))
-    fp = PERMITTED[level]
-    allowed = fp if contract is None else replace(fp, contract=contract == "on")
+    fp = PERMITTED[level] if "fp" in data else None
+    fused = None if contract is None else contract == "on"
     fitted = FittedTo(data.get("recipe", ""), data.get("device", ""), tiles, constraints)
-    return Script(tiles, steps, allowed, fitted if fitted.recipe or constraints else None)
+    return Script(tiles, steps, fp, fused, fitted if fitted.recipe or constraints else None)
 
 
 def _constraints(

@@ -6,13 +6,13 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from math import ceil, isfinite
 from pathlib import Path
 
 from loopxform import __version__
-from loopxform.api.facade import File, Routine
+from loopxform.api.facade import Routine
 from loopxform.api.tile import TiledRoutine
 from loopxform.bench import sizes
 from loopxform.bench.measure import text
@@ -22,7 +22,7 @@ from loopxform.cli.inputs import counter
 from loopxform.cli.options import chosen, numbers, read
 from loopxform.cli.tuned import digest_of, path_of, read_tuning
 from loopxform.errors import DeviceError, LimitError, UsageError
-from loopxform.files import Output, write_all
+from loopxform.files import Output, require_writable, write_all
 from loopxform.runtime.device import DeviceInfo
 from loopxform.schedule.tuning_file import Tuned, Tuning, written
 from loopxform.tune.race import STATISTICS
@@ -59,6 +59,9 @@ def main(args: argparse.Namespace) -> int:
     wanted = budget(len(ordered))
     talk = sys.stderr if args.json == "-" else sys.stdout
     first = tuple(tiled.sizes[n] for n in space.names)
+    path = path_of(file.name) if args.output is None else Path(args.output, f"{file.stem}.tuning")
+    before = read_tuning(file, path)
+    require_writable(Output(path, ""))
     for line in _plan(routine, device, space, len(ordered), wanted, len(asked)):
         print(line, file=talk, flush=True)
     if args.plan:
@@ -82,7 +85,18 @@ def main(args: argparse.Namespace) -> int:
     _require_measured(outcome, session)
     for line in _result(outcome, space, tiled):
         print(line, file=talk)
-    outputs = [] if outcome.best is None else [_tuning(args, file, tiled, device, outcome, space)]
+    outputs = []
+    if outcome.best is not None:
+        about = _about(routine.name, device, asked, outcome)
+        own = Tuned(
+            tiled.tiled.recipe,
+            space.sizes(outcome.best),
+            digest_of(routine),
+            tiled.fp.level,
+        )
+        others = {} if before is None or before.device != limits.name else before.functions
+        found = Tuning(limits.name, {**others, routine.name: own})
+        outputs.append(Output(path, written(found, about)))
     if args.json == "-":
         print(json.dumps(session.rows, indent=2))
     elif args.json:
@@ -177,29 +191,11 @@ def _require_measured(outcome: Outcome, session: Session) -> None:
 # ---------------------------------------------------------------- what is written
 
 
-def _tuning(
-    args: argparse.Namespace,
-    file: File,
-    tiled: TiledRoutine,
-    device: DeviceInfo,
-    outcome: Outcome,
-    space: Space,
-) -> Output:
-    """The file, with what it said of other functions for the same device."""
-    path = path_of(file.name) if args.output is None else Path(args.output, f"{file.stem}.tuning")
-    before = read_tuning(file, path)
-    same = before is not None and before.device == tiled.limits.name
-    others = dict(before.functions) if before is not None and same else {}
-    assert outcome.best is not None
-    own = Tuned(
-        tiled.tiled.recipe,
-        space.sizes(outcome.best),
-        digest_of(tiled.routine),
-        tiled.fp.level,
-    )
-    sets = sizes.every(numbers("--size", args.size), args.sizes)
-    about = [f"loopxform {__version__}, tuned for {device}, {date.today().isoformat()}"]
-    for now, best, default in zip(sets, outcome.times, outcome.defaults):
-        about.append(f"{tiled.routine.name}, {text(now)}: {best:.4g} ms, defaults {default:.4g} ms")
-    made = Tuning(tiled.limits.name, {**others, tiled.routine.name: own})
-    return Output(path, written(made, about), "-o" if args.output else args.file)
+def _about(
+    name: str, device: DeviceInfo, asked: Sequence[sizes.Sizes], outcome: Outcome
+) -> list[str]:
+    """The comments of the file: where it was measured, and what."""
+    lines = [f"loopxform {__version__}, tuned for {device}, {date.today().isoformat()}"]
+    for now, best, default in zip(asked, outcome.times, outcome.defaults):
+        lines.append(f"{name}, {text(now)}: {best:.4g} ms, defaults {default:.4g} ms")
+    return lines

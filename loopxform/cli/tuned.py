@@ -29,6 +29,9 @@ def digest_of(routine: SourceRoutine) -> str:
 def read_tuning(file: File, path: Path) -> Tuning | None:
     """What the file says; None where there is none. Raises UsageError with the line, InputError."""
     if not os.path.isfile(path):
+        if os.path.lexists(path):
+            help = "move it away; --no-tuning leaves it alone"
+            raise UsageError(f"'{path}' is no file", help=help, subject=file.name)
         trace.absent(str(path))
         return None
     try:

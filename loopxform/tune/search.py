@@ -1,9 +1,9 @@
 """Which points are measured, in which order: those that the model likes best, then local search.
 
 The default comes first, then the best by the model, then the neighbours of the best that was
-measured until none is better; then those of the next best. On recordings of real devices this comes
-within 2 % of the best of 841 points with 42 measurements, where random points come within 5 % once
-in five times.
+measured until none is better; then those of the next best. (Replayed on recordings of a product of
+matrices on three GPUs, this order came within 2 % of the best of 841 points with 42 measurements;
+random points came within 5 % once in five times.)
 """
 
 from __future__ import annotations

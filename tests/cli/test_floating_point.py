@@ -184,3 +184,47 @@ def test_quotients_in_assignments_count(text: str) -> None:
 def test_strict_and_its_opposite_in_python() -> None:
     with pytest.raises(lx.ArgumentError, match="say the opposite"):
         lx.load("f.c")["f"].tile(fp="strict", reassociate=True)
+
+
+TILED = [*["tile", "f.c", "-q", "--recipe", "reduce", "--fp", "reassociate", "--json", "p.json"]]
+
+
+def test_strict_holds_for_the_steps_of_a_script(capsys: Capture) -> None:
+    """What was saved with permission is not replayed without."""
+    Path("f.c").write_text(SUM)
+    assert main(TILED) == 0
+    capsys.readouterr()
+    replay = ["apply", "f.c", "--script", "p.json", "--emit", "opencl", "-o", "again"]
+    assert main(replay) == 0
+    for level in ("strict", "contract"):
+        assert main([*replay, "--fp", level]) == 1
+        assert "floating-point addition is not associative" in capsys.readouterr().err
+    script = json.loads(Path("p.json").read_text())
+    Path("p.json").write_text(json.dumps({**script, "fp": "strict"}))
+    assert main(replay) == 1
+    del script["fp"]
+    Path("p.json").write_text(json.dumps(script))
+    assert main(replay) == 0
+    Path("f.c").write_text(SUM.replace("float", "int"))
+    assert main([*replay, "--fp", "strict"]) == 0
+
+
+def test_strict_holds_for_annotations(capsys: Capture) -> None:
+    loop = "  for (int i"
+    Path("f.c").write_text(
+        SUM.replace(loop, f"#pragma loopxform tile(recipe=reduce, reassociate)\n{loop}", 1)
+    )
+    assert main(["tile", "f.c", "-q"]) == 0
+    for command, why in (("tile", "is not associative"), ("offload", "cannot be met")):
+        assert main([command, "f.c", "--dry-run", "--fp", "strict"]) == 1
+        assert why in capsys.readouterr().err
+
+
+@pytest.mark.device
+def test_what_an_annotation_permits_is_no_difference(capsys: Capture) -> None:
+    loop = "  for (int i"
+    Path("f.c").write_text(
+        SUM.replace(loop, f"#pragma loopxform tile(recipe=reduce, reassociate)\n{loop}", 1)
+    )
+    assert main(["run", "f.c", "--size", "n=33,m=1001"]) == 0
+    assert "within the tolerance for sums in another order" in capsys.readouterr().out

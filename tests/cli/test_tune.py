@@ -19,6 +19,7 @@ from loopxform.runtime.profiles import limits_of
 from loopxform.runtime.selection import choose
 from loopxform.schedule.tuning_file import parsed
 
+CORPUS = Path(__file__).parents[2] / "corpus"
 Capture = pytest.CaptureFixture[str]
 
 SCALE = """
@@ -251,3 +252,32 @@ def test_offload_leaves_other_functions_alone(capsys: Capture) -> None:
     shown = capsys.readouterr().out
     assert "scale2: 1 kernel" in shown
     assert shown.count("Ty=2, Tx=8") == 1
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_measured(capsys: Capture) -> None:
+    words = [*TUNE.split(), "--budget", "2"]
+    Path("f.tuning").mkdir()
+    assert main(words) == 2
+    assert "'f.tuning' is no file" in capsys.readouterr().err
+    assert main(TILE) == 2
+    capsys.readouterr()
+    Path("f.tuning").rmdir()
+    Path("f.tuning").write_text("scale.bogus=1\n")
+    assert main(words) == 2
+    assert "there is no parameter 'bogus'" in capsys.readouterr().err
+    Path("f.tuning").unlink()
+    assert main([*words, "-o", "f.c"]) == 2
+    captured = capsys.readouterr()
+    assert "cannot write 'f.c/f.tuning'" in captured.err
+    assert "measured" not in captured.out
+
+
+def test_offload_takes_the_recipe_that_was_found(capsys: Capture) -> None:
+    """Here another one than it would choose."""
+    Path("f.c").write_text((CORPUS / "nests" / "row_sum.c").read_text())
+    assert main(["offload", "f.c", "--dry-run"]) == 0
+    assert "tiling along one loop" in capsys.readouterr().out
+    Path("f.tuning").write_text(FOUND.replace("scale", "row_sum"))
+    for command in ("tile", "offload"):
+        assert main([command, "f.c", "--dry-run"]) == 0
+        assert "one work-item per iteration, Ty=2, Tx=8" in capsys.readouterr().out

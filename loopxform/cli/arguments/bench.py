@@ -41,14 +41,7 @@ def options() -> Parser:
 def _add_what(p: argparse.ArgumentParser) -> None:
     g = p.add_argument_group("what is timed")
     running.add_size(g)
-    g.add_argument(
-        "--sizes",
-        action="append",
-        default=[],
-        metavar="SIZES",
-        help="several sets: M=512,1024; M=N=512,1024 (equal numbers); a file with one set a "
-        "line; seed000: the 16 sets of the thesis. Several options form all combinations",
-    )
+    running.add_sizes(g)
     default = ",".join(DEFAULT)
     g.add_argument(
         "--variants",

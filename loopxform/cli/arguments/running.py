@@ -18,6 +18,18 @@ def add_size(p: argparse._ActionsContainer) -> None:
     )
 
 
+def add_sizes(p: argparse._ActionsContainer) -> None:
+    """`--sizes`."""
+    p.add_argument(
+        "--sizes",
+        action="append",
+        default=[],
+        metavar="SIZES",
+        help="several sets: M=512,1024; M=N=512,1024 (equal numbers); a file with one set a "
+        "line; seed000: the 16 sets of the thesis. Several options form all combinations",
+    )
+
+
 def add_inputs(p: argparse._ActionsContainer) -> None:
     """`--seed` and `--input`."""
     p.add_argument(

@@ -32,13 +32,7 @@ def options() -> Parser:
     )
     g = p.add_argument_group("what is tuned")
     running.add_size(g)
-    g.add_argument(
-        "--sizes",
-        action="append",
-        default=[],
-        metavar="SIZES",
-        help="several sets, as for bench: M=512,1024; M=N=512,1024; a file with one set a line",
-    )
+    running.add_sizes(g)
     g.add_argument(
         "--recipe", choices=("auto", *RECIPES), default="auto", help=tiling_options.RECIPE
     )

@@ -179,15 +179,10 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
     control = tuple(host_control.lines(plan))
-    computed = [*(x for t in temporaries for x in (t.count, t.when)), *control]
     operations = most_operations(fn)
-    texts = [
-        reference,
-        operations or "",
-        *computed,
-        *(t for b in buffers for t in b.texts),
-        *(c for c, _ in conditions),
-    ]
+    computed = [*(x for t in temporaries for x in (t.count, t.when)), *control, operations or ""]
+    asked = (*(t for b in buffers for t in b.texts), *(c for c, _ in conditions))
+    texts = [reference, *computed, *asked]
     passed = (*plan.arguments, *_computed_from(plan))
     order = [_name(a) for a in passed]
     cl_params = ["cl_command_queue lx_queue", *_cl_params(plan, order)]

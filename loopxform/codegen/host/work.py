@@ -37,6 +37,9 @@ from loopxform.transforms.edges.bounds import trips_to
 FUNCTION = 40
 """Operations of a math function."""
 
+LONGEST = 2000
+"""Characters of the bound: C compilers need not take lines of more than 4095."""
+
 Interval = tuple[str, str]
 
 
@@ -51,7 +54,8 @@ def most_operations(fn: Function) -> str | None:
         if not p.array and p.type.is_integer and p.name not in set_inside
     }
     known: dict[str, Interval] = {n: (f"(double){t}", f"(double){t}") for n, t in scalars.items()}
-    return _body(fn.body, known)
+    text = _body(fn.body, known)
+    return text if text is not None and len(text) <= LONGEST else None
 
 
 def _body(body: tuple[Stmt, ...], known: Mapping[str, Interval]) -> str | None:
@@ -78,7 +82,7 @@ def _loop(s: For, known: Mapping[str, Interval]) -> str | None:
     if count is None or condition(s) is not None:
         return None
     most, ends = _interval(to_expr(count), known), [_interval(e, known) for e in (s.lo, s.hi)]
-    if most is None or None in ends:
+    if most is None or None in ends or len(most[1]) > LONGEST:
         return None
     (a, b), (c, d) = (x for x in ends if x is not None)
     body = _body(s.body, {**known, s.var: (_lesser(a, c), f"lx_greater({b}, {d})")})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from loopxform.floating_point import (
@@ -40,13 +42,32 @@ def test_each_level_permits_what_those_before_it_do() -> None:
         ("-ffast-math -fno-associative-math", FloatingPoint(approximate=True)),
         ("-ffast-math -ffp-contract=off", FloatingPoint(False, reassociate=True, approximate=True)),
         ("-ffast-math -frounding-math", PERMITTED["strict"]),
-        ("-frounding-math -fno-rounding-math", PERMITTED["strict"]),
+        ("-frounding-math -fno-rounding-math", CONTRACT),
+        ("-frounding-math -ffast-math", PERMITTED["fast"]),
+        ("-frounding-math -ffp-contract=fast", PERMITTED["strict"]),
+        ("-Ofast -O2", CONTRACT),
+        ("-O2 -Ofast", PERMITTED["fast"]),
+        ("-Ofast -fno-fast-math", CONTRACT),
+        ("-ffp-model=fast", PERMITTED["fast"]),
+        ("-ffast-math -ffp-model=strict", PERMITTED["strict"]),
+        ("-ffp-model=strict -ffp-contract=on", CONTRACT),
+        ("-ffast-math -ffp-model=precise", CONTRACT),
         ("-fno-math-errno -ffinite-math-only", CONTRACT),
         ("-ffp-contract=unknown", CONTRACT),
     ],
 )
 def test_options_of_compilers(flags: str, expected: FloatingPoint) -> None:
     assert of_flags(flags.split(), CONTRACT) == expected
+
+
+def test_exact_permits_nothing_else() -> None:
+    """Whatever options follow each other, in whatever order."""
+    options = ["-frounding-math", "-fno-rounding-math", "-ffast-math", "-fno-fast-math", "-Ofast"]
+    options += ["-ffp-contract=fast", "-ffp-contract=off", "-ffp-model=strict", "-ffp-model=fast"]
+    for flags in product(options, repeat=3):
+        for default in PERMITTED.values():
+            fp = of_flags(flags, default)
+            assert not fp.exact or fp == PERMITTED["strict"], flags
 
 
 def test_what_no_option_decides_stays_as_it_was() -> None:

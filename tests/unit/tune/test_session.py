@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import count, product
 from random import Random
 from typing import Any
 
@@ -108,13 +108,13 @@ def test_defaults_that_cannot_be_measured_end_it() -> None:
 
 
 def test_an_interrupt_keeps_the_best_so_far() -> None:
+    calls = count(1)
+
     def taken(sizes: dict[str, int] | None, _: int) -> float:
-        taken.calls += 1  # type: ignore[attr-defined]
-        if taken.calls == 8:  # type: ignore[attr-defined]
+        if next(calls) == 8:
             raise KeyboardInterrupt
         return 1.0 if sizes is None else 0.5 + sizes["Ty"] / 100
 
-    taken.calls = 0  # type: ignore[attr-defined]
     outcome, _ = tuned(taken)
     assert outcome.interrupted
     assert outcome.best is not None
