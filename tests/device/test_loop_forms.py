@@ -8,9 +8,10 @@ import pytest
 from harness import assert_runs_agree
 from tilings import tile
 
-from loopxform import load
+from loopxform import load, loads
 from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
+from loopxform.ir.nodes import Param
 from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.cref import CSource
 
@@ -72,3 +73,27 @@ def test_runs_like_the_c_program(form: str, recipe: Recipe, tmp_path: Path) -> N
     fn = load(str(file))["f"].function
     plan = emit.kernel(tile(fn, Tiles(4, 4, 4, 2, 2), recipe).derivation, fp=SEPARATE)
     assert_runs_agree(plan, CSource(str(file)), SIZES, 7)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("recipe", ["naive", "block", "register"])
+def test_parameters_that_count_loops(recipe: Recipe, tmp_path: Path) -> None:
+    """Kernels declare the counter, and have no argument of its name."""
+    text = PRODUCT.format(**UP).replace("int N,", "int N, int b, int i, int j, int k,")
+    file = tmp_path / "f.c"
+    file.write_text(text.replace("  int b, i, j, k;\n", ""))
+    fn = load(str(file))["f"].function
+    plan = emit.kernel(tile(fn, Tiles(4, 4, 4, 2, 2), recipe).derivation, fp=SEPARATE)
+    sizes = tuple({**s, "b": 5, "i": -1, "j": 2, "k": 3} for s in SIZES)
+    assert_runs_agree(plan, CSource(str(file)), sizes, 7)
+
+
+def test_a_parameter_that_is_read_beside_the_loop_it_counts() -> None:
+    """It is an argument of the kernel that reads it, and of no other."""
+    text = (
+        "void f(int n, int m, int i, float *restrict a) {\n for (int q = 0; q < n; q++) a[q] = i;\n"
+    )
+    text += " for (i = 0; i < m; i++) a[i] *= 2;\n}\n"
+    first, second = emit.kernel(loads(text)["f"].offload(fp="strict").derivation).kernels[:2]
+    assert [a.name for a in first.arguments if isinstance(a, Param)] == ["n", "i"]
+    assert [a.name for a in second.arguments if isinstance(a, Param)] == ["m"]

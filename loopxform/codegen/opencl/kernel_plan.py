@@ -20,10 +20,10 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, Param
+from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, If, Param, Stmt
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import names, reads, walk, writes
+from loopxform.ir.visit import names, reads, stmt_exprs, walk, writes
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.marks import stale
@@ -116,9 +116,24 @@ def kernel_plan(
 
 
 def used_objects(fn: Function) -> list[Param]:
-    """The objects that a program uses."""
-    used = reads(fn.body) | writes(fn.body)
+    """The objects that a program uses: not a parameter of which nothing but a loop has the name."""
+    used = _free(fn.body) | writes(fn.body)
     return [p for p in fn.objects if p.name in used or _in_shape(fn, p, used)]
+
+
+def _free(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """What is read, but for the variables of the loops around it."""
+    free = frozenset[str]()
+    for s in body:
+        own = frozenset(n for e in stmt_exprs(s) for n in names(e))
+        match s:
+            case For():
+                free |= own | (_free(s.body) - {s.var})
+            case If():
+                free |= own | _free(s.then) | _free(s.orelse)
+            case _:
+                free |= reads((s,))
+    return free
 
 
 def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
