@@ -72,22 +72,38 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The first GPU, else the first device. */
+static cl_device_id chosen(void)
+{
+  cl_platform_id platforms[16];
+  cl_uint platform_count = 0, n;
+  cl_device_id device = NULL;
+  clGetPlatformIDs(16, platforms, &platform_count);
+  for (n = 0; n < platform_count && n < 16; n++)
+    if (clGetDeviceIDs(platforms[n], CL_DEVICE_TYPE_GPU, 1, &device, NULL) == CL_SUCCESS)
+      return device;
+  for (n = 0; n < platform_count && n < 16; n++)
+    if (clGetDeviceIDs(platforms[n], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS)
+      return device;
+  return NULL;
+}
+
 int main(void)
 {
   const double start = now();
-  cl_platform_id platform;
-  cl_device_id device;
-  cl_context context;
+  cl_device_id device = chosen();
+  cl_int status = CL_SUCCESS;
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
   cl_command_queue queue;
   cl_mem buffer;
   const char byte = 1;
-  clGetPlatformIDs(1, &platform, NULL);
-  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
-  context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-  queue = clCreateCommandQueue(context, device, 0, NULL);
-  buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 1, NULL, NULL);
-  clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 0, NULL, NULL);
-  clFinish(queue);
+  if (status != CL_SUCCESS)
+    return 1;
+  queue = clCreateCommandQueue(context, device, 0, &status);
+  buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, 1, NULL, &status);
+  status = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 1, &byte, 0, NULL, NULL);
+  if (status != CL_SUCCESS || clFinish(queue) != CL_SUCCESS)
+    return 1;
   printf("0 %.3f 0\\n", now() - start);
   return 0;
 }

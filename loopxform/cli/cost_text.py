@@ -11,9 +11,11 @@ from loopxform.cli import permission_text
 from loopxform.cli.transactions_text import short
 from loopxform.model.coalescing import NOMINAL
 from loopxform.model.cost import Cost, microseconds, operand_packing
+from loopxform.model.tile_shapes import ITERATIONS
 from loopxform.model.waves import Tiling, packed_shapes, shapes
 from loopxform.recipes.candidates import Candidate, candidates
 from loopxform.recipes.tile import estimate
+from loopxform.recipes.variants import known_iterations
 from loopxform.targets.target import Limits
 from loopxform.transforms import Dispatch
 
@@ -85,19 +87,21 @@ def _waves(done: TiledRoutine) -> Iterator[str]:
     tilings = [t for t in packed if f"{t.label}, packed operands, async copies" in labels]
     tilings += [t for t in plain if t.label in labels]
     trips = estimate(tiled, limits).trips
-    rows = list(_shapes(tilings, [trips[v] for v in loops], limits))
+    rows = list(_shapes(tilings, [trips[v] for v in loops], known_iterations(tiled.nest), limits))
     title = f"tiles of {limits.compute_units} units"
-    yield from _table([(title, "tiles", "waves", "time of a wave, to start", "sum", ""), *rows])
+    times = "wave, start, epilogue"
+    yield from _table([(title, "tiles", "waves", times, "sum", ""), *rows])
 
 
 def _shapes(
-    tilings: Sequence[Tiling], trips: Sequence[int], limits: Limits
+    tilings: Sequence[Tiling], trips: Sequence[int], iterations: int, limits: Limits
 ) -> Iterator[tuple[str, ...]]:
     """A line for each shape, with where its times come from."""
     times = {name for name, *_ in limits.tile_times}
-    plain = [t.shape.taken(trips, limits.compute_units) for t in tilings if t.buffers == 1]
-    for t in tilings:
-        tiles, time = t.shape.tiles(trips), t.shape.taken(trips, limits.compute_units)
+    taken = [t.shape.taken(trips, limits.compute_units, iterations) // ITERATIONS for t in tilings]
+    plain = [time for t, time in zip(tilings, taken) if t.buffers == 1]
+    for t, time in zip(tilings, taken):
+        tiles = t.shape.tiles(trips)
         label = t.label
         waves = str(-(-tiles // limits.compute_units))
         source = "measured" if t.name in times else "modelled"
@@ -106,4 +110,4 @@ def _shapes(
             label = f"{t.label}, {t.buffers} buffers"
             iterations = operand_packing(limits)
             note = f"{source}, packed operands, async copies: from {iterations} iterations on"
-        yield label, str(tiles), waves, f"{t.shape.time} + {t.shape.start}", str(time), note
+        yield label, str(tiles), waves, t.shape.numbers, str(time), note

@@ -6,12 +6,14 @@ Read by Python's own parser, whose operators bind as those of C do, once `&&` an
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 
 from loopxform.ir.affine import Monomial, Poly, poly
 from loopxform.ir.nodes import Bin, Const, Expr, Var
 from loopxform.ir.printer import expr_text
+from loopxform.ir.types import LLONG
 from loopxform.ir.visit import names, walk_expr
 
 _OPERATORS: dict[type[ast.operator | ast.cmpop | ast.boolop], str] = {
@@ -23,8 +25,14 @@ _LARGEST = 1 << 31
 _MOST = (1 << 63) - 1
 """What parameters may come to, and what the host computes affine conditions in."""
 
+_LONG = re.compile(r"\b(\d+)LL\b")
 _JOINED = ("&&", "||")
 _COMPARED = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def long_constant(value: int) -> Const:
+    """A number that products are computed with in 64 bits: `835LL`."""
+    return Const(value, LLONG, f"{value}LL")
 
 
 def condition_text(e: Expr) -> str:
@@ -37,7 +45,8 @@ def condition(text: str) -> Expr:
     """The condition that a text means: comparisons of integers, joined. Raises ValueError for
     anything else, and for numbers that 64 bits would not hold."""
     try:
-        tree = ast.parse(text.replace("&&", " and ").replace("||", " or ").strip(), mode="eval")
+        words = _LONG.sub(r"LL(\1)", text).replace("&&", " and ").replace("||", " or ")
+        tree = ast.parse(words.strip(), mode="eval")
         e = _expr(tree.body)
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(text) from error
@@ -153,6 +162,8 @@ def _expr(node: ast.expr) -> Expr:
             return Bin(_OPERATORS[type(op)], _expr(left), _expr(right))
         case ast.Call(ast.Name("min" | "max" as name), [left, right], []):
             return Bin(name, _expr(left), _expr(right))
+        case ast.Call(ast.Name("LL"), [ast.Constant(int() as value)], []):
+            return long_constant(value)
         case ast.UnaryOp(ast.USub(), ast.Constant(int() as value)) if type(value) is int:
             return Const(-value)
         case ast.Constant(int() as value) if type(value) is int:

@@ -207,3 +207,21 @@ def tile_work(sizes: Mapping[str, int], limits: Limits) -> float:
     a column of elements that the work-item keeps."""
     elements = sizes["Ty"] * sizes["Tx"] * sizes["Ry"] * sizes["Rx"]
     return elements * (1 + limits.costs.local_read * (1 / sizes["Ry"] + 1 / sizes["Rx"]))
+
+
+def epilogue_work(sizes: Mapping[str, int], limits: Limits) -> float:
+    """What writing the results of a register tile takes, in the same unit: a word each, from a
+    device whose arithmetic waits for `balance` operations a byte."""
+    elements = sizes["Ty"] * sizes["Tx"] * sizes["Ry"] * sizes["Rx"]
+    return elements * WORD * balance(limits) / 2
+
+
+def worthwhile_iterations(limits: Limits) -> int:
+    """From how many iterations of the sequential loop on copies of operands pay where each element
+    serves just as many as it must: what they save makes up for two launches. 0 where the profile
+    does not know what a launch takes."""
+    costs, served = limits.costs, operand_packing(limits)
+    if not (costs.launch and limits.peak and served):
+        return 0
+    saved = 2 * served**2 * costs.packed_gain / (1e3 * limits.peak)
+    return round(2 * costs.launch / saved)

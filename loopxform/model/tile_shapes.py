@@ -3,10 +3,15 @@
 A device with so many compute units works on that many tiles at a time, in waves; with few tiles,
 the last wave of large ones leaves much of it without work:
 
-    time(shape) = ceil(tiles / units) * the time of one tile + what it takes to start
+    time(shape) = (waves * time of a tile + time to start) * iterations / 1024
+                  + waves * time of its epilogue,    waves = ceil(tiles / units)
 
-where times are numbers that only matter in proportion. (Wave quantisation: NVIDIA, "Matrix
-multiplication background user's guide".)
+where times are numbers that only matter in proportion: those of a tile, and to start, for 1024
+iterations of the sequential loop inside; the epilogue writes the results. (Wave quantisation:
+NVIDIA, "Matrix multiplication background user's guide".) With split-K, every chunk of the
+iterations has tiles of its own, which take the time of a chunk:
+
+    time(shape) = waves * time of a tile + time to start,    waves = ceil(tiles * chunks / units)
 """
 
 from __future__ import annotations
@@ -15,44 +20,69 @@ from collections.abc import Sequence
 from functools import reduce
 from math import prod
 
+from loopxform.ir.condition_text import long_constant
 from loopxform.ir.nodes import Bin, Const, Expr
-from loopxform.ir.types import INT_MAX, Scalar
+from loopxform.ir.types import INT, INT_MAX, Scalar
 from loopxform.ir.typing import type_of
 from loopxform.records import record
 
 MOST_BITS = 20
 """Of the number of tiles up to which waves are counted."""
 
+MOST_ITERATIONS = 1 << 24
+"""Up to which chunks are counted."""
+
 MOST_TIME = 1024
-"""Of a tile, and to start: then no time of so many tiles overflows an int."""
+"""Of a tile, to start, and of an epilogue: then no time of so many tiles overflows an int, and with
+their iterations a long long."""
+
+ITERATIONS = 1024
+"""Those that a tile takes its time for."""
 
 
 @record
 class Shape:
-    """The sizes of a tile along a nest of loops, the time that it takes, and that it takes to
-    start."""
+    """The sizes of a tile along a nest of loops, the time that it takes for so many ITERATIONS,
+    that it takes to start, and that of its epilogue; or that it takes for a `chunk` of so many
+    iterations, and to start."""
 
     sizes: tuple[int, ...]
     time: int
     start: int = 0
+    epilogue: int = 0
+    chunk: int = 0
 
     @property
     def cost(self) -> str:
         """The times in words."""
-        return f"{self.time} a wave" + (f", {self.start} to start" if self.start else "")
+        start = f", {self.start} to start" if self.start else ""
+        epilogue = f", {self.epilogue} at its end" if self.epilogue else ""
+        return f"{self.time} a wave{start}{epilogue}"
+
+    @property
+    def numbers(self) -> str:
+        """The times alone."""
+        return f"{self.time} + {self.start} + {self.epilogue}"
 
     def tiles(self, trips: Sequence[int]) -> int:
         """How many there are."""
         return prod(-(-n // t) for n, t in zip(trips, self.sizes))
 
-    def taken(self, trips: Sequence[int], units: int) -> int:
-        """The time of all of them on so many compute units."""
-        return -(-self.tiles(trips) // units) * self.time + self.start
+    def taken(self, trips: Sequence[int], units: int, iterations: int = ITERATIONS) -> int:
+        """The time of all of them on so many compute units, times ITERATIONS, with so many
+        iterations of the sequential loop."""
+        if self.chunk:
+            waves = -(-self.tiles(trips) * -(-iterations // self.chunk) // units)
+            return (waves * self.time + self.start) * ITERATIONS
+        waves = -(-self.tiles(trips) // units)
+        return (waves * self.time + self.start) * iterations + waves * self.epilogue * ITERATIONS
 
 
-def quickest(shapes: Sequence[Shape], trips: Sequence[int], units: int) -> int:
+def quickest(
+    shapes: Sequence[Shape], trips: Sequence[int], units: int, iterations: int = ITERATIONS
+) -> int:
     """Which of the shapes takes the least time (`least` asks the same)."""
-    times = [s.taken(trips, units) for s in shapes]
+    times = [s.taken(trips, units, iterations) for s in shapes]
     return times.index(min(times))
 
 
@@ -62,23 +92,44 @@ def least(
     trips: Sequence[Expr],
     units: int,
     types: dict[str, Scalar],
+    iterations: Expr | None = None,
 ) -> tuple[Expr, ...]:
-    """When a shape takes less time than all others, asked without a product that overflows."""
+    """When a shape takes less time than all others, asked without a product that overflows; for
+    so many ITERATIONS where those of the sequential loop are not known."""
     most = 1 << MOST_BITS // len(trips)
     asked: list[Expr] = []
     for n, *sizes in zip(trips, shape.sizes, *(s.sizes for s in others)):
         if not type_of(n, types).is_unsigned:
             asked.append(Bin(">=", n, Const(0)))
         asked.append(Bin("<", n, Const(min(most * min(sizes), INT_MAX - max(sizes)))))
-    own = _time(trips, shape, units)
-    return (*asked, *(Bin("<", own, _time(trips, other, units)) for other in others))
+    if iterations is not None and shape.chunk:
+        asked.append(Bin("<", iterations, Const(MOST_ITERATIONS)))
+    elif iterations is not None and type_of(iterations, types).bytes > INT.bytes:
+        asked.append(Bin("<=", iterations, Const(INT_MAX)))
+    own, *rest = (_time(trips, s, units, iterations) for s in (shape, *others))
+    return (*asked, *(Bin("<", own, other) for other in rest))
 
 
-def _time(trips: Sequence[Expr], shape: Shape, units: int) -> Expr:
+def _time(trips: Sequence[Expr], shape: Shape, units: int, iterations: Expr | None) -> Expr:
     counts = [_rounded(n, t) for n, t in zip(trips, shape.sizes)]
-    tiles = reduce(lambda a, b: Bin("*", a, b), counts)
-    time: Expr = Bin("*", _rounded(tiles, units), Const(shape.time))
-    return Bin("+", time, Const(shape.start)) if shape.start else time
+    if shape.chunk and iterations is not None:
+        chunks = Bin("+", iterations, long_constant(shape.chunk - 1))
+        counts.append(Bin("/", chunks, Const(shape.chunk)))
+    waves = _rounded(reduce(lambda a, b: Bin("*", a, b), counts), units)
+    if shape.chunk:
+        time = Bin("*", waves, long_constant(shape.time * ITERATIONS))
+        return Bin("+", time, long_constant(shape.start * ITERATIONS))
+    if iterations is None:
+        time = Bin("*", waves, Const(shape.time + shape.epilogue))
+        return Bin("+", time, Const(shape.start)) if shape.start else time
+    steady: Expr = Bin("*", waves, long_constant(shape.time))
+    if shape.start:
+        steady = Bin("+", steady, long_constant(shape.start))
+    time = Bin("*", steady, iterations)
+    if shape.epilogue:
+        end = Bin("*", waves, long_constant(shape.epilogue * ITERATIONS))
+        time = Bin("+", time, end)
+    return time
 
 
 def _rounded(n: Expr, size: int) -> Expr:

@@ -12,10 +12,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from loopxform.model.choice import Choice
-from loopxform.model.cost import tile_work
+from loopxform.model.cost import epilogue_work, tile_work
 from loopxform.model.footprint import amount
 from loopxform.model.resources import Demand
-from loopxform.model.tile_shapes import MOST_TIME, Shape, quickest
+from loopxform.model.tile_shapes import ITERATIONS, MOST_TIME, Shape, quickest
 from loopxform.records import record
 from loopxform.targets.target import Limits
 
@@ -35,10 +35,17 @@ class Tiling:
     buffers: int = 1
 
     @property
+    def chunk(self) -> int:
+        """Iterations of the sequential loop that a tile reduces where the sum is split; 0 where it
+        is not."""
+        return self.sizes["Tk"] * self.sizes["Rk"] if "Rk" in self.sizes else 0
+
+    @property
     def name(self) -> str:
         """`16x16 8x8`, as the profiles of devices have it: work-items and their elements."""
         group, kept = (f"{self.sizes[y]}x{self.sizes[x]}" for y, x in (("Ty", "Tx"), ("Ry", "Rx")))
-        return f"{group} {kept}" + (f" async {self.buffers}" if self.buffers > 1 else "")
+        more = f" async {self.buffers}" if self.buffers > 1 else ""
+        return f"{group} {kept}{more}" + (f" chunk {self.chunk}" if self.chunk else "")
 
     @property
     def label(self) -> str:
@@ -92,6 +99,47 @@ def packed_shapes(
     return timed(found, limits)
 
 
+def split_shapes(
+    choice: Choice, demand: Demand, sizes: Sizes, limits: Limits, loops: tuple[str, ...]
+) -> list[Tiling]:
+    """The shapes of tiles whose sums are split into chunks, long ones first; none where nothing
+    says what a chunk takes."""
+    found = []
+    for changes in limits.split_tiles if limits.compute_units else ():
+        less = _changed({**sizes, "Rk": 1}, factors(changes), limits)
+        if less is not None and not demand.broken(less, limits):
+            found.append(Tiling(less, _shape(choice, less, loops)))
+    timed = _measured_chunks if limits.tile_times else _modelled_chunks
+    return timed(found, sizes, limits)
+
+
+def _measured_chunks(found: list[Tiling], sizes: Sizes, limits: Limits) -> list[Tiling]:  # noqa: ARG001
+    """Those that were measured."""
+    measured = {name: times for name, *times in limits.tile_times}
+    return [_in_chunks(t, *measured[t.name][:2]) for t in found if t.name in measured]
+
+
+def _modelled_chunks(found: list[Tiling], sizes: Sizes, limits: Limits) -> list[Tiling]:
+    """All of them, where the profile knows what a launch takes. Partial results are written, read
+    and written again. The unit is the time of the largest tile, that of `sizes`."""
+    largest = tile_work(sizes, limits)
+    if not (limits.costs.launch and limits.peak):
+        return []
+    microseconds = 2 * ITERATIONS * largest * limits.compute_units / (1e3 * limits.peak)
+    launch = SCALE * limits.costs.launch / microseconds
+    timed = list[Tiling]()
+    for t in found:
+        work = tile_work(t.sizes, limits) * t.chunk + 3 * epilogue_work(t.sizes, limits)
+        start = SCALE * limits.costs.fill * t.chunk / ITERATIONS + launch
+        time = max(1, round(SCALE * work / largest / ITERATIONS))
+        timed.append(_in_chunks(t, time, round(start)))
+    return timed
+
+
+def _in_chunks(t: Tiling, time: int, start: int) -> Tiling:
+    return replace(t, shape=Shape(t.shape.sizes, time, start, chunk=t.chunk))
+
+
 def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
     """The shapes with the times of their tiles: as measured on the device where all of them were,
     else as modelled."""
@@ -101,14 +149,16 @@ def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
     if all(t.name in measured for t in found):
         most = max(x for t in found for x in measured[t.name])
         scale = min(1.0, MOST_TIME / most)
-        times = [[max(1, int(scale * x)) for x in measured[t.name]] for t in found]
+        times = [[max(min(1, x), round(scale * x)) for x in measured[t.name]] for t in found]
     else:
         work = [tile_work(t.sizes, limits) for t in found]
         start = round(SCALE * limits.costs.fill)
-        times = [[round(SCALE * x / max(work)), start] for x in work]
+        unit = SCALE / max(work)
+        ends = [round(unit * epilogue_work(t.sizes, limits) / ITERATIONS) for t in found]
+        times = [[round(unit * x), start, end] for x, end in zip(work, ends)]
     return [
-        replace(t, shape=replace(t.shape, time=time, start=start))
-        for t, (time, start) in zip(found, times)
+        replace(t, shape=replace(t.shape, time=time, start=start, epilogue=end))
+        for t, (time, start, end) in zip(found, times)
     ]
 
 
@@ -119,16 +169,18 @@ def filled(
     given: Sizes,
     limits: Limits,
     trips: Mapping[str, int | None],
+    iterations: int = ITERATIONS,
 ) -> tuple[dict[str, int], tuple[str, ...]]:
     """Smaller tiles where the iterations of the parallel loops (`trips`, by loop) make too few
-    groups for the device, if both are known; and why."""
+    groups for the device, if both are known; and why. `iterations` are those of the sequential
+    loop."""
     out, notes = dict(sizes), list[str]()
     counts = [n for n in trips.values() if n is not None]
     if not choice.has("register tile") or not limits.compute_units or len(counts) < len(trips):
         return out, ()
     found = shapes(choice, demand, sizes, given, limits, tuple(trips))
     if len(found) > 1:
-        best = quickest([t.shape for t in found], counts, limits.compute_units)
+        best = quickest([t.shape for t in found], counts, limits.compute_units, iterations)
         new = found[best].sizes
         changed = ", ".join(f"{n} {out[n]} -> {new[n]}" for n in new if new[n] != out[n])
         large = f"{found[0].shape.tiles(counts)} groups for {limits.compute_units} compute units"

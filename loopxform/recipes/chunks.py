@@ -14,9 +14,8 @@ from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.group_reduction import in_group
-from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.registry import choices
-from loopxform.recipes.split_k import split_reduction
+from loopxform.recipes.split_k import combined, split_reduction
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
@@ -43,17 +42,14 @@ def in_chunks(
     split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
     sizes = {**given, "Tk": tiles["Tk"]}
     done = one_nest(split.chunks, sizes, recipe, limits, options, strict=strict, few=True)
-    items = limits.costs.combining_items
-    rows = max(1, items // done.sizes.get("Tx", items))
-    w = Work(done.derivation, {**KINDS["naive"].tiles.numbers, "Ty": rows, **done.sizes})
-    results = replace(split.results, derivation=w.derivation)
     if done.recipe == "reduce":
+        w = Work(done.derivation, {**KINDS["naive"].tiles.numbers, **done.sizes})
+        results = replace(split.results, derivation=w.derivation)
         in_group(w, results, limits.costs, reassociate=options.reassociate)
+        derivation = w.derivation
     else:
-        w.stage("The results of one chunk lie together")
-        w.do(*split.neighbours)
-        one_item_each(w, results)
-    return replace(done, derivation=w.derivation, sizes={**done.sizes, **tiles})
+        derivation = combined(done.derivation, split, done.sizes, limits.costs)
+    return replace(done, derivation=derivation, sizes={**done.sizes, **tiles})
 
 
 def _chunk_tile(nest: Nest, given: Mapping[str, int], recipe: Recipe | None, limits: Limits) -> int:

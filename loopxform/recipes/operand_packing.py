@@ -22,6 +22,7 @@ from loopxform.model.reuse import Stage
 from loopxform.model.tile_shapes import quickest
 from loopxform.model.waves import Tiling, packed_shapes
 from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.variants import copies_pay, known_iterations
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
@@ -86,12 +87,15 @@ def packed_operands(
     around = replace(nest.function, assumes=(*nest.function.assumes, *assumed))
     if not found or step.check(around):
         return None
+    worthwhile = copies_pay(nest, limits)
     pays = step.pays(nest.function, operand_packing(limits), transposition(limits))
+    pays = pays if worthwhile is None else (*pays, worthwhile)
     if not _may_hold((*assumed, *pays)):
         return None
     counts = [n for n in trips.values() if n is not None]
     if len(counts) == len(trips):
-        found = [found[quickest([t.shape for t in found], counts, limits.compute_units)]]
+        times = [t.shape for t in found], counts, limits.compute_units
+        found = [found[quickest(*times, known_iterations(nest))]]
     pays = tuple(e for e in pays if names(e))
     return PackedOperands(step, assumed, pays, found)
 

@@ -12,6 +12,7 @@ of a group are neighbours in `part[M, N, chunks]`, those of neighbouring work-it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from loopxform.errors import UnsupportedC
@@ -20,8 +21,19 @@ from loopxform.ir.nodes import Decl, For, Function
 from loopxform.ir.visit import at, perfect_nest, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.naive import one_item_each
 from loopxform.records import record
-from loopxform.transforms import Distribute, Expand, Interchange, Permute, Rename, Rfactor
+from loopxform.schedule.params import KINDS
+from loopxform.targets.target import Costs
+from loopxform.transforms import (
+    Derivation,
+    Distribute,
+    Expand,
+    Interchange,
+    Permute,
+    Rename,
+    Rfactor,
+)
 
 
 @record
@@ -72,6 +84,20 @@ def split_reduction(nest: Nest, size: str, *, reassociate: bool = False) -> Spli
         Nest(w.derivation, combining, (results,)),
         made,
     )
+
+
+def combined(
+    derivation: Derivation, split: Split, sizes: Mapping[str, int], costs: Costs
+) -> Derivation:
+    """The combination with a work-item for each result, after the partial results are mapped, whose
+    tile `sizes` it shares. Raises TransformError."""
+    items = costs.combining_items
+    rows = max(1, items // sizes.get("Tx", items))
+    w = Work(derivation, {**KINDS["naive"].tiles.numbers, "Ty": rows, **sizes})
+    w.stage("The results of one chunk lie together")
+    w.do(*split.neighbours)
+    one_item_each(w, replace(split.results, derivation=w.derivation))
+    return w.derivation
 
 
 def _only_loop(nest: Nest) -> For:

@@ -4,7 +4,7 @@ device, in variants for sizes of the program that allow more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -18,7 +18,8 @@ from loopxform.model.choice import Choice, naive
 from loopxform.model.cost import operand_packing
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
-from loopxform.model.waves import filled, shapes
+from loopxform.model.tile_shapes import Shape
+from loopxform.model.waves import Tiling, filled, shapes, split_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
@@ -31,7 +32,16 @@ from loopxform.recipes.operand_packing import (
 )
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
-from loopxform.recipes.variants import Draft, dispatched, variants, when_quickest
+from loopxform.recipes.split_k import combined, split_reduction
+from loopxform.recipes.variants import (
+    Draft,
+    copies_pay,
+    dispatched,
+    known_iterations,
+    sequential_iterations,
+    variants,
+    when_quickest,
+)
 from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
@@ -179,8 +189,16 @@ def _in_shapes(
     if (uncopied := next((x for x in attempts if isinstance(x, Uncopied)), None)) is not None:
         return uncopied
     rows = [x for x in attempts if isinstance(x, Tiled)]
-    drafts = [Draft(t.label, d.derivation, d.group, cost=t.shape.cost) for d, t in zip(rows, found)]
-    derivation = dispatched(nest, [*packed, *variants(drafts, options, when)])
+    copying = copies_pay(nest, limits) if asked.pack is None else None
+    drafts = [
+        Draft(t.label, d.derivation, d.group, cost=t.shape.cost, copying=copying)
+        for d, t in zip(rows, found)
+    ]
+    chunks = list[Draft]()
+    if None in counts.values():
+        split = split_shapes(choice, needs, sizes, limits, nest.parallel)
+        chunks = _split(alone, split, [t.shape for t in found], limits, options)
+    derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
 
 
@@ -203,6 +221,42 @@ def _packed(nest: Nest, found: PackedOperands, limits: Limits, asked: Options) -
         drafts.append(Draft(label, w.derivation, done.group, guard, about, t.shape.cost))
     options = asynchronous(asked, found.shapes[0], limits)
     return variants(drafts, wanted(options, limits, done.choice), when)
+
+
+def _split(
+    nest: Nest, tilings: Sequence[Tiling], plain: Sequence[Shape], limits: Limits, options: Options
+) -> list[Draft]:
+    """Variants for few results of long sums: chunks of the sum are tiles of their own, and a second
+    kernel combines their results (split-K). None where the steps are refused."""
+    drafts = list[Draft]()
+    for n, t in enumerate(tilings):
+        shapes = [*plain, *(x.shape for x in tilings[:n]), t.shape]
+        when = when_quickest(nest, shapes, limits.compute_units)
+        if when is None or sequential_iterations(nest) is None:
+            return []
+        tiled = possible(
+            partial(_in_chunks, nest, t, limits, options),
+            *(TransformError, LimitError, UnsupportedC),
+        )
+        if isinstance(tiled, LoopxformError):
+            return []
+        about = (f"sums in chunks of {t.chunk}, the quickest of {len(shapes)} shapes",)
+        label = f"{t.label}, split-K"
+        draft = Draft(label, tiled.derivation, tiled.group, when[-1], about, t.shape.cost)
+        narrow = variants([draft], replace(options, pack=0))
+        drafts = [*(d for d in narrow if d.guard != draft.guard), *drafts]
+    return drafts
+
+
+def _in_chunks(nest: Nest, t: Tiling, limits: Limits, options: Options) -> Tiled:
+    """The partial results of chunks in register tiles, and their combination. Raises UnsupportedC,
+    TransformError, LimitError."""
+    w = Work(nest.derivation, t.sizes)
+    w.derivation = w.derivation.with_tiles({n: t.sizes[n] for n in ("Tk", "Rk")})
+    named = replace(nest, derivation=w.derivation)
+    split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
+    done = _in_registers(split.chunks, t.sizes, limits, options)
+    return replace(done, derivation=combined(done.derivation, split, done.sizes, limits.costs))
 
 
 def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options: Options) -> Tiled:
@@ -228,11 +282,12 @@ def _apply(
     reason: str = "",
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit, in variants for sizes that allow more."""
+    copying = copies_pay(nest, limits) if options.pack is None else None
     options = wanted(options, limits, choice)
     done = _mapped(nest.alone(), choice, given, limits, options, reason)
     if isinstance(done, Uncopied):
         return done
-    draft = Draft("", done.derivation, done.group)
+    draft = Draft("", done.derivation, done.group, copying=copying)
     drafts = variants([draft], options) if done.group else [draft]
     return replace(done, derivation=dispatched(nest, drafts), nest=nest)
 
@@ -248,7 +303,7 @@ def _mapped(
     """The steps of a choice, for sizes that fit."""
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
-    sizes, more = filled(choice, needs, sizes, given, limits, trips(nest))
+    sizes, more = filled(choice, needs, sizes, given, limits, trips(nest), known_iterations(nest))
     fitting.require(sizes, choice.names, needs, limits)
     options = in_registers(options, limits, choice, sizes)
     tiles = {n: sizes[n] for n in choice.names if n not in nest.taken}

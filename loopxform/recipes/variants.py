@@ -15,16 +15,19 @@ from dataclasses import replace
 from functools import reduce
 
 from loopxform.errors import TransformError
+from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
-from loopxform.ir.nodes import Expr, Function
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, Path, loops, names, perfect_nest, resolve, writes
-from loopxform.model.tile_shapes import Shape, least
+from loopxform.ir.visit import LoopSite, Path, loops, names, perfect_nest, resolve, walk, writes
+from loopxform.model.cost import worthwhile_iterations
+from loopxform.model.tile_shapes import ITERATIONS, Shape, least
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.records import record
 from loopxform.schedule.params import Options
+from loopxform.targets.target import Limits
 from loopxform.transforms import (
     Assume,
     Derivation,
@@ -54,7 +57,8 @@ from loopxform.transforms.sites import ascending, fixed_header
 @record
 class Draft:
     """A variant in the making: its steps from the prepared nest on, the outermost of its loops over
-    groups, what the host asks, that in words, and what a tile costs by the model."""
+    groups, what the host asks, that in words, what a tile costs by the model, and when `copying`
+    operands makes up for the launches that it takes."""
 
     label: str
     derivation: Derivation
@@ -62,6 +66,7 @@ class Draft:
     guard: tuple[Expr, ...] = ()
     about: tuple[str, ...] = ()
     cost: str = ""
+    copying: Expr | None = None
 
     def work(self) -> Work:
         """To go on from here."""
@@ -128,8 +133,38 @@ def when_quickest(nest: Nest, shapes: Sequence[Shape], units: int) -> list[tuple
     counted = not any((*ascending(s), *fixed_header(s)) for s in sites)
     if not counted or not all(names(trip) <= _fixed(nest.function) for trip in trips):
         return None
-    types = symbols(nest.function)
-    return [least(s, shapes[:n], trips, units, types) if n else () for n, s in enumerate(shapes)]
+    types, iterations = symbols(nest.function), sequential_iterations(nest)
+    return [
+        least(s, shapes[:n], trips, units, types, iterations) if n else ()
+        for n, s in enumerate(shapes)
+    ]
+
+
+def copies_pay(nest: Nest, limits: Limits) -> Expr | None:
+    """When copies of operands make up for the launches that they take; None where that is not
+    known."""
+    least, count = worthwhile_iterations(limits), sequential_iterations(nest)
+    return Bin(">=", count, Const(least)) if least and count is not None else None
+
+
+def known_iterations(nest: Nest) -> int:
+    """Those of the sequential loop; where they are not known, those that tiles are timed for."""
+    count = sequential_iterations(nest)
+    return (None if count is None else value_of(count)) or ITERATIONS
+
+
+def sequential_iterations(nest: Nest) -> Expr | None:
+    """How many iterations the one sequential loop of a nest has; None where there are several, or
+    the host cannot tell."""
+    inner = [s for s in nest.innermost.body if isinstance(s, For)]
+    if len(inner) != 1 or any(isinstance(s, For) for _, s in walk(inner[0].body)):
+        return None
+    path = (*nest.path, *[0] * (len(nest.parallel) - 1), nest.innermost.body.index(inner[0]))
+    site = LoopSite(path, inner[0])
+    if ascending(site) or fixed_header(site):
+        return None
+    count = trip_count(inner[0])
+    return count if names(count) <= _fixed(nest.function) else None
 
 
 def _in_32_bits(d: Draft) -> Draft:
@@ -161,7 +196,7 @@ def _packed(d: Draft, width: int, iterations: int) -> Draft | None:
     if not _assuming(w, asked):
         return None
     if not step.check(w.fn):
-        pays = step.pays(w.fn, iterations)
+        pays = step.pays(w.fn, iterations, d.copying)
     if not w.attempt(step):
         return None
     names = sorted(_sources(w, d.group) - known)

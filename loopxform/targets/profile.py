@@ -159,16 +159,19 @@ def _names_of_devices(path: str, key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _times(path: str, key: str, value: object) -> tuple[tuple[str, int, int], ...]:
-    """The time of each tile, and to start."""
-    rows = list[tuple[str, int, int]]()
+def _times(path: str, key: str, value: object) -> tuple[tuple[str, int, int, int], ...]:
+    """The time of each tile, to start, and of its epilogue, 0 where that is left out."""
+    rows = list[tuple[str, int, int, int]]()
     for name, times in value.items() if isinstance(value, dict) else [("", None)]:
         match times:
-            case [int(time), int(start)] if _TILE.fullmatch(name) and all(map(_is_size, times)):
-                rows.append((name, time, start))
+            case [time, start, *end] if (
+                _is_tile(name) and len(end) < 2 and all(map(_is_size, times))
+            ):
+                rows.append((name, time, start, *(end or [0])))
             case _:
-                help = '"16x16 8x8" = [890, 170], in [tile_times]'
-                raise _wrong(path, f"{key} must be the time of each tile, and to start", help)
+                what = "the time of each tile, to start, and of its epilogue"
+                help = '"16x16 8x8" = [890, 170, 60], in [tile_times]'
+                raise _wrong(path, f"{key} must be {what}", help)
     return tuple(rows)
 
 
@@ -197,8 +200,10 @@ def _costs(path: str, key: str, value: object) -> Costs:
     return replace(usual, **value)
 
 
-_TILE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( async [2-9])?")
-_CHANGE = re.compile(r"((T[yxk]|R[yx]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
+_is_tile = re.compile(
+    r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( async [2-9]| chunk [1-9]\d*)?"
+).fullmatch
+_CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
 _CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
 _COSTS = tuple(f.name for f in fields(Costs))
 _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
@@ -206,6 +211,7 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "measured_on": _names_of_devices,
     "smaller_tiles": _changes,
     "packed_tiles": _changes,
+    "split_tiles": _changes,
     "costs": _costs,
 }
 

@@ -76,6 +76,11 @@ SMALLER_TILES = (
     "Ty*1/2 Ry*3/4 Rx*1/2 Tk*2",
     "Ty*1/2 Ry*1/2 Rx*1/2 Tk*2",
 )
+SPLIT_TILES = (
+    "Ty*1/2 Rx*1/2 Tk*2 Rk*64",
+    "Ty*1/2 Rx*1/2 Tk*2 Rk*16",
+    "Ty*1/2 Ry*1/2 Rx*1/4 Tk*4 Rk*4",
+)
 PACKED_TILES = ("Tk*2 buffers*2", "Ty*1/2 Ry*3/2 buffers*3", "Ty*1/2 Tk*2 buffers*2")
 
 
@@ -99,9 +104,11 @@ class Limits:
     the model of costs has it.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
-    sizes are multiplied by. `packed_tiles` are those that the device fills on its own, with their
+    sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
+    iterations. `packed_tiles` are those that the device fills on its own, with their
     buffers. `costs` are the constants of the model of costs.
-    `tile_times` are what register tiles take, and to start, in numbers that matter in proportion.
+    `tile_times` are what register tiles take for 1024 iterations, what it takes to start them, and
+    what their epilogue takes, in numbers that matter in proportion.
     A device that is there has what was measured (`MEASURED`) of a profile of ours where its name
     contains one of `measured_on`; a profile that the user names counts as it is.
     """
@@ -128,8 +135,9 @@ class Limits:
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES
     packed_tiles: tuple[str, ...] = PACKED_TILES
+    split_tiles: tuple[str, ...] = SPLIT_TILES
     costs: Costs = Costs()
-    tile_times: tuple[tuple[str, int, int], ...] = ()
+    tile_times: tuple[tuple[str, int, int, int], ...] = ()
     measured_on: tuple[str, ...] = ()
 
 
@@ -141,7 +149,15 @@ what current GPUs give a work-item in a group of 256."""
 THRESHOLDS = ("pack", "pack_operands", "transpose_operands")
 """Iterations from which on copies pay: measured on a device, or as the model has them."""
 
-MEASURED = ("tile_times", "measured_on", "smaller_tiles", "packed_tiles", "costs", *THRESHOLDS)
+MEASURED = (
+    "tile_times",
+    "measured_on",
+    "smaller_tiles",
+    "packed_tiles",
+    "split_tiles",
+    "costs",
+    *THRESHOLDS,
+)
 """What belongs to the device that it was measured on, and to no other."""
 
 

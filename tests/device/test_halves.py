@@ -233,8 +233,8 @@ def test_what_is_fetched_ahead_is_not_looked_at() -> None:
     tiled = lx.loads(PRODUCT)["f"].tile(limits="h100", pack=1)
     source = emit.kernel(tiled.derivation).source
     assert "ushort4 a_loc_next[" in source
-    assert "a_loc_next[0] = LX_VECTOR(ushort4, 4, &a" in source
-    assert "[c1][c0] = float_of_half(a_loc_next[0].s0);" in source
+    assert "a_loc_next[r] = LX_VECTOR(ushort4, 4, &a" in source
+    assert "[c1][c0] = float_of_half(a_loc_next[r].s0);" in source
 
 
 TURNED = """

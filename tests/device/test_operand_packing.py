@@ -34,8 +34,10 @@ from loopxform.verify.cref import CSource
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 H100 = PROFILES["h100"]
-SMALL = replace(H100, pack_operands=20, transpose_operands=40, pack=24, compute_units=1)
-"""Copies from few iterations on; all shapes of tiles are worth it for some sizes."""
+FREE = replace(H100.costs, launch=0)
+SMALL = replace(H100, pack_operands=20, transpose_operands=40, pack=24, compute_units=1, costs=FREE)
+"""Copies from few iterations on; all shapes of tiles are worth it for some sizes, and so are copies
+for short sums."""
 
 SUM = "float s = {first}; for (int k = 0; k < U; k++) s {op} {a} * {b}; C[i][j] = s;"
 PARAMS = "int M, int U, int N, const float A{a}, const float B{b}, float C[M][N]"

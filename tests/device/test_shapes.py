@@ -25,29 +25,27 @@ from loopxform.verify.compare import compare
 SEED = 7
 UNITS = 2
 DEVICE = replace(PROFILES["h100"], compute_units=UNITS)
-TILES = ((128, 128), (64, 128), (96, 96), (48, 96), (80, 64), (64, 64), (48, 64), (32, 64))
+TILES = ((128, 128), (64, 128), (96, 96), (48, 96), (80, 64), (16, 32), (8, 32))
 SHAPES = [Shape(tile, *times) for tile, (_, *times) in zip(TILES, DEVICE.tile_times)]
 OF_EACH = (
-    (98, 20, 196),
-    (98, 12, 68),
-    (65, 8, 132),
-    (35, 16, 132),
-    (131, 20, 20),
-    (98, 40, 20),
-    (65, 24, 20),
-    (33, 36, 40),
+    (97, 8, 196),
+    (41, 12, 228),
+    (161, 8, 36),
+    (92, 16, 36),
+    (113, 20, 36),
+    (18, 40, 16),
+    (9, 36, 16),
 )
 """Sizes for which each of the shapes takes the least time, with rows of vectors and without."""
 
 UNEVEN = (
-    (99, 21, 199),
-    (99, 11, 67),
-    (65, 9, 131),
-    (35, 19, 131),
-    (131, 17, 21),
-    (98, 41, 22),
-    (65, 23, 19),
-    (31, 5, 63),
+    (97, 7, 129),
+    (41, 5, 211),
+    (161, 9, 33),
+    (89, 17, 35),
+    (114, 21, 35),
+    (17, 41, 17),
+    (9, 37, 17),
 )
 
 
@@ -60,17 +58,18 @@ def plan(name: str, pack: int | None = 0) -> Plan:
 
 def test_the_sizes_are_of_each_shape() -> None:
     for sizes in (OF_EACH, UNEVEN):
-        assert [quickest(SHAPES, [m, n], UNITS) for m, _, n in sizes] == list(range(len(TILES)))
+        best = [quickest(SHAPES, [m, n], UNITS, u) for m, u, n in sizes]
+        assert best == list(range(len(TILES)))
 
 
 def test_which_shape_is_launched() -> None:
     """Where rows are vectors, the kernel of the quickest shape; elsewhere tiles are smaller than
     the largest."""
     p = plan("mm")
-    for m, u, n in product((16, 33, 64, 100, 128, 250, 500), (8, 9), (40, 61, 128, 256, 301)):
+    for m, u, n in product((16, 33, 64, 100, 128, 250, 500), (8, 9, 400), (40, 61, 128, 256, 301)):
         ((number, _),) = launched(p, {"M": m, "U": u, "N": n}, not_known)
         counts = p.kernels[number].groups({"M": m, "N": n})[:2]
-        best = quickest(SHAPES, [m, n], UNITS)
+        best = quickest(SHAPES, [m, n], UNITS, u)
         rows = u % 4 == 0 and n % 4 == 0
         last = len(TILES) - 1
         assert number == (last - best if rows else 2 * last + 1 - max(1, best)), (m, u, n)
@@ -89,12 +88,12 @@ def test_each_shape_has_what_it_is_fastest_with() -> None:
     of = {v.label.partition(",")[0]: v.steps for v in dispatch.variants}
     shapes = ["x".join(map(str, tile)) for tile in TILES]
     rows = [next(s.rows for s in of[x] if isinstance(s, Serpentine)) for x in shapes]
-    assert "".join(rows) == "88422822"
+    assert "".join(rows) == "8842222"
 
     def having(kind: type[Step]) -> list[str]:
         return [x for x in shapes if any(isinstance(s, kind) for s in of[x])]
 
-    assert having(RegisterPipeline) == shapes[1:-1]
+    assert having(RegisterPipeline) == shapes[1:-2]
     assert having(Split) == shapes[:1]
     assert having(Pad) == shapes[1:]
 

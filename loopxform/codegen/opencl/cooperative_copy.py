@@ -75,12 +75,14 @@ class OwnNames:
 @record
 class CopyPlan:
     """A collective copy, ready to print. `rounds` is how many elements a work-item copies at
-    most, `test` says which work-items have one in the last round, where not all do."""
+    most, in a loop where it `loops`, `test` says which work-items have one in the last round, where
+    not all do."""
 
     comment: str
     own: OwnNames
     group: str
     rounds: int
+    loops: bool
     test: str
     coordinates: tuple[tuple[str, str], ...]
     moves: tuple[str, ...]
@@ -121,9 +123,11 @@ def plan_copy(
     elements, items = value_of(total) or 1, value_of(threads) or 1
     types = {**dialect.types, own.at: UINT, **dict.fromkeys(counters.values(), INT)}
     rounds = -(-elements // items)
+    # Kernels that are to share their text have a loop even around one round.
+    loops = rounds > 1 or dialect.several
     kept = None
     if phase is not None and phase.part != "start":
-        kept = Load(phase.registers, (Var(own.r) if rounds > 1 else Const(0),))
+        kept = Load(phase.registers, (Var(own.r) if loops else Const(0),))
         types |= {phase.registers: types[s.source], own.r: UINT}
         packed = dialect.packed | ({phase.registers} if s.source in dialect.packed else set())
         registers = {**dialect.kept, phase.registers: (0,)}
@@ -153,6 +157,7 @@ def plan_copy(
         own=own,
         group=cexpr.expr(threads, d, 13),
         rounds=rounds,
+        loops=loops,
         test=_test(total, own, d, partial=elements % items != 0),
         coordinates=tuple(_coordinates(sized, sizes, counters, own, d, s.width)),
         moves=tuple(moves),

@@ -127,7 +127,7 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
         yield "it is not mapped to work-items"
         return
     rows = value_of(loop.step) or 1
-    if not 0 < width < rows or rows % width:
+    if not 0 < width <= rows or rows % width:
         yield f"{width} is no part of its {rows} elements"
         return
     inside = list(walk(loop.body))

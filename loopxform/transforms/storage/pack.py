@@ -193,14 +193,16 @@ class Pack(Step):
         rows = [d for d in p.param.shape[1:-1] if d is not None]
         return counted((p.box.upper[0], *rows), p.row, int(self.width))
 
-    def pays(self, fn: Function, least: int) -> tuple[Expr, ...]:
+    def pays(self, fn: Function, least: int, copying: Expr | None = None) -> tuple[Expr, ...]:
         """When the copies pay: each serves `least` iterations of the loops over groups that read
-        the same of it, or is not made."""
+        the same of it, and `copying` holds, or is not made."""
         asked: list[Expr] = []
         for p in self._packed(fn, trusted(one_loop(fn, self.loop))):
             often: Expr = divides(int(self.width), p.row)
             for e in p.again:
-                often = Bin("||", often, Bin(">=", e, Const(least)))
+                enough: Expr = Bin(">=", e, Const(least))
+                enough = enough if copying is None else Bin("&&", enough, copying)
+                often = Bin("||", often, enough)
             asked.append(often)
         return tuple(dict.fromkeys(asked))
 

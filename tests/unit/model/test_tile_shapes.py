@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import pytest
 
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Expr, Var
-from loopxform.ir.types import INT
+from loopxform.ir.types import INT, LONG
 from loopxform.ir.visit import walk_expr
 from loopxform.model.tile_shapes import MOST_BITS, MOST_TIME, Shape, least, quickest
+from loopxform.transforms.edges.bounds import conjunction
 
 TRIPS = (Var("M"), Var("N"))
+U = Var("U")
 TYPES = {"M": INT, "N": INT}
+SEED = 20261125
 
 
 def guards(shapes: list[Shape], units: int) -> list[tuple[Expr, ...]]:
@@ -65,3 +69,36 @@ def largest(guard: tuple[Expr, ...], scalars: dict[str, int]) -> int:
         if not evaluate(e, scalars):
             break
     return most
+
+
+@pytest.mark.parametrize("units", [1, 7, 132])
+def test_the_iterations_count(units: int) -> None:
+    """With few of them the epilogue decides, with many the time of a tile; what C computes fits a
+    long long whatever the sizes are."""
+    shapes = [
+        Shape((128, 128), 930, 60, 10),
+        Shape((64, 128), 500, 130, 200),
+        Shape((8, 32), 49, 60),
+    ]
+    types = {**TYPES, "U": INT}
+    asked = [least(s, shapes[:n], TRIPS, units, types, U) for n, s in enumerate(shapes) if n]
+    seen = set()
+    draw = Random(SEED)
+    for _ in range(400):
+        m, n, u = (round(2 ** draw.uniform(0, 13)) for _ in range(3))
+        holding = [all(evaluate(e, {"M": m, "N": n, "U": u}) for e in guard) for guard in asked]
+        number = 2 if holding[1] else int(holding[0])
+        times = [s.taken([m, n], units, u) for s in shapes]
+        assert times[number] == min(times), (SEED, m, u, n)
+        seen.add(number)
+    assert len(seen) == 3
+    for m, n, u in product((-(2**31), -1, 0, 5, 2**31 - 1), repeat=3):
+        for guard in asked:
+            assert largest(guard, {"M": m, "N": n, "U": u}) < 2**63
+
+
+def test_iterations_that_only_a_long_holds_are_asked_for_first() -> None:
+    shapes = [Shape((8, 8), 900, 10, 3), Shape((4, 4), 300, 10, 3)]
+    guard = least(shapes[1], shapes[:1], TRIPS, 4, {**TYPES, "U": LONG}, U)
+    assert evaluate(conjunction(list(guard)), {"M": 4, "N": 4, "U": 2**31 - 1})
+    assert not evaluate(conjunction(list(guard)), {"M": 4, "N": 4, "U": 2**31})

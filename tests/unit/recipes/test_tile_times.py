@@ -15,38 +15,43 @@ from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
 
 H100 = PROFILES["h100"]
-KEPT = ((16, 8, 8), (8, 8, 8), (8, 12, 6), (8, 6, 6), (8, 10, 4), (8, 8, 4), (8, 6, 4), (8, 4, 4))
+KEPT = ((16, 8, 8), (8, 8, 8), (8, 12, 6), (8, 6, 6), (8, 10, 4), (4, 4, 2), (4, 2, 2))
 TILINGS = [
     Tiling({"Ty": y, "Tx": 16, "Tk": 8, "Ry": rows, "Rx": columns}, Shape((1, 1), 1))
     for y, rows, columns in KEPT
 ]
 
 
-def times(limits: Limits) -> list[tuple[int, int]]:
-    return [(t.shape.time, t.shape.start) for t in timed(TILINGS, limits)]
+def times(limits: Limits) -> list[tuple[int, int, int]]:
+    shapes = [t.shape for t in timed(TILINGS, limits)]
+    return [(s.time, s.start, s.epilogue) for s in shapes]
 
 
 def test_measured() -> None:
-    assert times(H100) == [(time, start) for _, time, start in H100.tile_times[:8]]
+    assert times(H100) == [tuple(row[1:]) for row in H100.tile_times[:7]]
 
 
 def test_times_that_would_overflow_an_int_keep_their_proportions() -> None:
-    table = tuple((name, 100 * time, 100 * start) for name, time, start in H100.tile_times)
+    table = tuple((name, *(100 * x for x in row)) for name, *row in H100.tile_times)
     scaled = times(replace(H100, tile_times=table))
     assert max(map(max, scaled)) == MOST_TIME
-    for (time, start), (_, long, longer) in zip(scaled, table):
-        assert time / MOST_TIME == pytest.approx(long / 89000, abs=0.001)
-        assert start / MOST_TIME == pytest.approx(longer / 89000, abs=0.001)
+    longest = max(x for _, *row in table[:7] for x in row)
+    for row, (_, *long) in zip(scaled, table):
+        assert [x / MOST_TIME for x in row] == pytest.approx([x / longest for x in long], abs=0.001)
 
 
 @pytest.mark.parametrize("device", ["gtx780ti", "a100", "rtx2080ti"])
 def test_modelled(device: str) -> None:
-    """Within an eighth of what is measured on a device of the same kind."""
+    """In proportion to the elements of a tile, small ones longer; results are written in that too.
+    Within a fifth of what is measured on a device of the same kind."""
     modelled = times(PROFILES[device])
     assert modelled[0][0] == SCALE
-    assert len({start for _, start in modelled}) == 1
-    for (time, _), (_, measured, _) in zip(modelled, H100.tile_times):
-        assert time == pytest.approx(measured, rel=1 / 8)
+    assert len({start for _, start, _ in modelled}) == 1
+    for (time, _, _), (_, measured, *_) in zip(modelled[:5], H100.tile_times):
+        assert time == pytest.approx(measured, rel=1 / 5)
+    for t, (_, _, epilogue) in zip(TILINGS, modelled):
+        share = t.sizes["Ty"] * t.sizes["Ry"] * t.sizes["Rx"] / (16 * 8 * 8)
+        assert epilogue == pytest.approx(share * modelled[0][2], abs=0.6)
 
 
 def test_no_tile_of_a_kind_that_fits() -> None:
@@ -56,7 +61,9 @@ def test_no_tile_of_a_kind_that_fits() -> None:
 
 
 def test_one_that_was_not_measured_leaves_all_to_the_model() -> None:
-    assert times(replace(H100, tile_times=H100.tile_times[1:])) == times(PROFILES["a100"])
+    left = times(replace(H100, tile_times=H100.tile_times[1:]))
+    modelled = times(PROFILES["a100"])
+    assert [row[:2] for row in left] == [row[:2] for row in modelled]
 
 
 def test_a_device_never_gets_the_times_of_another() -> None:

@@ -10,7 +10,7 @@ from conftest import Golden
 from deriving import assert_step, c, derived, refusal
 
 from loopxform.codegen import emit
-from loopxform.ir.condition_text import condition, condition_text
+from loopxform.ir.condition_text import condition, condition_text, long_constant
 from loopxform.ir.nodes import Bin, Const, Expr, Var
 
 WRITTEN = c("n = 4; for (int i = 0; i < n; i++) a[i] = x;", "int n, float x, float a[n]")
@@ -60,7 +60,8 @@ def test_the_text_is_read_back(seed: int) -> None:
 
     def number(depth: int) -> Expr:
         if depth == 0 or rng.random() < 0.2:
-            return rng.choice([Const(rng.randint(-9, 9999)), Var("n"), Var("m"), Var("q.k")])
+            value = Const(rng.randint(-9, 9999)), long_constant(rng.randint(0, 99))
+            return rng.choice([rng.choice(value), Var("n"), Var("m"), Var("q.k")])
         op = rng.choice(["+", "-", "*", "/", "%", "min", "max"])
         return Bin(op, number(depth - 1), number(depth - 1))
 

@@ -34,7 +34,7 @@ def row(body: str, *steps: str) -> tuple[str, ...]:
 REFUSALS = {
     "unknown": (MM, *MAPPED, "block-cyclic z i 2"),
     "group": (MM, *MAPPED, "block-cyclic iii i 2"),
-    "all-elements": row("b[i] = x[i];", "block-cyclic ii i 4"),
+    "more-than-all": row("b[i] = x[i];", "block-cyclic ii i 8"),
     "no-divisor": row("b[i] = x[i];", "block-cyclic ii i 3"),
     "no-number": row("b[i] = x[i];", "block-cyclic ii i Ty"),
     "no-elements": row("b[i] = x[i];", "block-cyclic ii k 2"),

@@ -1,0 +1,103 @@
+"""Times matrix products of random shapes on a GPU against cuBLAS, each side log-uniform.
+
+    python scripts/bench_shapes.py 200 --seed 7
+    python scripts/bench_shapes.py 200 --seed 7 -- --fp reassociate --repeat 5
+
+What stands behind -- goes to `loopxform bench`. Printed are the shapes from the slowest on, in
+proportion to cuBLAS, and geometric means: over all of them, and over those whose result has at
+least 256 rows and columns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Iterable
+from math import exp, log
+from pathlib import Path
+from statistics import geometric_mean
+
+from loopxform.bench import measure
+from loopxform.cli import main as loopxform
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+ACCESSES = 20_000_000
+"""Up to which shapes are compared with the C; larger ones with the naive kernel."""
+
+Shape = tuple[int, int, int]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--least", type=int, default=16)
+    parser.add_argument("--most", type=int, default=8192)
+    parser.add_argument("--shapes", help="shapes instead of random ones: 64x65536x64,1x8192x8192")
+    parser.add_argument("--json", help="write the ratios of the shapes to this file")
+    own, _, more = " ".join(sys.argv[1:]).partition(" -- ")
+    args = parser.parse_args(own.split())
+    measure.LONGEST = ACCESSES
+    shapes = _named(args.shapes) if args.shapes else _random(args)
+    ratios = ratio_of_each(shapes, more.split())
+    for (m, u, n), (ratio, ours, rate) in sorted(ratios.items(), key=lambda x: x[1][0]):
+        print(f"{m:>6} x {u:>6} x {n:>6}  {ratio:6.3f} {ours:9.4f} ms {rate:9.1f} GFLOP/s")
+    _print_mean("all", [x for x, *_ in ratios.values()])
+    large = [x for (m, _, n), (x, *_) in ratios.items() if min(m, n) >= 256]
+    _print_mean("rows and columns >= 256", large)
+    if args.json:
+        Path(args.json).write_text(json.dumps([[*s, *r] for s, r in ratios.items()]))
+    return 0 if len(ratios) == len(shapes) else 1
+
+
+def ratio_of_each(shapes: list[Shape], options: list[str]) -> dict[Shape, tuple[float, ...]]:
+    """The time of cuBLAS over ours, our milliseconds, and GFLOP/s."""
+    with tempfile.TemporaryDirectory() as folder:
+        sizes, report = Path(folder, "sizes"), Path(folder, "report.json")
+        sizes.write_text("".join(f"M={m} U={u} N={n}\n" for m, u, n in shapes))
+        words = ["--sizes", str(sizes), "--variants", "auto", "--against", "cublas"]
+        words += ["--json", str(report), *options]
+        loopxform(["bench", str(CORPUS / "mm.c"), *words])
+        results = json.loads(report.read_text())["results"]
+    ratios = dict[Shape, tuple[float, ...]]()
+    for result in results:
+        shape = _shape(result["sizes"][name] for name in "MUN")
+        rows = {r["name"]: r for r in result["rows"]}
+        theirs, ours = rows.get("cublas", {}), next(iter(rows.values()))
+        if "median" in ours and "median" in theirs:
+            ratios[shape] = theirs["median"] / ours["median"], ours["median"], ours["gflops"]
+        else:
+            print(shape, ours.get("wrong") or ours.get("refused"), theirs, file=sys.stderr)
+    return ratios
+
+
+def _random(args: argparse.Namespace) -> list[Shape]:
+    print(f"{args.count} shapes, sides from {args.least} to {args.most}, seed {args.seed}")
+    draw = random.Random(args.seed)
+    ends = log(args.least), log(args.most)
+    return [_shape(round(exp(draw.uniform(*ends))) for _ in "MUN") for _ in range(args.count)]
+
+
+def _named(text: str) -> list[Shape]:
+    try:
+        return [_shape(map(int, word.split("x"))) for word in text.split(",")]
+    except ValueError:
+        sys.exit("a shape is MxUxN")
+
+
+def _shape(numbers: Iterable[int]) -> Shape:
+    m, u, n = numbers
+    return m, u, n
+
+
+def _print_mean(label: str, ratios: list[float]) -> None:
+    if ratios:
+        worst, mean = min(ratios), geometric_mean(ratios)
+        print(f"{label}: {len(ratios)} shapes, geometric mean {mean:.3f}, worst {worst:.3f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
