@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,15 +10,16 @@ from loopxform.api.annotated import require_asserted, require_wanted, wishes
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.source import SourceRoutine
-from loopxform.errors import LimitError, quoting
+from loopxform.errors import IgnoredOption, LimitError, quoting
 from loopxform.floating_point import FloatingPoint
 from loopxform.offload.program import Offloaded, offload
 from loopxform.offload.program_state import Part
 from loopxform.schedule.params import PLAIN, Options
+from loopxform.schedule.tiling_options import require_thresholds
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, possible
+from loopxform.transforms import Derivation, possible, thresholds_of
 
 
 def offload_routine(
@@ -64,6 +65,20 @@ def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None) -> Offloaded
     if all(p.tiled is None or p.tiled.recipe == tuned.recipe for p in done.parts):
         return done
     return plain(sizes=tuned.sizes, recipe=tuned.recipe)
+
+
+def require_compared(
+    options: Options, routines: Iterable[SourceRoutine], derivations: Iterable[Derivation]
+) -> None:
+    """Raises IgnoredOption for a threshold of the options, and AnnotationError for one of an
+    annotation, that no guard of what was derived compares with."""
+    known = {name for d in derivations for name in thresholds_of(d)}
+    require_thresholds(dict(options.threshold), known)
+    for w in (w for r in routines for w in wishes(r).at.values()):
+        try:
+            require_thresholds(dict(w.options.threshold), known)
+        except IgnoredOption as e:
+            raise w.unmet(e) from e
 
 
 @dataclass(frozen=True)

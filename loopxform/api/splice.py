@@ -20,7 +20,7 @@ from loopxform.api.annotated import (
     wishes,
 )
 from loopxform.api.macro_checks import Configured, above, configured
-from loopxform.api.offload import OffloadedRoutine, offload_routine
+from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.budget import Exhausted, part, whatever_is_left, within
@@ -160,7 +160,9 @@ def offload_file(
         made = OffloadedFile(file, original, tuple(x for _, x in found.made), left)
         made = _proven(made)
         with whatever_is_left():
-            for routine in (r for r in file.routines() if r.name in asked):
+            routines = [r for r in file.routines() if r.name in asked]
+            require_compared(options, routines, [x.done.derivation for x in made.regions])
+            for routine in routines:
                 _require_tiled(routine, made)
             _require_free(made)
         return made

@@ -106,6 +106,22 @@ class Script:
         fp = self.fp or CONTRACT
         return fp if self.contract is None else fp.contracting(self.contract)
 
+    @property
+    def thresholds(self) -> dict[str, int]:
+        """Those that guards of variants compare with, by name."""
+        every = (_thresholds(data) for data, _ in self.steps)
+        return {name: value for own in every for name, value in own.items()}
+
+    def with_thresholds(self, values: Mapping[str, int]) -> Script:
+        """With other values of thresholds."""
+
+        def changed(data: Any) -> Any:
+            own = _thresholds(data)
+            new = {name: values.get(name, n) for name, n in own.items()}
+            return {**data, "thresholds": new} if new != own else data
+
+        return replace(self, steps=tuple((changed(data), text) for data, text in self.steps))
+
     def require(self, sizes: Mapping[str, int]) -> None:
         """Raises LimitError where the sizes need more than there is."""
         if self.fitted is None:
@@ -119,6 +135,12 @@ class Script:
                 help=f"smaller sizes: the script has {at}",
                 subject="--set" if sizes != self.tiles else "--script",
             )
+
+
+def _thresholds(data: Any) -> dict[str, Any]:
+    """Those of a step, as it is written."""
+    own = data.get("thresholds") if isinstance(data, dict) else None
+    return own if isinstance(own, dict) else {}
 
 
 def read_script(path: str) -> Script:

@@ -39,6 +39,7 @@ from loopxform.prepare.perfect_nest import require_names, told_apart
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.versions import in_versions
 from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish, Wishes
@@ -224,7 +225,10 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
     here = replace(nest, derivation=program.derivation, path=path)
     few = few_results(program, here)
     recipe, strict = wish.recipe, wish.strict and wish.annotation is not None
-    return one_nest(here, wish.sizes, recipe, limits, wish.options, strict=strict, few=few)
+    done = one_nest(here, wish.sizes, recipe, limits, wish.options, strict=strict, few=few)
+    if recipe is not None or nest.parallel[0] in program.partial:
+        return done
+    return in_versions(here, done, wish.sizes, limits, wish.options)
 
 
 def _keep_in_memory(program: Program) -> None:
