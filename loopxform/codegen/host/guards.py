@@ -61,9 +61,8 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     assumed = dict.fromkeys((*start.assumes, *fn.assumes))
     found = [Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in assumed]
     found += _ranges(start, fn)
-    arrays = [
-        s for s in own_arrays(fn) if s not in start.body and not (s.like and s not in fn.body)
-    ]
+    users = own_arrays(start)
+    arrays = [s for s in own_arrays(fn) if s not in users and (s in fn.body or not s.like)]
     found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
     return strictest((*_narrow(start, mentioned), *found))
