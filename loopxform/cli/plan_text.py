@@ -77,14 +77,14 @@ def versions(step: Dispatch) -> Iterator[str]:
 
 
 def _table(step: Dispatch) -> Iterator[str]:
-    """A line for each variant: the cost by the model where it is known, how much parallelism it is
-    taken from on, and what else is asked, in words."""
+    """A line for each variant: the cost by the model where it is known, in words what it is or what
+    is asked, and with which thresholds."""
     rows = list[tuple[str, ...]]()
     for v in step.variants:
         guard = (e for e in step.conditions(v) if any(isinstance(x, Tile) for x in walk_expr(e)))
         amounts = " && ".join(map(expr_text, guard))
         if step.thresholds:
-            rows.append((v.label, v.cost or "-", amounts or "what is left", v.about))
+            rows.append((v.label, v.cost or "-", v.about, amounts or "what is left"))
         else:
             rows.append((v.label, v.cost, v.about or "what is left"))
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]

@@ -2,15 +2,17 @@
 each of them sums up.
 
     forall i < n: { s = 0; for k < m: s += e; y[i] = s; }
-      chunks   n < suff_group_par_2    several groups compute a result, a second kernel combines
-               m >= suff_inner_par_3   what they found
-      groups   n < suff_outer_par_0    a group computes a result, its work-items parts of it
-               m >= suff_intra_par_1
-      items                            a work-item computes a result, in the order of the program
+      n >= suff_outer_par_0         items    a work-item computes a result, in order
+      m < suff_intra_par_1          items
+        n >= suff_group_par_2       groups   a group computes a result, its work-items parts of it
+          m >= suff_inner_par_3     chunks   several groups compute a result, a second kernel
+                                             combines what they found
+          else                      groups
 
-The host takes the first version whose guard holds. Thresholds say how much parallelism is enough;
-their defaults are what fills the device (`model.saturation`). (Seed 001, sections 2.4 and 2.5:
-`items` is V0 of incremental flattening, `groups` V1, `chunks` what is flattened further.)
+The guards of the versions are these comparisons, each version's with all above it, so that they are
+a tree. Thresholds say how much parallelism is enough; their defaults are what fills the device
+(`model.saturation`). (Seed 001, sections 2.4 and 2.5: `items` is V0 of incremental flattening,
+`groups` V1, `chunks` what is flattened further.)
 """
 
 from __future__ import annotations
@@ -144,21 +146,21 @@ def _versions(
         return [Version("", "", plain)]
     items = one_nest(alone, given, None, limits, options, strict=False)
     outer = named("suff_outer_par", _filling(items, groups, limits))
-    enough, versions = outer, list[Version]()
+    guard, versions = [Bin("<", found.results, outer)], list[Version]()
     if groups is not None:
-        guard = [Bin("<", found.results, outer)]
         if found.terms is not None:
             intra = named("suff_intra_par", limits.costs.short_loop)
             guard.append(Bin(">=", found.terms, intra))
-        enough = named("suff_group_par", filling_groups(limits, groups.sizes["Tx"]))
-        versions.append(Version("groups", "a group computes a result", groups, tuple(guard)))
+        versions.append(Version("groups", "a group for each result", groups, tuple(guard)))
     if chunks is not None and found.terms is not None:
+        if groups is not None:
+            enough = named("suff_group_par", filling_groups(limits, groups.sizes["Tx"]))
+            guard.append(Bin("<", found.results, enough))
         least = limits.costs.several_chunks * chunks.sizes["Tk"] * chunks.sizes["Rk"]
-        inner = named("suff_inner_par", least)
-        few = (Bin("<", found.results, enough), Bin(">=", found.terms, inner))
-        about = "several groups compute a result, a second kernel combines their parts"
-        versions.insert(0, Version("chunks", about, chunks, few))
-    about = "a work-item computes a result, in the order of the program"
+        guard.append(Bin(">=", found.terms, named("suff_inner_par", least)))
+        about = "several groups for each result, and a kernel that combines their parts"
+        versions.insert(0, Version("chunks", about, chunks, tuple(guard)))
+    about = "a work-item for each result, in order"
     return [*versions, Version("items", about, items)]
 
 

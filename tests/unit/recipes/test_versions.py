@@ -75,10 +75,10 @@ def test_kernels_of_each(case: str) -> None:
 
 
 def test_guards() -> None:
-    few, many = "n*(m-3)<suff_group_par_2", "n*(m-3)<suff_outer_par_0"
+    groups = ("n*(m-3)<suff_outer_par_0", "l>=suff_intra_par_1")
     assert guards(versioned(SQUARES).derivation) == {
-        "chunks": (few, "l>=suff_inner_par_3"),
-        "groups": (many, "l>=suff_intra_par_1"),
+        "chunks": (*groups, "n*(m-3)<suff_group_par_2", "l>=suff_inner_par_3"),
+        "groups": groups,
         "items": (),
     }
     assert guards(versioned(COLUMNS).derivation) == {
