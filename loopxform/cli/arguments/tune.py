@@ -51,6 +51,9 @@ def options() -> Parser:
     )
     h.add_argument("--fresh", action="store_true", help="measure again what was measured before")
     h.add_argument("--plan", action="store_true", help="count the candidates, and run nothing")
+    help = "print the forest of thresholds with the amounts of each set of sizes, and run nothing"
+    h.add_argument("--tree", action="store_true", help=help)
+    h.add_argument("--dot", action="store_true", help="the same as a graph for Graphviz")
     running.add_inputs(h)
     o = p.add_argument_group("output")
     o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")
