@@ -62,7 +62,9 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     found = [Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in assumed]
     found += _ranges(start, fn)
     users = own_arrays(start)
-    arrays = [s for s in own_arrays(fn) if s not in users and (s in fn.body or not s.like)]
+    several = (s for s in own_arrays(fn) if not s.like and len(s.shape) > 1)
+    arrays = [s for s in (*fn.body, *several) if isinstance(s, Decl) and s.shape]
+    arrays = [s for s in dict.fromkeys(arrays) if s not in users]
     found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
     return strictest((*_narrow(start, mentioned), *found))
