@@ -43,7 +43,7 @@ def offload_routine(
             routine.function,
             sizes=sizes,
             limits=room,
-            options=options,
+            options=_with_thresholds(options, tuned),
             asked=wishes(routine),
         )
         found = possible(partial(_as_tuned, plain, tuned), LimitError)
@@ -56,13 +56,20 @@ def offload_routine(
     return OffloadedRoutine(routine, room, allowed, done)
 
 
+def _with_thresholds(options: Options, tuned: Tuned | None) -> Options:
+    """With the thresholds that were tuned, but for those that are asked for."""
+    values = {**(tuned.thresholds if tuned else {}), **dict(options.threshold)}
+    return replace(options, threshold=tuple(values.items()))
+
+
 def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None) -> Offloaded:
     """As it was measured: by the recipe that is chosen anyway, else by the one that was tuned.
     Raises LimitError."""
     if tuned is None:
         return plain()
     done = plain(sizes=tuned.sizes)
-    if all(p.tiled is None or p.tiled.recipe == tuned.recipe for p in done.parts):
+    recipes = {p.tiled.recipe for p in done.parts if p.tiled is not None}
+    if tuned.recipe is None or recipes <= {tuned.recipe}:
         return done
     return plain(sizes=tuned.sizes, recipe=tuned.recipe)
 

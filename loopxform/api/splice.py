@@ -131,7 +131,9 @@ def offload_file(
     def work(part: Part, region: Region) -> OffloadedRegion:
         fn = part.function
         own = SourceRoutine(_with(file, part), fn)
-        found = tuned.get(region.owner.name) if _is_one_nest(region, fn) and not sizes else None
+        found = tuned.get(region.owner.name) if region.whole and not sizes else None
+        if found is not None and not _is_one_nest(region, fn):
+            found = replace(found, recipe=None, sizes={})
         done = offload_routine(own, sizes, room, fp=fp, options=options, tuned=found)
         if not names and all(p.tiled is None for p in done.parts):
             raise _unspread(region.owner.name, fn, done)

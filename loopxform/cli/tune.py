@@ -16,7 +16,7 @@ from loopxform.api.facade import Routine
 from loopxform.api.tile import TiledRoutine
 from loopxform.bench import sizes
 from loopxform.bench.measure import text
-from loopxform.cli import running, tiling, tune_tree
+from loopxform.cli import running, tiling, tune_thresholds, tune_tree
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.inputs import counter
 from loopxform.cli.options import chosen, numbers, read
@@ -49,6 +49,9 @@ def main(args: argparse.Namespace) -> int:
     if args.tree or args.dot:
         print("\n".join(tune_tree.lines(args, file)))
         return 0
+    if args.thresholds:
+        judged = _statistic(args, tiling.device(args))
+        return tune_thresholds.main(args, file, limit, judged)
     routine = chosen(file, args)
     running.require_numbers("--size", routine, asked, running.inputs(args))
     device = tiling.device(args)

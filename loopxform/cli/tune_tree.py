@@ -6,15 +6,12 @@ import argparse
 from collections.abc import Sequence
 
 from loopxform.api.facade import File, Routine
-from loopxform.api.offload import offload_routine
 from loopxform.bench import sizes
 from loopxform.bench.measure import text
 from loopxform.cli import tiling
-from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, numbers
-from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC, UsageError
-from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, possible
+from loopxform.cli.versioned import versioned
+from loopxform.errors import LimitError, UsageError
 from loopxform.tune import drawing
 from loopxform.tune.forest import Instance, paths, versions
 from loopxform.tune.nests import Nests, nests_of
@@ -25,11 +22,8 @@ def lines(args: argparse.Namespace, file: File) -> list[str]:
     """What is printed. Raises LoopxformError."""
     asked = sizes.every(numbers("--size", args.size), args.sizes)
     routine = chosen(file, args)
-    nests = nests_of(_derivation(args, file, routine, tiling.limits_for(args)))
-    if not nests.forest:
-        help = "sums of floats have versions with --fp reassociate (docs/tiling.md)"
-        message = f"no nest of {routine.name} has versions to choose between"
-        raise LimitError(message, help=help, subject=args.file)
+    nests = nests_of(versioned(args, file, routine, tiling.limits_for(args)))
+    require_versions(nests, routine, args.file)
     given = [now for now in asked if now]
     datasets = [(text(now), instance(nests, now)) for now in given]
     if args.dot:
@@ -39,6 +33,14 @@ def lines(args: argparse.Namespace, file: File) -> list[str]:
         *(f"  {line}" for line in drawing.text(nests.forest, nests.defaults, datasets)),
         f"  {counts(nests, [i for _, i in datasets])}",
     ]
+
+
+def require_versions(nests: Nests, routine: Routine, subject: str) -> None:
+    """Raises LimitError where there is nothing to choose between."""
+    if not nests.forest:
+        help = "sums of floats have versions with --fp reassociate (docs/tiling.md)"
+        message = f"no nest of {routine.name} has versions to choose between"
+        raise LimitError(message, help=help, subject=subject)
 
 
 def counts(nests: Nests, datasets: Sequence[Instance]) -> str:
@@ -61,16 +63,3 @@ def instance(nests: Nests, now: sizes.Sizes) -> dict[str, int]:
         help = f"--size {e.args[0]}=1024"
         message = f"thresholds are compared with '{e.args[0]}', which has no size"
         raise UsageError(message, help=help, subject="--size") from e
-
-
-def _derivation(
-    args: argparse.Namespace, file: File, routine: Routine, limits: Limits
-) -> Derivation:
-    """The function tiled, or as a whole where that is more than a nest."""
-    fp, options = permitted(args), tiling.details(args)
-    refusals = (UnsupportedC, TransformError, LimitError)
-    tiled = possible(lambda: tiling.tiled(file, args, limits, fp, tuned=False), *refusals)
-    if not isinstance(tiled, LoopxformError):
-        return tiled.derivation
-    whole = offload_routine(routine, tiling.given_sizes(args), limits, fp=fp, options=options)
-    return whole.derivation

@@ -67,6 +67,9 @@ PLAIN = Options()
 
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
 
+THRESHOLDS = ("suff_outer_par", "suff_intra_par", "suff_group_par", "suff_inner_par")
+"""Kinds of thresholds (`recipes.versions`); a number follows."""
+
 
 @record
 class Tiles:

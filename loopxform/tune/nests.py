@@ -43,6 +43,12 @@ def nests_of(derivation: Derivation) -> Nests:
     return Nests(trees, amounts, thresholds_of(derivation))
 
 
+def owners(derivation: Derivation) -> dict[str, str]:
+    """The nest of each threshold, by its loop."""
+    steps = (r.step for r in derivation.records if isinstance(r.step, Dispatch))
+    return {name: step.loop for step in steps for name, _ in step.thresholds}
+
+
 def _tree(step: Dispatch, amounts: dict[str, Expr]) -> Tree:
     """Variants that differ in other guards (vectors) are one version."""
     rows = list[Row]()
