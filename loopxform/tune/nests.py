@@ -12,7 +12,7 @@ from loopxform.ir.nodes import Bin, Expr, Tile
 from loopxform.ir.printer import expr_text
 from loopxform.records import record
 from loopxform.transforms import Derivation, Dispatch, thresholds_of
-from loopxform.tune.forest import Comparison, Forest, Tree, Version
+from loopxform.tune.forest import Comparison, Forest, Tree, Version, versions
 
 Outcome: TypeAlias = tuple[str, bool]
 """A threshold, and whether it is reached."""
@@ -41,6 +41,18 @@ def nests_of(derivation: Derivation) -> Nests:
     amounts = dict[str, Expr]()
     trees = tuple(_tree(s, amounts) for s in steps if s.thresholds)
     return Nests(trees, amounts, thresholds_of(derivation))
+
+
+def with_items(nests: Nests) -> dict[str, int]:
+    """Thresholds with which a work-item computes each result, whatever the sizes."""
+    roots = (tree for tree in nests.forest if isinstance(tree, Comparison))
+    return {tree.threshold: 0 for tree in roots if tree.yes == (_items(tree),)}
+
+
+def _items(tree: Comparison) -> Version:
+    """The version of that name of a nest."""
+    loop = next(iter(versions((tree,)))).partition(".")[0]
+    return Version(f"{loop}.items")
 
 
 def owners(derivation: Derivation) -> dict[str, str]:
