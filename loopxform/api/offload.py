@@ -12,7 +12,8 @@ from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.source import SourceRoutine
 from loopxform.errors import IgnoredOption, LimitError, quoting
 from loopxform.floating_point import FloatingPoint
-from loopxform.offload.program import Offloaded, offload
+from loopxform.offload.flattened import Offloaded
+from loopxform.offload.program import offload
 from loopxform.offload.program_state import Part
 from loopxform.schedule.params import PLAIN, Options
 from loopxform.schedule.tiling_options import require_thresholds

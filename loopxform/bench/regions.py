@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from loopxform.codegen.host.schedule import Choose, Item, Repeat, launches
+from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat
 from loopxform.codegen.plan import Plan
 from loopxform.ir.nodes import Expr, Tile
 from loopxform.ir.visit import map_expr, walk_expr
@@ -38,22 +38,23 @@ def with_thresholds(plan: Plan, values: Mapping[str, int]) -> Plan:
 
 
 def regions(plan: Plan, owner: Mapping[str, str]) -> dict[int, str]:
-    """The region of each kernel of a nest with versions, by its number; `owner` has the region of
-    each threshold."""
-    return dict(_regions(plan.schedule, owner))
+    """The region of each kernel of a nest with versions, by its number: that of the innermost
+    choice around it. `owner` has the region of each threshold."""
+    return dict(_regions(plan.schedule, owner, ""))
 
 
-def _regions(items: tuple[Item, ...], owner: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+def _regions(
+    items: tuple[Item, ...], owner: Mapping[str, str], around: str
+) -> Iterator[tuple[int, str]]:
     for x in items:
         match x:
+            case Launch(number) if around:
+                yield number, around
             case Choose(cond, then, orelse):
-                compared = [t.name for t in walk_expr(cond) if isinstance(t, Tile)]
-                own = next((owner[name] for name in compared if name in owner), None)
-                if own is None:
-                    yield from _regions((*then, *orelse), owner)
-                else:
-                    yield from ((k.number, own) for k in launches((x,)))
+                compared = (t.name for t in walk_expr(cond) if isinstance(t, Tile))
+                own = next((owner[name] for name in compared if name in owner), around)
+                yield from _regions((*then, *orelse), owner, own)
             case Repeat(_, body):
-                yield from _regions(body, owner)
+                yield from _regions(body, owner, around)
             case _:
                 pass

@@ -37,7 +37,7 @@ def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
     for part in done.parts:
         yield from _part(part, kernels.get(part.loop), whole=whole)
         if part.loop in chosen:
-            rows = versions(chosen[part.loop])
+            rows = versions(chosen.pop(part.loop))
             yield from (f"  {'':<9} {'':<18} {row.strip()}" for row in rows)
     if whole:
         yield from transfers_text.lines(plan)

@@ -114,13 +114,9 @@ class Script:
 
     def with_thresholds(self, values: Mapping[str, int]) -> Script:
         """With other values of thresholds."""
-
-        def changed(data: Any) -> Any:
-            own = _thresholds(data)
-            new = {name: values.get(name, n) for name, n in own.items()}
-            return {**data, "thresholds": new} if new != own else data
-
-        return replace(self, steps=tuple((changed(data), text) for data, text in self.steps))
+        return replace(
+            self, steps=tuple((_changed(data, values), text) for data, text in self.steps)
+        )
 
     def require(self, sizes: Mapping[str, int]) -> None:
         """Raises LimitError where the sizes need more than there is."""
@@ -138,9 +134,33 @@ class Script:
 
 
 def _thresholds(data: Any) -> dict[str, Any]:
-    """Those of a step, as it is written."""
+    """Those of a step and of the steps in its variants, as they are written."""
+    found: dict[str, Any] = {}
+    for step in _inside(data):
+        found |= _thresholds(step)
     own = data.get("thresholds") if isinstance(data, dict) else None
-    return own if isinstance(own, dict) else {}
+    return {**found, **own} if isinstance(own, dict) else found
+
+
+def _changed(data: Any, values: Mapping[str, int]) -> Any:
+    """A step with other values of thresholds."""
+    known = _thresholds(data)
+    if not any(values.get(name, value) != value for name, value in known.items()):
+        return data
+    own = {n: values.get(n, value) for n, value in data.get("thresholds", {}).items()}
+    rows = [
+        {**row, "steps": [_changed(step, values) for step in row["steps"]]}
+        for row in data["variants"]
+    ]
+    return {**data, "thresholds": own, "variants": rows}
+
+
+def _inside(data: Any) -> Iterator[Any]:
+    """The steps of the variants of a step."""
+    rows = data.get("variants") if isinstance(data, dict) else None
+    for row in rows if isinstance(rows, list) else ():
+        steps = row.get("steps") if isinstance(row, dict) else None
+        yield from steps if isinstance(steps, list) else ()
 
 
 def read_script(path: str) -> Script:

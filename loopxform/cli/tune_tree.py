@@ -49,7 +49,7 @@ def counts(nests: Nests, datasets: Sequence[Instance]) -> str:
     total = f"{len(versions(nests.forest))} versions, {paths(nests.forest)} paths"
     if not datasets:
         return total
-    measured = region_runs if len(nests.forest) > 1 else runs
+    measured = region_runs if nests.are_several else runs
     planned = len(measured(nests.forest, every, nests.defaults))
     sets = "" if len(every) == 1 else f" for {len(every)} data sets"
     return f"{total}, {planned} measurements{sets}"

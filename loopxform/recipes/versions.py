@@ -25,7 +25,7 @@ from itertools import count
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
-from loopxform.ir.nodes import Bin, Const, Expr, For, Tile, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Tile, Var
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, names, perfect_nest, walk_expr, writes
@@ -105,16 +105,17 @@ def parallelism(nest: Nest) -> Parallelism | None:
     count the results."""
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
     inside = sequential(nest.innermost.body)
-    if len(inside) != 1 or not all(_is_counted(nest, x) for x in chain):
+    if len(inside) != 1 or not all(is_counted(nest.function, x) for x in chain):
         return None
     results = reduce(_times, map(trip_count, chain))
-    return Parallelism(results, trip_count(inside[0]) if _is_counted(nest, inside[0]) else None)
+    return Parallelism(
+        results, trip_count(inside[0]) if is_counted(nest.function, inside[0]) else None
+    )
 
 
-def _is_counted(nest: Nest, loop: For) -> bool:
+def is_counted(fn: Function, loop: For) -> bool:
     """Whether the iterations of a loop are a number that the caller's integers say."""
-    fn, site = nest.function, LoopSite(nest.path, loop)
-    if ascending(site) or value_of(loop.step) is None:
+    if ascending(LoopSite((), loop)) or value_of(loop.step) is None:
         return False
     types, used = symbols(fn), names(trip_count(loop))
     fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)

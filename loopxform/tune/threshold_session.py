@@ -52,7 +52,7 @@ class ThresholdSession:
     @property
     def by_region(self) -> bool:
         """Whether nests are timed, not whole runs."""
-        return len(self.nests.forest) > 1
+        return self.nests.are_several
 
     @property
     def planned(self) -> list[Run]:

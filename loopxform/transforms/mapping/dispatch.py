@@ -11,7 +11,7 @@ the nest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import count, takewhile
 from typing import Any, ClassVar
@@ -176,9 +176,18 @@ def _variant(kinds: Mapping[str, type[Step]], row: object) -> Variant:
 
 
 def thresholds_of(derivation: Derivation) -> dict[str, int]:
-    """The thresholds that the host compares with, by name."""
-    steps = (r.step for r in derivation.records if isinstance(r.step, Dispatch))
-    return {name: value for step in steps for name, value in step.thresholds}
+    """The thresholds that the host compares with, by name, those of variants included."""
+    return _thresholds(r.step for r in derivation.records)
+
+
+def _thresholds(steps: Iterable[Step]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for step in steps:
+        if isinstance(step, Dispatch):
+            inner = (_thresholds(v.steps) for v in step.variants)
+            found |= {name: n for own in inner for name, n in own.items()}
+            found |= step.thresholds
+    return found
 
 
 def is_threshold(name: object, value: object) -> bool:
