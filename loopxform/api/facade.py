@@ -105,6 +105,7 @@ class File(SourceFile):
         pad: bool | None = None,
         separate_full_tiles: bool = False,
         reassociate: bool = False,
+        threshold: Mapping[str, int] | None = None,
         **sizes: int,
     ) -> OffloadedFile:
         """The whole file with the loops of these functions (none named: of all) on the device: the
@@ -116,7 +117,13 @@ class File(SourceFile):
         """
         from loopxform.api.permitted import permission
         from loopxform.api.splice import offload_file  # loads what only this needs
-        from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
+        from loopxform.api.tile_arguments import (
+            OFFLOADING,
+            as_arguments,
+            current,
+            options_of,
+            require_sizes,
+        )
 
         arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
         arguments = current(sizes, arguments, OFFLOADING)
@@ -124,7 +131,8 @@ class File(SourceFile):
         require_sizes(sizes, OFFLOADING)
         allowed = permission(fp, contract=contract, reassociate=reassociate)
         options = options_of({**arguments, "reassociate": allowed.reassociate})
-        return offload_file(self, functions, sizes, limits, fp=allowed, options=options)
+        with as_arguments():
+            return offload_file(self, functions, sizes, limits, fp=allowed, options=options)
 
     def routine(self, name: str | None = None) -> Routine:
         """The function of that name, or the only one with a loop nest. Raises InputError."""
@@ -274,6 +282,7 @@ class Routine(SourceRoutine):
         block_cyclic: int | None = None,
         pack: int | None = None,
         specialise: Mapping[str, int] | None = None,
+        threshold: Mapping[str, int] | None = None,
         **sizes: int,
     ) -> TiledRoutine:
         """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
@@ -282,9 +291,9 @@ class Routine(SourceRoutine):
         name of `recipe`. `fp` is what you permit of floating point: "strict", "contract" (default),
         "reassociate" or "fast"; with `contract=False` a*b + c is not fused. The other
         arguments are the options of the command line (docs/tiling.md): `warp_tile` is rows and
-        columns, `specialise` sizes by name. `relayout` gives arrays that are read from a copy with
-        its dimensions in that order, {} for none; without it loopxform makes the copies that pay,
-        where no recipe is named.
+        columns, `specialise` and `threshold` numbers by name. `relayout` gives arrays that are read
+        from a copy with its dimensions in that order, {} for none; without it loopxform makes the
+        copies that pay, where no recipe is named.
 
         Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
         allowed, or an option that the recipe has no use for.
@@ -293,6 +302,7 @@ class Routine(SourceRoutine):
         from loopxform.api.tile import tile_routine  # loads what only tiling needs
         from loopxform.api.tile_arguments import (
             TILING,
+            as_arguments,
             current,
             options_of,
             require_sizes,
@@ -307,7 +317,8 @@ class Routine(SourceRoutine):
         require_taken_by(chosen, {**arguments, **sizes})
         allowed = permission(fp, contract=contract, reassociate=reassociate)
         options = options_of({**arguments, "reassociate": allowed.reassociate})
-        return tile_routine(self, sizes, chosen, limits, fp=allowed, options=options)
+        with as_arguments():
+            return tile_routine(self, sizes, chosen, limits, fp=allowed, options=options)
 
     def offload(
         self,
@@ -318,6 +329,7 @@ class Routine(SourceRoutine):
         pad: bool | None = None,
         separate_full_tiles: bool = False,
         reassociate: bool = False,
+        threshold: Mapping[str, int] | None = None,
         **sizes: int,
     ) -> OffloadedRoutine:
         """The whole function on the device: every nest is a kernel, tiled where that pays; loops
@@ -327,9 +339,18 @@ class Routine(SourceRoutine):
         Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
         allowed.
         """
-        from loopxform.api.offload import offload_routine  # loads what only this needs
+        from loopxform.api.offload import (  # loads what only this needs
+            offload_routine,
+            require_compared,
+        )
         from loopxform.api.permitted import permission
-        from loopxform.api.tile_arguments import OFFLOADING, current, options_of, require_sizes
+        from loopxform.api.tile_arguments import (
+            OFFLOADING,
+            as_arguments,
+            current,
+            options_of,
+            require_sizes,
+        )
 
         arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
         arguments = current(sizes, arguments, OFFLOADING)
@@ -337,4 +358,7 @@ class Routine(SourceRoutine):
         require_sizes(sizes, OFFLOADING)
         allowed = permission(fp, contract=contract, reassociate=reassociate)
         options = options_of({**arguments, "reassociate": allowed.reassociate})
-        return offload_routine(self, sizes, limits, fp=allowed, options=options)
+        with as_arguments():
+            done = offload_routine(self, sizes, limits, fp=allowed, options=options)
+            require_compared(options, [self], [done.derivation])
+        return done

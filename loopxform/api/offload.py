@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,15 +10,17 @@ from loopxform.api.annotated import require_asserted, require_wanted, wishes
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.source import SourceRoutine
-from loopxform.errors import LimitError, quoting
+from loopxform.errors import IgnoredOption, LimitError, quoting
 from loopxform.floating_point import FloatingPoint
-from loopxform.offload.program import Offloaded, offload
+from loopxform.offload.flattened import Offloaded
+from loopxform.offload.program import offload
 from loopxform.offload.program_state import Part
 from loopxform.schedule.params import PLAIN, Options
+from loopxform.schedule.tiling_options import require_thresholds
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, possible
+from loopxform.transforms import Derivation, possible, thresholds_of
 
 
 def offload_routine(
@@ -42,7 +44,7 @@ def offload_routine(
             routine.function,
             sizes=sizes,
             limits=room,
-            options=options,
+            options=_with_thresholds(options, tuned),
             asked=wishes(routine),
         )
         found = possible(partial(_as_tuned, plain, tuned), LimitError)
@@ -55,15 +57,36 @@ def offload_routine(
     return OffloadedRoutine(routine, room, allowed, done)
 
 
+def _with_thresholds(options: Options, tuned: Tuned | None) -> Options:
+    """With the thresholds that were tuned, but for those that are asked for."""
+    values = {**(tuned.thresholds if tuned else {}), **dict(options.threshold)}
+    return replace(options, threshold=tuple(values.items()))
+
+
 def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None) -> Offloaded:
     """As it was measured: by the recipe that is chosen anyway, else by the one that was tuned.
     Raises LimitError."""
     if tuned is None:
         return plain()
     done = plain(sizes=tuned.sizes)
-    if all(p.tiled is None or p.tiled.recipe == tuned.recipe for p in done.parts):
+    recipes = {p.tiled.recipe for p in done.parts if p.tiled is not None}
+    if tuned.recipe is None or recipes <= {tuned.recipe}:
         return done
     return plain(sizes=tuned.sizes, recipe=tuned.recipe)
+
+
+def require_compared(
+    options: Options, routines: Iterable[SourceRoutine], derivations: Iterable[Derivation]
+) -> None:
+    """Raises IgnoredOption for a threshold of the options, and AnnotationError for one of an
+    annotation, that no guard of what was derived compares with."""
+    known = {name for d in derivations for name in thresholds_of(d)}
+    require_thresholds(dict(options.threshold), known)
+    for w in (w for r in routines for w in wishes(r).at.values()):
+        try:
+            require_thresholds(dict(w.options.threshold), known)
+        except IgnoredOption as e:
+            raise w.unmet(e) from e
 
 
 @dataclass(frozen=True)

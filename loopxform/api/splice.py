@@ -20,7 +20,7 @@ from loopxform.api.annotated import (
     wishes,
 )
 from loopxform.api.macro_checks import Configured, above, configured
-from loopxform.api.offload import OffloadedRoutine, offload_routine
+from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.budget import Exhausted, part, whatever_is_left, within
@@ -131,7 +131,9 @@ def offload_file(
     def work(part: Part, region: Region) -> OffloadedRegion:
         fn = part.function
         own = SourceRoutine(_with(file, part), fn)
-        found = tuned.get(region.owner.name) if _is_one_nest(region, fn) and not sizes else None
+        found = tuned.get(region.owner.name) if region.whole and not sizes else None
+        if found is not None and not _is_one_nest(region, fn):
+            found = replace(found, recipe=None, sizes={})
         done = offload_routine(own, sizes, room, fp=fp, options=options, tuned=found)
         if not names and all(p.tiled is None for p in done.parts):
             raise _unspread(region.owner.name, fn, done)
@@ -160,7 +162,9 @@ def offload_file(
         made = OffloadedFile(file, original, tuple(x for _, x in found.made), left)
         made = _proven(made)
         with whatever_is_left():
-            for routine in (r for r in file.routines() if r.name in asked):
+            routines = [r for r in file.routines() if r.name in asked]
+            require_compared(options, routines, [x.done.derivation for x in made.regions])
+            for routine in routines:
                 _require_tiled(routine, made)
             _require_free(made)
         return made

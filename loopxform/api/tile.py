@@ -11,15 +11,16 @@ from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
-from loopxform.errors import LimitError, TransformError, UnsupportedC, quoting
+from loopxform.errors import IgnoredOption, LimitError, TransformError, UnsupportedC, quoting
 from loopxform.floating_point import FloatingPoint
 from loopxform.recipes.tile import tile
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish
+from loopxform.schedule.tiling_options import require_thresholds
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation
+from loopxform.transforms import Derivation, thresholds_of
 
 
 def tile_routine(
@@ -42,7 +43,8 @@ def tile_routine(
             tiled = tile(
                 routine.function, w.sizes, w.recipe, room, strict=w.strict, options=w.options
             )
-        except (UnsupportedC, TransformError, LimitError) as e:
+            require_thresholds(dict(w.options.threshold), thresholds_of(tiled.derivation))
+        except (UnsupportedC, TransformError, LimitError, IgnoredOption) as e:
             raise w.unmet(e) from e
         if fp.exact:
             require_order(tiled.derivation, fp)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -51,6 +52,15 @@ def require_taken_by(recipe: Recipe | None, given: Mapping[str, object]) -> None
         raise ArgumentError(e.message, help=e.help) from None
 
 
+@contextmanager
+def as_arguments() -> Iterator[None]:
+    """Raises ArgumentError for an option that turns out to be without effect."""
+    try:
+        yield
+    except IgnoredOption as e:
+        raise ArgumentError(e.message, help=e.help) from None
+
+
 def current(
     others: dict[str, Any], arguments: Mapping[str, Any], checks: Mapping[str, Check]
 ) -> dict[str, Any]:
@@ -78,7 +88,8 @@ def options_of(arguments: Mapping[str, Any]) -> Options:
     each other."""
     known = {f.name for f in fields(Options)}
     values = {name: value for name, value in arguments.items() if name in known}
-    values["specialise"] = tuple((values.get("specialise") or {}).items())
+    for name in ("specialise", "threshold"):
+        values[name] = tuple((values.get(name) or {}).items())
     if values.get("relayout") is not None:
         orders = values["relayout"].items()
         values["relayout"] = tuple((array, ",".join(map(str, order))) for array, order in orders)
@@ -116,6 +127,7 @@ _CHECKS: Mapping[Kind, Check] = {
     tiling_options.RECTANGLE: _rectangle,
     tiling_options.LAYOUTS: _layouts,
     tiling_options.FIXED: sizes_by_name,
+    tiling_options.LIMIT: sizes_by_name,
 }
 _FLAGS = {o.field for o in OPTIONS if o.kind is tiling_options.FLAG}
 _OPEN = {f.name for f in fields(Options) if f.default is None}
@@ -132,5 +144,9 @@ TILING: Mapping[str, Check] = {
 }
 
 OFFLOADING = {
-    n: TILING[n] for n in ("limits", "fp", "contract", "pad", "separate_full_tiles", "reassociate")
+    n: TILING[n]
+    for n in (
+        *("limits", "fp", "contract", "pad", "separate_full_tiles", "reassociate"),
+        "threshold",
+    )
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from loopxform import __version__
@@ -20,8 +20,17 @@ from loopxform.floating_point import FloatingPoint
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
-from loopxform.transforms import STEPS, Derivation, Dispatch, Step, from_json, step, with_tiles
-from loopxform.written import LARGEST_TILE
+from loopxform.transforms import (
+    STEPS,
+    Derivation,
+    Dispatch,
+    Step,
+    from_json,
+    is_threshold,
+    step,
+    with_tiles,
+)
+from loopxform.written import LARGEST_SIZE, LARGEST_TILE
 
 
 def main(args: argparse.Namespace) -> int:
@@ -30,7 +39,8 @@ def main(args: argparse.Namespace) -> int:
     fp = permitted(args, script.permitted)
     with quoting(file.parsed.sources):
         fn = chosen(file, args).function
-        given = _tiles(args.tile)
+        thresholds, given = _numbers(args.tile, script.thresholds)
+        script = script.with_thresholds(thresholds)
         _require_named(given, script, args.steps)
         sizes = {**script.tiles, **given}
         _require_free(fn, sizes)
@@ -86,16 +96,22 @@ def _words(text: Text) -> list[str]:
     return re.findall(r"[\w#*-]+", text.part)
 
 
-def _tiles(texts: list[str]) -> dict[str, int]:
-    out = {}
+def _numbers(
+    texts: list[str], thresholds: Mapping[str, int]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Thresholds, and tile sizes. Raises UsageError."""
+    compared, sizes = dict[str, int](), dict[str, int]()
     for text in texts:
         name, _, value = text.partition("=")
-        size = int(value) if value.isascii() and value.isdigit() else 0
-        if not is_size(name, size):
-            message = f"'{text}' is not NAME=N with N from 1 to {LARGEST_TILE}"
+        number = int(value) if value.isascii() and value.isdigit() and len(value) < 12 else -1
+        is_good, least, most = is_size, 1, LARGEST_TILE
+        if name in thresholds:
+            is_good, least, most = is_threshold, 0, LARGEST_SIZE
+        if not is_good(name, number):
+            message = f"'{text}' is not NAME=N with N from {least} to {most}"
             raise UsageError(message, code="LX023", help="--set Ty=16", subject=text)
-        out[name] = size
-    return out
+        (compared if name in thresholds else sizes)[name] = number
+    return compared, sizes
 
 
 def _require_named(given: dict[str, int], script: Script, steps: list[str]) -> None:

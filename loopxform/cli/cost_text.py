@@ -78,7 +78,8 @@ def _waves(done: TiledRoutine) -> Iterator[str]:
     tiled, limits = done.tiled, done.limits
     steps = (r.step for r in done.derivation.records)
     variants = [v for s in steps if isinstance(s, Dispatch) for v in s.variants]
-    if tiled.fitted is None or not any(v.cost for v in variants):
+    in_shapes = tiled.choice.has("register tile") and any(v.cost for v in variants)
+    if tiled.fitted is None or not in_shapes:
         return
     loops, needs = tiled.nest.parallel, tiled.fitted.needs
     packed = packed_shapes(tiled.choice, needs, tiled.sizes, limits, loops)

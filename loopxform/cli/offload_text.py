@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile
 from loopxform.cli import transfers_text
+from loopxform.cli.plan_text import versions
 from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
@@ -15,6 +16,7 @@ from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.offload.program_state import Part
 from loopxform.schedule.params import KINDS
+from loopxform.transforms import Dispatch
 
 
 def file_lines(done: OffloadedFile, *, whole: bool) -> Iterator[str]:
@@ -30,8 +32,13 @@ def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
     """The summary, a line each; the `whole` report names transfers and launches too."""
     yield headline(done, plan)
     kernels = {x: k for k in plan.kernels for x in _loops(k)}
+    steps = (r.step for r in done.derivation.records)
+    chosen = {s.loop: s for s in steps if isinstance(s, Dispatch) and s.thresholds}
     for part in done.parts:
         yield from _part(part, kernels.get(part.loop), whole=whole)
+        if part.loop in chosen:
+            rows = versions(chosen.pop(part.loop))
+            yield from (f"  {'':<9} {'':<18} {row.strip()}" for row in rows)
     if whole:
         yield from transfers_text.lines(plan)
 

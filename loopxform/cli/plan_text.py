@@ -8,7 +8,9 @@ from dataclasses import replace
 from loopxform.analysis.invariance import Read
 from loopxform.api.tile import TiledRoutine
 from loopxform.cli import cost_text
+from loopxform.ir.nodes import Tile
 from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import walk_expr
 from loopxform.model.reuse import Facts, Staged
 from loopxform.transforms import Derivation, Dispatch
 
@@ -63,10 +65,32 @@ def _variants(done: TiledRoutine) -> Iterator[str]:
     for r in done.derivation.records:
         if isinstance(r.step, Dispatch):
             yield f"  variants of {r.step.loop}: the host takes the first whose guard holds"
-            rows = [(v.label, v.cost, v.about or "what is left") for v in r.step.variants]
-            widths = [max(len(row[n]) for row in rows) for n in range(2)]
-            for n, (label, cost, about) in enumerate(rows, 1):
-                yield f"    {n:>2} {label:<{widths[0]}}  {cost:<{widths[1]}}  {about}"
+            yield from versions(r.step)
+
+
+def versions(step: Dispatch) -> Iterator[str]:
+    """The variants, and the thresholds that their guards compare with."""
+    yield from _table(step)
+    if step.thresholds:
+        values = (f"{name} = {value}" for name, value in step.thresholds)
+        yield f"    thresholds {', '.join(values)}"
+
+
+def _table(step: Dispatch) -> Iterator[str]:
+    """A line for each variant: the cost by the model where it is known, in words what it is or what
+    is asked, and with which thresholds."""
+    rows = list[tuple[str, ...]]()
+    for v in step.variants:
+        guard = (e for e in step.conditions(v) if any(isinstance(x, Tile) for x in walk_expr(e)))
+        amounts = " && ".join(map(expr_text, guard))
+        if step.thresholds:
+            rows.append((v.label, v.cost or "-", v.about, amounts or "what is left"))
+        else:
+            rows.append((v.label, v.cost, v.about or "what is left"))
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    for n, row in enumerate(rows, 1):
+        cells = "  ".join(f"{text:<{width}}" for text, width in zip(row, widths))
+        yield f"    {n:>2} {cells}".rstrip()
 
 
 def _skipped(derivation: Derivation) -> Iterator[str]:

@@ -106,6 +106,18 @@ class Script:
         fp = self.fp or CONTRACT
         return fp if self.contract is None else fp.contracting(self.contract)
 
+    @property
+    def thresholds(self) -> dict[str, int]:
+        """Those that guards of variants compare with, by name."""
+        every = (_thresholds(data) for data, _ in self.steps)
+        return {name: value for own in every for name, value in own.items()}
+
+    def with_thresholds(self, values: Mapping[str, int]) -> Script:
+        """With other values of thresholds."""
+        return replace(
+            self, steps=tuple((_changed(data, values), text) for data, text in self.steps)
+        )
+
     def require(self, sizes: Mapping[str, int]) -> None:
         """Raises LimitError where the sizes need more than there is."""
         if self.fitted is None:
@@ -119,6 +131,36 @@ class Script:
                 help=f"smaller sizes: the script has {at}",
                 subject="--set" if sizes != self.tiles else "--script",
             )
+
+
+def _thresholds(data: Any) -> dict[str, Any]:
+    """Those of a step and of the steps in its variants, as they are written."""
+    found: dict[str, Any] = {}
+    for step in _inside(data):
+        found |= _thresholds(step)
+    own = data.get("thresholds") if isinstance(data, dict) else None
+    return {**found, **own} if isinstance(own, dict) else found
+
+
+def _changed(data: Any, values: Mapping[str, int]) -> Any:
+    """A step with other values of thresholds."""
+    known = _thresholds(data)
+    if not any(values.get(name, value) != value for name, value in known.items()):
+        return data
+    own = {n: values.get(n, value) for n, value in data.get("thresholds", {}).items()}
+    rows = [
+        {**row, "steps": [_changed(step, values) for step in row["steps"]]}
+        for row in data["variants"]
+    ]
+    return {**data, "thresholds": own, "variants": rows}
+
+
+def _inside(data: Any) -> Iterator[Any]:
+    """The steps of the variants of a step."""
+    rows = data.get("variants") if isinstance(data, dict) else None
+    for row in rows if isinstance(rows, list) else ():
+        steps = row.get("steps") if isinstance(row, dict) else None
+        yield from steps if isinstance(steps, list) else ()
 
 
 def read_script(path: str) -> Script:

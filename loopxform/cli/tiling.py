@@ -11,7 +11,7 @@ from loopxform.api.facade import File, Routine
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import streams
 from loopxform.cli.options import chosen, positive
-from loopxform.cli.tuned import tuned_for
+from loopxform.cli.tuned import path_of, tuned_for
 from loopxform.errors import (
     DeviceError,
     IgnoredOption,
@@ -72,16 +72,22 @@ def _as_tuned(
     fp: FloatingPoint,
     options: Options,
 ) -> TiledRoutine:
-    """With the recipe and the sizes that were found. Raises LoopxformError, with the file where
-    these are from."""
+    """With the recipe, the sizes and the thresholds that were found, but for thresholds that are
+    asked for. Raises LoopxformError, with the file where these are from."""
+    asked = {**found.thresholds, **dict(options.threshold)}
+    options = replace(options, threshold=tuple(asked.items()))
     try:
         # As it was measured: by the recipe that is chosen anyway, with all that this allows.
         done = tile_routine(routine, found.sizes, None, limits, fp=fp, options=options)
-        if done.tiled.recipe != found.recipe:
+        if found.recipe not in (None, done.tiled.recipe):
             done = tile_routine(routine, found.sizes, found.recipe, limits, fp=fp, options=options)
     except (UnsupportedC, TransformError, LimitError) as e:
         e.notes += (f"{note}; tune again, or remove its lines",)
         raise
+    except IgnoredOption as e:
+        help = "tune again, or remove its lines; --no-tuning leaves the file alone"
+        message = f"{e.message}, of which {path_of(routine.file.name).name} speaks"
+        raise UsageError(message, code="LX072", help=help, subject=routine.file.name) from None
     return _noted(done, note)
 
 

@@ -16,7 +16,7 @@ from loopxform.api.facade import Routine
 from loopxform.api.tile import TiledRoutine
 from loopxform.bench import sizes
 from loopxform.bench.measure import text
-from loopxform.cli import running, tiling
+from loopxform.cli import running, tiling, tune_thresholds, tune_tree
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.inputs import counter
 from loopxform.cli.options import chosen, numbers, read
@@ -25,6 +25,7 @@ from loopxform.errors import DeviceError, LimitError, UsageError
 from loopxform.files import Output, require_writable, write_all
 from loopxform.runtime.device import DeviceInfo
 from loopxform.schedule.tuning_file import Tuned, Tuning, written
+from loopxform.tune.nests import nests_of, with_items
 from loopxform.tune.race import STATISTICS
 from loopxform.tune.session import Budget, Outcome, Session
 from loopxform.tune.space import Space, space_of
@@ -46,6 +47,12 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError("what is tuned is a file", help="tune NAME.c", subject="-")
     tiling.require_taken(args, [tiling.recipe(args)])
     file = read(args)
+    if args.tree or args.dot:
+        print("\n".join(tune_tree.lines(args, file)))
+        return 0
+    if args.thresholds:
+        judged = _statistic(args, tiling.device(args))
+        return tune_thresholds.main(args, file, limit, judged)
     routine = chosen(file, args)
     running.require_numbers("--size", routine, asked, running.inputs(args))
     device = tiling.device(args)
@@ -66,7 +73,8 @@ def main(args: argparse.Namespace) -> int:
         print(line, file=talk, flush=True)
     if args.plan:
         return 0
-    worker = Worker(args.words[1:], limit)
+    words = [*args.words[1:], *_where_sizes_count(tiled)]
+    worker = Worker(words, limit)
     statistic = STATISTICS[_statistic(args, device)]
     bar = counter(wanted.measurements, "point")
 
@@ -74,7 +82,7 @@ def main(args: argparse.Namespace) -> int:
         bar.set_postfix(best=f"{best:.3f}", last="failed" if last is None else f"{last:.3f}")
         bar.update()
 
-    builders = [Worker(args.words[1:], limit) for _ in range(jobs if jobs > 1 else 0)]
+    builders = [Worker(words, limit) for _ in range(jobs if jobs > 1 else 0)]
     session = Session(space, len(asked), worker, statistic, repeat, args.fresh, told, builders)
     try:
         outcome = session.run(ordered, first, wanted)
@@ -128,6 +136,13 @@ def _budget(written: str) -> Callable[[int], Budget]:
         return Budget(min(candidates, int(amount)))
 
     return budget
+
+
+def _where_sizes_count(tiled: TiledRoutine) -> list[str]:
+    """Options with which the version of a nest runs that has the tile sizes."""
+    values = with_items(nests_of(tiled.derivation))
+    given = ",".join(f"{name}={value}" for name, value in values.items())
+    return ["--threshold", given] if given and "Rk" not in tiled.sizes else []
 
 
 def _seconds(option: str, written: str) -> float:

@@ -62,6 +62,12 @@ class Cost:
         """The sum of the terms, in segments that caches serve."""
         return sum((t.time for t in self.terms), Fraction(0))
 
+    @property
+    def work(self) -> Fraction:
+        """Without what it takes to launch kernels and to fill the device."""
+        own = (t.time for t in self.terms if t.name not in ("waves", "launches"))
+        return sum(own, Fraction(0))
+
     def __getitem__(self, name: str) -> Fraction:
         """The time of a term, 0 where there is none of that name."""
         return sum((t.time for t in self.terms if t.name == name), Fraction(0))

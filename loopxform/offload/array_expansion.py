@@ -55,7 +55,7 @@ def own_arrays(program: Program, s: For) -> bool:
     before = {id(d) for d in declared(program.fn.body).values()}
     made = [d for d in declared(w.function.body).values() if d.shape and id(d) not in before]
     listed = " and ".join(widened)
-    lacking = next(filter(None, (_lacks_room(program.fn, path, d) for d in made)), "")
+    lacking = next(filter(None, (lacks_room(program.fn, path, d) for d in made)), "")
     if lacking:
         program.hints[s.var] = f"no {listed} for each iteration: {lacking}"
         return False
@@ -108,7 +108,7 @@ def _spreads(fn: Function, var: str) -> bool:
     return parallel.issuperset(loops) and any(not Distribute(loops, c).check(fn) for c in cuts)
 
 
-def _lacks_room(fn: Function, path: Path, new: Decl) -> str:
+def lacks_room(fn: Function, path: Path, new: Decl) -> str:
     """Why an array is too large, or it is not known before the first kernel how large it is; ""
     where it has about as many elements as the loop at `path` uses of another, or few."""
     fixed = frozenset(p.name for p in fn.objects if not p.array) - writes(fn.body)

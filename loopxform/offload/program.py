@@ -29,6 +29,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import is_while
+from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fusion import fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
 from loopxform.offload.program_state import Part, Program
@@ -37,9 +38,9 @@ from loopxform.offload.sequential_rest import flagged, sequential, single
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart
 from loopxform.prepare.while_loops import whole_loops
+from loopxform.recipes import versions
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.tile_nest import Tiled, one_nest
-from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.profile import PROFILES
@@ -54,18 +55,6 @@ from loopxform.transforms import (
     ScalarToMemory,
     Stripmine,
 )
-
-
-@record
-class Offloaded:
-    """The derivation, and what became of the parts of the function, in text order."""
-
-    derivation: Derivation
-    parts: tuple[Part, ...]
-
-    @property
-    def function(self) -> Function:
-        return self.derivation.function
 
 
 def offload(
@@ -90,7 +79,22 @@ def offload(
     named = _specialised(apart, (given, asked.common, *asked.at.values()))
     require_names(named.function)
     named, fused = fused_neighbours(named, asked.at)
-    program = Program(named, given.over(asked.common).options, limits.costs, fused=fused)
+    options = given.over(asked.common).options
+
+    def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
+        program = Program(derivation, options, limits.costs, fused=dict(fused))
+        program.hosts |= hosts
+        program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
+        return _mapped(program, given, limits, asked)
+
+    if recipe is not None or asked.at:
+        return mapped(named)
+    return in_versions(named, mapped, limits, options)
+
+
+def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Offloaded:
+    """The kernels and the host loops of a program, whose loops have names of their own. Raises as
+    `offload` does."""
     structure(program, ())
     require_use(program)
     flagged(program)
@@ -224,7 +228,10 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
     here = replace(nest, derivation=program.derivation, path=path)
     few = few_results(program, here)
     recipe, strict = wish.recipe, wish.strict and wish.annotation is not None
-    return one_nest(here, wish.sizes, recipe, limits, wish.options, strict=strict, few=few)
+    done = one_nest(here, wish.sizes, recipe, limits, wish.options, strict=strict, few=few)
+    if recipe is not None or nest.parallel[0] in program.partial:
+        return done
+    return versions.in_versions(here, done, wish.sizes, limits, wish.options)
 
 
 def _keep_in_memory(program: Program) -> None:

@@ -17,8 +17,8 @@ from dataclasses import replace
 
 from loopxform.errors import UnsupportedC
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Decl, For, Function
-from loopxform.ir.visit import at, perfect_nest, walk
+from loopxform.ir.nodes import Decl, For
+from loopxform.ir.visit import walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.naive import one_item_each
@@ -73,15 +73,15 @@ def split_reduction(nest: Nest, size: str, *, reassociate: bool = False) -> Spli
     w.do(*(Expand(name, outer) for name in made))
     w.do(Distribute(outer, (chunk,)))
     w.stage("The partial results are a nest of their own")
+    combining = list[str]()
     for var in outer:
-        w.do(Rename(f"{var}#2", fresh(w.fn, f"{var}_r")))
+        combining.append(fresh(w.fn, f"{var}_r"))
+        w.do(Rename(f"{var}#2", combining[-1]))
     for var in reversed(outer):
         w.do(Interchange(var, chunk))
-    chunks, results = (n for n, s in enumerate(w.fn.body) if isinstance(s, For))
-    combining = tuple(x.var for x in perfect_nest(_loop(w.fn, results))[: len(outer)])
     return Split(
-        Nest(w.derivation, (chunk, *outer), (chunks,)),
-        Nest(w.derivation, combining, (results,)),
+        Nest(w.derivation, (chunk, *outer), ()).of(w.derivation),
+        Nest(w.derivation, tuple(combining), ()).of(w.derivation),
         made,
     )
 
@@ -119,9 +119,3 @@ def _not_first(nest: Nest, seq: For) -> UnsupportedC:
         code="LX063",
         help="compute it inside the loop, or in a nest of its own",
     )
-
-
-def _loop(fn: Function, n: int) -> For:
-    loop = at(fn, (n,))
-    assert isinstance(loop, For)
-    return loop

@@ -16,6 +16,7 @@ from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.deriving import with_numbers
 from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
 from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.versions import in_versions
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
@@ -45,11 +46,15 @@ def tile(
         return _each(nests, given, limits, options)
     (nest,) = nests
     if single and options.Rk is None:
-        options = replace(options, Rk=limits.costs.chunk_tiles)
-        return _reduced(nest, given, recipe, limits, options, strict=strict)
+        split = replace(options, Rk=limits.costs.chunk_tiles)
+        done = _reduced(nest, given, recipe, limits, split, strict=strict)
+        versions = automatic and not given
+        return in_versions(nest, done, given, limits, options) if versions else done
     done = _laid_out(nest, options.relayout or (), given, recipe, limits, options, strict=strict)
     if options.relayout is None and options.Rk is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)
+    if automatic and not done.copied:
+        done = in_versions(nest, done, given, limits, options)
     return replace(done, plain=nest if options.Rk is None else None)
 
 
@@ -154,6 +159,7 @@ def _each(
     done: list[Tiled] = []
     for nest in nests:
         now = nest.of(done[-1].derivation) if done else nest
-        done.append(one_nest(now, given, None, limits, options, strict=False))
+        plain = one_nest(now, given, None, limits, options, strict=False)
+        done.append(in_versions(now, plain, given, limits, options))
     first, *rest = done
     return replace(first, derivation=done[-1].derivation, rest=tuple(rest))

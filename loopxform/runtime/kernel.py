@@ -124,6 +124,17 @@ class CompiledKernel:
             out.append(self.nanoseconds or 0)
         return out
 
+    def parts(self, **named: Any) -> list[tuple[int, int]]:
+        """The kernels that a call launches, by number and in order, each with its device time in
+        ns. Raises ArgumentError; DataAhead where what is launched depends on data."""
+        follow, _ = self._prepared((), named)
+        with _no_division():
+            launches = [x for x in follow(not_known) if 0 not in x.global_size]
+        taken = launch_all(launches, self._spare) if launches else None
+        numbers = {id(launcher): n for n, launcher in self._launchers.items()}
+        each = () if taken is None else taken.each
+        return [(numbers[id(x.launcher)], time) for x, time in zip(launches, each)]
+
     def _prepared(
         self, args: tuple[Any, ...], named: Mapping[str, Any]
     ) -> tuple[Callable[[Ask], Iterator[Launch]], dict[str, Any]]:

@@ -156,11 +156,13 @@ class Launch:
 
 class Taken(NamedTuple):
     """Device time in ns: from the start of the first kernel to the end of the last, and what the
-    kernels took without what is between them; and how often kernels were launched."""
+    kernels took without what is between them; how often kernels were launched, and what each launch
+    took."""
 
     kernels: int
     span: int
     launches: int
+    each: tuple[int, ...] = ()
 
 
 class Spare:
@@ -281,8 +283,8 @@ def _taken(queue: Queue, events: Sequence[Any]) -> Taken | None:
     if not queue.profiled:
         return None
     times = [queue.times(e) for e in events]
-    busy = sum(end - start for start, end in times)
-    return Taken(busy, times[-1][1] - times[0][0], len(times))
+    each = tuple(end - start for start, end in times)
+    return Taken(sum(each), times[-1][1] - times[0][0], len(times), each)
 
 
 class Copies:

@@ -21,7 +21,8 @@ class Options:
     `relayout` names arrays with their dimensions in order, (): no copies (seed 004); where it is
     None, the recipe is chosen with them. `Rk` is in tiles (seed 000, section 7.3.1). `warp_tile`
     is rows and columns, (0, 0) for rows of work-items. `block_cyclic` 1: all elements of a
-    work-item at once. `serpentine` and `pack` 0: never."""
+    work-item at once. `serpentine` and `pack` 0: never. `threshold` are those that the guards of
+    variants compare with (seed 001, section 2.5), by name."""
 
     pad: bool | None = None
     separate_full_tiles: bool = False
@@ -39,6 +40,7 @@ class Options:
     block_cyclic: int | None = None
     register_pipeline: bool | None = None
     async_copies: bool = False
+    threshold: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Raises UsageError for wishes that contradict each other."""
@@ -54,14 +56,19 @@ class Options:
         asked = {
             f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default
         }
-        sizes = {**dict(other.specialise), **dict(self.specialise)}
-        return replace(other, **{**asked, "specialise": tuple(sizes.items())})
+        for name in ("specialise", "threshold"):
+            both = {**dict(getattr(other, name)), **dict(getattr(self, name))}
+            asked[name] = tuple(both.items())
+        return replace(other, **asked)
 
 
 PLAIN = Options()
 
 
 NAMES = ("Tz", "Ty", "Tx", "Tk", "Ry", "Rx")
+
+THRESHOLDS = ("suff_outer_par", "suff_intra_par", "suff_group_par", "suff_inner_par")
+"""Kinds of thresholds (`recipes.versions`); a number follows."""
 
 
 @record

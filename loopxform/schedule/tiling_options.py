@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from loopxform.errors import IgnoredOption, UsageError
+from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.schedule.params import KINDS, RECIPES, Recipe, Trait
 from loopxform.written import LARGEST_SIZE, LARGEST_TILE, MOST_BUFFERS, VECTOR_WIDTHS, whole
@@ -102,11 +103,21 @@ def _layout(option: str, text: str) -> tuple[str, str]:
 
 def fixed_sizes(option: str, text: str) -> tuple[tuple[str, int], ...]:
     """Sizes that become numbers, `M=4096,N=U=512`. Raises UsageError."""
+    return _named(option, text, "M=4096,N=512")
+
+
+def _limits(option: str, text: str) -> tuple[tuple[str, int], ...]:
+    """Thresholds, `suff_outer_par_0=4096`."""
+    return _named(option, text, "suff_outer_par_0=4096")
+
+
+def _named(option: str, text: str, example: str) -> tuple[tuple[str, int], ...]:
+    """Numbers by name. Raises UsageError."""
     numbers: dict[str, int] = {}
     for part in (p.strip() for p in text.split(",")):
         *names, value = part.split("=")
         if not (names and all(n.isidentifier() for n in names)):
-            help = f"{option} M=4096,N=512"
+            help = f"{option} {example}"
             raise UsageError(
                 f"'{part}' is not NAME=NUMBER", code="LX023", help=help, subject=option
             )
@@ -131,6 +142,7 @@ INDEX = Kind("BITS", _bits, choices=("32", "64"))
 RECTANGLE = Kind("RxC", _rectangle)
 LAYOUTS = Kind("A:1,0", _layouts, several=True)
 FIXED = Kind("M=N", fixed_sizes, several=True)
+LIMIT = Kind("NAME=N", _limits, several=True)
 
 
 # ---------------------------------------------------------------- the table
@@ -214,6 +226,13 @@ OPTIONS: tuple[TilingOption, ...] = (
         "build the kernel for these sizes only; for others your own loops run",
     ),
     TilingOption(
+        "threshold",
+        LIMIT,
+        "from how much parallelism on a variant of a nest is taken, suff_outer_par_0=4096 "
+        "(--show-plan lists them)",
+        on_device=True,
+    ),
+    TilingOption(
         "stages",
         BUFFERS,
         "buffers for each tile; 2: double buffering, load a tile while computing with the one "
@@ -287,7 +306,9 @@ OPTIONS: tuple[TilingOption, ...] = (
 )
 
 NAMED: Mapping[str, TilingOption] = {o.name: o for o in OPTIONS}
-OFFLOADING = tuple(NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "reassociate"))
+OFFLOADING = tuple(
+    NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "reassociate", "threshold")
+)
 """Those that `offload` takes for all nests of a file."""
 
 VARIED = tuple(o.name for o in OPTIONS if o.kind is not FLAG and not o.kind.several)
@@ -346,6 +367,19 @@ def require_taken(
             help = f"leave out {written}, or choose a recipe that takes it: {takers}"
             message = f"{_recipes(recipes)} no use for {written}"
             raise IgnoredOption(message, help=help, subject=written)
+
+
+def require_thresholds(asked: Iterable[str], known: Iterable[str]) -> None:
+    """Raises IgnoredOption for the first threshold that no guard compares with."""
+    every = sorted(known)
+    for name in asked:
+        if name not in every:
+            help = f"{did_you_mean(name, every)}the thresholds are: {', '.join(every)}"
+            raise IgnoredOption(
+                f"there is no threshold '{name}'",
+                help=help if every else "leave it out: nothing has versions to choose between",
+                subject="--threshold",
+            )
 
 
 def _recipes(names: Sequence[Recipe | None]) -> str:

@@ -7,6 +7,7 @@
     mm.fp=contract          what was permitted of floating point
     mm.recipe=register
     mm.Ty=4
+    rows.suff_outer_par_0=4096      a threshold
 
 It is plain text, to be kept under version control and changed by hand. Sizes decide how fast
 kernels are, never what they compute: the steps are proven for them as for any others.
@@ -14,6 +15,7 @@ kernels are, never what they compute: the steps are proven for them as for any o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
@@ -21,22 +23,24 @@ from loopxform.errors import UsageError
 from loopxform.floating_point import LEVELS
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
-from loopxform.schedule.params import KINDS, NAMES, RECIPES, Recipe
+from loopxform.schedule.params import KINDS, NAMES, RECIPES, THRESHOLDS, Recipe
 from loopxform.source import Loc, Sources
-from loopxform.written import LARGEST_TILE
+from loopxform.written import LARGEST_SIZE, LARGEST_TILE
 
 SUFFIX = ".tuning"
+THRESHOLD = re.compile(rf"(?:{'|'.join(THRESHOLDS)})_\d{{1,4}}_*")
 
 
 @record
 class Tuned:
-    """What was found for a function: a recipe, sizes of its tiles, the digest of its text, and what
-    was permitted of floating point."""
+    """What was found for a function: a recipe (None: the one that is chosen anyway), sizes of its
+    tiles, the digest of its text, what was permitted of floating point, and thresholds."""
 
-    recipe: Recipe
+    recipe: Recipe | None
     sizes: Mapping[str, int]
     text: str = ""
     fp: str = "contract"
+    thresholds: Mapping[str, int] = field(default_factory=dict)
 
 
 @record
@@ -53,8 +57,9 @@ def written(tuning: Tuning, about: Iterable[str]) -> str:
     lines.append(f"device={tuning.device}")
     for name, tuned in tuning.functions.items():
         lines += [f"{name}.text={tuned.text}", f"{name}.fp={tuned.fp}"]
-        lines.append(f"{name}.recipe={tuned.recipe}")
-        lines += [f"{name}.{size}={value}" for size, value in tuned.sizes.items()]
+        lines += [f"{name}.recipe={tuned.recipe}"] * (tuned.recipe is not None)
+        own = {**tuned.sizes, **tuned.thresholds}
+        lines += [f"{name}.{parameter}={value}" for parameter, value in own.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -99,8 +104,15 @@ def _require_value(path: str, text: str, number: int, parameter: str, value: str
             help = f"{did_you_mean(value, RECIPES)}the recipes are: {', '.join(RECIPES)}"
             raise _bad(path, text, number, f"there is no recipe '{value}'", help)
         return
+    if THRESHOLD.fullmatch(parameter):
+        short = value.isascii() and value.isdecimal() and len(value) < 11
+        if not (short and int(value) <= LARGEST_SIZE):
+            message = f"'{value}' is not a number from 0 to {LARGEST_SIZE}"
+            raise _bad(path, text, number, message, f"{parameter}=4096")
+        return
     if parameter not in NAMES:
-        help = f"{did_you_mean(parameter, NAMES)}the parameters are: recipe, {', '.join(NAMES)}"
+        known = (*NAMES, *(f"{kind}_0" for kind in THRESHOLDS))
+        help = f"{did_you_mean(parameter, known)}the parameters are: recipe, {', '.join(NAMES)}"
         raise _bad(path, text, number, f"there is no parameter '{parameter}'", help)
     short = value.isascii() and value.isdecimal() and len(value) < 9
     if not (short and 0 < int(value) <= LARGEST_TILE):
@@ -112,15 +124,17 @@ def _tuned(path: str, text: str, name: str, values: Mapping[str, str]) -> Tuned:
     """Raises UsageError."""
     recipe = next((r for r in RECIPES if r == values.get("recipe")), None)
     sizes = {n: int(values[n]) for n in NAMES if n in values}
-    if recipe is None:
+    thresholds = {n: int(v) for n, v in values.items() if THRESHOLD.fullmatch(n)}
+    if recipe is None and (sizes or not thresholds):
         message = f"'{name}' has sizes and no recipe"
         raise _bad(path, text, 1, message, f"{name}.recipe=register")
     for size in sizes:
-        if size not in KINDS[recipe].sizes:
+        if recipe is not None and size not in KINDS[recipe].sizes:
             message = f"the recipe {recipe} has no use for {size}"
             number = _line_of(text, f"{name}.{size}")
             raise _bad(path, text, number, message, f"it has {', '.join(KINDS[recipe].sizes)}")
-    return Tuned(recipe, sizes, values.get("text", ""), values.get("fp", "contract"))
+    fp = values.get("fp", "contract")
+    return Tuned(recipe, sizes, values.get("text", ""), fp, thresholds)
 
 
 def _line_of(text: str, name: str) -> int:

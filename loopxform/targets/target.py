@@ -39,7 +39,9 @@ class Costs:
     reduces it, `item_terms` terms where a work-item does; `combining_items` work-items of a group
     combine partial results each on its own, and one alone up to `combined_alone` of those of its
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
-    `short_loop` iterations sooner than a group has shared them out."""
+    `short_loop` iterations sooner than a group has shared them out. From `several_chunks` chunks on
+    a result is worth several groups.
+    `units` stands for the compute units of a device where their number is not known."""
 
     segment: int = 32
     cached: int = 3
@@ -65,6 +67,8 @@ class Costs:
     combined_alone: int = 16
     group_results: int = 1024
     short_loop: int = 32
+    units: int = 32
+    several_chunks: int = 2
 
 
 SMALLER_TILES = (

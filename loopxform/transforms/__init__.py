@@ -19,7 +19,7 @@ from loopxform.transforms.latency.store_vectors import StoreVectors
 from loopxform.transforms.latency.vectorise import Vectorise
 from loopxform.transforms.mapping.assume import Assume
 from loopxform.transforms.mapping.block_cyclic import BlockCyclic
-from loopxform.transforms.mapping.dispatch import Dispatch, Variant
+from loopxform.transforms.mapping.dispatch import Dispatch, Variant, is_threshold, thresholds_of
 from loopxform.transforms.mapping.index32 import Index32
 from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
@@ -193,8 +193,10 @@ __all__ = [
     "Vectorise",
     "WarpTile",
     "from_json",
+    "is_threshold",
     "possible",
     "replay",
     "step",
+    "thresholds_of",
     "with_tiles",
 ]

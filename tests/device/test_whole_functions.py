@@ -28,6 +28,7 @@ from loopxform.verify.interp import Program
 FOLDER = CORPUS / "programs"
 Numbers = dict[str, int | float]
 
+MARKET: Numbers = {"s0": 0.03, "t": 5.0, "alpha": 0.2, "nu": 0.6, "beta": 0.5}
 SIZES: dict[str, tuple[Numbers, ...]] = {
     "alignment": ({"n": 40, "m": 300, "gap": 2}, {"n": 1, "m": 2, "gap": 1}),
     "alternating": ({"steps": 3, "n": 21}, {"steps": 1, "n": 3}),
@@ -52,6 +53,10 @@ SIZES: dict[str, tuple[Numbers, ...]] = {
     "gauss_seidel": ({"sweeps": 40, "n": 23}, {"sweeps": 3, "n": 40}, {"sweeps": 1, "n": 2}),
     "histories": ({"n": 3000, "m": 17, "steps": 3}, {"n": 1, "m": 1, "steps": 1}),
     "jacobi_time": ({"steps": 5, "n": 40}, {"steps": 2, "n": 3}),
+    "loc_vol_calib": (
+        {"outer": 17, "numX": 32, "numY": 19, "numT": 4, **MARKET},
+        {"outer": 1, "numX": 1, "numY": 2, "numT": 2, **MARKET},
+    ),
     "orthogonal": ({"m": 30, "n": 20}, {"m": 1, "n": 1}),
     "pointwise_chain": ({"n": 30, "m": 45, "gain": 1.5}, {"n": 1, "m": 1, "gain": 2.0}),
     "power_iteration": (

@@ -12,6 +12,7 @@ EXAMPLES = (
     "tune mm.c --size M=1024,U=1024,N=1024              writes mm.tuning, which tile and run read",
     "tune mm.c --sizes M=U=N=512,2048 --budget 40       two sets of sizes, 40 measurements",
     "tune mm.c --size M=N=U=512 --plan                  what would be measured; runs nothing",
+    "tune rows.c --sizes n=1,64,4096 --sizes m=64,4096 --thresholds   which versions run when",
 )
 
 FIRST = (
@@ -51,6 +52,11 @@ def options() -> Parser:
     )
     h.add_argument("--fresh", action="store_true", help="measure again what was measured before")
     h.add_argument("--plan", action="store_true", help="count the candidates, and run nothing")
+    help = "tune the thresholds of versions instead of tile sizes"
+    h.add_argument("--thresholds", action="store_true", help=help)
+    help = "print the forest of thresholds with the amounts of each set of sizes, and run nothing"
+    h.add_argument("--tree", action="store_true", help=help)
+    h.add_argument("--dot", action="store_true", help="the same as a graph for Graphviz")
     running.add_inputs(h)
     o = p.add_argument_group("output")
     o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")

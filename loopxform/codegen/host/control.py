@@ -38,7 +38,7 @@ from loopxform.ir import whiles
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, Expr, For, Param, Tile
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import map_expr
+from loopxform.ir.visit import map_expr, walk_expr
 
 
 def lines(plan: Plan) -> list[str]:
@@ -72,7 +72,7 @@ def _item(x: Item, plan: Plan, d: Dialect) -> list[str]:
             inner = _items(body, plan, replace(d, types={**d.types, loop.var: loop.type}))
             return [*_data_ahead(flag), *_loop(loop, inner, flag, d)]
         case Choose(cond, then, orelse, flag):
-            head = f"if ({_told(flag) if flag else _text(cond, d)}) {{"
+            head = f"if ({_told(flag) if flag else _asked(cond, d)}) {{"
             out = [*_data_ahead(flag), head, *_indented(_items(then, plan, d)), "}"]
             other = _items(orelse, plan, d)
             match orelse:
@@ -137,6 +137,11 @@ def _groups(k: KernelPlan, d: Dialect) -> tuple[str, str, str]:
     """How many groups a launch has, in C: none where its condition does not hold."""
     x, y, z = (wide(count, d) for count in k.grid)
     return (x, y, z) if k.when is None else (f"({wide(k.when, d)}) ? {x} : 0", y, z)
+
+
+def _asked(e: Expr, d: Dialect) -> str:
+    """A condition: amounts that are compared with thresholds may be products that no int holds."""
+    return wide(e, d) if any(isinstance(x, Tile) for x in walk_expr(e)) else _text(e, d)
 
 
 def _text(e: Expr, d: Dialect) -> str:

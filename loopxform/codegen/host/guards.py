@@ -14,6 +14,7 @@ from loopxform.analysis.assumptions import may_share
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host.buffers import Buffer
+from loopxform.codegen.host.temporaries import own_arrays
 from loopxform.codegen.structs import places
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
@@ -60,7 +61,10 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     assumed = dict.fromkeys((*start.assumes, *fn.assumes))
     found = [Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in assumed]
     found += _ranges(start, fn)
-    arrays = [s for s in fn.body if isinstance(s, Decl) and s.shape and s not in start.body]
+    users = own_arrays(start)
+    several = (s for s in own_arrays(fn) if not s.like and len(s.shape) > 1)
+    arrays = [s for s in (*fn.body, *several) if isinstance(s, Decl) and s.shape]
+    arrays = [s for s in dict.fromkeys(arrays) if s not in users]
     found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
     return strictest((*_narrow(start, mentioned), *found))

@@ -39,9 +39,7 @@ def temporaries(fn: Function) -> tuple[Buffer, ...]:
 def _temporary(fn: Function, s: Decl) -> Buffer:
     count = reduce(lambda a, b: Bin("*", a, b), s.shape)
     p = Param(s.name, s.type, s.shape, array=True, origin=s.origin)
-    if not s.like:
-        return Buffer(p, count, None, written=True)
-    same = stands_for(fn, s)
+    same = stands_for(fn, s) if s.like else None
     needed = list(_conditions(fn.body, s.name, scalars(fn)))
     needed += [] if same is None else [Un("!", same)]
     when = conjunction(needed) if needed else None

@@ -3,13 +3,15 @@
 Every variant is a schedule of its own: tile sizes, and steps from the program as it is, which may
 rely on what they assume (step `assume`). Its guard is that, and when it pays; the host asks the
 guards in order, when the program runs, and takes the first variant whose guard holds. The last
-variant assumes nothing. Legal where each step of each variant is, and changes nothing but the nest.
-(Loop versioning: Allen and Kennedy, section 5.11; seed 001.)
+variant assumes nothing. Guards may compare with thresholds, which have names and values as tile
+sizes have: `n>=suff_outer_par_0`. Legal where each step of each variant is, and changes nothing but
+the nest.
+(Loop versioning: Allen and Kennedy, section 5.11; thresholds: seed 001, section 2.5.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import count, takewhile
 from typing import Any, ClassVar
@@ -18,16 +20,16 @@ from loopxform.errors import Obstacle, TransformError, UsageError
 from loopxform.ir.condition_text import condition, divides_by_zero
 from loopxform.ir.memo import remembered
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Decl, Expr, For, Function, If, Opaque, Stmt
+from loopxform.ir.nodes import Decl, Expr, For, Function, If, Opaque, Stmt, Tile, Var
 from loopxform.ir.printer import expr_text
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, at, names, replace_at, writes
+from loopxform.ir.visit import LoopSite, at, map_expr, names, replace_at, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step, from_json
 from loopxform.transforms.derivation import Derivation, with_tiles
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.sites import one_loop, trusted
+from loopxform.written import LARGEST_SIZE
 
 KEYS = ("label", "about", "cost", "guard", "tiles", "steps")
 """Those of a variant in JSON."""
@@ -68,10 +70,15 @@ class Variant:
             "steps": [s.to_json() for s in self.steps],
         }
 
-    @property
-    def conditions(self) -> tuple[Expr, ...]:
-        """The guard."""
-        return tuple(map(condition, self.guard))
+    def conditions(self, thresholds: Mapping[str, int]) -> tuple[Expr, ...]:
+        """The guard, with thresholds as named numbers."""
+
+        def named(e: Expr) -> Expr:
+            if isinstance(e, Var) and e.name in thresholds:
+                return Tile(e.name, thresholds[e.name])
+            return e
+
+        return tuple(map_expr(condition(text), named) for text in self.guard)
 
 
 @remembered(256)
@@ -81,10 +88,12 @@ def _derived(fn: Function, v: Variant) -> Derivation:
 
 @record
 class Dispatch(Step):
-    """Lets the host choose between variants of the nest of `loop`."""
+    """Lets the host choose between variants of the nest of `loop`; `thresholds` are what their
+    guards compare with, by name."""
 
     loop: str
     variants: tuple[Variant, ...]
+    thresholds: tuple[tuple[str, int], ...] = ()
 
     verb: ClassVar[str] = "dispatch"
     usage: ClassVar[str] = "dispatch LOOP VARIANTS (as `tile --json` writes it)"
@@ -97,21 +106,35 @@ class Dispatch(Step):
 
     def to_json(self) -> dict[str, Any]:
         rows = [v.to_json() for v in self.variants]
-        return {"step": self.verb, "loop": self.loop, "variants": rows}
+        named = {"thresholds": dict(self.thresholds)} if self.thresholds else {}
+        return {"step": self.verb, "loop": self.loop, **named, "variants": rows}
 
     @classmethod
     def of_values(cls, kinds: Mapping[str, type[Step]], values: Mapping[str, object]) -> Dispatch:
         loop, rows = values.get("loop"), values.get("variants")
         if not isinstance(loop, str) or not isinstance(rows, list):
             raise UsageError("dispatch needs a loop and a list of variants", help=cls.usage)
-        return cls(loop, tuple(_variant(kinds, row) for row in rows))
+        thresholds = values.get("thresholds", {})
+        if not isinstance(thresholds, dict) or not all(
+            is_threshold(name, value) for name, value in thresholds.items()
+        ):
+            raise UsageError(f"not thresholds: {thresholds!r}", help=cls.usage)
+        return cls(loop, tuple(_variant(kinds, row) for row in rows), tuple(thresholds.items()))
+
+    def conditions(self, v: Variant) -> tuple[Expr, ...]:
+        """The guard of a variant."""
+        return v.conditions(dict(self.thresholds))
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
+        taken = sorted(used_names(fn) & set(dict(self.thresholds)))
+        if taken:
+            text = f"a threshold is called '{taken[0]}', as something of the function is"
+            return (_no(site, text, "give it another name"),)
         for v in self.variants:
-            if problems := _problems(fn, site, v):
+            if problems := _problems(fn, site, v, self.conditions(v)):
                 return problems
         if not self.variants or self.variants[-1].guard:
             text = "no variant serves what is left"
@@ -124,7 +147,7 @@ class Dispatch(Step):
         for v in self.variants:
             body = _replaced(fn, site, v.derive(fn).function)
             assert body is not None
-            rows.append((v.conditions, body))
+            rows.append((self.conditions(v), body))
         body = _with_own_names(fn, tuple(_chosen(rows)))
         return replace_at(fn, site.path, body)
 
@@ -152,8 +175,31 @@ def _variant(kinds: Mapping[str, type[Step]], row: object) -> Variant:
     return Variant(label, about, cost, tuple(guard), tuple(tiles.items()), made)
 
 
-def _problems(fn: Function, site: LoopSite, v: Variant) -> tuple[Obstacle, ...]:
-    """Why a variant cannot stand in the place of the nest."""
+def thresholds_of(derivation: Derivation) -> dict[str, int]:
+    """The thresholds that the host compares with, by name, those of variants included."""
+    return _thresholds(r.step for r in derivation.records)
+
+
+def _thresholds(steps: Iterable[Step]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for step in steps:
+        if isinstance(step, Dispatch):
+            inner = (_thresholds(v.steps) for v in step.variants)
+            found |= {name: n for own in inner for name, n in own.items()}
+            found |= step.thresholds
+    return found
+
+
+def is_threshold(name: object, value: object) -> bool:
+    """Whether a threshold has a name and a value that it can have."""
+    named = isinstance(name, str) and name.isidentifier() and name.isascii()
+    return named and type(value) is int and 0 <= value <= LARGEST_SIZE
+
+
+def _problems(
+    fn: Function, site: LoopSite, v: Variant, guard: tuple[Expr, ...]
+) -> tuple[Obstacle, ...]:
+    """Why a variant with such a guard cannot stand in the place of the nest."""
     clash = sorted((used_names(fn) - set(dict(fn.tiles))) & set(v.sizes))
     if clash:
         text = f"a tile size of '{v.label}' is called '{clash[0]}', as a variable is"
@@ -164,18 +210,20 @@ def _problems(fn: Function, site: LoopSite, v: Variant) -> tuple[Obstacle, ...]:
         return e.obstacles
     if _replaced(fn, site, derivation.function) is None:
         return (_no(site, f"the variant '{v.label}' changes more than its nest", ""),)
-    missing = [e for e in _assumed(fn, derivation) if e not in v.conditions]
+    missing = [e for e in _assumed(fn, derivation) if e not in guard]
     if missing:
         text = f"the guard of '{v.label}' does not ask for {expr_text(missing[0])}"
         return (_no(site, text, "guards ask for all that the steps assume"),)
-    return _unasked(fn, site, v)
+    return _unasked(fn, site, v, guard)
 
 
-def _unasked(fn: Function, site: LoopSite, v: Variant) -> tuple[Obstacle, ...]:
+def _unasked(
+    fn: Function, site: LoopSite, v: Variant, guard: tuple[Expr, ...]
+) -> tuple[Obstacle, ...]:
     """What the host cannot ask of a guard."""
     fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)
     known = [*fn.assumes]
-    for asked in v.conditions:
+    for asked in guard:
         unknown = sorted(names(asked) - fixed)
         if unknown:
             text = f"the guard of '{v.label}' asks for '{unknown[0]}', which may change"
@@ -246,9 +294,11 @@ def _beginning(bodies: Sequence[tuple[Stmt, ...]]) -> int:
 
 
 def _with_own_names(fn: Function, whole: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Arrays of the device with names of their own, where two variants call theirs alike."""
+    """Arrays of the device with names of their own, where two variants call theirs alike, or one
+    calls something in a kernel so."""
     used = used_names(replace(fn, body=(*fn.body, *whole)))
-    declared: set[str] = set()
+    own_bodies = (s.body for _, s in walk(whole) if isinstance(s, For))
+    declared = {s.name for body in own_bodies for s in body if isinstance(s, Decl)}
 
     def own(name: str) -> str:
         if name not in declared:
@@ -258,7 +308,7 @@ def _with_own_names(fn: Function, whole: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     def renamed(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         new: dict[str, str] = {}
         for s in body:
-            if isinstance(s, Decl) and s.space is Space.GLOBAL:
+            if isinstance(s, Decl) and s.shape:
                 new[s.name] = own(s.name)
                 declared.add(new[s.name])
         body = rename(body, {n: to for n, to in new.items() if n != to})

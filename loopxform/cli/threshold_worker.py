@@ -1,0 +1,115 @@
+"""The process that measures for `loopxform tune --thresholds`: it reads jobs, a line of JSON each,
+and answers.
+
+    {"thresholds": {"suff_outer_par_0": 9}, "dataset": 0, "runs": 5, "regions": false}
+    {"status": "ok", "times": {"": [milliseconds of each launch], "i": [of the nest of i]}}
+
+A result that differs from that of your C is never timed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from loopxform.bench import sizes
+from loopxform.bench.kernels import Kernels
+from loopxform.bench.measure import Bench, Case
+from loopxform.bench.regions import regions, with_thresholds
+from loopxform.cli import running, tiling
+from loopxform.cli.arguments import understood
+from loopxform.cli.floating_point import permitted
+from loopxform.cli.options import chosen, numbers, read
+from loopxform.cli.versioned import versioned
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.errors import LoopxformError
+from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.queue import Queue
+from loopxform.runtime.queues import queue_on
+from loopxform.tune.nests import owners
+from loopxform.tune.threshold_session import WHOLE
+from loopxform.verify.check_run import Reference, allowed_of
+
+Answer = dict[str, Any]
+
+
+@dataclass
+class Measuring:
+    """What is measured with: the kernels with the default thresholds are those of `bench`."""
+
+    bench: Bench
+    device: DeviceInfo
+    queue: Queue
+    owner: Mapping[str, str]
+    datasets: list[sizes.Sizes]
+    warmup: int
+    cases: dict[int, Case] = field(default_factory=dict)
+
+    def answer(self, job: Mapping[str, Any]) -> Answer:
+        """The times of a job, or why there are none. Raises LoopxformError."""
+        plan = with_thresholds(self.bench.plan, job["thresholds"])
+        kernels = _kernels(plan, self.device, self.queue)
+        n = job["dataset"]
+        if n not in self.cases:
+            self.cases[n] = self.bench.case(self.datasets[n])
+        row = replace(self.bench, repeat=job["runs"]).row(self.cases[n], kernels)
+        if row.wrong or row.refused:
+            return {"status": "wrong" if row.wrong else "refused", "why": row.wrong or row.refused}
+        times = {WHOLE: list(row.milliseconds)}
+        if job["regions"]:
+            times |= self._by_region(kernels, self.cases[n], job["runs"])
+        return {"status": "ok", "times": times}
+
+    def _by_region(self, kernels: Kernels, case: Case, runs: int) -> dict[str, list[float]]:
+        """What the nests take; none is launched where it has no iterations."""
+        of = regions(kernels.plan, self.owner)
+        out = {region: [0.0] * runs for region in self.owner.values()}
+        for n, parts in enumerate(kernels.parts(case.given, self.warmup + runs)[self.warmup :]):
+            for number, time in parts:
+                if number in of:
+                    out[of[number]][n] += time / 1e6
+        return out
+
+
+def _kernels(plan: Plan, device: DeviceInfo, queue: Queue) -> Kernels:
+    compiled = CompiledKernel(plan, device, queue=queue)
+    return Kernels("versions", {}, plan, compiled, allowed_of(plan, device))
+
+
+def measuring(argv: list[str]) -> Measuring:
+    """Everything that the command line of `tune` asks for. Raises LoopxformError."""
+    args = understood("tune", argv)
+    file, fp = read(args), permitted(args)
+    routine, device = chosen(file, args), tiling.device(args)
+    queue = queue_on(device)
+    derivation = versioned(args, file, routine, running.limits_on(device, args))
+    plan = emit.kernel(derivation, fp=fp)
+    base = _kernels(plan, device, queue)
+    reference = Reference(running.reference(file, args), plan.written)
+    warmup, seed = running.launches("--warmup", args.warmup, 0), running.seed(args)
+    bench = Bench(base, plan, derivation, reference, seed, running.inputs(args), warmup, 1)
+    asked = sizes.every(numbers("--size", args.size), args.sizes)
+    return Measuring(bench, device, queue, owners(derivation), asked, warmup)
+
+
+def main(argv: list[str]) -> int:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what drivers print is no answer
+    own = measuring(argv)
+    for line in sys.stdin:
+        try:
+            answer = own.answer(json.loads(line))
+        except LoopxformError as e:
+            answer = {"status": "refused", "why": e.message}
+        print(json.dumps(answer), file=answers, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

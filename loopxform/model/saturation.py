@@ -1,0 +1,19 @@
+"""How much parallelism fills a device: the defaults of thresholds.
+
+A compute unit takes at least one group of the largest size. Where the number of units is not known,
+it is `Costs.units`: 32 units of 1024 work-items are the 2^15 of seed 001 (section 4).
+"""
+
+from __future__ import annotations
+
+from loopxform.targets.target import Limits
+
+
+def filling_items(limits: Limits) -> int:
+    """The work-items that a device runs at the same time."""
+    return (limits.compute_units or limits.costs.units) * limits.group_size
+
+
+def filling_groups(limits: Limits, items: int) -> int:
+    """The groups of so many work-items that a device runs at the same time."""
+    return max(1, filling_items(limits) // items)
