@@ -46,7 +46,7 @@ def plan(name: str, *, reassociate: bool = True, limits: Limits = DEVICE) -> Pla
 def whole(name: str, size: tuple[int, int, int]) -> dict[str, Any]:
     """Arguments whose sums floats hold in any order: whole numbers."""
     args = given(name, sizes_of(name, *size), SEED)
-    return {n: np.floor(8 * x) if isinstance(x, np.ndarray) else x for n, x in args.items()}
+    return {n: np.floor(8 * x) if n in "ABC" else x for n, x in args.items()}
 
 
 def chunks(p: Plan, m: int, u: int, n: int) -> int:
@@ -90,10 +90,10 @@ def test_sums_of_integers_are_split_without_permission() -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["mm", "gemm", "mm_at", "mm_bt"])
+@pytest.mark.parametrize("name", ["mm", "mm_at", "mm_bt"])
 def test_chunks_compute_what_the_c_does(name: str) -> None:
     p = plan(name)
-    assert chunks(p, *LONG) or name == "gemm"
+    assert chunks(p, *LONG)
     compiled = CompiledKernel(p, choose())
     for size in SIZES:
         args = whole(name, size)
