@@ -18,7 +18,7 @@ from loopxform.model.choice import Choice, naive
 from loopxform.model.cost import operand_packing
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
-from loopxform.model.tile_shapes import Shape
+from loopxform.model.tile_shapes import Shape, quickest
 from loopxform.model.waves import Tiling, filled, shapes, split_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
@@ -167,9 +167,11 @@ def _in_shapes(
         return None
     counts = trips(nest)
     copies = packed_operands(nest, choice, needs, sizes, counts, limits, asked)
-    if None not in counts.values() and copies is None:
-        return None
-    alone = nest.alone()
+    alone, split = nest.alone(), split_shapes(choice, needs, sizes, limits, nest.parallel)
+    if None not in counts.values():
+        chunked = _in_best_chunks(nest, found, split, limits, options)
+        if chunked is not None or copies is None:
+            return chunked
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     if when is None:
         return None
@@ -190,13 +192,16 @@ def _in_shapes(
         return uncopied
     rows = [x for x in attempts if isinstance(x, Tiled)]
     copying = copies_pay(nest, limits) if asked.pack is None else None
+    if packed:
+        # Rows that copies would make longer are those of packed operands already, and results are
+        # stored in vectors only where the rows of the user's own arrays are known to be vectors.
+        options = replace(options, pack=0)
     drafts = [
         Draft(t.label, d.derivation, d.group, cost=t.shape.cost, copying=copying)
         for d, t in zip(rows, found)
     ]
     chunks = list[Draft]()
     if None in counts.values():
-        split = split_shapes(choice, needs, sizes, limits, nest.parallel)
         chunks = _split(alone, split, [t.shape for t in found], limits, options)
     derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
@@ -246,6 +251,32 @@ def _split(
         narrow = variants([draft], replace(options, pack=0))
         drafts = [*(d for d in narrow if d.guard != draft.guard), *drafts]
     return drafts
+
+
+def _in_best_chunks(
+    nest: Nest,
+    whole: Sequence[Tiling],
+    split: Sequence[Tiling],
+    limits: Limits,
+    options: Options,
+) -> Tiled | None:
+    """The nest in chunks of its sum, where all of its iterations are known, and that is quicker
+    than whole sums; None where it is not, or the steps are refused."""
+    count = sequential_iterations(nest)
+    iterations = None if count is None else value_of(count)
+    counts = [n for n in trips(nest).values() if n is not None]
+    if iterations is None or not split:
+        return None
+    tilings = [*whole, *split]
+    best = quickest([t.shape for t in tilings], counts, limits.compute_units, iterations)
+    if best < len(whole):
+        return None
+    steps = partial(_in_chunks, nest.alone(), tilings[best], limits, options)
+    tiled = possible(steps, TransformError, LimitError, UnsupportedC)
+    if isinstance(tiled, LoopxformError):
+        return None
+    drafts = variants([Draft("", tiled.derivation, tiled.group)], replace(options, pack=0))
+    return replace(tiled, derivation=dispatched(nest, drafts), nest=nest)
 
 
 def _in_chunks(nest: Nest, t: Tiling, limits: Limits, options: Options) -> Tiled:
