@@ -36,7 +36,7 @@ from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Bin, Expr, Function, Param, Struct
 from loopxform.ir.records import Record
-from loopxform.ir.types import DOUBLE
+from loopxform.ir.types import DOUBLE, FLOAT, HALF
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
 from loopxform.records import record
@@ -124,6 +124,12 @@ class Plan:
     @property
     def computes_double(self) -> bool:
         return DOUBLE in all_types(self.function)
+
+    @property
+    def needs_ieee_floats(self) -> bool:
+        """Whether floats are to be those of C in every case, and there are some: halves too are
+        computed in float."""
+        return self.fp.exact and not {FLOAT, HALF}.isdisjoint(all_types(self.function))
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

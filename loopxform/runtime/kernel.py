@@ -223,6 +223,10 @@ def _fits(plan: Plan, device: DeviceInfo) -> None:
     if plan.computes_double and not device.fp64:
         help = "compute in float: 0.5f instead of 0.5, sqrtf instead of sqrt"
         raise DeviceError(f"the loops compute in double, which {device} lacks", help=help)
+    if plan.needs_ieee_floats and not device.ieee_floats:
+        what = "subnormal floats, infinities, or rounding to nearest"
+        help = "permit more: fp='contract', --fp contract"
+        raise DeviceError(f"{device} lacks {what}", help=help)
     if plan.fp.exact and divides_floats(plan.written) and not device.correctly_rounded:
         help = "permit more: fp='contract', --fp contract"
         raise DeviceError(f"{device} does not divide floats as C does", help=help)

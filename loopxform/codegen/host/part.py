@@ -160,6 +160,7 @@ class HostPlan:
 
     group_size: int
     doubles: bool
+    floats: bool
     division: str
     operations: str | None
     halves: bool
@@ -223,6 +224,7 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         local_bytes=plan.local_bytes,
         group_size=plan.group_size,
         doubles=plan.computes_double,
+        floats=plan.needs_ieee_floats,
         division=_division(plan),
         operations=operations,
         halves=HALF in all_types(plan.start),
