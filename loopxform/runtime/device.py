@@ -24,8 +24,9 @@ C_NAMES = ("c", "c+asan", "c+tsan")
 class DeviceInfo:
     """One device. Sizes are in bytes; `index` counts the OpenCL devices of all platforms, `place`
     is `PLATFORM:DEVICE`, or a name of C_NAMES. `vector_widths` are the preferred ones by type
-    (`float`: 4); `ieee_floats` says that floats have subnormals and infinities, and round to nearest,
-    `correctly_rounded` that quotients and square roots do too; `warp` is how many work-items run in lockstep (1 where unknown). `handle` is the
+    (`float`: 4); `ieee_floats` says that floats have subnormals and infinities, and round to
+    nearest, `correctly_rounded` that quotients and square roots do too; `warp` is how many
+    work-items run in lockstep (1 where unknown). `handle` is the
     `pyopencl.Device`, or the `runtime.c.program.Mode`."""
 
     index: int
