@@ -15,7 +15,7 @@ section 5.6.4.2.)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Literal, get_args
 
 from loopxform.records import record
@@ -28,12 +28,14 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 class FloatingPoint:
     """`contract`: products may be fused with sums. `reassociate`: sums and products may be in
     another order. `approximate`: division and square root need not be rounded correctly. `exact`:
-    none of these, and what would differ from C all the same is refused."""
+    none of these, and what would differ from C all the same is refused. `most` is what the source
+    may permit (None: anything)."""
 
     contract: bool = True
     reassociate: bool = False
     approximate: bool = False
     exact: bool = False
+    most: FloatingPoint | None = field(default=None, compare=False)
 
     @property
     def level(self) -> Level:
@@ -47,6 +49,64 @@ class FloatingPoint:
     def contracting(self, on: bool) -> FloatingPoint:
         """With products fused with sums, or not."""
         return replace(self, contract=on, exact=self.exact and not on)
+
+    def bounded(self, given: bool, *, fused: bool = True) -> FloatingPoint:
+        """The same; the source permits no more where it was `given`, and no products fused with
+        sums where these are not to be `fused`."""
+        if not given and fused:
+            return self
+        most = self if given else replace(PERMITTED["fast"], contract=False)
+        return replace(self, most=replace(most, most=None))
+
+    def reordering(self) -> FloatingPoint:
+        """With sums in any order too, if the source may permit that."""
+        may = self.most is None or self.most.reassociate
+        return replace(self, reassociate=True, exact=False) if may else self
+
+    def both(self, other: FloatingPoint) -> FloatingPoint:
+        """What both permit."""
+        exact = self.exact or other.exact
+        return replace(
+            self,
+            contract=self.contract and other.contract,
+            reassociate=self.reassociate and other.reassociate,
+            approximate=self.approximate and other.approximate,
+            exact=exact,
+        )
+
+    def either(self, other: FloatingPoint) -> FloatingPoint:
+        """What one of them permits."""
+        return replace(
+            self,
+            contract=self.contract or other.contract,
+            reassociate=self.reassociate or other.reassociate,
+            approximate=self.approximate or other.approximate,
+            exact=self.exact and other.exact,
+        )
+
+    def at(self, said: Said) -> FloatingPoint:
+        """What is permitted at a place of which the source says that. An annotation counts instead
+        of these, up to `most`; what a pragma of compilers forbids is forbidden."""
+        fp = self
+        if said.level is not None:
+            own = PERMITTED[said.level]
+            fp = replace(own if self.most is None else own.both(self.most), most=self.most)
+        if "exact" in said.forbidden:
+            return replace(PERMITTED["strict"], most=self.most)
+        without: dict[str, Any] = dict.fromkeys(said.forbidden, False)
+        return replace(fp, **without)
+
+
+Part = Literal["contract", "reassociate", "approximate", "exact"]
+
+
+@record
+class Said:
+    """What the source says at a place: the `level` of the annotation around it, None for none, and
+    what the pragmas of compilers forbid there (exact: all that is not as in C)."""
+
+    level: Level | None = None
+    forbidden: frozenset[Part] = frozenset()
 
 
 CONTRACT = FloatingPoint()
@@ -148,7 +208,14 @@ def of_flags(flags: Sequence[str], default: FloatingPoint, *, clang: bool = Fals
         state.associative and not state.signed_zeros and silent,
         state.reciprocal and state.unsafe and silent,
     )
-    return replace(fp, exact=default.exact and fp == SEPARATE)
+    return replace(fp, exact=default.exact and fp == SEPARATE, most=default.most)
+
+
+def forbidden(flags: Sequence[str]) -> frozenset[Part]:
+    """What the options of a compiler forbid that was permitted before."""
+    fp = of_flags(flags, PERMITTED["fast"])
+    parts: tuple[Part, ...] = ("contract", "reassociate", "approximate")
+    return frozenset(["exact"] if fp.exact else [x for x in parts if not getattr(fp, x)])
 
 
 def _said(flag: str) -> _Settings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
@@ -44,15 +44,14 @@ def offload_routine(
             limits=room,
             options=options,
             asked=wishes(routine),
+            fp=fp,
         )
         found = possible(partial(_as_tuned, plain, tuned), LimitError)
         done = plain() if isinstance(found, LimitError) else found
-        if fp.exact:
-            require_order(done.derivation, fp)
-    asked = wishes(routine)
+        asked = wishes(routine)
+        require_order(done.derivation, fp, asked)
     reordered = any(w.options.reassociate for w in (asked.common, *asked.at.values()))
-    allowed = replace(fp, reassociate=fp.reassociate or reordered)
-    return OffloadedRoutine(routine, room, allowed, done)
+    return OffloadedRoutine(routine, room, fp.reordering() if reordered else fp, done)
 
 
 def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None) -> Offloaded:

@@ -14,8 +14,8 @@ from loopxform.floating_point import CONTRACT, PERMITTED, FloatingPoint, of_flag
 
 def permitted(args: argparse.Namespace, default: FloatingPoint = CONTRACT) -> FloatingPoint:
     """What `--fp` permits, else `--cflags`, else `default`; `--fp-contract` and `--reassociate`
-    change it. After this, `args.reassociate` says whether sums may be in another order. Asked after
-    `take_cflags`. Raises UsageError."""
+    change it. What the source says is within `--fp`. After this, `args.reassociate` says whether
+    sums may be in another order. Asked after `take_cflags`. Raises UsageError."""
     fp = PERMITTED[args.fp] if args.fp else _by_compiler(args.cflags, default)
     if args.fp_contract:
         if args.fp == "strict" and args.fp_contract == "on":
@@ -28,7 +28,7 @@ def permitted(args: argparse.Namespace, default: FloatingPoint = CONTRACT) -> Fl
             raise UsageError(message, help="leave out one of them", subject="--reassociate")
         fp = replace(fp, reassociate=True, exact=False)
     args.reassociate = fp.reassociate
-    return fp
+    return fp.bounded(args.fp is not None, fused=args.fp_contract != "off")
 
 
 def _by_compiler(flags: Sequence[str], default: FloatingPoint) -> FloatingPoint:
