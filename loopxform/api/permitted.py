@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from loopxform.errors import ArgumentError, TransformError, UnsupportedC
+from loopxform.errors import ArgumentError, Obstacle, TransformError, UnsupportedC
 from loopxform.floating_point import PERMITTED, FloatingPoint, Level
 from loopxform.ir.accuracy import ULPS, computed
 from loopxform.ir.functions import base_name
@@ -33,17 +34,36 @@ def permission(level: Level | None, *, contract: bool, reassociate: bool) -> Flo
 def require_order(derivation: Derivation, fp: FloatingPoint, asked: Wishes | None = None) -> None:
     """Raises TransformError for a step that is legal in another order of sums alone, where that is
     not permitted: by `fp` and what the source says, `asked` its annotations included."""
-    before = derivation.start
+    for fn, step, obstacles in _reordering(derivation, derivation.start):
+        if not _reordered(fn, step.loop, fp, asked):
+            raise TransformError(str(step), obstacles)
+
+
+def _reordering(
+    derivation: Derivation, start: Function
+) -> Iterator[tuple[Function, Factoring, tuple[Obstacle, ...]]]:
+    """The steps that are legal in another order of sums alone, those of variants included: each
+    with the program before it, and what else stands in its way."""
+    before = start
     for r in derivation.records:
         match r.step:
             case Factoring() as step if step.reassociate:
-                obstacles = replace(step, reassociate="").check(before)
-                if obstacles and not _reordered(before, step.loop, fp, asked):
-                    raise TransformError(str(step), obstacles)
+                if obstacles := replace(step, reassociate="").check(before):
+                    yield before, step, obstacles
             case Dispatch() as step:
                 for variant in step.variants:
-                    require_order(variant.derive(before), fp, asked)
+                    made = variant.derive(before)
+                    yield from _reordering(made, made.start)
         before = r.result
+
+
+def needed(derivation: Derivation) -> Level:
+    """The lowest level that the kernels need: those of `reassociate` compute sums in another order,
+    those of `contract` call functions of the device. Nothing needs `fast`: it is quicker."""
+    if next(_reordering(derivation, derivation.start), None) is not None:
+        return "reassociate"
+    called = (base_name(name) or "" for name, _ in computed(derivation.start))
+    return "contract" if any(x in ULPS or x in ("fmax", "fmin") for x in called) else "strict"
 
 
 def _reordered(fn: Function, loop: str, fp: FloatingPoint, asked: Wishes | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile
-from loopxform.cli import transfers_text
+from loopxform.cli import permission_text, transfers_text
 from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
@@ -32,6 +32,9 @@ def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
     kernels = {x: k for k in plan.kernels for x in _loops(k)}
     for part in done.parts:
         yield from _part(part, kernels.get(part.loop), whole=whole)
+    tiled = [p.tiled for p in done.parts if p.tiled is not None]
+    if gain := permission_text.faster(done, tiled):
+        yield f"  --fp fast {gain}"
     if whole:
         yield from transfers_text.lines(plan)
 

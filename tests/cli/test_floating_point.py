@@ -142,10 +142,40 @@ def test_the_plan_says_what_more_would_gain(capsys: Capture) -> None:
     Path("f.c").write_text(SUM)
     assert main(["tile", "f.c", "--profile", "h100", "--show-plan", "--dry-run", "-q"]) == 0
     shown = capsys.readouterr().out
-    assert "  floating point   contract\n    reassociate    --recipe reduce, 0." in shown
+    head = "  floating point   contract; needed: strict\n"
+    assert f"{head}    reassociate    --recipe reduce, 0." in shown
     words = ["tile", "f.c", "--show-plan", "--dry-run", "-q", "--fp", "reassociate"]
     assert main(words) == 0
-    assert "  floating point   reassociate\n  cost" in capsys.readouterr().out
+    assert "  floating point   reassociate; needed: strict\n  cost" in capsys.readouterr().out
+    words += ["--recipe", "reduce"]
+    assert main(words) == 0
+    assert "  floating point   reassociate; needed: reassociate\n" in capsys.readouterr().out
+
+
+NBODY = Path(__file__).parents[2] / "corpus" / "nests" / "nbody.c"
+
+
+@pytest.mark.parametrize("command", ["tile", "offload"])
+def test_summaries_say_what_fast_would_gain(command: str, capsys: Capture) -> None:
+    Path("f.c").write_text(NBODY.read_text())
+    words = [command, "f.c", "--profile", "h100", "--dry-run"]
+    assert main(words) == 0
+    said = "2 quotients and square roots of floats as accurate as the device has them, 0."
+    assert said in capsys.readouterr().out
+    assert main([*words, "--fp", "fast"]) == 0
+    assert "--fp fast" not in capsys.readouterr().out
+
+
+def test_scripts_say_what_the_kernels_need() -> None:
+    texts = {"strict": QUOTIENTS, "contract": CALLS.replace("{}(a[i])", "expf(a[i])")}
+    for needed, text in texts.items():
+        Path("f.c").write_text(text)
+        assert main(["tile", "f.c", "-q", "--fp", "contract", "--json", "p.json"]) == 0
+        assert json.loads(Path("p.json").read_text())["fp_needed"] == needed
+    Path("f.c").write_text(SUM)
+    assert main(TILED) == 0
+    assert json.loads(Path("p.json").read_text())["fp_needed"] == "reassociate"
+    assert main(["apply", "f.c", "--script", "p.json", "--emit", "opencl", "-o", "again"]) == 0
 
 
 REORDERING = ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]
