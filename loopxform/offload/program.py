@@ -20,6 +20,7 @@ from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, Opaque
+from loopxform.ir.permitted import permitted
 from loopxform.ir.visit import (
     counters,
     declared,
@@ -93,7 +94,8 @@ def offload(
     apart = _undeclared(told_apart(_counters(counted)))
     named = _specialised(apart, (given, asked.common, *asked.at.values()))
     require_names(named.function)
-    named, fused = fused_neighbours(named, asked.at)
+    own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
+    named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})
     common = given.over(asked.common).options
     program = Program(named, common, limits.costs, fp, fused=fused)
     structure(program, ())

@@ -403,3 +403,50 @@ def test_parts_run_as_they_are_permitted() -> None:
     kernel(999, a, b, c)
     assert np.array_equal(c[:-1], a[1:] / b[1:] + a[1:] * b[1:])
     assert np.isclose(c[-1], a[-1] / b[-1] + a[-1] * b[-1], rtol=1e-5)
+
+
+def test_scripts_are_replayed_as_the_source_permits(capsys: Capture) -> None:
+    Path("f.c").write_text(SUM)
+    assert main(TILED) == 0
+    script = json.loads(Path("p.json").read_text())
+    del script["fp"]
+    Path("p.json").write_text(json.dumps(script))
+    replay = ["apply", "f.c", "--script", "p.json", "--emit", "opencl", "-o", "again"]
+    assert main(replay) == 0
+    for level in ("strict", "contract"):
+        Path("f.c").write_text(SUM.replace("void f", f"#pragma loopxform fp({level})\nvoid f"))
+        capsys.readouterr()
+        assert main(replay) == 1
+        assert "floating-point addition is not associative" in capsys.readouterr().err
+    Path("f.c").write_text(SUM.replace("void f", "#pragma loopxform fp(fast)\nvoid f"))
+    assert main(replay) == 0
+
+
+def test_loops_that_are_permitted_different_things_stay_apart() -> None:
+    two = """
+void f(int n, float *restrict a, const float *restrict b, float *restrict c)
+{
+#pragma loopxform fp(fast)
+  for (int i = 0; i < n; i++)
+    a[i] = a[i] / b[i];
+  for (int i = 0; i < n; i++)
+    c[i] = a[i] / b[i];
+}
+"""
+    levels = {}
+    for name, text in (("said", two), ("not", two.replace("#pragma loopxform fp(fast)\n", ""))):
+        Path("f.c").write_text(text)
+        levels[name] = [k.fp.level for k in lx_plan(lx.load("f.c")["f"]).kernels]
+    assert levels == {"said": ["fast", "contract"], "not": ["contract"]}
+
+
+def test_parts_of_a_function_are_permitted_what_is_said_of_it() -> None:
+    loop = "  for (int i = 0; i < n; i++)\n    a[i] = a[i] / b[i];\n"
+    head = "void f(int n, float *restrict a, const float *restrict b)\n"
+    text = "#include <stdio.h>\nint m;\n#pragma loopxform fp(fast)\n" + head
+    block = f"  {{\n#pragma STDC FP_CONTRACT OFF\n{loop}  }}\n"
+    Path("f.c").write_text(f'{text}{{\n{loop}  printf("%f", a[0]);\n{block}}}\n')
+    assert main(["offload", "f.c", "-q"]) == 0
+    pragmas = [x[-3:] for x in Path("f.cl").read_text().splitlines() if "FP_CONTRACT" in x]
+    assert pragmas == [" ON", "OFF"]
+    assert Path("f_opencl.c").read_text().count('"", LX_DEVICE }') == 2

@@ -14,7 +14,7 @@ does not. What it forbids counts, as all of them may be meant. (C11, 6.10.6 and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -61,9 +61,10 @@ def permits(ast: c_ast.FileAST, places: Places, text: str) -> Permits:
     return Permits({file: _changes(marks) for file, marks in found.lines.items()})
 
 
+_LABELS = (c_ast.Case, c_ast.Default, c_ast.Label)
 _SPEAKS = re.compile(
     r"\bFP_CONTRACT\b|\bfp_contract\b|\bfloat_control\b|clang\s+fp\b|GCC\s+optimize\b"
-    r"|loopxform\b[^\n]*\bfp\b"
+    r"|\bfp\s*\("
 )
 
 
@@ -116,7 +117,9 @@ class _Walk:
         calls = (names for _, names in self.calling[before:])
         self.calls[node.decl.name] = set[str]().union(*calls)
 
-    def _statement(self, node: c_ast.Node, said: Said) -> None:
+    def _statement(self, node: c_ast.Node, said: Said) -> Said:
+        """Notes a statement, and gives what is said behind it: what a pragma behind a label forbids
+        is forbidden in the block around, although the parser has it in a block with a statement."""
         loc = self.places.node(node)
         inside = tuple(_inside(node))
         self.inside.add(said)
@@ -127,19 +130,26 @@ class _Walk:
             if names:
                 self.calling.append((marks, names))
         if isinstance(node, c_ast.Compound):
-            self._block(node, said)
-            return
-        for inner in inside:
-            self._statement(inner, said)
+            self._items(node.block_items or (), said)
+        elif isinstance(node, _LABELS):
+            items = (x for i in inside for x in getattr(i, "block_items", None) or (i,))
+            behind = self._items(items, said)
+            return replace(said, forbidden=said.forbidden | behind.forbidden)
+        else:
+            for inner in inside:
+                self._statement(inner, said)
+        return said
 
-    def _block(self, block: c_ast.Compound, said: Said) -> None:
+    def _items(self, items: Iterable[c_ast.Node], said: Said) -> Said:
         waiting: Level | None = None
-        for item in block.block_items or ():
+        for item in items:
             if isinstance(item, c_ast.Pragma):
                 said, waiting = self._pragma(item, said, waiting)
                 continue
-            self._statement(item, said if waiting is None else replace(said, level=waiting))
-            waiting = None
+            level = said.level if waiting is None else waiting
+            behind = self._statement(item, replace(said, level=level))
+            said, waiting = replace(behind, level=said.level), None
+        return said
 
     def _pragma(
         self, node: c_ast.Pragma, said: Said, level: Level | None

@@ -46,6 +46,11 @@ CONTRACTED = {
     "an attribute": ('__attribute__((optimize("O2,fp-contract=off")))\n' + f("f") + f("g"), ""),
     "rounding": ('__attribute__((optimize("rounding-math")))\n' + f("f"), ""),
     "no options": ("__attribute__((hot))\n" + f("f"), "f"),
+    "behind a label": (
+        f("f", f"switch (n) {{\ncase 1:\n{OFF}b[0] = 1;\nbreak;\ncase 2:\n{BODY}\n}}") + f("g"),
+        "g",
+    ),
+    "in a branch": (f("f", f"if (n) {{\n{OFF}b[0] = 1;\n}}\nelse\n{BODY}") + f("g"), "f g"),
     "other compilers'": ("#pragma fp_contract (off)\n" + f("f"), ""),
 }
 
