@@ -46,15 +46,14 @@ def offload_routine(
             limits=room,
             options=_with_thresholds(options, tuned),
             asked=wishes(routine),
+            fp=fp,
         )
         found = possible(partial(_as_tuned, plain, tuned), LimitError)
         done = plain() if isinstance(found, LimitError) else found
-        if fp.exact:
-            require_order(done.derivation, fp)
-    asked = wishes(routine)
+        asked = wishes(routine)
+        require_order(done.derivation, fp, asked)
     reordered = any(w.options.reassociate for w in (asked.common, *asked.at.values()))
-    allowed = replace(fp, reassociate=fp.reassociate or reordered)
-    return OffloadedRoutine(routine, room, allowed, done)
+    return OffloadedRoutine(routine, room, fp.reordering() if reordered else fp, done)
 
 
 def _with_thresholds(options: Options, tuned: Tuned | None) -> Options:

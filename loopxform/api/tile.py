@@ -13,6 +13,7 @@ from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.errors import IgnoredOption, LimitError, TransformError, UnsupportedC, quoting
 from loopxform.floating_point import FloatingPoint
+from loopxform.ir.permitted import permitted
 from loopxform.recipes.tile import tile
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
@@ -38,17 +39,23 @@ def tile_routine(
         require_permitted(routine.function, fp)
         require_wanted(routine)
         require_asserted(routine)
-        w = Wish(sizes, recipe, options).over(wish(routine))
+        asked = wish(routine)
+        allowed = fp.reordering() if asked.options.reassociate else fp
+        w = Wish(sizes, recipe, options).over(asked)
+        reordered = permitted(allowed, routine.function).reassociate
         try:
             tiled = tile(
-                routine.function, w.sizes, w.recipe, room, strict=w.strict, options=w.options
+                routine.function,
+                w.sizes,
+                w.recipe,
+                room,
+                strict=w.strict,
+                options=replace(w.options, reassociate=reordered),
             )
             require_thresholds(dict(w.options.threshold), thresholds_of(tiled.derivation))
         except (UnsupportedC, TransformError, LimitError, IgnoredOption) as e:
             raise w.unmet(e) from e
-        if fp.exact:
-            require_order(tiled.derivation, fp)
-    allowed = replace(fp, reassociate=fp.reassociate or w.options.reassociate)
+        require_order(tiled.derivation, allowed)
     return TiledRoutine(routine, room, allowed, tiled)
 
 

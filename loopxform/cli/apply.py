@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from loopxform import __version__
@@ -52,8 +53,8 @@ def main(args: argparse.Namespace) -> int:
         for words in args.steps:
             text = Text("<step>", words, 0, len(words))
             derivation = _apply(derivation, _made(text, partial(step, words)), text, args)
-        if args.fp or script.fp:
-            require_order(derivation, fp)
+        said = args.fp or script.fp
+        require_order(derivation, fp if said else replace(fp, reassociate=True, exact=False))
         files = _files(derivation, args.emit, file, script, fp)
     if args.output:
         inputs = [*file.parsed.dependencies, *([args.script] if args.script else [])]

@@ -9,6 +9,7 @@ from fractions import Fraction
 from loopxform.api.tile import TiledRoutine
 from loopxform.cli import permission_text
 from loopxform.cli.transactions_text import short
+from loopxform.ir.permitted import permitted
 from loopxform.model.coalescing import NOMINAL
 from loopxform.model.cost import Cost, microseconds, operand_packing
 from loopxform.model.tile_shapes import ITERATIONS
@@ -19,13 +20,16 @@ from loopxform.recipes.variants import known_iterations
 from loopxform.targets.target import Limits
 from loopxform.transforms import Dispatch
 
-NAMES = ("global memory", "copies", "local memory", "arithmetic", "waves", "launches")
+NAMES = (
+    *("global memory", "copies", "local memory", "arithmetic"),
+    *("quotients", "square roots", "functions", "waves", "launches"),
+)
 
 
 def lines(done: TiledRoutine) -> Iterator[str]:
     """The costs of one nest; none for devices whose work-items do not run in step."""
-    limits = done.limits
-    every = candidates(done.tiled, limits) if limits.warp > 1 else ()
+    limits, fp = done.limits, permitted(done.fp, done.routine.function)
+    every = candidates(done.tiled, limits, fp) if limits.warp > 1 else ()
     yield from permission_text.lines(done, every)
     if not every or every[0].cost is None:
         return

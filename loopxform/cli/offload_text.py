@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile
-from loopxform.cli import transfers_text
+from loopxform.cli import permission_text, transfers_text
 from loopxform.cli.plan_text import versions
 from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.codegen.opencl import describe
@@ -39,6 +39,9 @@ def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
         if part.loop in chosen:
             rows = versions(chosen.pop(part.loop))
             yield from (f"  {'':<9} {'':<18} {row.strip()}" for row in rows)
+    tiled = [p.tiled for p in done.parts if p.tiled is not None]
+    if gain := permission_text.faster(done, tiled):
+        yield f"  --fp fast {gain}"
     if whole:
         yield from transfers_text.lines(plan)
 

@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from loopxform.api.permitted import needed
 from loopxform.errors import InputError, LimitError, UsageError
 from loopxform.floating_point import CONTRACT, LEVELS, PERMITTED, FloatingPoint
 from loopxform.records import record
@@ -21,16 +22,18 @@ from loopxform.written import LARGEST_TILE
 FORMAT = (
     '{"tiles": {"Ty": 16}, "fp_contract": "on", "steps": [...]}, as `tile --json FILE` saves it'
 )
-KEYS = ("recipe", "device", "tiles", "constraints", "fp", "fp_contract", "steps")
+KEYS = ("recipe", "device", "tiles", "constraints", "fp", "fp_contract", "fp_needed", "steps")
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
 def saved(derivation: Derivation, *, fp: FloatingPoint, fitted: FittedTo | None = None) -> str:
-    """The text of a script: the steps with their parameters, and what these were `fitted` to."""
+    """The text of a script: the steps with their parameters, and what these were `fitted` to;
+    `fp_needed` is the lowest level under which the steps are legal."""
     steps = derivation.to_json()
     data = {} if fitted is None else fitted.to_json(steps["tiles"])
-    data |= {"fp": fp.level, "fp_contract": "on" if fp.contract else "off", **steps}
+    data |= {"fp": fp.level, "fp_contract": "on" if fp.contract else "off"}
+    data |= {"fp_needed": needed(derivation), **steps}
     return json.dumps(data, indent=2) + "\n"
 
 

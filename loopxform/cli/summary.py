@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from loopxform.analysis.verdict import judge
 from loopxform.api.tile import TiledRoutine
-from loopxform.cli import transactions_text
+from loopxform.cli import permission_text, transactions_text
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
@@ -28,6 +28,8 @@ def lines(
         line = f"line {v.loc.line}" if v.loc else ""
         yield f"  loop {v.var:<8} {line:<8} {paint(v.parallel, v.parallel)}{reduction}{private}"
     if plan is not None:
+        if gain := permission_text.faster(done, [done.tiled, *done.tiled.rest]):
+            yield f"  --fp fast     {gain}"
         yield from _launches(plan)
     yield from _traffic(done)
     yield from transactions_text.lines(done)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 from loopxform.codegen import cexpr, render, routines, structs
 from loopxform.codegen.cexpr import Dialect
@@ -32,11 +32,13 @@ from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
 from loopxform.floating_point import CONTRACT, FloatingPoint
+from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Bin, Expr, Function, Param, Struct
+from loopxform.ir.permitted import permitted
 from loopxform.ir.records import Record
-from loopxform.ir.types import DOUBLE
+from loopxform.ir.types import DOUBLE, FLOAT, HALF
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
 from loopxform.records import record
@@ -52,7 +54,7 @@ class Plan:
     structs; `written` is the program as it is. Each kernel is built together with the others of
     its group of `programs`, from what stands above all kernels (`shared`), their macros and their
     texts; `comment` opens the file that holds all of them. `fp` is what is permitted of floating
-    point."""
+    point in one of them."""
 
     comment: str
     shared: str
@@ -91,14 +93,16 @@ class Plan:
         return tuple(part for group in groups for part in self._agreeing(group))
 
     def _agreeing(self, group: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        part, defined = list[int](), dict[str, int]()
+        """Parts of a group that are built in one way."""
+        part, defined = list[int](), dict[str, int | bool]()
         for n in group:
-            macros = dict(self.kernels[n].macros)
-            if any(defined.get(name, value) != value for name, value in macros.items()):
+            k = self.kernels[n]
+            built = {**dict(k.macros), "approximate": k.fp.approximate}
+            if any(defined.get(name, value) != value for name, value in built.items()):
                 yield tuple(part)
                 part, defined = [], {}
             part.append(n)
-            defined |= macros
+            defined |= built
         yield tuple(part)
 
     def macros(self, kernels: tuple[int, ...]) -> dict[str, int]:
@@ -124,6 +128,18 @@ class Plan:
     @property
     def computes_double(self) -> bool:
         return DOUBLE in all_types(self.function)
+
+    @property
+    def needs_ieee_floats(self) -> bool:
+        """Whether floats are to be those of C in every case, and there are some: halves too are
+        computed in float."""
+        exact = any(k.fp.exact for k in self.kernels)
+        return exact and not {FLOAT, HALF}.isdisjoint(all_types(self.function))
+
+    @property
+    def needs_rounding(self) -> bool:
+        """Whether quotients and square roots of floats are to be those of C, and there are some."""
+        return any(k.fp.exact for k in self.kernels) and divides_floats(self.written)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -190,7 +206,10 @@ def program_plan(
         kernel_plan(x, name, taken, arrays, fixed, several=not alike)
         for x, name in zip(found, names)
     )
-    kernels = tuple(_checked(k, start) for k in made)
+    kernels = tuple(replace(_checked(k, start), fp=permitted(fp, k.function)) for k in made)
+    every = [k.fp for k in kernels]
+    if len({x.contract for x in every}) > 1:
+        kernels = tuple(replace(k, text=f"{_contracting(k.fp)}\n{k.text}") for k in kernels)
     turns = _widths(kernels, rf"{TURN}\(")
     reads, spreads = _widths(kernels, rf"{READ}\(\w+, "), _widths(kernels, rf"{SPREAD}\(")
     if alike:
@@ -203,7 +222,7 @@ def program_plan(
     helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
-        pragmas=_pragmas(fn, contract=fp.contract),
+        pragmas=_pragmas(fn, reduce(FloatingPoint.both, every)),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=fn.tiles if alike else (),
@@ -218,7 +237,18 @@ def program_plan(
         offsets=_uses(kernels, OFFSET),
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
     )
-    return Plan(comment, shared, fn, start, kernels, arguments, own, written, items, fp)
+    return Plan(
+        comment,
+        shared,
+        fn,
+        start,
+        kernels,
+        arguments,
+        own,
+        written,
+        items,
+        reduce(FloatingPoint.either, every),
+    )
 
 
 def _suffix(n: int) -> str:
@@ -269,9 +299,13 @@ def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
     return tuple(dict.fromkeys(s.type for s in owners if isinstance(s, Struct)))
 
 
-def _pragmas(fn: Function, *, contract: bool) -> list[str]:
+def _pragmas(fn: Function, fp: FloatingPoint) -> list[str]:
     out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in all_types(fn) else []
-    return [*out, f"#pragma OPENCL FP_CONTRACT {'ON' if contract else 'OFF'}"]
+    return [*out, _contracting(fp)]
+
+
+def _contracting(fp: FloatingPoint) -> str:
+    return f"#pragma OPENCL FP_CONTRACT {'ON' if fp.contract else 'OFF'}"
 
 
 def _uses(kernels: tuple[KernelPlan, ...], *words: str) -> bool:

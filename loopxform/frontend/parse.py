@@ -70,7 +70,8 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
     tree = parse(gnu.normalise(source.text), places)
     require_balance(tree.ast, places)
     deciding = _deciding(source.events, reader.sources) if source.events else None
-    lowered = lower_file(tree.ast, places, plain_layout=gnu.plain_layout(source.text))
+    layout = gnu.plain_layout(source.text)
+    lowered = lower_file(tree.ast, places, text=source.text, plain_layout=layout)
     problems = (*tree.problems, *(e for _, e in lowered.failed))
     for e in problems:
         e.sources = reader.sources

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.ir.functions import base_name
-from loopxform.ir.nodes import Assign, Bin, Call, Function
+from loopxform.ir.nodes import Assign, Bin, Call, Function, Stmt
 from loopxform.ir.routines import expressions, in_order, lines
 from loopxform.ir.routines import symbols as routine_symbols
 from loopxform.ir.types import FLOAT
@@ -33,10 +33,13 @@ UNROUNDED = {"/": 3, "sqrt": 3}
 """For floats, where these are not rounded correctly."""
 
 
-def computed(fn: Function) -> Iterator[tuple[str, Loc | None]]:
-    """The functions that `fn` and what it calls compute, and `/` of floats; where."""
-    own = symbols(fn)
-    for _, s in walk(fn.body):  # x /= y
+def computed(
+    fn: Function, body: tuple[Stmt, ...] | None = None
+) -> Iterator[tuple[str, Loc | None]]:
+    """The functions that `fn`, or a part of it, and what it calls compute, and `/` of floats;
+    where."""
+    own, body = symbols(fn), fn.body if body is None else body
+    for _, s in walk(body):  # x /= y
         if isinstance(s, Assign) and s.op == "/" and type_of(s.target, own) == FLOAT:
             yield "/", s.origin.loc
     for r in in_order(fn.routines):
@@ -44,7 +47,7 @@ def computed(fn: Function) -> Iterator[tuple[str, Loc | None]]:
         for x in lines(r.body):
             if isinstance(x, Assign) and x.op == "/" and type_of(x.target, types) == FLOAT:
                 yield "/", None
-    statements = [(x, s.origin.loc) for _, s in walk(fn.body) for x in stmt_exprs(s)]
+    statements = [(x, s.origin.loc) for _, s in walk(body) for x in stmt_exprs(s)]
     bodies = [(e, own, loc) for x, loc in statements for e in walk_expr(x)]
     called = [(e, routine_symbols(r), None) for r in in_order(fn.routines) for e in expressions(r)]
     for e, types, loc in (*bodies, *called):

@@ -3,6 +3,7 @@
     tile(Ty=16, Rx=4)     how the nest is tiled
     parallel              the loop can run in parallel: proven, or an error
     check(reduction)      the verdict on the loop is at least this one, or an error
+    fp(fast)              what is permitted of floating point (`Function.permits`)
     ignore                stays on the host as it is
     assume(n > 0)         a condition on scalars, asked at run time (`Function.assumes`)
     noalias(A, C)         arrays that do not overlap, asked at run time
@@ -25,8 +26,8 @@ from loopxform.source import Loc
 class Annotation:
     """One annotation. `text` is how it was written, `loc` where, `width` the length of its verb
     there. `options` are those of `tile` by name, "" for what has no value; `words` the arrays of
-    `noalias` or the verdict of `check`; `conditions` those that `assume` joins by &&.
-    `paths` are the statements it governs, outermost ones: none where it speaks of the `whole`
+    `noalias`, the verdict of `check`, the level of `fp`; `conditions` those that `assume` joins by
+    &&. `paths` are the statements it governs, outermost ones: none where it speaks of the `whole`
     function."""
 
     verb: str

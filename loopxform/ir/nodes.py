@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal, TypeAlias
 
+from loopxform.ir.permits import NOTHING, Permits
 from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.records import slotted
@@ -391,7 +392,7 @@ class Function(Node):
     of the prototype, types expanded; `spelling` what the text calls a
     variable whose name here is another; `assumes` conditions on scalar parameters under which the
     model of the function holds (a recovered shape, say): the analysis relies on them, the host
-    code checks them at run time."""
+    code checks them at run time; `permits` what the source says of floating point."""
 
     name: str
     params: tuple[Param, ...]
@@ -404,6 +405,7 @@ class Function(Node):
     routines: tuple[Routine, ...] = ()
     signature: str = field(default="", compare=False)
     spelling: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    permits: Permits = field(default=NOTHING, compare=False)
 
     @property
     def objects(self) -> tuple[Param, ...]:

@@ -5,6 +5,7 @@
     copies         segments of arrays in another layout         segment / bandwidth
     local memory   words that work-items read from tiles        2 * local_read / peak
     arithmetic     operations on floats (`operations`)          1 / peak
+    quotients, square roots, functions of floats                so many operations (`Costs`)
     waves          groups that idle compute units could run     (arithmetic + local memory) / groups
     launches       kernels                                      launch
 
@@ -24,10 +25,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import prod
 
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import at
+from loopxform.model.access_counts import Term as Counted
 from loopxform.model.coalescing import NOMINAL, Estimate
-from loopxform.model.operations import operations
+from loopxform.model.operations import Special, operations, special
 from loopxform.records import record
 from loopxform.targets.target import Limits
 
@@ -170,13 +173,31 @@ class _Nominal(dict[str, int]):
         return NOMINAL if name.isidentifier() else NOMINAL // 2
 
 
-def arithmetic(e: Estimate) -> Term:
-    """Operations on floats of the nest; none are known where it calls functions of the file."""
-    fn = e.nest.function
-    counted = operations(fn, (at(fn, e.nest.path),))
-    count = sum((t.count.value(_Nominal()) for t in counted.terms), Fraction(0)) if counted else 0
-    each = _operation(e.limits)
-    return Term("arithmetic", max(Fraction(0), Fraction(count)), "operations", each, "1 / peak")
+def arithmetic(e: Estimate, fp: FloatingPoint = CONTRACT) -> tuple[Term, ...]:
+    """Operations on floats of the nest, those that take longer apart; none are known where it calls
+    functions of the file. `fp` says how quotients and square roots are rounded."""
+    fn, costs, one = e.nest.function, e.limits.costs, _operation(e.limits)
+    body = (at(fn, e.nest.path),)
+    counted = operations(fn, body)
+    every = _counted(counted.terms) if counted else Fraction(0)
+    native = fp.approximate
+    weights: dict[Special, float] = {
+        "quotients": costs.native_quotient if native else costs.quotient,
+        "square roots": costs.native_square_root if native else costs.square_root,
+        "functions": costs.function,
+    }
+    slow = {kind: _counted(terms) for kind, terms in special(fn, body).items()}
+    rest = max(Fraction(0), every - sum(slow.values()))
+    plain = Term("arithmetic", rest, "operations", one, "1 / peak")
+    slower = (
+        Term(kind, count, kind, Fraction(weights[kind]) * one, f"{weights[kind]:g} / peak")
+        for kind, count in slow.items()
+    )
+    return (plain, *slower)
+
+
+def _counted(terms: tuple[Counted, ...]) -> Fraction:
+    return max(Fraction(0), sum((t.count.value(_Nominal()) for t in terms), Fraction(0)))
 
 
 def waves(e: Estimate, work: Fraction) -> Term:
@@ -187,15 +208,17 @@ def waves(e: Estimate, work: Fraction) -> Term:
     return Term("waves", idle, "idle groups", work / e.groups, formula)
 
 
-def cost(e: Estimate, copied: Mapping[str, Estimate] | None = None) -> Cost:
+def cost(
+    e: Estimate, copied: Mapping[str, Estimate] | None = None, fp: FloatingPoint = CONTRACT
+) -> Cost:
     """All terms of a nest; `copied` are the arrays that are read from a copy, with the nest that
     reads them as they were."""
     limits = e.limits
     terms = [global_memory(e), *(copy(x, a) for a, x in (copied or {}).items())]
-    work = [local_memory(e), arithmetic(e)]
+    work = [local_memory(e), *arithmetic(e, fp)]
     terms += work
     if limits.compute_units and e.groups:
-        terms.append(waves(e, work[0].time + work[1].time))
+        terms.append(waves(e, sum((t.time for t in work), Fraction(0))))
     scale = microseconds(limits)
     if limits.costs.launch and scale:
         kernels = Fraction(1 + len(copied or {}))

@@ -53,6 +53,8 @@ def _pays(before: Estimate, after: Estimate, array: str) -> bool:
 
 def _walked(now: Estimate) -> Iterator[str]:
     """The arrays that may be copied, of which neighbours read elements far apart."""
+    if not now.choice.dims:
+        return  # neighbours are work-items that share out a reduction
     x = now.choice.hardware(now.sizes)[0].loop
     for array in dict.fromkeys(a.array for a in now.accesses):
         if any(True for _ in _dimensions(now, array, x)):

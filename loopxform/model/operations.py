@@ -7,12 +7,25 @@ stands as the read of an array that is called after its type.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from math import frexp
+from typing import Literal
 
-from loopxform.ir.nodes import Assign, Bin, Call, Expr, Function, Load, Stmt
+from loopxform.ir.accuracy import ULPS
+from loopxform.ir.functions import base_name
+from loopxform.ir.nodes import Assign, Bin, Call, Const, Expr, Function, Load, Stmt
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar, Space
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import children, map_body, map_stmt_exprs, reads
+from loopxform.ir.visit import (
+    children,
+    map_body,
+    map_stmt_exprs,
+    reads,
+    stmt_exprs,
+    walk,
+    walk_expr,
+)
 from loopxform.model.access_counts import Counter, Term
 from loopxform.model.trip_counts import ranges
 from loopxform.records import record
@@ -27,6 +40,56 @@ class Operations:
 
     terms: tuple[Term, ...]
     double: bool
+
+
+Special = Literal["quotients", "square roots", "functions"]
+
+
+def special(fn: Function, body: tuple[Stmt, ...] | None = None) -> dict[Special, tuple[Term, ...]]:
+    """The operations on floats that take longer than others, those of each kind that there are;
+    none are known where the program calls functions of the file."""
+    if fn.routines:
+        return {}
+    body, types = fn.body if body is None else body, symbols(fn)
+    kinds = {k for _, s in walk(body) for e in _whole(s) if (k := _kind(e, types))}
+    return {kind: _terms(fn, body, kind) for kind in sorted(kinds)}
+
+
+def _whole(s: Stmt) -> Iterator[Expr]:
+    """All expressions of a statement; x /= y as a quotient."""
+    for e in stmt_exprs(s):
+        yield from walk_expr(e)
+    if isinstance(s, Assign) and s.op:
+        yield Bin(s.op, s.target, s.value)
+
+
+def _kind(e: Expr, types: dict[str, Scalar]) -> Special | None:
+    match e:
+        case Bin("/", _, Const(value)) if abs(frexp(value)[0]) == 0.5:
+            return None  # by a power of two: a product
+        case Bin("/") if type_of(e, types) in (FLOAT, HALF):
+            return "quotients"
+        case Call(name) if type_of(e, types) == FLOAT:
+            base = base_name(name) or ""
+            return "square roots" if base == "sqrt" else "functions" if base in ULPS else None
+    return None
+
+
+def _terms(fn: Function, body: tuple[Stmt, ...], kind: Special) -> tuple[Term, ...]:
+    types = symbols(fn) | {kind: FLOAT}
+
+    def counted(e: Expr) -> Expr:
+        return Load(kind, children(e)) if _kind(e, types) == kind else e
+
+    def one(s: Stmt) -> Stmt:
+        divides = isinstance(s, Assign) and s.op and _kind(Bin(s.op, s.target, s.value), types)
+        done = map_stmt_exprs(s, counted)
+        if isinstance(done, Assign) and divides == kind:
+            return replace(done, value=Load(kind, (done.value,)))
+        return done
+
+    counter = Counter(ranges(fn, fn), {kind: Space.GLOBAL})
+    return tuple(t for _, _, t in counter.terms(map_body(body, lambda s: (one(s),))))
 
 
 def operations(fn: Function, body: tuple[Stmt, ...] | None = None) -> Operations | None:

@@ -17,8 +17,10 @@ from dataclasses import replace
 
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import LimitError, TransformError, UnsupportedC
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, Opaque
+from loopxform.ir.permitted import permitted
 from loopxform.ir.visit import (
     counters,
     declared,
@@ -64,25 +66,29 @@ def offload(
     options: Options = PLAIN,
     recipe: Recipe | None = None,
     asked: Wishes | None = None,
+    fp: FloatingPoint = CONTRACT,
 ) -> Offloaded:
     """Every nest of `fn` as kernels, by `recipe` where it is given and fits; `asked` is what the
-    source wishes for of each. Raises UnsupportedC for what is not modelled, for no loop at all and
-    for scalars of the caller's that kernels would set, LimitError where sizes do not fit,
-    AnnotationError where the source asks for what cannot be had.
+    source wishes for of each, `fp` what is permitted of floating point where it says nothing.
+    Raises UnsupportedC for what is not modelled, for no loop at all and for scalars of the caller's
+    that kernels would set, LimitError where sizes do not fit, AnnotationError where the source asks
+    for what cannot be had.
     """
     fn = whole_loops(fn)
     _require_modelled(fn)
     counted = _counted(_own(Derivation(fn)).titled("Loops with names of their own"))
     asked = asked or Wishes()
-    given = Wish(sizes, recipe, options)
+    fp = replace(fp, reassociate=True) if options.reassociate else fp
+    given = Wish(sizes, recipe, replace(options, reassociate=False))
     apart = _undeclared(told_apart(_counters(counted)))
     named = _specialised(apart, (given, asked.common, *asked.at.values()))
     require_names(named.function)
-    named, fused = fused_neighbours(named, asked.at)
+    own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
+    named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})
     options = given.over(asked.common).options
 
     def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
-        program = Program(derivation, options, limits.costs, fused=dict(fused))
+        program = Program(derivation, options, limits.costs, fp, fused=dict(fused))
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
         return _mapped(program, given, limits, asked)
@@ -174,6 +180,7 @@ def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
     for var, nest in program.nests.items():
         site = resolve(program.fn, var)[0]
         wish = given.over(asked.of(program.fn, site.path))
+        wish = replace(wish, options=program.allowing(wish.options, site.loop))
         try:
             done = _tiled(program, var, nest, wish, limits)
         except (UnsupportedC, TransformError, LimitError) as e:
@@ -213,7 +220,8 @@ def _in_one_group(program: Program, name: str, given: Wish, limits: Limits, aske
     nest = Nest(program.derivation, (name,), site.path)
     sizes = given.over(asked.of(program.fn, site.path)).sizes
     try:
-        done = one_nest(nest, sizes, "reduce", limits, program.options, strict=True)
+        options = program.allowing(program.options, site.loop)
+        done = one_nest(nest, sizes, "reduce", limits, options, strict=True)
     except (UnsupportedC, TransformError):
         return False
     asked.meet(program.fn, site.path)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.nodes import Decl, Expr, For, Function, If, Stmt, Var
+from loopxform.ir.permitted import permitted
 from loopxform.ir.types import INT
 from loopxform.ir.visit import (
     Path,
@@ -52,11 +54,13 @@ class Program:
     one group; `why` says so, `hints` what would change it. `partial` are nests of partial results,
     `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
     what they count, `fused` of nests what the user wrote apart, `widened` of loops which arrays
-    their iterations have copies of. `costs` are those of the device."""
+    their iterations have copies of. `costs` are those of the device, `fp` is what is permitted of
+    floating point where the source says nothing."""
 
     derivation: Derivation
     options: Options
     costs: Costs
+    fp: FloatingPoint = CONTRACT
     parts: list[Part] = field(default_factory=list)
     nests: dict[str, Nest] = field(default_factory=dict)
     hosts: set[str] = field(default_factory=set)
@@ -73,6 +77,11 @@ class Program:
     @property
     def fn(self) -> Function:
         return self.derivation.function
+
+    def allowing(self, options: Options, s: Stmt) -> Options:
+        """The options for a statement, sums of which may be in another order or not."""
+        fp = self.fp.reordering() if options.reassociate else self.fp
+        return replace(options, reassociate=permitted(fp, self.fn, (s,)).reassociate)
 
     def verdicts(self) -> dict[str, LoopVerdict]:
         """The verdict on each loop of the program as it is now."""

@@ -47,7 +47,7 @@ def in_parts(program: Program, s: For) -> bool:
         return True
     if not w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
         return False
-    allowed = "reassociate" if program.options.reassociate else ""
+    allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
     problems = Rfactor(s.var, "1", allowed).check(w.fn)
     if problems:
         program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.model import cost
 from loopxform.model.choice import Choice
 from loopxform.model.coalescing import Estimate
@@ -37,31 +38,32 @@ class Candidate:
     why: str
 
 
-def candidates(done: Tiled, limits: Limits) -> tuple[Candidate, ...]:
-    """That which was taken first, then the others: with other copies, by other recipes. None where
-    a reduction is split, of which the model knows nothing."""
+def candidates(done: Tiled, limits: Limits, fp: FloatingPoint = CONTRACT) -> tuple[Candidate, ...]:
+    """That which was taken first, then the others: with other copies, by other recipes. `fp` is
+    what is permitted of floating point. None where a reduction is split, of which the model knows
+    nothing."""
     if "Rk" in done.sizes:
         return ()
     now = estimate(done, limits)
-    taken = cost.cost(now, {array: now for array, _ in done.copied})
+    taken = cost.cost(now, {array: now for array, _ in done.copied}, fp)
     copies = "".join(f", {array} transposed" for array, _ in done.copied)
     nest = with_guards_inside(done.plain or done.nest)
-    others = (_recipe(done, nest, name, limits) for name in RECIPES if name != done.recipe)
+    others = (_recipe(done, nest, name, limits, fp) for name in RECIPES if name != done.recipe)
     first = Candidate(done.recipe + copies, taken, "taken")
-    return (first, *_layouts(done, nest, limits), *others)
+    return (first, *_layouts(done, nest, limits, fp), *others)
 
 
-def _layouts(done: Tiled, nest: Nest, limits: Limits) -> Iterator[Candidate]:
+def _layouts(done: Tiled, nest: Nest, limits: Limits, fp: FloatingPoint) -> Iterator[Candidate]:
     """The recipe that was taken, with other copies of arrays."""
     now = estimate(done, limits)
     if done.copied:
         before = _estimate(nest, done.recipe, limits)
         if isinstance(before, Estimate):
-            after = cost.cost(now, {array: now for array, _ in done.copied})
-            yield _without(done.recipe, before, after)
+            after = cost.cost(now, {array: now for array, _ in done.copied}, fp)
+            yield _without(done.recipe, cost.cost(before, fp=fp), after, limits)
         return
     for array, order in turned(now).items() if limits.warp > 1 else ():
-        after = cost.cost(replace(now, layouts={array: order}), {array: now})
+        after = cost.cost(replace(now, layouts={array: order}), {array: now}, fp)
         ratio = _memory(cost.cost(now)) / max(Fraction(1), _memory(after))
         why = f"memory takes {float(ratio):.3g} times as long without the copy"
         if done.asked:
@@ -71,10 +73,9 @@ def _layouts(done: Tiled, nest: Nest, limits: Limits) -> Iterator[Candidate]:
         yield Candidate(f"{done.recipe}, {array} transposed", after, why)
 
 
-def _without(recipe: Recipe, before: Estimate, after: cost.Cost) -> Candidate:
-    plain = cost.cost(before)
+def _without(recipe: Recipe, plain: cost.Cost, after: cost.Cost, limits: Limits) -> Candidate:
     ratio = float(_memory(plain) / max(Fraction(1), _memory(after)))
-    least = before.limits.costs.copy_pays
+    least = limits.costs.copy_pays
     why = "copies were asked for"
     if ratio >= least:
         why = f"memory takes {ratio:.3g} times as long as with the copies, {least:g} or more"
@@ -85,12 +86,14 @@ def _memory(c: cost.Cost) -> Fraction:
     return c["global memory"] + c["copies"]
 
 
-def _recipe(done: Tiled, nest: Nest, recipe: Recipe, limits: Limits) -> Candidate:
+def _recipe(
+    done: Tiled, nest: Nest, recipe: Recipe, limits: Limits, fp: FloatingPoint
+) -> Candidate:
     """Another recipe, with the sizes that it would have."""
     e = _estimate(nest, recipe, limits)
     if isinstance(e, str):
         return Candidate(recipe, None, e)
-    return Candidate(recipe, cost.cost(e), _why_not(done, nest, recipe, limits))
+    return Candidate(recipe, cost.cost(e, fp=fp), _why_not(done, nest, recipe, limits))
 
 
 def _why_not(done: Tiled, nest: Nest, recipe: Recipe, limits: Limits) -> str:

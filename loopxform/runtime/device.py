@@ -24,7 +24,9 @@ C_NAMES = ("c", "c+asan", "c+tsan")
 class DeviceInfo:
     """One device. Sizes are in bytes; `index` counts the OpenCL devices of all platforms, `place`
     is `PLATFORM:DEVICE`, or a name of C_NAMES. `vector_widths` are the preferred ones by type
-    (`float`: 4); `warp` is how many work-items run in lockstep (1 where unknown). `handle` is the
+    (`float`: 4); `ieee_floats` says that floats have subnormals and infinities, and round to
+    nearest, `correctly_rounded` that quotients and square roots do too; `warp` is how many
+    work-items run in lockstep (1 where unknown). `handle` is the
     `pyopencl.Device`, or the `runtime.c.program.Mode`."""
 
     index: int
@@ -41,6 +43,7 @@ class DeviceInfo:
     vector_widths: dict[str, int] = field(hash=False)
     fp64: bool
     fp16: bool
+    ieee_floats: bool
     correctly_rounded: bool
     warp: int
     extensions: frozenset[str]
@@ -136,7 +139,8 @@ def describe(device: Any, index: int = 0, place: str = "0:0") -> DeviceInfo:
     """The facts about a `pyopencl.Device`."""
     cl = pyopencl()
     extensions = frozenset(device.extensions.split())
-    rounding = cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+    kinds = cl.device_fp_config
+    ieee = kinds.DENORM | kinds.INF_NAN | kinds.ROUND_TO_NEAREST
     widths = ("char", "short", "int", "long", "float", "double")
     return DeviceInfo(
         index=index,
@@ -153,7 +157,8 @@ def describe(device: Any, index: int = 0, place: str = "0:0") -> DeviceInfo:
         vector_widths={w: getattr(device, f"preferred_vector_width_{w}") for w in widths},
         fp64="cl_khr_fp64" in extensions,
         fp16="cl_khr_fp16" in extensions,
-        correctly_rounded=bool(device.single_fp_config & rounding),
+        ieee_floats=device.single_fp_config & ieee == ieee,
+        correctly_rounded=bool(device.single_fp_config & kinds.CORRECTLY_ROUNDED_DIVIDE_SQRT),
         warp=_warp(cl, device, extensions),
         extensions=extensions,
         opencl_version=device.version.strip(),

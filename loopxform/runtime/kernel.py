@@ -15,7 +15,6 @@ from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.structs import pointed, roots
 from loopxform.errors import ArgumentError, DeviceError
-from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
 from loopxform.ir.visit import names
@@ -66,7 +65,6 @@ class CompiledKernel:
         self.device = device
         _fits(plan, device)
         self.queue = queue or queue_on(device)
-        self._options = options_for(device, approximate=plan.fp.approximate)
         self._launchers: dict[int, Launcher] = {}
         self._building = RLock()
         self._programs = {n: kernels for kernels in plan.programs for n in kernels}
@@ -91,8 +89,9 @@ class CompiledKernel:
             if n not in self._launchers:
                 k, source = self.plan.kernels[n], self.plan.program(self._programs[n])
                 params = [_param(a) for a in k.arguments]
+                options = options_for(self.device, approximate=k.fp.approximate)
                 self._launchers[n] = Launcher(
-                    self.device, source, k.name, params, self._options, queue=self.queue
+                    self.device, source, k.name, params, options, queue=self.queue
                 )
             return self._launchers[n]
 
@@ -234,7 +233,11 @@ def _fits(plan: Plan, device: DeviceInfo) -> None:
     if plan.computes_double and not device.fp64:
         help = "compute in float: 0.5f instead of 0.5, sqrtf instead of sqrt"
         raise DeviceError(f"the loops compute in double, which {device} lacks", help=help)
-    if plan.fp.exact and divides_floats(plan.written) and not device.correctly_rounded:
+    if plan.needs_ieee_floats and not device.ieee_floats:
+        what = "subnormal floats, infinities, or rounding to nearest"
+        help = "permit more: fp='contract', --fp contract"
+        raise DeviceError(f"{device} lacks {what}", help=help)
+    if plan.needs_rounding and not device.correctly_rounded:
         help = "permit more: fp='contract', --fp contract"
         raise DeviceError(f"{device} does not divide floats as C does", help=help)
     if plan.group_size > device.max_group_size:

@@ -24,6 +24,10 @@ class Costs:
     on floats in the time of a byte: the profiles have 10 to 29.
     Local memory: a word that a work-item reads takes as long as `local_read` multiply-adds (an
     H100: 128 of these in a clock cycle of a unit, and some 49 words).
+    Arithmetic: correctly rounded quotients and square roots of floats take so many operations, and
+    as accurate as the device has them `native_quotient` and `native_square_root`; a function
+    (`expf`) takes `function` (an H100: 16 results of the special units in a clock cycle of a unit,
+    which does 256 operations meanwhile).
     Waves of tiles: the first takes longer by `fill` of the time of the largest tile, as nothing
     hides its latency. Packed operands take `packed_gain` off the time of the arithmetic,
     `turned_gain` where rows of an array are vectors already.
@@ -49,6 +53,11 @@ class Costs:
     word: int = 4
     balance: float = 20
     local_read: float = 2.6
+    quotient: float = 51
+    square_root: float = 51
+    native_quotient: float = 16
+    native_square_root: float = 16
+    function: float = 24
     fill: float = 0.1685
     packed_gain: float = 0.0416667
     turned_gain: float = 0.0378788

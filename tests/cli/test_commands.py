@@ -242,7 +242,7 @@ def test_a_saved_derivation_replays_to_the_same_files(variant: str, tmp_path: Pa
     for path in a.iterdir():
         assert path.read_text() == (b / path.name).read_text()
     keys = set(json.loads(script.read_text())) - {"constraints"}
-    assert keys == {"recipe", "device", "fp", "fp_contract", "tiles", "steps"}
+    assert keys == {"recipe", "device", "fp", "fp_contract", "fp_needed", "tiles", "steps"}
 
 
 def test_apply_to_c_and_json(capsys: Capture) -> None:

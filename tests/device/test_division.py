@@ -27,13 +27,12 @@ SHIM = """
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
-/* The first device divides floats as well as ROUNDS says; tells the options of each build. */
+/* The first device computes with floats as FLOATS says; tells the options of each build. */
 cl_int own_clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t n, void *at, size_t *size)
 {
   const cl_int status = clGetDeviceInfo(d, what, n, at, size);
-  const cl_device_fp_config well = CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
   if (what == CL_DEVICE_SINGLE_FP_CONFIG && at != NULL)
-    *(cl_device_fp_config *)at = ROUNDS ? well : CL_FP_ROUND_TO_NEAREST;
+    *(cl_device_fp_config *)at = FLOATS;
   return status;
 }
 cl_int own_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *d, const char *options,
@@ -60,27 +59,44 @@ int main(void)
 """
 
 
-@pytest.mark.parametrize("rounds", [0, 1])
+ORDINARY = "CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST"
+CONFIGS = {
+    "as C": (f"CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT | CL_FP_DENORM | {ORDINARY}", ""),
+    "divides in its own way": (f"CL_FP_DENORM | {ORDINARY}", "does not divide floats as C does"),
+    "flushes subnormals": (
+        f"CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT | {ORDINARY}",
+        "the device lacks subnormal floats",
+    ),
+    "rounds to zero": (
+        "CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT | CL_FP_DENORM | CL_FP_INF_NAN",
+        "or rounding to nearest",
+    ),
+}
+
+
+@pytest.mark.parametrize("device", CONFIGS)
 @pytest.mark.parametrize("level", LEVELS)
-def test_how_written_c_divides(level: Level, rounds: int, tmp_path: Path) -> None:
-    """`strict` leaves the loops to the host where the device rounds in its own way."""
+def test_how_written_c_divides(level: Level, device: str, tmp_path: Path) -> None:
+    """`strict` leaves the loops to the host where the floats of the device are not those of C."""
     require_opencl()
+    config, why = CONFIGS[device]
+    rounds = "DIVIDE" in config
     (tmp_path / "f.c").write_text(QUOTIENTS)
     (tmp_path / "shim.c").write_text(SHIM)
     (tmp_path / "main.c").write_text(MAIN)
     lx.load(tmp_path / "f.c").offload(fp=level).write(tmp_path)
     own = [f"-D{name}=own_{name}" for name in ("clGetDeviceInfo", "clBuildProgram")]
     assert cc(tmp_path, *PLAIN, "-c", *own, "f_opencl.c").returncode == 0
-    files = ["f_opencl.o", "shim.c", "main.c", f"-DROUNDS={rounds}", "-o", "app"]
+    files = ["f_opencl.o", "shim.c", "main.c", f"-DFLOATS=({config})", "-o", "app"]
     built = cc(tmp_path, *STRICT, *PLAIN, *files, "-lOpenCL", "-lm")
     assert built.returncode == 0, built.stderr
     done = run_app(tmp_path / "app", LOOPXFORM_VERBOSE="1")
     assert done.stdout.endswith("0 wrong\n")
-    on_device = level != "strict" or bool(rounds)
+    on_device = level != "strict" or not why
     assert ("built with" in done.stdout) == on_device
-    assert ("does not divide floats as C does" in done.stderr) == (not on_device)
+    assert why in done.stderr or on_device
     if on_device:
-        assert (ROUNDED in done.stdout) == (bool(rounds) and level != "fast")
+        assert (ROUNDED in done.stdout) == (rounds and level != "fast")
 
 
 def test_options_from_python() -> None:
@@ -109,3 +125,17 @@ def test_strict_refuses_devices_that_round_in_their_own_way() -> None:
     device = replace(choose(), correctly_rounded=False)
     with pytest.raises(lx.LoopxformError, match="does not divide floats as C does"):
         CompiledKernel(plan, device)
+
+
+def test_strict_refuses_devices_without_subnormals() -> None:
+    """Where there are floats; arithmetic on other types is the same everywhere."""
+    device = replace(choose(), ieee_floats=False)
+    for text, refused in ((QUOTIENTS, True), (QUOTIENTS.replace("float", "int"), False)):
+        derivation = lx.loads(text)["f"].tile().derivation
+        CompiledKernel(emit.kernel(derivation), device)
+        strict = emit.kernel(derivation, fp=PERMITTED["strict"])
+        if refused:
+            with pytest.raises(lx.LoopxformError, match="lacks subnormal floats"):
+                CompiledKernel(strict, device)
+        else:
+            CompiledKernel(strict, device)

@@ -137,3 +137,30 @@ def test_check_does_not_know(name: str, tmp_path: Path, capsys: pytest.CaptureFi
     said = capsys.readouterr().out
     assert "unknown" in said
     assert "is another in each thread" in said or "the floating-point environment" in said
+
+
+@pytest.mark.parametrize(
+    ("pragma", "known"),
+    [
+        ("STDC FENV_ACCESS OFF", True),
+        ("STDC FENV_ACCESS ON", False),
+        ("STDC FENV_ROUND FE_UPWARD", False),
+        ("STDC FENV_ROUND FE_TONEAREST", True),
+        ("clang fp rounding(upward)", False),
+        ("clang fp contract(off) exceptions(strict)", False),
+        ("clang fp rounding(tonearest) contract(off)", True),
+        ("clang fp contract(off)", True),
+        ("fenv_access (on)", False),
+        ("float_control(except, on)", False),
+        ("float_control(precise, on)", True),
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_pragmas_that_set_or_look_at_the_environment(
+    pragma: str, known: bool, inside: bool
+) -> None:
+    line, loop = f"#pragma {pragma}\n", "for (int i = 0; i < n; i++) a[i] = b[i] / 3;"
+    own = line if inside else ""
+    text = f"void f(int n, double *restrict a, const double *restrict b) {{\n{own}{loop}\n}}\n"
+    (verdict,) = lx.loads(text if inside else line + text)["f"].check()
+    assert (verdict.parallel == "yes") == known

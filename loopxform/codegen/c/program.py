@@ -21,6 +21,7 @@ from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.structs import c_definition, place, plain_locals, records
 from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
+from loopxform.floating_point import PERMITTED
 from loopxform.ir.nodes import (
     Call,
     Const,
@@ -30,6 +31,7 @@ from loopxform.ir.nodes import (
     Struct,
     Tile,
 )
+from loopxform.ir.permitted import permitted
 from loopxform.ir.records import Record
 from loopxform.ir.visit import map_exprs, stmt_exprs, walk, walk_expr
 
@@ -103,11 +105,20 @@ def function_text(
     scopes = scopes_of(fn)
     printer = Printer(fn, scopes, stored, name or fn.name, openmp=openmp)
     lines = [("static " if static else "") + prototype(fn, name), "{"]
+    lines += _SEPARATE if not permitted(PERMITTED["fast"], fn).contract else []
     lines += enumeration(dict(fn.tiles))
     unread = [p.name for p in fn.params if p.name in scopes.silenced and not p.is_member]
     lines += [f"  (void){n};" for n in unread]
     lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
     return "\n".join([*printer.phases, *lines, "}"]) + "\n"
+
+
+_SEPARATE = [
+    "#if defined __clang__ || !defined __GNUC__",
+    "#pragma STDC FP_CONTRACT OFF",
+    "#endif",
+]
+"""As the source says of a statement in it; gcc does not know the pragma, and warns."""
 
 
 def _with_tiles(fn: Function) -> Function:

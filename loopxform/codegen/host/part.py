@@ -16,14 +16,13 @@ from loopxform.codegen import render, structs
 from loopxform.codegen.c import declarations, program
 from loopxform.codegen.cexpr import HELPERS, Dialect
 from loopxform.codegen.host import control as host_control
-from loopxform.codegen.host import guards, runtime, schedule
+from loopxform.codegen.host import divisions, guards, runtime, schedule
 from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.names import require_names
 from loopxform.codegen.host.work import most_operations
 from loopxform.codegen.plan import Plan
-from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Const, Expr, Function, Param
 from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
@@ -110,6 +109,7 @@ class HostPlan:
     place: str
     shared_lines: tuple[str, ...]
     keys: tuple[str, ...]
+    divisions: tuple[str, ...]
     options: tuple[str, ...]
     origin: str
     kernels: tuple[HostKernel, ...]
@@ -160,6 +160,7 @@ class HostPlan:
 
     group_size: int
     doubles: bool
+    floats: bool
     division: str
     operations: str | None
     halves: bool
@@ -189,11 +190,13 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
     cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})" if on_device else ""
     arguments = tuple(_argument(a) for a in passed)
     roots = structs.roots(written.params)
+    divided = divisions.each(plan)
     return HostPlan(
         name=fn.name,
         place=_place(fn, origin),
         shared_lines=rows(plan.shared),
-        keys=tuple(runtime.key(plan.program(kernels)) for kernels in plan.programs),
+        keys=tuple(runtime.key(d + plan.program(p)) for d, p in zip(divided, plan.programs)),
+        divisions=divided,
         options=tuple(_options(plan.macros(kernels)) for kernels in plan.programs),
         origin=origin,
         kernels=tuple(_kernels(plan)),
@@ -223,7 +226,8 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         local_bytes=plan.local_bytes,
         group_size=plan.group_size,
         doubles=plan.computes_double,
-        division=_division(plan),
+        floats=plan.needs_ieee_floats,
+        division=divisions.strictest(plan),
         operations=operations,
         halves=HALF in all_types(plan.start),
     )
@@ -384,13 +388,6 @@ def _kernels(plan: Plan) -> Iterator[HostKernel]:
         next_line += len(text)
         shape = k.group_shape
         yield HostKernel(k.name, text, first, len(lines), programs[n], shape, arguments, changing)
-
-
-def _division(plan: Plan) -> str:
-    """How its floats are divided, by the runtime's words."""
-    if plan.fp.approximate:
-        return "LX_DEVICE"
-    return "LX_EXACT" if plan.fp.exact and divides_floats(plan.written) else "LX_ROUNDED"
 
 
 def _options(macros: dict[str, int]) -> str:

@@ -16,6 +16,7 @@ from loopxform.codegen.opencl.launch import Mapping, mapping_of
 from loopxform.codegen.opencl.layout import hinted, in_rows
 from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.affine import value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
@@ -33,7 +34,8 @@ from loopxform.transforms.marks import stale
 class KernelPlan:
     """One kernel: text, the macros that it is built with, arguments in order, launch shape, memory
     use. It is launched where `when` holds (None: always). `changing` are the scalars of the host
-    that differ between launches, and `conditions` what must hold of them at each."""
+    that differ between launches, and `conditions` what must hold of them at each. `fp` is what is
+    permitted of floating point."""
 
     name: str
     text: str
@@ -45,6 +47,7 @@ class KernelPlan:
     changing: tuple[Param, ...] = ()
     conditions: tuple[Condition, ...] = ()
     macros: tuple[tuple[str, int], ...] = ()
+    fp: FloatingPoint = CONTRACT
 
     @property
     def computed(self) -> tuple[Expr, ...]:

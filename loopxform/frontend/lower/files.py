@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from pycparser import c_ast
@@ -35,10 +35,12 @@ from loopxform.frontend.names.symbols import Symbol, enumerator
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.pragmas.annotated import misplaced, unread
 from loopxform.frontend.pragmas.directives import directive_of
+from loopxform.frontend.pragmas.permits import permits
 from loopxform.frontend.syntax.places import Places
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
+from loopxform.ir.permits import NOTHING, Permits
 from loopxform.records import record
 
 PASS = 1 / 2
@@ -67,30 +69,34 @@ class Around:
 
     obstacles: Mapping[str, str]
     hidden: Hidden
+    permits: Permits = NOTHING
 
     @classmethod
-    def of(cls, ast: c_ast.FileAST) -> Around:
-        return cls(obstacles(ast), Hidden(ast.ext))
+    def of(cls, ast: c_ast.FileAST, places: Places, text: str) -> Around:
+        """Of a file that is `text` once it is preprocessed."""
+        return cls(obstacles(ast), Hidden(ast.ext), permits(ast, places, text))
 
 
 def lower_file(
     ast: c_ast.FileAST,
     places: Places,
     *,
+    text: str = "",
     plain_layout: bool = True,
     parts: Mapping[str, str] | None = None,
     around: Around | None = None,
 ) -> Lowered:
-    """The functions of the user's file; each refusal stays with its function. `plain_layout` says
-    that nothing in the text changes the layout of types; `parts` are functions made of statements
-    of others, which they name. `around` is that of the whole file where some of its functions are
-    but declared in `ast`. Raises InputError for an annotation that says nothing meaningful."""
+    """The functions of the user's file; each refusal stays with its function. `text` is the
+    preprocessed one, `plain_layout` says that nothing in it changes the layout of types; `parts`
+    are functions made of statements of others, which they name. `around` is that of the whole file
+    where some of its functions are but declared in `ast`. Raises InputError for an annotation that
+    says nothing meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     sketches = {id(n): Sketch.of(n) for n in functions}
     parts, broken = parts or {}, dict[str, LoopxformError]()
     try:
-        around = around or Around.of(ast)
+        around = around or Around.of(ast, places, text)
     except budget.Exhausted as e:  # each of the functions says so, in its place
         around = Around({}, Hidden([]))
         broken = {n.decl.name: budget.Exhausted(e.kind) for n in functions}
@@ -120,6 +126,8 @@ def lower_file(
                         _left(node, why, sketches[id(node)], places, out)
                     out.pragmas = []
     misplaced(out.pragmas, places)
+    if around.permits:
+        out.functions = [replace(f, permits=around.permits) for f in out.functions]
     return out
 
 

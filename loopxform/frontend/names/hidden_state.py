@@ -7,7 +7,8 @@ floating-point environment.
 
 Who looks is known within the file: the function itself, what it calls, and what calls it. A caller
 counts for errno only where the file sets errno, because the library never clears it. `#pragma STDC
-FENV_ACCESS ON` at file scope says that everybody may look at the environment.
+FENV_ACCESS ON` at file scope says that everybody may look at the environment, and so does what sets
+the rounding of a block (`FENV_ROUND` of C23, `#pragma clang fp rounding`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,15 @@ _ENVIRONMENT = frozenset(
 ARITHMETIC = "/"
 """What `seen` takes for operations on floating-point numbers, which are no calls."""
 
-_ACCESS = re.compile(r"STDC\s+FENV_ACCESS\s+(ON|OFF|DEFAULT)\b")
+_ACCESS = re.compile(
+    r"(?:STDC\s+FENV_ACCESS|fenv_access)\s*\(?\s*ON\b"
+    r"|STDC\s+FENV_ROUND\s+(?!FE_TONEAREST\b)\w"
+    r"|clang\s+fp\b.*\brounding\s*\(\s*(?!tonearest\b)\w"
+    r"|clang\s+fp\b.*\bexceptions\s*\(\s*(?:strict|maytrap)\b"
+    r"|float_control\s*\(\s*except\s*,\s*on\b",
+    re.IGNORECASE,
+)
+"""The environment may be looked at, or is another than the usual."""
 _PRAGMA = "#pragma STDC FENV_ACCESS"
 
 
@@ -56,8 +65,7 @@ class Hidden:
         self._named = {name: _names(n.body) for name, n in nodes.items()}
         self._calls = CallGraph(self._named)
         any_errno = any(found & _ERRNO for found in self._named.values())
-        switches = (m for n in text if (m := _access(n)))
-        self._access = any(m.group(1) == "ON" for m in switches)
+        self._access = any(map(_access, text))
         self._clears = any_errno and any(_sets_errno(n.body) for n in nodes.values())
 
     def with_parts(self, owners: Mapping[str, str]) -> Hidden:
@@ -100,13 +108,14 @@ class Hidden:
 def _names(node: c_ast.Node) -> frozenset[str]:
     inside = list(every(node))
     named = frozenset(n.name for n in inside if isinstance(n, c_ast.ID))
-    access = any(m.group(1) == "ON" for n in inside if (m := _access(n)))
-    return named | {_PRAGMA} if access else named
+    return named | {_PRAGMA} if any(map(_access, inside)) else named
 
 
-def _access(node: c_ast.Node) -> re.Match[str] | None:
-    """`#pragma STDC FENV_ACCESS ON`."""
-    return _ACCESS.match(pragma_text(node).strip()) if isinstance(node, c_ast.Pragma) else None
+def _access(node: c_ast.Node) -> bool:
+    """`#pragma STDC FENV_ACCESS ON`, or what says as much in other words."""
+    if not isinstance(node, c_ast.Pragma):
+        return False
+    return _ACCESS.match(pragma_text(node).strip()) is not None
 
 
 def _sets_errno(node: c_ast.Node) -> bool:

@@ -165,7 +165,7 @@ class Original:
 
     @cached_property
     def _around(self) -> Around:
-        return Around.of(self.ast)
+        return Around.of(self.ast, self._places, self._first[2])
 
     @cached_property
     def _declaring(self) -> frozenset[str]:
@@ -261,12 +261,12 @@ class Original:
 
     # ------------------------------------------------------------ parsing
 
-    def _parsed(self, raw: bytes) -> tuple[c_ast.FileAST, Places, bool]:
+    def _parsed(self, raw: bytes) -> tuple[c_ast.FileAST, Places, str]:
         reader = Reader()
         source = preprocess(self.path, decode(raw, self.path), self.options, reader)
         places = Places(source.files, reader.sources)
         tree = parse(gnu.normalise(source.text), places)
-        return tree.ast, places, gnu.plain_layout(source.text)
+        return tree.ast, places, source.text
 
     @cached_property
     def _pristine(self) -> c_ast.FileAST:
@@ -274,7 +274,7 @@ class Original:
         return self._parsed(self.raw)[0]
 
     @cached_property
-    def _first(self) -> tuple[c_ast.FileAST, Places, bool]:
+    def _first(self) -> tuple[c_ast.FileAST, Places, str]:
         return self._parsed(self.raw)
 
     @property
@@ -283,7 +283,7 @@ class Original:
 
     @property
     def _plain_layout(self) -> bool:
-        return self._first[2]
+        return gnu.plain_layout(self._first[2])
 
     def _own(self) -> Iterator[c_ast.FuncDef]:
         for node in self.ast.ext:

@@ -139,6 +139,8 @@ class Annotations:
                     made = replace(made, options=written.options(w))
                 case "check":
                     made = replace(made, words=(written.verdict(w),))
+                case "fp":
+                    made = replace(made, words=(written.level(w),))
                 case "assume":
                     text = w.argument or ""
                     found = condition(text, w.inside, names, self.stable)

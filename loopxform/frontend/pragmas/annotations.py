@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from loopxform.floating_point import LEVELS, Level
 from loopxform.frontend.pragmas.openmp import split
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
@@ -22,6 +23,7 @@ TAKING = {
     "check": "check, check(privatizable) or check(reduction)",
     "assume": "assume(n > 0)",
     "noalias": "noalias(A, C)",
+    "fp": "fp(strict), fp(contract), fp(reassociate) or fp(fast)",
 }
 """Verbs with arguments, and how they are written."""
 
@@ -115,7 +117,7 @@ def _require_form(w: Written) -> None:
     empty = w.argument is None or not w.argument.strip()
     if w.verb in (*PLAIN, *SCOPS) and w.argument is not None:
         raise Malformed(w.inside - 1, "(", f"'{w.verb}' takes no argument", f"write {w.verb} alone")
-    if w.verb in ("assume", "noalias") and empty:
+    if w.verb in ("assume", "noalias", "fp") and empty:
         raise Malformed(w.at, w.verb, f"'{w.verb}' needs an argument", _form(w.verb))
 
 
@@ -155,6 +157,17 @@ def verdict(w: Written) -> str:
         message = f"'{asked}' is no verdict that can be asked for"
         raise Malformed(w.inside, asked, message, f"write {TAKING['check']}")
     return asked
+
+
+def level(w: Written) -> Level:
+    """What an `fp` permits. Raises Malformed."""
+    asked = (w.argument or "").strip()
+    known = next((x for x in LEVELS if x == asked), None)
+    if known is None:
+        message = f"'{asked}' is no level of floating point"
+        help = f"{did_you_mean(asked, LEVELS)}{_form('fp')}"
+        raise Malformed(w.inside, asked or ")", message, help)
+    return known
 
 
 def arrays(w: Written) -> tuple[tuple[int, str], ...]:

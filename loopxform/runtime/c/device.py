@@ -43,6 +43,7 @@ def c_device(name: str = "c") -> DeviceInfo:
         vector_widths=dict.fromkeys(TYPES, 1),
         fp64=True,
         fp16=False,
+        ieee_floats=True,
         correctly_rounded=True,
         warp=1,
         extensions=frozenset(),

@@ -114,7 +114,10 @@ def partial_type(name: str, op: str, found: Sequence[Operand], types: Types) -> 
 
 
 def neutral(op: str, found: Sequence[Operand], part: Scalar) -> Const:
-    """What a part begins with."""
+    """What a part begins with: a sum of floats with -0.0, which leaves -0.0 as it is (0.0 does
+    not)."""
+    if op == "+" and part.is_float:
+        return Const(-0.0, part)
     if op in NEUTRAL:
         return Const(float(NEUTRAL[op]) if part.is_float else NEUTRAL[op], part)
     bits = 8 * part.bytes

@@ -37,6 +37,7 @@ DEVICE = DeviceInfo(
     vector_widths={},
     fp64=True,
     fp16=False,
+    ieee_floats=True,
     correctly_rounded=True,
     warp=1,
     extensions=frozenset(),

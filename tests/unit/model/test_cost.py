@@ -8,10 +8,12 @@ from fractions import Fraction
 import pytest
 from deriving import corpus
 
+from loopxform.floating_point import LEVELS, PERMITTED, Level
 from loopxform.frontend import parse_file
 from loopxform.model.access_counts import text, tiled
 from loopxform.model.cost import (
     Cost,
+    arithmetic,
     balance,
     cost,
     microseconds,
@@ -119,3 +121,47 @@ def test_from_how_many_iterations_on_operands_are_packed() -> None:
     assert packing(unmeasured(H100)) == pytest.approx(1920, rel=0.01)
     unknown = unmeasured(replace(H100, bandwidth=0, peak=0))
     assert (balance(unknown), packing(unknown)) == (20, 1920)
+
+
+ROOTS = """
+#include <math.h>
+void f(int n, const float a[n], float b[n]) {
+  for (int i = 0; i < n; i++) b[i] = a[i] / (a[i] + 1.0f) + sqrtf(a[i]) * expf(a[i]) + a[i] / 2.0f;
+}
+"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_quotients_roots_and_functions(level: Level) -> None:
+    """As the device has them under `fast` alone; half of a number is a product."""
+    (fn,) = parse_file("f.c", text=ROOTS).unit.functions
+    c = cost(estimate(tile(fn, {}, None, H100), H100), fp=PERMITTED[level])
+    slow = dict.fromkeys(("quotients", "square roots", "functions"), 1024)
+    assert amounts(c).items() >= {"arithmetic": 5 * 1024, **slow}.items()
+    costs, one = H100.costs, c["arithmetic"] / (5 * 1024)
+    native = level == "fast"
+    assert c["quotients"] == 1024 * one * (costs.native_quotient if native else costs.quotient)
+    root = costs.native_square_root if native else costs.square_root
+    assert c["square roots"] == 1024 * one * root
+    assert c["functions"] == 1024 * one * costs.function
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("x[i] /= a[i]", 1), ("x[i] += a[i] / a[i]", 1), ("x[i] = a[i] * 0.5f", 0)],
+)
+def test_quotients_in_assignments(text: str, count: int) -> None:
+    body = f"void f(int n, float x[n], const float a[n]) {{ for (int i = 0; i < n; i++) {text}; }}"
+    (fn,) = parse_file("f.c", text=body).unit.functions
+    found = amounts(cost(estimate(tile(fn, {}, None, H100), H100)))
+    assert found.get("quotients", 0) == 1024 * count
+
+
+def test_n_body_is_as_much_quicker_as_was_measured() -> None:
+    """7.52 ms for 65536 bodies, 3.01 with `fast`: the arithmetic of the model says 0.42."""
+    (fn,) = parse_file("f.c", text=corpus("nests/nbody")).unit.functions
+    e = estimate(tile(fn, {}, None, H100), H100)
+    exact, fast = (
+        sum(t.time for t in arithmetic(e, PERMITTED[level])) for level in ("contract", "fast")
+    )
+    assert float(fast / exact) == pytest.approx(3.01 / 7.52, abs=0.05)

@@ -15,6 +15,8 @@ from loopxform.floating_point import (
     of_flags,
 )
 
+REASSOCIATE = PERMITTED["reassociate"]
+
 
 def test_each_level_permits_what_those_before_it_do() -> None:
     parts = [
@@ -30,11 +32,32 @@ def test_each_level_permits_what_those_before_it_do() -> None:
 @pytest.mark.parametrize(
     ("flags", "expected"),
     [
-        ("-O3 -march=native -std=c99 -Wall", CONTRACT),
+        ("-O3 -march=native -std=gnu99 -Wall", CONTRACT),
+        ("-mfma -mno-fma", CONTRACT),
+        ("-std=c99", SEPARATE),
+        ("-std=iso9899:2011", SEPARATE),
+        ("-ansi", SEPARATE),
+        ("-std=c99 -std=gnu99", CONTRACT),
+        ("-std=c99 -ffp-contract=fast", CONTRACT),
+        ("-std=c99 -funsafe-math-optimizations", PERMITTED["fast"]),
+        ("-ffp-contract=on", SEPARATE),
         ("-ffp-contract=off", SEPARATE),
         ("-ffp-contract=off -ffp-contract=fast", CONTRACT),
-        ("-fassociative-math", FloatingPoint(reassociate=True)),
-        ("-freciprocal-math", FloatingPoint(approximate=True)),
+        ("-fassociative-math", CONTRACT),
+        ("-fassociative-math -fno-signed-zeros", CONTRACT),
+        ("-fassociative-math -fno-trapping-math", CONTRACT),
+        ("-fassociative-math -fno-signed-zeros -fno-trapping-math", REASSOCIATE),
+        ("-fno-trapping-math -fno-signed-zeros -fassociative-math", REASSOCIATE),
+        ("-fno-signed-zeros -fno-trapping-math", CONTRACT),
+        ("-freciprocal-math", CONTRACT),
+        ("-ffast-math -fno-reciprocal-math", REASSOCIATE),
+        ("-ffast-math -fsigned-zeros", FloatingPoint(approximate=True)),
+        ("-ffast-math -ftrapping-math", SEPARATE),
+        ("-ffast-math -fno-unsafe-math-optimizations", SEPARATE),
+        ("-ffast-math -fno-finite-math-only -fmath-errno", PERMITTED["fast"]),
+        ("-fno-associative-math -ffast-math", PERMITTED["fast"]),
+        ("-fno-associative-math -Ofast", FloatingPoint(approximate=True)),
+        ("-ffp-exception-behavior=strict", PERMITTED["strict"]),
         ("-ffast-math", PERMITTED["fast"]),
         ("-Ofast", PERMITTED["fast"]),
         ("-funsafe-math-optimizations", PERMITTED["fast"]),
@@ -50,8 +73,8 @@ def test_each_level_permits_what_those_before_it_do() -> None:
         ("-Ofast -fno-fast-math", CONTRACT),
         ("-ffp-model=fast", PERMITTED["fast"]),
         ("-ffast-math -ffp-model=strict", PERMITTED["strict"]),
-        ("-ffp-model=strict -ffp-contract=on", CONTRACT),
-        ("-ffast-math -ffp-model=precise", CONTRACT),
+        ("-ffp-model=strict -fno-rounding-math", SEPARATE),
+        ("-ffast-math -ffp-model=precise", SEPARATE),
         ("-fno-math-errno -ffinite-math-only", CONTRACT),
         ("-ffp-contract=unknown", CONTRACT),
     ],
@@ -72,4 +95,8 @@ def test_exact_permits_nothing_else() -> None:
 
 def test_what_no_option_decides_stays_as_it_was() -> None:
     assert of_flags(["-O2"], SEPARATE) == SEPARATE
-    assert of_flags(["-fassociative-math"], SEPARATE) == FloatingPoint(False, reassociate=True)
+    for level in LEVELS:
+        for flags in ([], ["-O2", "-Wall"], ["-mfma"], ["-ffinite-math-only"]):
+            assert of_flags(flags, PERMITTED[level]) == PERMITTED[level]
+    fast = ["-ffast-math"]
+    assert of_flags(fast, SEPARATE) == FloatingPoint(False, reassociate=True, approximate=True)
