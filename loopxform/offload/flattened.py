@@ -90,9 +90,7 @@ def in_versions(
         return mapped(derivation, none)
     guard = (condition_text(Bin("<", results, Tile(name, value))),)
     variants = (
-        _variant(
-            "flat", "parallel loops inside, and this one around each", guard, after.derivation
-        ),
+        _variant("flat", "around each of the parallel loops inside", guard, after.derivation),
         _variant("items", "a work-item for each iteration, in order", (), items.derivation),
     )
     step = Dispatch(site.loop.var, variants, ((name, value),))
