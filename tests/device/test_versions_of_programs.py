@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 
 import pytest
 from test_whole_functions import FOLDER, MARKET
 
 import loopxform as lx
+from loopxform.bench.regions import with_thresholds
 from loopxform.codegen import emit
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.runtime.selection import choose
@@ -35,19 +35,19 @@ SIZES: Mapping[str, tuple[Mapping[str, int | float], ...]] = {
 @pytest.mark.device
 @pytest.mark.parametrize("name", SIZES)
 def test_the_user_s_results_whichever_runs(name: str) -> None:
-    """Thresholds are drawn, with all and with none of the comparisons true among them."""
-    (routine,) = (r for r in lx.load(FOLDER / f"{name}.c") if r.name == name)
-    names = list(thresholds_of(routine.offload(fp="reassociate").derivation))
-    rng, seen = random.Random(20251125), set[tuple[int, ...]]()
-    rows = [dict.fromkeys(names, value) for value in (0, 2**31 - 1)]
-    rows += [{n: rng.choice((0, 3, 30, 2**31 - 1)) for n in names} for _ in names[3:]]
-    for thresholds in rows:
-        done = routine.offload(fp="reassociate", threshold=thresholds)
-        plan = emit.kernel(done.derivation, fp=done.fp)
+    """By work-items alone, by groups, and with all the parallelism there is."""
+    done = lx.load(FOLDER / f"{name}.c")[name].offload(fp="reassociate")
+    first = emit.kernel(done.derivation, fp=done.fp)
+    names = thresholds_of(done.derivation)
+    most, seen = 2**31 - 1, set[int]()
+    rows = ({}, {"outer": most}, {"outer": most, "group": most})
+    every = [{x: kinds.get(x.split("_")[1], 0) for x in names} for kinds in rows]
+    for thresholds in [every[n] for n in range(3) if every[n] not in every[:n]]:
+        plan = with_thresholds(first, thresholds)
         both = Comparison(plan, CSource(str(FOLDER / f"{name}.c")), choose())
         for sizes in SIZES[name]:
             found = both.run(sizes, 5)
             assert found.ok, (thresholds, dict(sizes), found.mismatches)
             integers = {n: v for n, v in sizes.items() if isinstance(v, int)}
-            seen.add(tuple(n for n, _ in launched(plan, integers, not_known)))
-    assert len(seen) > len(SIZES[name])
+            seen |= {n for n, _ in launched(plan, integers, not_known)}
+    assert seen == set(range(len(first.kernels)))
