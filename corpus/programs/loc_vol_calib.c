@@ -39,20 +39,22 @@ void loc_vol_calib(int outer, int numX, int numY, int numT, double s0, double t,
           u[o][j][i] += v[o][i][j];
         }
 
-      for (int j = 0; j < numY; j++) { /* implicit along x */
+      for (int j = 0; j < numY; j++) { /* implicit along x: a system for each row */
         for (int i = 0; i < numX; i++) {
           double x = i * dx + 0.01, z = j * dy - 0.5;
           double va = exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now)) * 0.25 / (dx * dx);
           double f = i > 0 ? -va / b[o][j][i - 1] : 0.0;
-          b[o][j][i] = dtInv + 2 * va + (i > 0 ? f * va : 0.0);
+          b[o][j][i] = dtInv + 2 * va + f * va;
           if (i > 0)
             u[o][j][i] -= f * u[o][j][i - 1];
         }
-        for (int i = numX - 1; i >= 0; i--)
+        for (int i = numX - 1; i >= 0; i--) {
+          double x = i * dx + 0.01, z = j * dy - 0.5;
+          double va = exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now)) * 0.25 / (dx * dx);
           if (i < numX - 1)
-            u[o][j][i] = (u[o][j][i] + 0.25 * u[o][j][i + 1]) / b[o][j][i];
-          else
-            u[o][j][i] /= b[o][j][i];
+            u[o][j][i] += va * u[o][j][i + 1];
+          u[o][j][i] /= b[o][j][i];
+        }
       }
 
       for (int i = 0; i < numX; i++) { /* implicit along y */
@@ -60,13 +62,15 @@ void loc_vol_calib(int outer, int numX, int numY, int numT, double s0, double t,
         for (int j = 0; j < numY; j++) {
           double f = j > 0 ? -w / c[o][i][j - 1] : 0.0;
           c[o][i][j] = dtInv + 2 * w + f * w;
-          grid[o][i][j] = dtInv * u[o][j][i] - 0.5 * v[o][i][j] - (j > 0 ? f * grid[o][i][j - 1] : 0.0);
+          grid[o][i][j] = dtInv * u[o][j][i] - 0.5 * v[o][i][j];
+          if (j > 0)
+            grid[o][i][j] -= f * grid[o][i][j - 1];
         }
-        for (int j = numY - 1; j >= 0; j--)
+        for (int j = numY - 1; j >= 0; j--) {
           if (j < numY - 1)
-            grid[o][i][j] = (grid[o][i][j] + w * grid[o][i][j + 1]) / c[o][i][j];
-          else
-            grid[o][i][j] /= c[o][i][j];
+            grid[o][i][j] += w * grid[o][i][j + 1];
+          grid[o][i][j] /= c[o][i][j];
+        }
       }
     }
     if (numX > 0 && numY > 0)

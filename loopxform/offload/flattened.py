@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loopxform.analysis.verdict import LoopVerdict, judge
-from loopxform.errors import TransformError, UnsupportedC
+from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh
@@ -72,12 +72,14 @@ def in_versions(
     flat = _flat(alone)
     if flat is None:
         return mapped(derivation, none)
-    after = possible(lambda: mapped(*flat), UnsupportedC, TransformError)
+    after = possible(lambda: mapped(*flat), UnsupportedC, TransformError, LimitError)
     if not isinstance(after, Offloaded):
         return mapped(derivation, none)
     fn = derivation.function
     (site,) = _tops(fn)
     items = mapped(alone, none)
+    if [p.loops for p in items.parts] != [(site.loop.var,)]:
+        return mapped(derivation, none)
     number = max(len(thresholds_of(x.derivation)) for x in (items, after))
     name = fresh(fn, f"suff_outer_par_{number}")
     value = dict(options.threshold).get(name, filling_items(limits))
@@ -90,9 +92,7 @@ def in_versions(
         return mapped(derivation, none)
     guard = (condition_text(Bin("<", results, Tile(name, value))),)
     variants = (
-        _variant(
-            "flat", "parallel loops inside, and this one around each", guard, after.derivation
-        ),
+        _variant("flat", "around each of the parallel loops inside", guard, after.derivation),
         _variant("items", "a work-item for each iteration, in order", (), items.derivation),
     )
     step = Dispatch(site.loop.var, variants, ((name, value),))

@@ -180,7 +180,8 @@ def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Deriv
     set_inside = writes(_loop(w.function, innermost).body)
     for s in w.function.body:
         if isinstance(s, Decl) and s.name in set_inside:
-            w = w.then(Privatise(s.name, innermost))
+            private = Privatise(s.name, innermost)
+            w = w if s.shape and private.check(w.function) else w.then(private)
     for v in chain:
         w = w.then(Parallelise(v))
     for v in apart:

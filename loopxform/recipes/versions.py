@@ -25,7 +25,7 @@ from itertools import count
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Tile, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Tile
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, names, perfect_nest, walk_expr, writes
@@ -123,8 +123,11 @@ def is_counted(fn: Function, loop: For) -> bool:
 
 
 def _times(a: Expr, b: Expr) -> Expr:
-    """A product that 64 bits hold: no threshold is larger than an int."""
-    return Bin("*", a if isinstance(a, Var | Const) else Bin("min", a, Const(INT_MAX)), b)
+    """A product that 64 bits hold, of factors that an int holds: no threshold is larger, and
+    loops that run backwards have no iterations."""
+    if isinstance(a, Bin) and a.op == "*":
+        a = Bin("max", Bin("min", a, Const(INT_MAX)), Const(0))
+    return Bin("*", a, b)
 
 
 # ---------------------------------------------------------------- the versions

@@ -10,6 +10,7 @@ from conftest import Golden
 
 import loopxform as lx
 from loopxform.cli import main
+from loopxform.cli.script import Script, Text
 from loopxform.errors import ArgumentError
 
 Capture = pytest.CaptureFixture[str]
@@ -103,3 +104,14 @@ def test_in_python() -> None:
             call(threshold={"suff_outer_par_0": -5})
     with pytest.raises(ArgumentError, match="there is no threshold 'suff'"):
         routine.tile(threshold={"suff": 5})
+
+
+def test_thresholds_of_variants_inside_variants() -> None:
+    text = Text("plan.json", "", 0, 0)
+    inner = {"step": "dispatch", "loop": "j", "thresholds": {"a_0": 1}, "variants": []}
+    rows = [{"label": "", "steps": [{"step": "sequentialise", "loop": "k"}, inner]}]
+    outer = {"step": "dispatch", "loop": "i", "thresholds": {"b_1": 2}, "variants": rows}
+    script = Script(steps=((outer, text),))
+    assert script.thresholds == {"a_0": 1, "b_1": 2}
+    assert script.with_thresholds({"a_0": 7}).thresholds == {"a_0": 7, "b_1": 2}
+    assert script.with_thresholds({"a_0": 1}).steps == script.steps

@@ -33,6 +33,10 @@ SIZES: dict[str, tuple[Numbers, ...]] = {
     "alignment": ({"n": 40, "m": 300, "gap": 2}, {"n": 1, "m": 2, "gap": 1}),
     "alternating": ({"steps": 3, "n": 21}, {"steps": 1, "n": 3}),
     "backwards_solve": ({"n": 37}, {"n": 1}),
+    "backprop": (
+        {"inputs": 300, "hidden": 16, "outputs": 3, "eta": 0.3, "momentum": 0.5},
+        {"inputs": 1, "hidden": 1, "outputs": 1, "eta": 0.3, "momentum": 0.5},
+    ),
     "branches": (
         {"n": 50, "m": 20, "steps": 4},
         {"n": 30, "m": 40, "steps": 3},

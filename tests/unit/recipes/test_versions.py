@@ -8,17 +8,21 @@ import json
 import numpy as np
 import pytest
 from conftest import Golden
-from deriving import assert_same_meaning, untiled
+from deriving import assert_same_meaning, c, untiled
 from versioned import CASES, COLUMNS, ROWS, SMALL, SQUARES, TWO, versioned
 
 from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
-from loopxform.ir.printer import listing
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.nodes import Bin
+from loopxform.ir.printer import expr_text, listing
+from loopxform.ir.visit import walk_expr
 from loopxform.recipes.tile import tile
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Derivation, Dispatch, replay, thresholds_of
+from loopxform.tune.nests import nests_of
 from loopxform.verify.check_run import arguments
 from loopxform.verify.group.execute import Executor
 from loopxform.verify.interp import Program
@@ -85,6 +89,20 @@ def test_guards() -> None:
         "chunks": ("n<suff_outer_par_0", "m>=suff_inner_par_1"),
         "items": (),
     }
+
+
+def test_amounts_are_numbers_of_64_bits() -> None:
+    """Whatever the sizes are, with three parallel loops too."""
+    text = c(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) for (int k = 0; k < m; k++) { "
+        "int s = 0; for (int l = 0; l < m; l++) s += a[i][j][k][l]; y[i][j][k] = s; }",
+        "int n, int m, const int a[restrict n][n][m][m], int y[restrict n][n][m]",
+    )
+    amounts = nests_of(versioned(text).derivation).amounts
+    assert expr_text(amounts["suff_outer_par_0"]) == "max(min(n*n, 2147483647), 0) * m"
+    for n, m in ((-(2**31), 2**31 - 1), (2**31 - 1, 2**31 - 1), (2**31 - 1, -(2**31)), (0, 5)):
+        products = [x for x in walk_expr(amounts["suff_outer_par_0"]) if isinstance(x, Bin)]
+        assert all(abs(evaluate(x, {"n": n, "m": m})) < 2**63 for x in products)
 
 
 def test_several_nests_number_their_thresholds() -> None:
