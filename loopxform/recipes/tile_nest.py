@@ -192,10 +192,6 @@ def _in_shapes(
         return uncopied
     rows = [x for x in attempts if isinstance(x, Tiled)]
     copying = copies_pay(nest, limits) if asked.pack is None else None
-    if packed:
-        # Rows that copies would make longer are those of packed operands already, and results are
-        # stored in vectors only where the rows of the user's own arrays are known to be vectors.
-        options = replace(options, pack=0)
     drafts = [
         Draft(t.label, d.derivation, d.group, cost=t.shape.cost, copying=copying)
         for d, t in zip(rows, found)
