@@ -6,15 +6,16 @@
 
 #include <math.h>
 
-void loc_vol_calib(int outer, int numX, int numY, int numT, double s0, double t, double alpha,
-                   double nu, double beta, double res[restrict outer],
+void loc_vol_calib(int outer, int numX, int numY, int numT, double res[restrict outer],
                    double grid[restrict outer][numX][numY], double u[restrict outer][numY][numX],
                    double v[restrict outer][numX][numY], double b[restrict outer][numY][numX],
-                   double c[restrict outer][numX][numY])
+                   double c[restrict outer][numX][numY], double s0, double t, double alpha,
+                   double nu, double beta)
 {
   for (int o = 0; o < outer; o++) {
     double strike = 0.001 * o;
     double dx = 20.0 * alpha * s0 * sqrt(t) / numX, dy = 10.0 * nu * sqrt(t) / numY;
+    double lnAlpha = log(alpha);
 
     for (int i = 0; i < numX; i++)
       for (int j = 0; j < numY; j++)
@@ -25,23 +26,25 @@ void loc_vol_calib(int outer, int numX, int numY, int numT, double s0, double t,
 
       for (int j = 0; j < numY; j++) /* explicit along x */
         for (int i = 0; i < numX; i++) {
-          double x = i * dx + 0.01, z = j * dy - 0.5;
+          double x = i * dx + 0.01, z = (j - numY / 2) * dy + lnAlpha;
           double va = exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now)) * 0.25 / (dx * dx);
-          double below = i > 0 ? grid[o][i - 1][j] : 0.0, above = i < numX - 1 ? grid[o][i + 1][j] : 0.0;
+          double below = i > 0 ? grid[o][i - 1][j] : 0.0;
+          double above = i < numX - 1 ? grid[o][i + 1][j] : 0.0;
           u[o][j][i] = dtInv * grid[o][i][j] + va * (below - 2 * grid[o][i][j] + above);
         }
 
       for (int i = 0; i < numX; i++) /* explicit along y */
         for (int j = 0; j < numY; j++) {
           double w = 0.5 * nu * nu / (dy * dy);
-          double below = j > 0 ? grid[o][i][j - 1] : 0.0, above = j < numY - 1 ? grid[o][i][j + 1] : 0.0;
+          double below = j > 0 ? grid[o][i][j - 1] : 0.0;
+          double above = j < numY - 1 ? grid[o][i][j + 1] : 0.0;
           v[o][i][j] = w * (below - 2 * grid[o][i][j] + above);
           u[o][j][i] += v[o][i][j];
         }
 
       for (int j = 0; j < numY; j++) { /* implicit along x: a system for each row */
         for (int i = 0; i < numX; i++) {
-          double x = i * dx + 0.01, z = j * dy - 0.5;
+          double x = i * dx + 0.01, z = (j - numY / 2) * dy + lnAlpha;
           double va = exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now)) * 0.25 / (dx * dx);
           double f = i > 0 ? -va / b[o][j][i - 1] : 0.0;
           b[o][j][i] = dtInv + 2 * va + f * va;
@@ -49,7 +52,7 @@ void loc_vol_calib(int outer, int numX, int numY, int numT, double s0, double t,
             u[o][j][i] -= f * u[o][j][i - 1];
         }
         for (int i = numX - 1; i >= 0; i--) {
-          double x = i * dx + 0.01, z = j * dy - 0.5;
+          double x = i * dx + 0.01, z = (j - numY / 2) * dy + lnAlpha;
           double va = exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now)) * 0.25 / (dx * dx);
           if (i < numX - 1)
             u[o][j][i] += va * u[o][j][i + 1];

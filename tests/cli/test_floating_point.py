@@ -145,11 +145,10 @@ def test_the_plan_says_what_more_would_gain(capsys: Capture) -> None:
     head = "  floating point   contract; needed: strict\n"
     assert f"{head}    reassociate    --recipe reduce, 0." in shown
     words = ["tile", "f.c", "--show-plan", "--dry-run", "-q", "--fp", "reassociate"]
-    assert main(words) == 0
-    assert "  floating point   reassociate; needed: strict\n  cost" in capsys.readouterr().out
-    words += ["--recipe", "reduce"]
-    assert main(words) == 0
-    assert "  floating point   reassociate; needed: reassociate\n" in capsys.readouterr().out
+    for recipe, level in (("1-d", "strict"), ("reduce", "reassociate"), ("auto", "reassociate")):
+        assert main([*words, "--recipe", recipe]) == 0
+        shown = capsys.readouterr().out
+        assert f"  floating point   reassociate; needed: {level}\n" in shown
 
 
 NBODY = Path(__file__).parents[2] / "corpus" / "nests" / "nbody.c"

@@ -134,10 +134,14 @@ def assert_agrees(
 
 
 def assert_runs_agree(
-    plan: Plan, source: CSource, every: Iterable[Mapping[str, int | float]], seed: int
+    plan: Plan,
+    source: CSource,
+    every: Iterable[Mapping[str, int | float]],
+    seed: int,
+    device: str | None = None,
 ) -> None:
     """For all sizes: fails unless every array is the user's, to the last bit."""
-    both = Comparison(plan, source, choose())
+    both = Comparison(plan, source, choose(device))
     elements = 0
     for sizes in every:
         found = both.run(sizes, seed)
