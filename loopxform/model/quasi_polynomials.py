@@ -92,7 +92,8 @@ class Amount:
 def _number(e: Expr, sizes: Numbers) -> Fraction:
     if isinstance(e, Var):
         return Fraction(sizes[e.name])
-    return Fraction(evaluate(e, {n: v for n, v in sizes.items() if isinstance(v, int)}))
+    # Asked one by one: `sizes` may know more than it holds.
+    return Fraction(evaluate(e, {n: v for n in names(e) if isinstance(v := sizes[n], int)}))
 
 
 def number(n: int | Fraction) -> Amount:

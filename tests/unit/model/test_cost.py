@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from deriving import corpus
 
+import loopxform as lx
 from loopxform.floating_point import LEVELS, PERMITTED, Level
 from loopxform.frontend import parse_file
 from loopxform.model.access_counts import text, tiled
@@ -25,6 +26,7 @@ from loopxform.recipes.tile import estimate, tile
 from loopxform.schedule.params import Recipe
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits, unmeasured
+from loopxform.transforms import Dispatch
 
 (MM,) = parse_file("mm.c", text=corpus("mm")).unit.functions
 GENERIC, H100 = PROFILES["generic"], PROFILES["h100"]
@@ -165,3 +167,16 @@ def test_n_body_is_as_much_quicker_as_was_measured() -> None:
         sum(t.time for t in arithmetic(e, PERMITTED[level])) for level in ("contract", "fast")
     )
     assert float(fast / exact) == pytest.approx(3.01 / 7.52, abs=0.05)
+
+
+@pytest.mark.parametrize("bound", ["m / 2", "m % 7", "(m + n) / 3"])
+def test_amounts_of_rounded_bounds_are_taken_at_nominal_sizes(bound: str) -> None:
+    """The versions of a sum of unknown length have costs."""
+    text = (
+        "void f(int n, int m, float *restrict s, const float a[n][m]) {\n"
+        f"  for (int i = 0; i < n; i++) for (int j = 0; j < {bound}; j++) s[i] += a[i][j];\n}}\n"
+    )
+    parts = lx.loads(text)["f"].offload(limits="h100", fp="reassociate").parts
+    steps = [r.step for p in parts if p.tiled for r in p.tiled.derivation.records]
+    variants = [v for s in steps if isinstance(s, Dispatch) for v in s.variants]
+    assert any(v.cost for v in variants)
