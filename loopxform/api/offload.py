@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
@@ -35,6 +35,8 @@ def offload_routine(
     """See `Routine.offload`; with what was `tuned` for its nest, where no sizes are given and
     these fit."""
     room = profile(limits) if isinstance(limits, str) else limits
+    if tuned is not None:
+        options = options.over(Options(threshold=tuple(tuned.thresholds.items())))
     with quoting(routine.file.parsed.sources):
         require_permitted(routine.function, fp)
         require_wanted(routine)
@@ -44,11 +46,11 @@ def offload_routine(
             routine.function,
             sizes=sizes,
             limits=room,
-            options=_with_thresholds(options, tuned),
+            options=options,
             asked=wishes(routine),
             fp=fp,
         )
-        found = possible(partial(_as_tuned, plain, tuned), LimitError)
+        found = possible(partial(_as_tuned, plain, tuned, options), LimitError)
         done = plain() if isinstance(found, LimitError) else found
         asked = wishes(routine)
         require_order(done.derivation, fp, asked)
@@ -56,22 +58,17 @@ def offload_routine(
     return OffloadedRoutine(routine, room, fp.reordering() if reordered else fp, done)
 
 
-def _with_thresholds(options: Options, tuned: Tuned | None) -> Options:
-    """With the thresholds that were tuned, but for those that are asked for."""
-    values = {**(tuned.thresholds if tuned else {}), **dict(options.threshold)}
-    return replace(options, threshold=tuple(values.items()))
-
-
-def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None) -> Offloaded:
+def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None, asked: Options) -> Offloaded:
     """As it was measured: by the recipe that is chosen anyway, else by the one that was tuned.
     Raises LimitError."""
     if tuned is None:
         return plain()
-    done = plain(sizes=tuned.sizes)
+    options = asked.over(tuned.asked)
+    done = plain(sizes=tuned.sizes, options=options)
     recipes = {p.tiled.recipe for p in done.parts if p.tiled is not None}
     if tuned.recipe is None or recipes <= {tuned.recipe}:
         return done
-    return plain(sizes=tuned.sizes, recipe=tuned.recipe)
+    return plain(sizes=tuned.sizes, options=options, recipe=tuned.recipe)
 
 
 def require_compared(

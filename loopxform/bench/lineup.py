@@ -59,8 +59,12 @@ class Lineup:
         return list(out.values())
 
     def _kernels(self, v: Variant) -> Kernels:
-        tiled = self._tiled(v, self.sizes)
+        tiled = self.tiled(v)
         return self.kernels(v.used(tiled.sizes).label, tiled)
+
+    def tiled(self, v: Variant) -> TiledRoutine:
+        """The nest tiled as a variant. Raises UnsupportedC, TransformError, LimitError."""
+        return self._tiled(v, self.sizes)
 
     def kernels(self, label: str, tiled: TiledRoutine) -> Kernels:
         """The kernels of a nest that is tiled, built. Raises EmitError, DeviceError."""

@@ -12,7 +12,7 @@ import signal
 import sys
 
 from loopxform import __version__
-from loopxform.cli.commands import COMMANDS
+from loopxform.cli.commands import COMMANDS, WITHIN
 
 TYPE_CHECKING = False
 
@@ -66,7 +66,7 @@ def _status(args: list[str]) -> int:
         from loopxform.cli.dispatch import guarded, run_command
 
         if args[:1] == ["help"] and args[1:2] and args[1] in COMMANDS:
-            args = [args[1], "--help"]
+            args = [args[1], *(w for w in args[2:3] if w in WITHIN.get(args[1], ())), "--help"]
         if args and args[0] in COMMANDS:
             return run_command(args[0], args[1:])
         return guarded(lambda: _general(args), args or ["--help"])

@@ -13,3 +13,14 @@ COMMANDS = {
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }
+
+WITHIN = {"tune": ("merge", "explain", "export")}
+"""Second words that name a command of their own; a file of such a name is written ./NAME."""
+
+
+def split(words: list[str]) -> tuple[str, list[str]]:
+    """The command that a command line begins with, as its module is called, and what follows."""
+    name, *rest = words
+    if rest and rest[0] in WITHIN.get(name, ()):
+        return f"{name}_{rest[0]}", rest[1:]
+    return name, rest

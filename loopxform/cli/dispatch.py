@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from loopxform.cli import streams
+from loopxform.cli.commands import split
 
 REMEMBERED = frozenset(["offload", "tile"])
 """Commands whose results are kept."""
@@ -19,7 +20,8 @@ INTERRUPTED = 130
 
 def run_command(name: str, args: list[str]) -> int:
     """Runs `loopxform NAME ARGS...`."""
-    return guarded(lambda: _command(name, args), [name, *args])
+    command, own = split([name, *args])
+    return guarded(lambda: _command(command, own), [name, *args])
 
 
 def _command(name: str, args: list[str]) -> int:

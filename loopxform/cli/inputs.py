@@ -61,9 +61,11 @@ def progress(items: Sequence[Item], verb: str, unit: str = "file") -> Iterator[I
     yield from bar
 
 
-def counter(total: int, unit: str) -> tqdm[Any]:
-    """A line that says how far it is of so many, where a person waits."""
+def counter(total: int, unit: str, form: str | None = None) -> tqdm[Any]:
+    """A line that says how far it is of so many, where a person waits; `form` as tqdm has it."""
     from tqdm import tqdm  # loads what only long work needs
 
     hidden = not sys.stderr.isatty()
-    return tqdm(total=total, unit=unit, leave=False, file=sys.stderr, disable=hidden)
+    return tqdm(
+        total=total, unit=unit, leave=False, file=sys.stderr, disable=hidden, bar_format=form
+    )

@@ -2,6 +2,8 @@
 and answers.
 
     {"thresholds": {"suff_outer_par_0": 9}, "dataset": 0, "runs": 5, "regions": false}
+    {"status": "waiting"}               another process measures on the device
+    {"status": "started", "about": {}}  from now on within the limit
     {"status": "ok", "times": {"": [milliseconds of each launch], "i": [of the nest of i]}}
 
 A result that differs from that of your C is never timed.
@@ -9,8 +11,6 @@ A result that differs from that of your C is never timed.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,15 +23,16 @@ from loopxform.bench.regions import regions, with_thresholds
 from loopxform.cli import running, tiling
 from loopxform.cli.arguments import understood
 from loopxform.cli.floating_point import permitted
+from loopxform.cli.measuring import WAITING, Tell, serve, turn_of
 from loopxform.cli.options import chosen, numbers, read
 from loopxform.cli.versioned import versioned
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
-from loopxform.errors import LoopxformError
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.queue import Queue
 from loopxform.runtime.queues import queue_on
+from loopxform.tune.locks import locked
 from loopxform.tune.nests import owners
 from loopxform.tune.threshold_session import WHOLE
 from loopxform.verify.check_run import Reference, allowed_of
@@ -51,13 +52,22 @@ class Measuring:
     warmup: int
     cases: dict[int, Case] = field(default_factory=dict)
 
-    def answer(self, job: Mapping[str, Any]) -> Answer:
-        """The times of a job, or why there are none. Raises LoopxformError."""
-        plan = with_thresholds(self.bench.plan, job["thresholds"])
-        kernels = _kernels(plan, self.device, self.queue)
+    def answer(self, job: Mapping[str, Any], tell: Tell) -> Answer:
+        """The times of a job, or why there are none; `tell` is given the messages before it.
+        Raises LoopxformError."""
         n = job["dataset"]
         if n not in self.cases:
             self.cases[n] = self.bench.case(self.datasets[n])
+        started = {"status": "started", "about": {}}
+        tell(started)
+        plan = with_thresholds(self.bench.plan, job["thresholds"])
+        kernels = _kernels(plan, self.device, self.queue)
+        with locked(turn_of(self.device), waiting=lambda: tell(WAITING)):
+            tell(started)
+            return self._measured(job, kernels)
+
+    def _measured(self, job: Mapping[str, Any], kernels: Kernels) -> Answer:
+        n = job["dataset"]
         row = replace(self.bench, repeat=job["runs"]).row(self.cases[n], kernels)
         if row.wrong or row.refused:
             return {"status": "wrong" if row.wrong else "refused", "why": row.wrong or row.refused}
@@ -99,16 +109,7 @@ def measuring(argv: list[str]) -> Measuring:
 
 
 def main(argv: list[str]) -> int:
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what drivers print is no answer
-    own = measuring(argv)
-    for line in sys.stdin:
-        try:
-            answer = own.answer(json.loads(line))
-        except LoopxformError as e:
-            answer = {"status": "refused", "why": e.message}
-        print(json.dumps(answer), file=answers, flush=True)
-    return 0
+    return serve(lambda: measuring(argv).answer)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loopxform.api.facade import File, Routine
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import streams
 from loopxform.cli.options import chosen, positive
-from loopxform.cli.tuned import path_of, tuned_for
+from loopxform.cli.tuned import tuned_for
 from loopxform.errors import (
     DeviceError,
     IgnoredOption,
@@ -28,6 +29,7 @@ from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
+from loopxform.transforms import possible
 
 if TYPE_CHECKING:
     from loopxform.runtime.device import DeviceInfo
@@ -40,15 +42,27 @@ def tiled(
     fp: FloatingPoint,
     *,
     tuned: bool = True,
+    thresholds: bool = True,
 ) -> TiledRoutine:
-    """Tiles the function that the command line asks for, with what was `tuned` for it where that
-    asks for neither sizes nor a recipe. Raises LoopxformError."""
+    """Tiles the function that the command line asks for, with what was `tuned` for it (without
+    `thresholds`: nothing but sizes and options) where that asks for neither sizes nor a recipe.
+    Raises LoopxformError."""
     sizes, routine = given_sizes(args), chosen(file, args)
     open_sizes = not sizes and recipe(args) is None and not routine.annotations
-    if tuned and open_sizes and not args.no_tuning:
-        named = args.device or args.profile or args.words[0] == "run"
-        found, note = tuned_for(file, routine, limits.name if named else None, fp)
-        if found is not None:
+    if tuned and open_sizes and not getattr(args, "no_tuning", False):
+        named = args.device or args.profile or args.words[0] in ("run", "tune")
+        of_device = getattr(args, "target", "opencl") == "opencl"
+        name = limits.name if named else None
+        found, note = tuned_for(file, routine, name, fp, of_device=of_device)
+        if found is not None and not thresholds:
+            found = replace(found, thresholds={})
+        if found is not None and found.shipped:
+            use = partial(_as_tuned, routine, found, note, limits, fp, details(args))
+            done = possible(use, UnsupportedC, TransformError, LimitError)
+            if isinstance(done, TiledRoutine):
+                return done
+            note = ""
+        elif found is not None:
             return _as_tuned(routine, found, note, limits, fp, details(args))
     else:
         note = ""
@@ -72,22 +86,29 @@ def _as_tuned(
     fp: FloatingPoint,
     options: Options,
 ) -> TiledRoutine:
-    """With the recipe, the sizes and the thresholds that were found, but for thresholds that are
+    """With the recipe, the sizes, the options and the thresholds that were found, but for what is
     asked for. Raises LoopxformError, with the file where these are from."""
-    asked = {**found.thresholds, **dict(options.threshold)}
-    options = replace(options, threshold=tuple(asked.items()))
+    asked, options = options, options.over(found.asked)
     try:
         # As it was measured: by the recipe that is chosen anyway, with all that this allows.
         done = tile_routine(routine, found.sizes, None, limits, fp=fp, options=options)
         if found.recipe not in (None, done.tiled.recipe):
+            options = replace(options, threshold=asked.threshold)
+            if found.thresholds:
+                note += f"; its thresholds are not used: {found.recipe} by name has no versions"
             done = tile_routine(routine, found.sizes, found.recipe, limits, fp=fp, options=options)
     except (UnsupportedC, TransformError, LimitError) as e:
         e.notes += (f"{note}; tune again, or remove its lines",)
         raise
     except IgnoredOption as e:
+        tile_routine(
+            routine, {}, None, limits, fp=fp, options=asked
+        )  # raises what is not the file's
         help = "tune again, or remove its lines; --no-tuning leaves the file alone"
-        message = f"{e.message}, of which {path_of(routine.file.name).name} speaks"
-        raise UsageError(message, code="LX072", help=help, subject=routine.file.name) from None
+        subject = routine.file.name
+        raise UsageError(
+            e.message, code="LX072", notes=(note,), help=help, subject=subject
+        ) from None
     return _noted(done, note)
 
 

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
-from datetime import date
 from typing import Any
 
-from loopxform import __version__
-from loopxform.api.facade import File
 from loopxform.bench import sizes
 from loopxform.bench.measure import text
-from loopxform.cli import running, tiling
+from loopxform.cli.arguments.tune import BUDGET
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.inputs import counter
-from loopxform.cli.options import chosen, numbers
+from loopxform.cli.tune_job import (
+    NOISY,
+    NOTHING,
+    WRONG,
+    Subject,
+    path_for,
+    statistic_of,
+    subject_of,
+)
+from loopxform.cli.tune_text import heading, noisy
+from loopxform.cli.tune_text import waiting as waiting_for
 from loopxform.cli.tune_tree import counts, instance, require_versions
-from loopxform.cli.tuned import digest_of, path_of
+from loopxform.cli.tuned import digest_of, updated
 from loopxform.cli.versioned import versioned
-from loopxform.errors import DeviceError
-from loopxform.files import Output, require_writable, write_all
-from loopxform.runtime.device import DeviceInfo
-from loopxform.schedule.threshold_lines import with_thresholds
-from loopxform.schedule.tuning_file import Tuned
+from loopxform.errors import DeviceError, UsageError
+from loopxform.files import write_all
+from loopxform.schedule.tuning_file import Tuned, comment_of
+from loopxform.tune.forest import Instance
+from loopxform.tune.locks import locked
 from loopxform.tune.nests import Nests, nests_of
 from loopxform.tune.race import STATISTICS
 from loopxform.tune.threshold_session import Outcome, ThresholdSession, Times
@@ -32,23 +40,67 @@ from loopxform.tune.workers import Worker
 MODULE = "loopxform.cli.threshold_worker"
 
 
-def main(args: argparse.Namespace, file: File, limit: float, statistic: str) -> int:
+def main(args: argparse.Namespace) -> int:
     """Raises LoopxformError."""
-    asked = sizes.every(numbers("--size", args.size), args.sizes)
-    repeat = running.launches("--repeat", args.repeat, 1)
-    routine, device = chosen(file, args), tiling.device(args)
-    running.require_numbers("--size", routine, asked, running.inputs(args))
-    limits = running.limits_on(device, args)
+    _require_compatible(args)
+    subject = subject_of(args)
+    file, routine, device, limits = subject.file, subject.routine, subject.device, subject.limits
     nests = nests_of(versioned(args, file, routine, limits))
     require_versions(nests, routine, args.file)
-    datasets = [instance(nests, now) for now in asked]
-    path = path_of(file.name)
-    require_writable(Output(path, ""))
+    datasets = [instance(nests, now) for now in subject.datasets]
+    path = path_for(args, file, limits)
     print(f"tuning thresholds of {routine.name} on {device}", flush=True)
     print(f"  {counts(nests, datasets)}", flush=True)
     if args.plan:
         return 0
-    worker = Worker(args.words[1:], limit, module=MODULE)
+    outcome, failed = _measured(args, subject, nests, datasets)
+    for line in _result(outcome, nests, subject.datasets, failed):
+        print(line)
+    if outcome.thresholds is not None:
+        level = permitted(args).level
+        tuned = Tuned(
+            None,
+            {},
+            thresholds=outcome.thresholds,
+            threshold_text=digest_of(routine),
+            threshold_fp=level,
+        )
+        about = list(_about(subject, outcome))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.parent):
+            c_file = path.parent / f"{file.stem}.c"
+            output = updated(c_file, limits.name, routine.name, tuned, about)
+            for written in write_all([output], file.parsed.dependencies):
+                print(f"wrote {written}")
+    if any(x["status"] == "wrong" for x in failed):
+        return WRONG
+    return NOISY if outcome.is_noisy else 0
+
+
+def _require_compatible(args: argparse.Namespace) -> None:
+    """Raises UsageError for options that are about the search for sizes."""
+    for option, is_given in (
+        ("--tune", args.tune),
+        ("--budget", args.budget != BUDGET),
+        ("--jobs", args.jobs != "1"),
+        ("--shard", args.shard),
+        ("--shared", args.shared),
+        ("--contribute", args.contribute),
+        ("--json", args.json),
+    ):
+        if is_given:
+            message = f"--thresholds and {option} exclude each other"
+            help = f"leave out {option}: it is about the search for sizes"
+            raise UsageError(message, help=help, subject=option)
+
+
+def _measured(
+    args: argparse.Namespace, subject: Subject, nests: Nests, datasets: Sequence[Instance]
+) -> tuple[Outcome, list[dict[str, Any]]]:
+    """What comes of it, and the answers that are no times. Raises DeviceError where there are no
+    others."""
+    waiting = waiting_for(subject.device, sys.stdout)
+    worker = Worker(args.words[1:], subject.limit, waiting=waiting, module=MODULE)
     failed = list[dict[str, Any]]()
     bar = counter(0, "measurement")
 
@@ -61,7 +113,8 @@ def main(args: argparse.Namespace, file: File, limit: float, statistic: str) -> 
         times: Times = answer["times"]
         return times
 
-    session = ThresholdSession(nests, datasets, measure, STATISTICS[statistic], repeat, bar.update)
+    statistic = STATISTICS[statistic_of(args, subject.device)]
+    session = ThresholdSession(nests, datasets, measure, statistic, subject.repeat, bar.update)
     bar.total = len(session.planned)
     try:
         outcome = session.run()
@@ -69,23 +122,16 @@ def main(args: argparse.Namespace, file: File, limit: float, statistic: str) -> 
         bar.close()
         worker.stop()
     _require_measured(failed, len(session.planned))
-    for line in _result(outcome, nests, asked, failed):
-        print(line)
-    if outcome.thresholds is not None:
-        own = Tuned(None, {}, digest_of(routine), permitted(args).level, outcome.thresholds)
-        about = list(_about(device, asked, outcome))
-        before = path.read_text(encoding="utf-8") if path.is_file() else ""
-        new = with_thresholds(before, limits.name, routine.name, own, about)
-        for written in write_all([Output(path, new)], file.parsed.dependencies):
-            print(f"wrote {written}")
-    return 1 if any(x["status"] == "wrong" for x in failed) else 0
+    return outcome, failed
 
 
 def _require_measured(failed: Sequence[dict[str, Any]], planned: int) -> None:
     """Raises DeviceError where nothing can be measured."""
     if failed and len(failed) >= planned:
         help = "loopxform run shows whether the kernels are right; --limit gives them more time"
-        raise DeviceError(f"no version can be measured: {failed[0]['why']}", help=help)
+        error = DeviceError(f"no version can be measured: {failed[0]['why']}", help=help)
+        error.status = WRONG if any(x["status"] == "wrong" for x in failed) else NOTHING
+        raise error
 
 
 def _result(
@@ -93,6 +139,9 @@ def _result(
 ) -> Iterator[str]:
     for why in dict.fromkeys(f"{x['status']}: {x['why']}" for x in failed):
         yield f"  {why}"
+    if outcome.is_noisy:
+        yield noisy(outcome.noise)
+        return
     if outcome.thresholds is None:
         yield "  the defaults are the quickest: nothing is written"
         return
@@ -103,8 +152,8 @@ def _result(
         yield f"  {text(now)}: {own:.4g} ms, {default:.4g} with the defaults: {ratio}"
 
 
-def _about(device: DeviceInfo, asked: Sequence[sizes.Sizes], outcome: Outcome) -> Iterator[str]:
+def _about(subject: Subject, outcome: Outcome) -> Iterator[str]:
     """The comments of the file."""
-    yield f"loopxform {__version__}, tuned for {device}, {date.today().isoformat()}"
-    for now, own, default in zip(asked, outcome.times, outcome.defaults):
-        yield f"{text(now)}: {own:.4g} ms, defaults {default:.4g} ms"
+    yield heading(subject.device)
+    for now, own, default in zip(subject.datasets, outcome.times, outcome.defaults):
+        yield comment_of(subject.routine.name, text(now), own, default, thresholds=True)

@@ -10,6 +10,7 @@ from loopxform.bench import sizes
 from loopxform.bench.measure import text
 from loopxform.cli import tiling
 from loopxform.cli.options import chosen, numbers
+from loopxform.cli.tune_job import NOTHING, file_of
 from loopxform.cli.versioned import versioned
 from loopxform.errors import LimitError, UsageError
 from loopxform.tune import drawing
@@ -18,7 +19,12 @@ from loopxform.tune.nests import Nests, nests_of
 from loopxform.tune.thresholds import region_runs, runs
 
 
-def lines(args: argparse.Namespace, file: File) -> list[str]:
+def main(args: argparse.Namespace) -> int:
+    print("\n".join(_lines(args, file_of(args))))
+    return 0
+
+
+def _lines(args: argparse.Namespace, file: File) -> list[str]:
     """What is printed. Raises LoopxformError."""
     asked = sizes.every(numbers("--size", args.size), args.sizes)
     routine = chosen(file, args)
@@ -40,7 +46,9 @@ def require_versions(nests: Nests, routine: Routine, subject: str) -> None:
     if not nests.forest:
         help = "sums of floats have versions with --fp reassociate (docs/tiling.md)"
         message = f"no nest of {routine.name} has versions to choose between"
-        raise LimitError(message, help=help, subject=subject)
+        error = LimitError(message, help=help, subject=subject)
+        error.status = NOTHING
+        raise error
 
 
 def counts(nests: Nests, datasets: Sequence[Instance]) -> str:

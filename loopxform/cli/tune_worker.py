@@ -1,32 +1,53 @@
 """The process that measures for `loopxform tune`: it reads jobs, a line of JSON each, and answers.
 
-    {"sizes": {"Ty": 8} or null for the defaults, "dataset": 0, "runs": 5, "fresh": false}
-    {"status": "ok", "milliseconds": [...], "kept": true where they are of an earlier run}
+    {"sizes": {"Ty": 8} or null for the defaults, "dataset": 0, "runs": 5, "fresh": false,
+     "race": false, "baseline": milliseconds of the defaults, "predicted": by the model,
+     "stop": milliseconds, beyond which the first run is the only one}
+    {"status": "waiting"}                   another process measures on the device
+    {"status": "started", "about": {...}}   what is measured, from now on within the limit
+    {"status": "elsewhere", ...}            another process of a shared folder measures it
+    {"status": "ok", "milliseconds": [...], "kept": true where they are of an earlier run, ...}
 
-With `"build": true` the times are not kept: the kernel is only to be built.
+With `"build": true` the times are not kept: the kernel is only to be built. With `"race": true`
+they are for comparison with others of the same race.
 
 A result that differs from that of your C is never timed.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from datetime import UTC, datetime
+from math import inf
+from pathlib import Path
+from typing import Any, TypeAlias
 
+from loopxform.api.tile import TiledRoutine
 from loopxform.bench import sizes
 from loopxform.bench.kernels import Kernels
-from loopxform.bench.measure import Case, Contestant, Row
+from loopxform.bench.measure import REFUSALS, Case
 from loopxform.bench.variants import Variant
 from loopxform.cli import tiling
 from loopxform.cli.arguments import understood
 from loopxform.cli.bench import Setup, prepared
+from loopxform.cli.measuring import WAITING, Tell, serve, turn_of
 from loopxform.cli.options import numbers, read
-from loopxform.errors import LoopxformError
-from loopxform.tune.memo import Memo, key_of
+from loopxform.cli.tune_job import as_text, given_options, statistic_of
+from loopxform.cli.tuned import digest_of
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.files import safe_name
+from loopxform.schedule.params import Recipe
+from loopxform.schedule.tiling_options import TUNED, words
+from loopxform.transforms import thresholds_of
+from loopxform.tune.claims import HOST, Claims
+from loopxform.tune.locks import locked
+from loopxform.tune.memo import Measurement, Memo, key_of
+
+Parameters: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass
@@ -35,45 +56,153 @@ class Bench:
 
     setup: Setup
     datasets: list[sizes.Sizes]
-    recipe: Any
+    recipe: Recipe | None
     memo: Memo
+    claims: Claims | None
+    limit: float
+    statistic: str
+    given: str
     cases: dict[int, Case] = field(default_factory=dict)
-    entries: dict[tuple[tuple[str, str], ...], Contestant | Row] = field(default_factory=dict)
+    planned: dict[Parameters, tuple[TiledRoutine, Plan] | str] = field(default_factory=dict)
+    built: dict[Parameters, Kernels] = field(default_factory=dict)
 
-    def answer(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """The times of a job, or why there are none."""
-        entry = self._entry(tuple((n, str(v)) for n, v in (job["sizes"] or {}).items()))
-        if isinstance(entry, Row):
-            return {"status": "refused", "why": entry.refused}
-        assert isinstance(entry, Kernels)
-        dataset = self.datasets[job["dataset"]]
+    def answer(self, job: Mapping[str, Any], tell: Tell) -> Measurement:
+        """The times of a job, or why there are none; `tell` is given the messages before it."""
+        options = {n: v for n, v in (job["sizes"] or {}).items() if n in TUNED}
+        sizes = {n: str(v) for n, v in (job["sizes"] or {}).items() if n not in TUNED}
+        parameters = (*sizes.items(), *words(options).items())
+        planned = self._plan(parameters)
+        if isinstance(planned, str):
+            return {"status": "refused", "why": planned}
+        tiled, plan = planned
+        about = self._about(job, tiled, plan)
+        if known := self._known(job, about["key"]):
+            return known
+        if self.claims is None or job["race"]:
+            return self._alone(job, parameters, tiled, about, tell)
+        host = HOST if job["sizes"] is None else "any"
+        with self.claims.taken(f"{about['key']}-{safe_name(host)}") as is_ours:
+            self.memo.refresh()
+            if known := self._known(job, about["key"]):
+                return known
+            if not is_ours:
+                return {"status": "elsewhere", "why": "another process measures it"}
+            return self._alone(job, parameters, tiled, about, tell)
+
+    def _alone(
+        self,
+        job: Mapping[str, Any],
+        parameters: Parameters,
+        tiled: TiledRoutine,
+        about: Measurement,
+        tell: Tell,
+    ) -> Measurement:
+        """Builds the kernel, and measures it while nobody else measures on the device."""
+        started = {"status": "started", "about": about}
+        self._case(job["dataset"])
+        tell(started)
+        began = time.monotonic()
+        kernels = self._kernels(parameters, tiled)
+        turn = None if job.get("build") else turn_of(self.setup.device)  # nothing is timed
+        with locked(turn, waiting=lambda: tell(WAITING)):
+            self.memo.refresh()
+            if known := self._known(job, about["key"]):
+                return known
+            tell(started)
+            now = datetime.now(UTC).isoformat(" ", "seconds")
+            answer = {**about, "time": now, **self._measured(kernels, job)}
+            answer["spent"] = time.monotonic() - began
+            if answer["status"] != "ok" or not job.get("build"):
+                self.memo.keep(answer)
+        return answer
+
+    def _plan(self, parameters: Parameters) -> tuple[TiledRoutine, Plan] | str:
+        """The nest with these parameters, or why it cannot be had."""
+        if parameters not in self.planned:
+            try:
+                tiled = self.setup.lineup.tiled(Variant(self.recipe, parameters))
+                plan = emit.kernel(tiled.derivation, fp=tiled.fp)
+                self.planned[parameters] = tiled, plan
+            except REFUSALS as e:
+                self.planned[parameters] = "; ".join([e.message, *e.notes[:1]])
+        return self.planned[parameters]
+
+    def _about(self, job: Mapping[str, Any], tiled: TiledRoutine, plan: Plan) -> Measurement:
+        """What is measured."""
+        dataset = dict(self.datasets[job["dataset"]])
         device, seed = self.setup.device, self.setup.bench.seed
         where = (device.name, device.platform, device.driver_version)
-        key = key_of(entry.plan.source, dict(dataset), where, seed, entry.plan.fp.level)
-        known = self.memo.known.get(key)
-        if known is not None and not job.get("fresh"):
-            return {**known, "kept": True}
-        result = {"key": key, **self._measured(entry, job)}
-        if not job.get("build"):
-            self.memo.keep(key, result)
-        return result
+        thresholds = thresholds_of(tiled.derivation)
+        return {
+            "key": key_of(plan.source, dataset, where, seed, plan.fp.level, thresholds),
+            "program": Path(self.setup.routine.file.name).stem,
+            "function": self.setup.routine.name,
+            "text": digest_of(self.setup.routine),
+            "recipe": tiled.tiled.recipe,
+            "sizes": job["sizes"],
+            "data": dataset,
+            "device": device.name,
+            "platform": device.platform,
+            "driver": device.driver_version,
+            "fp": plan.fp.level,
+            "host": HOST,
+            "race": job["race"],
+            "baseline": job.get("baseline"),
+            "predicted": job.get("predicted"),
+            "statistic": self.statistic,
+            "given": self.given,
+        }
 
-    def _entry(self, varied: tuple[tuple[str, str], ...]) -> Contestant | Row:
-        """The kernels with these sizes, built once."""
-        if varied not in self.entries:
-            (self.entries[varied],) = self.setup.lineup.variants([Variant(self.recipe, varied)])
-        return self.entries[varied]
+    def _known(self, job: Mapping[str, Any], key: str) -> Measurement | None:
+        """What was measured before, where that will do: as many runs, a limit as long."""
+        known = self.memo.find(key, HOST if job["sizes"] is None else None)
+        if known is None or job.get("fresh"):
+            return None
+        runs = len(known.get("milliseconds", ()))
+        if known["status"] == "ok" and runs < job["runs"]:
+            enough = known.get("stopped") and known["milliseconds"][0] > job.get("stop", inf)
+            if not enough:
+                return None
+        if known["status"] == "timeout" and known.get("limit", 0) < self.limit:
+            return None
+        if known["sizes"] != job["sizes"]:  # those of another kernel with the same text
+            own = {n: job.get(n) for n in ("sizes", "baseline", "predicted")}
+            known = {**known, **own, "same": True}
+            if known not in self.memo.every:
+                self.memo.keep(known)
+        return {**known, "kept": True}
 
-    def _measured(self, entry: Kernels, job: Mapping[str, Any]) -> dict[str, Any]:
-        n = job["dataset"]
-        if n not in self.cases:
-            self.cases[n] = self.setup.bench.case(self.datasets[n])
-        row = replace(self.setup.bench, repeat=job["runs"]).row(self.cases[n], entry)
+    def _case(self, dataset: int) -> Case:
+        if dataset not in self.cases:
+            self.cases[dataset] = self.setup.bench.case(self.datasets[dataset])
+        return self.cases[dataset]
+
+    def _kernels(self, parameters: Parameters, tiled: TiledRoutine) -> Kernels | str:
+        """The kernels, built once, or why they cannot be."""
+        if parameters not in self.built:
+            try:
+                label = Variant(self.recipe, parameters).label
+                self.built[parameters] = self.setup.lineup.kernels(label, tiled)
+            except REFUSALS as e:
+                return "; ".join([e.message, *e.notes[:1]])
+        return self.built[parameters]
+
+    def _measured(self, kernels: Kernels | str, job: Mapping[str, Any]) -> Measurement:
+        if isinstance(kernels, str):
+            return {"status": "refused", "why": kernels}
+        case, stop = self._case(job["dataset"]), job.get("stop", inf)
+        bench = replace(self.setup.bench, repeat=1 if stop < inf else job["runs"])
+        row = bench.row(case, kernels)
         if row.wrong:
             return {"status": "wrong", "why": row.wrong}
         if row.refused:
             return {"status": "refused", "why": row.refused}
-        return {"status": "ok", "milliseconds": list(row.milliseconds)}
+        times = list(row.milliseconds)
+        if times[0] > stop:
+            return {"status": "ok", "milliseconds": times, "stopped": True}
+        if len(times) < job["runs"]:
+            times += (t / 1e6 for t in kernels.times(case.given, job["runs"] - len(times)))
+        return {"status": "ok", "milliseconds": times}
 
 
 def bench(argv: list[str]) -> Bench:
@@ -82,20 +211,16 @@ def bench(argv: list[str]) -> Bench:
     args = understood("tune", argv)
     datasets = sizes.every(numbers("--size", args.size), args.sizes)
     file = read(args)
-    return Bench(prepared(args, file), datasets, tiling.recipe(args), Memo.of(file.stem))
+    setup, recipe = prepared(args, file), tiling.recipe(args)
+    memo = Memo.of(file.stem, args.shared)
+    claims = Claims(Path(args.shared, "claims")) if args.shared else None
+    statistic = statistic_of(args, setup.device)
+    given, limit = as_text(given_options(args)), float(args.limit)
+    return Bench(setup, datasets, recipe, memo, claims, limit, statistic, given)
 
 
 def main(argv: list[str]) -> int:
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what drivers print is no answer
-    own = bench(argv)
-    for line in sys.stdin:
-        try:
-            answer = own.answer(json.loads(line))
-        except LoopxformError as e:
-            answer = {"status": "refused", "why": e.message}
-        print(json.dumps(answer), file=answers, flush=True)
-    return 0
+    return serve(lambda: bench(argv).answer)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
-"""`NAME.tuning` next to NAME.c, as `tile` and `run` read it."""
+"""`NAME.tuning` next to NAME.c, as `tile` and `run` read it and `tune` writes it.
+
+`NAME.DEVICE.tuning` is for one device; what it says of a function counts there."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from loopxform import trace
@@ -10,15 +15,45 @@ from loopxform.api.facade import File
 from loopxform.api.source import SourceRoutine
 from loopxform.cache import digest
 from loopxform.errors import InputError, UsageError
+from loopxform.files import Output
 from loopxform.floating_point import FloatingPoint
 from loopxform.frontend.text.rawtext import decode, read_bytes
+from loopxform.ir.nodes import For
 from loopxform.ir.printer import listing
-from loopxform.schedule.tuning_file import SUFFIX, Tuned, Tuning, parsed
+from loopxform.ir.visit import declared, walk
+from loopxform.schedule.params import RECIPES
+from loopxform.schedule.tiling_options import ON_DEVICE
+from loopxform.schedule.tuning_file import (
+    SIZES,
+    SUFFIX,
+    VERSIONS,
+    Tuned,
+    Tuning,
+    device_of,
+    parsed,
+    suffix_for,
+    with_tuned,
+)
+from loopxform.targets.database import Entry, Family, nearest
 
 
-def path_of(name: str) -> Path:
-    """The file that belongs to a C file."""
-    return Path(name).with_suffix(SUFFIX)
+def path_of(name: str, device: str | None = None) -> Path:
+    """The file that belongs to a C file: for every device, or for one alone."""
+    return Path(name).with_suffix(SUFFIX if device is None else suffix_for(device))
+
+
+def path_to_write(name: str, device: str) -> Path:
+    """The file that what is found for a device belongs into: NAME.tuning as long as that is for no
+    other. Raises OSError."""
+    common, own = path_of(name), path_of(name, device)
+    if own.exists() or (common.exists() and device_of(_raw(common)) != device):
+        return own
+    return common
+
+
+def _raw(path: Path) -> str:
+    """All bytes of a file, as text that becomes these bytes again."""
+    return path.read_bytes().decode(errors="surrogateescape") if path.is_file() else ""
 
 
 def digest_of(routine: SourceRoutine) -> str:
@@ -43,22 +78,103 @@ def read_tuning(file: File, path: Path) -> Tuning | None:
     return parsed(str(path), text, [r.name for r in file])
 
 
+def updated(c_file: Path, device: str, name: str, tuned: Tuned, about: Iterable[str]) -> Output:
+    """The file of a C file as it is by now, with what was found for a function, `about` as in
+    `with_tuned`. Raises OSError."""
+    path = path_to_write(str(c_file), device)
+    return Output(path, with_tuned(_raw(path), device, name, tuned, about))
+
+
 def tuned_for(
-    file: File, routine: SourceRoutine, device: str | None, fp: FloatingPoint
+    file: File,
+    routine: SourceRoutine,
+    device: str | None,
+    fp: FloatingPoint,
+    *,
+    of_device: bool = True,
 ) -> tuple[Tuned | None, str]:
     """What was found for a function, and a note about it. `device` is the one that is asked for by
-    name: what was found for another does not count, nor what sums in an order that `fp` does not
-    permit. Raises UsageError, InputError."""
+    name: its own file comes first, and what was found for another does not count, nor what sums in
+    an order that `fp` does not permit, nor, for other targets than OpenCL (`of_device`), what only
+    devices have. Raises UsageError, InputError."""
     if file.name.startswith("<"):
         return None, ""
-    path = path_of(file.name)
-    tuning = read_tuning(file, path)
-    found = None if tuning is None else tuning.functions.get(routine.name)
-    if tuning is None or found is None:
-        return None, ""
-    if device not in (None, tuning.device):
-        return None, f"{path.name} is for {tuning.device}, and not used"
-    if found.fp in ("reassociate", "fast") and not fp.reassociate:
-        return None, f"{path.name} was found with --fp {found.fp}, and is not used"
-    old = "" if found.text == digest_of(routine) else ", found for another text of the function"
-    return found, f"sizes of {path.name}{old}"
+    notes: list[str] = []
+    for path in ([] if device is None else [path_of(file.name, device)]) + [path_of(file.name)]:
+        tuning = read_tuning(file, path)
+        found = None if tuning is None else tuning.functions.get(routine.name)
+        if tuning is None or found is None:
+            continue
+        if device not in (None, tuning.device):
+            notes.append(f"{path.name} is for {tuning.device or 'no device'}, and not used")
+            continue
+        if not of_device:
+            found = _of_no_device(found)
+        found, told = _permitted(found, path.name, digest_of(routine), fp)
+        notes += told
+        if found.recipe is not None or found.thresholds:
+            return found, "; ".join(notes)
+    if device is not None:
+        for entry in nearest(shape_of(routine), Family(device, "", ""))[:1]:
+            if entry.family.device == device and (entry.fp not in SUMMED or fp.reassociate):
+                note = f"sizes found on this device before ({entry.about}; --no-tuning: not these)"
+                found = of_entry(entry)
+                return found if of_device else _of_no_device(found), "; ".join([*notes, note])
+    return None, "; ".join(notes)
+
+
+def _of_no_device(found: Tuned) -> Tuned:
+    """Without options that only devices have, and without thresholds, which are for kernels."""
+    options = {n: v for n, v in found.options.items() if n not in ON_DEVICE}
+    return replace(found, options=options, thresholds={})
+
+
+def _permitted(found: Tuned, name: str, text: str, fp: FloatingPoint) -> tuple[Tuned, list[str]]:
+    """What of it `fp` permits, and notes: where it is from, what is not used, and whether it was
+    found for another text than this."""
+    used: dict[str, list[str]] = {}
+    notes = []
+    for what, is_there, level, own in (
+        (SIZES, found.recipe is not None, found.fp, found.text),
+        (VERSIONS, bool(found.thresholds), found.threshold_fp, found.threshold_text),
+    ):
+        if is_there and level in SUMMED and not fp.reassociate:
+            notes.append(f"{what} of {name} were found with --fp {level}, and are not used")
+            found = _without(found, what)
+        elif is_there:
+            old = "" if own == text else ", found for another text of the function"
+            used.setdefault(old, []).append(what)
+    notes += (f"{' and '.join(kinds)} of {name}{old}" for old, kinds in used.items())
+    return found, notes
+
+
+def _without(found: Tuned, kind: str) -> Tuned:
+    if kind == VERSIONS:
+        return replace(found, thresholds={})
+    return replace(found, recipe=None, sizes={}, options={})
+
+
+SUMMED = ("reassociate", "fast")
+"""Levels at which sums may have been reordered."""
+
+
+def of_entry(entry: Entry) -> Tuned:
+    """What the database has of a nest."""
+    recipe = next(r for r in RECIPES if r == entry.recipe)
+    return Tuned(recipe, entry.sizes, "", entry.fp, entry.options, shipped=True)
+
+
+def shape_of(routine: SourceRoutine) -> str:
+    """What tells a function from others that do something else, whatever their names are."""
+    fn = routine.function
+    loops = (s.var for _, s in walk(fn.body) if isinstance(s, For))
+    names = dict.fromkeys((*(p.name for p in fn.objects), *declared(fn.body), *loops))
+    types = " ".join(f"{p.type} {p.name}" for p in fn.objects)
+    text = f"{listing(fn)}\n{types}"
+    places: dict[str, str] = {}
+
+    def renamed(m: re.Match[str]) -> str:
+        word = m.group()
+        return places.setdefault(word, f"v{len(places)}") if word in names else word
+
+    return digest(re.sub(r"[A-Za-z_]\w*", renamed, text).encode())[:16]

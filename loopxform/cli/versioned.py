@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from loopxform.api.facade import File, Routine
 from loopxform.api.offload import offload_routine
@@ -14,12 +15,13 @@ from loopxform.transforms import Derivation, possible, thresholds_of
 
 
 def versioned(args: argparse.Namespace, file: File, routine: Routine, limits: Limits) -> Derivation:
-    """The function tiled, or offloaded where it is more than a nest that has versions. Raises
-    LoopxformError."""
+    """The function tiled, or offloaded where it is more than a nest that has versions: with the
+    sizes that were tuned, where they leave it versions. Raises LoopxformError."""
     fp, options = permitted(args), tiling.details(args)
-    refusals = (UnsupportedC, TransformError, LimitError)
-    tiled = possible(lambda: tiling.tiled(file, args, limits, fp, tuned=False), *refusals)
-    if not isinstance(tiled, LoopxformError) and thresholds_of(tiled.derivation):
-        return tiled.derivation
+    for tuned in (True, False):
+        use = partial(tiling.tiled, file, args, limits, fp, tuned=tuned, thresholds=False)
+        tiled = possible(use, UnsupportedC, TransformError, LimitError)
+        if not isinstance(tiled, LoopxformError) and thresholds_of(tiled.derivation):
+            return tiled.derivation
     whole = offload_routine(routine, tiling.given_sizes(args), limits, fp=fp, options=options)
     return whole.derivation

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from loopxform.runtime.build import copies_alone
 from loopxform.runtime.device import DeviceInfo
+from loopxform.targets.database import Family
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits, unmeasured
 
@@ -40,3 +42,16 @@ def limits_of(device: DeviceInfo) -> Limits:
         peak=0,
         measured_on=(),
     )
+
+
+def family_of(device: DeviceInfo) -> Family:
+    """The architecture and the vendor of a device, as its platform tells them."""
+    if device.is_nvidia:
+        handle = device.handle
+        major = getattr(handle, "compute_capability_major_nv", "")
+        minor = getattr(handle, "compute_capability_minor_nv", "")
+        return Family(device.name, f"sm_{major}{minor}", "NVIDIA")
+    cpu = re.match(r"(?:pthread|basic|cpu\w*)-([\w-]+?)(?:-(?:Intel|AMD|ARM)|$)", device.name)
+    if "portable computing" in device.platform.lower() and cpu:
+        return Family(device.name, cpu[1], device.platform)
+    return Family(device.name, device.name.split(":")[0], device.platform)

@@ -16,7 +16,7 @@ from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.schedule.params import NAMES, PLAIN, RECIPES, Options, Recipe
-from loopxform.schedule.tiling_options import NAMED, option, require_taken, size
+from loopxform.schedule.tiling_options import NAMED, option, require_taken, size, words
 from loopxform.source import Loc
 
 RECIPE_NAMES = ("recipe", "variant")
@@ -86,6 +86,11 @@ def wish(texts: Mapping[str, str]) -> Wish:
             raise UsageError(f"tile has no option '{name}'", help=_nearest(name), subject=name)
     require_taken(names, (recipe,))
     return Wish(sizes, recipe, Options(**values))
+
+
+def options_of(values: Mapping[str, str]) -> Options:
+    """Those of a tuning file. Raises UsageError."""
+    return wish(words(values)).options
 
 
 def _require_once(given: dict[str, str], what: str, name: str) -> None:

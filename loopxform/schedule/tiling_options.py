@@ -311,6 +311,44 @@ OFFLOADING = tuple(
 )
 """Those that `offload` takes for all nests of a file."""
 
+AUTO = "auto"
+"""The value of an option that leaves it to the plan."""
+
+TUNED: Mapping[str, tuple[str, ...]] = {
+    "stages": ("1", "2"),
+    "vector": ("1", "2", "4", "8"),
+    "index": ("32", "64"),
+    "serpentine": ("0", "2", "4", "8"),
+    "block-cyclic": ("1", "2", "4"),
+    "pack": ("0", "1"),
+    "swizzle-groups": ("1", "2", "4", "8", "16"),
+    "warp-tile": ("0x0", "2x16", "4x8", "8x4"),
+    "pad": ("on", "off"),
+    "separate-full-tiles": ("on",),
+    "register-pipeline": ("on", "off"),
+    "async-copies": ("on",),
+}
+"""Options that change how fast a kernel is, and nothing that it computes, with the values that are
+tried besides AUTO. Flags are on or off."""
+
+
+def words(values: Mapping[str, str]) -> dict[str, str]:
+    """The options of a tuning file as they are written elsewhere: `pad=off` is `no-pad`. Raises
+    UsageError for a flag that is neither on nor off, or that cannot be off."""
+    written = {}
+    for name, text in values.items():
+        if NAMED[name].kind is not FLAG:
+            written[name] = text
+        elif text == "on":
+            written[name] = ""
+        elif text == "off" and f"no-{name}" in NAMED:
+            written[f"no-{name}"] = ""
+        else:
+            allowed = "on or off" if f"no-{name}" in NAMED else "on"
+            raise UsageError(f"'{text}' is not {allowed}", help=f"{name}=on", subject=name)
+    return written
+
+
 VARIED = tuple(o.name for o in OPTIONS if o.kind is not FLAG and not o.kind.several)
 """Options that have one of several values."""
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
 from loopxform.records import record
-from loopxform.tune.race import Statistic, race
-from loopxform.tune.search import search
+from loopxform.tune.race import Statistic, race, spread
 from loopxform.tune.space import Point, Space
 from loopxform.tune.workers import Worker
 
-FINALISTS = 8
+FINALISTS = 12
 """Points that run against each other, and against the defaults."""
+
+STOPPED = 1.5
+"""Times the quickest so far: what takes longer at its first run has no others in the search.
+Replayed on recordings of 17956 products of matrices on three GPUs, this left a quarter of the time
+of ten runs each, and the same winner."""
+
+NOISY = 0.45
+"""Where times vary more than that, none of the ways to compare them that were tried chose well
+(64 variants of a product of matrices, on a CPU that was busy)."""
 
 DEFAULTS = None
 """The contender without sizes of its own."""
@@ -24,7 +33,12 @@ DEFAULTS = None
 GAIN = 0.02
 """Part of the defaults' time that a point has to save: less is noise."""
 
+PAUSE = 0.1
+"""Seconds between looks at what other processes measure."""
+
 Contender = Point | None
+Asking = Generator[list[Point], Sequence[float | None], object]
+"""Yields points to measure together, and takes their times."""
 
 
 @record
@@ -38,7 +52,9 @@ class Budget:
 @record
 class Outcome:
     """What came of tuning: the quickest contender with its milliseconds for each set of sizes,
-    those of the defaults, how many points were measured, and why others have no time, by status."""
+    those of the defaults, how many points were measured, and why others have no time, by status.
+    `raced` says whether the best ran against each other, `noise` by what part the times of the
+    defaults varied then (`spread`)."""
 
     best: Contender
     times: tuple[float, ...]
@@ -46,13 +62,25 @@ class Outcome:
     measured: int
     failures: Mapping[str, int]
     interrupted: bool = False
+    raced: bool = True
+    noise: float = 0.0
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether nobody could tell which is the quickest."""
+        return self.noise > NOISY
+
+
+class Elsewhere(Exception):
+    """Another process measures it."""
 
 
 @dataclass
 class Session:
-    """A search in progress. `told` is called after each measurement with the best ratio to the
-    defaults so far, and the last one (None where it failed). `builders` build kernels side by side
-    while nothing is measured."""
+    """A search in progress. `told` is called after each measurement with the ratio to the defaults
+    (None where it failed); `best` is the least so far. `builders` build kernels side by side
+    while nothing is measured. `may_race` says whether the finalists run against each other here:
+    of the processes that share a folder, one does that."""
 
     space: Space
     datasets: int
@@ -60,60 +88,84 @@ class Session:
     statistic: Statistic
     runs: int
     fresh: bool
-    told: Callable[[float, float | None], None]
+    told: Callable[[Session, float | None], None]
     builders: Sequence[Worker] = ()
+    may_race: Callable[[Sequence[Point]], bool] = lambda _: True
     rows: list[dict[str, Any]] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
     baseline: list[float] = field(default_factory=list)
+    best: float | None = None
 
-    def run(self, ordered: Sequence[Point], first: Point, budget: Budget) -> Outcome:
-        """Searches, lets the best race, and says which is the quickest: the defaults where none is
-        quicker."""
+    def run(self, asking: Asking, budget: Budget) -> Outcome:
+        """Measures the points that `asking` yields, lets the best race, and says which is the
+        quickest: the defaults where none is quicker."""
         times: dict[Point, float] = {}
         interrupted = False
         began = time.monotonic()
         try:
-            self.baseline = [self._time(DEFAULTS, n) or 0.0 for n in range(self.datasets)]
+            for n in range(self.datasets):
+                self.baseline.append(self._waited(DEFAULTS, n) or 0.0)
             if all(self.baseline):
-                self._search(ordered, first, budget, began, times)
+                self._search(asking, budget, began, times)
         except KeyboardInterrupt:
             interrupted = True
-        finalists = sorted(times, key=lambda p: times[p])[:FINALISTS]
+        finalists = sorted(times, key=lambda p: (times[p], p))[:FINALISTS]
+        if not interrupted and not self.may_race(finalists):
+            return self._outcome(DEFAULTS, times, raced=False)
         ranked = [] if interrupted else self._raced(finalists)
         if interrupted and finalists:
             ranked = [(finalists[0], times[finalists[0]]), (DEFAULTS, 1.0)]
         same = self._kernel(DEFAULTS)
         ratios = {c: t for c, t in ranked if c is DEFAULTS or self._kernel(c) != same}
         best = min(ratios, key=lambda c: ratios[c], default=DEFAULTS)
-        if best is not DEFAULTS and ratios[best] > (1 - GAIN) * ratios.get(DEFAULTS, 1.0):
+        noise = self._noise()
+        quicker = best is not DEFAULTS and ratios[best] <= (1 - GAIN) * ratios.get(DEFAULTS, 1.0)
+        if not quicker or noise > NOISY:
             best = DEFAULTS
+        return replace(self._outcome(best, times, interrupted=interrupted), noise=noise)
+
+    def _outcome(
+        self,
+        best: Contender,
+        times: Mapping[Point, float],
+        *,
+        interrupted: bool = False,
+        raced: bool = True,
+    ) -> Outcome:
         own = tuple(self._kept(best, n) for n in range(self.datasets))
         defaults = tuple(self._kept(DEFAULTS, n) for n in range(self.datasets))
-        return Outcome(best, own, defaults, len(times), self.failures, interrupted)
+        return Outcome(best, own, defaults, len(times), self.failures, interrupted, raced)
 
     def _search(
-        self,
-        ordered: Sequence[Point],
-        first: Point,
-        budget: Budget,
-        began: float,
-        times: dict[Point, float],
+        self, asking: Asking, budget: Budget, began: float, times: dict[Point, float]
     ) -> None:
-        """Fills `times` with the ratio of each point to the defaults."""
-        asking = search(self.space, ordered, first, budget.measurements)
+        """Fills `times` with the ratio of each point to the defaults. What others measure comes
+        last in its batch."""
         batch = next(asking, None)
         while batch is not None:
-            built, ratios = self._built(batch), list[float | None]()
-            for point in batch:
+            built = self._built(batch)
+            pending = deque(p for p in batch if p in built)
+            ratios: dict[Point, float | None] = {}
+            elsewhere = 0
+            while pending:
                 if budget.seconds is not None and time.monotonic() - began > budget.seconds:
                     return
-                ratio = self._ratio(point) if point in built else None
-                ratios.append(ratio)
+                point = pending.popleft()
+                try:
+                    ratios[point] = ratio = self._ratio(point)
+                except Elsewhere:
+                    pending.append(point)
+                    elsewhere += 1
+                    if elsewhere >= len(pending):
+                        time.sleep(PAUSE)
+                    continue
+                elsewhere = 0
                 if ratio is not None:
                     times[point] = ratio
-                self.told(min(times.values(), default=1.0), ratio)
+                    self.best = min(times.values())
+                self.told(self, ratio)
             try:
-                batch = asking.send(ratios)
+                batch = asking.send([ratios.get(p) for p in batch])
             except StopIteration:
                 return
 
@@ -125,26 +177,36 @@ class Session:
 
         def build(n: int) -> list[Point]:
             own = batch[n :: len(self.builders)]
-            return [p for p in own if self._runs(p, 0, 1, by=self.builders[n])]
+            return [p for p in own if self._row(p, 0, 1, by=self.builders[n])["status"] == "ok"]
 
         with ThreadPoolExecutor(len(self.builders)) as pool:
             return {p for points in pool.map(build, range(len(self.builders))) for p in points}
 
     def _ratio(self, point: Contender) -> float | None:
-        """The mean over the sets of sizes of the time over that of the defaults."""
+        """The mean over the sets of sizes of the time over that of the defaults: those of the
+        machine that it was measured on. Raises Elsewhere."""
         ratios = []
         for n in range(self.datasets):
-            own = self._time(point, n)
-            if own is None:
+            row = self._row(point, n, self.runs)
+            if row["status"] != "ok":
                 return None
-            ratios.append(own / self.baseline[n])
+            ratios.append(self.statistic(row["milliseconds"]) / self._baseline(row, n))
         return fmean(ratios)
 
-    def _time(self, point: Contender, dataset: int) -> float | None:
-        times = self._runs(point, dataset, self.runs)
-        return self.statistic(times) if times else None
+    def _baseline(self, row: Mapping[str, Any], dataset: int) -> float:
+        return row.get("baseline") or self.baseline[dataset]
 
-    def _runs(
+    def _waited(self, point: Contender, dataset: int) -> float | None:
+        """The time of a point, by whichever process it is measured."""
+        while True:
+            try:
+                row = self._row(point, dataset, self.runs)
+            except Elsewhere:
+                time.sleep(PAUSE)
+                continue
+            return self.statistic(row["milliseconds"]) if row["status"] == "ok" else None
+
+    def _row(
         self,
         point: Contender,
         dataset: int,
@@ -152,23 +214,39 @@ class Session:
         *,
         race: bool = False,
         by: Worker | None = None,
-    ) -> list[float]:
+    ) -> Mapping[str, Any]:
+        """What a measurement tells. Raises Elsewhere."""
         sizes = None if point is None else self.space.sizes(point)
-        job = {"sizes": sizes, "dataset": dataset, "runs": runs, "fresh": race or self.fresh}
+        job: dict[str, Any] = {"sizes": sizes, "dataset": dataset, "runs": runs, "race": race}
+        job["fresh"] = race or self.fresh
+        if point is not None:
+            job["baseline"] = self.baseline[dataset]
+            job["predicted"] = self.space.predicted(point) if self.space.modelled else None
+            if self.best is not None and not race:
+                most = STOPPED * self.best * self.datasets  # as if others took no time
+                job["stop"] = most * self.baseline[dataset]
+        began = time.monotonic()
         answer = (by or self.worker).ask({**job, "build": by is not None})
+        answer = {**answer, "seconds": time.monotonic() - began}
+        if answer["status"] == "elsewhere":
+            raise Elsewhere
         if by is None or answer["status"] != "ok":
-            self.rows.append({**job, "race": race, **answer})
+            self.rows.append({**job, **answer})
         if answer["status"] != "ok":
             self.failures[answer["status"]] = self.failures.get(answer["status"], 0) + 1
-            return []
-        times: list[float] = answer["milliseconds"]
+        return answer
+
+    def _runs(self, point: Contender, dataset: int, runs: int) -> list[float]:
+        """The milliseconds of so many runs in a race, none where it fails."""
+        row = self._row(point, dataset, runs, race=True)
+        times: list[float] = row["milliseconds"] if row["status"] == "ok" else []
         return times
 
     def _raced(self, finalists: Sequence[Point]) -> list[tuple[Contender, float]]:
         """The finalists and the defaults by their ratios, measured once more, in turn."""
 
         def run(contender: Contender, runs: int) -> list[float]:
-            each = [self._runs(contender, n, runs, race=True) for n in range(self.datasets)]
+            each = [self._runs(contender, n, runs) for n in range(self.datasets)]
             rows = zip(*each, strict=True) if all(each) else ()
             return [fmean(t / b for t, b in zip(row, self.baseline)) for row in rows]
 
@@ -181,6 +259,14 @@ class Session:
         sizes = None if contender is None else self.space.sizes(contender)
         keys = (r["key"] for r in self.rows if r["sizes"] == sizes and r.get("key"))
         return next(keys, contender)
+
+    def _noise(self) -> float:
+        """By what part the times of the defaults varied in the race."""
+        times: dict[int, list[float]] = {}
+        for row in self.rows:
+            if row["race"] and row["sizes"] is None and row["status"] == "ok":
+                times.setdefault(row["dataset"], []).extend(row["milliseconds"])
+        return max(map(spread, times.values()), default=0.0)
 
     def _kept(self, contender: Contender, dataset: int) -> float:
         """The milliseconds of a contender in the race, else in the search."""

@@ -8,17 +8,20 @@ order in which they are worth measuring. It does not choose: what such a model l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
+from math import prod
 
 from loopxform.model import cost
 from loopxform.recipes.tile import estimate
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
+from loopxform.schedule.tiling_options import AUTO, TUNED
 from loopxform.targets.target import Limits
 
-Point = tuple[int, ...]
+Value = int | str
+Point = tuple[Value, ...]
 
 VALUES: Mapping[str, tuple[int, ...]] = {
     "Tz": (1, 2, 4, 8),
@@ -30,34 +33,49 @@ VALUES: Mapping[str, tuple[int, ...]] = {
 }
 """Sizes that are tried, besides the defaults."""
 
+GROUP = ("Tz", "Ty", "Tx")
+"""Those of them that are work-items of a group."""
+
 
 @record
 class Space:
-    """Parameters by name with their values in order, which points are legal, and what the model
-    says of one (smaller is better)."""
+    """Parameters by name with their values: sizes in order, and options, of which the first value
+    leaves it to the plan. `broken` are the limits of the device that a point exceeds (a legal one
+    none), `predicted` is what the model says of one (smaller is better), where it is `modelled` in
+    numbers that matter in proportion."""
 
     names: tuple[str, ...]
-    values: tuple[tuple[int, ...], ...]
-    is_legal: Callable[[Point], bool]
+    values: tuple[tuple[Value, ...], ...]
+    broken: Callable[[Point], Sequence[str]]
     predicted: Callable[[Point], float]
+    modelled: bool = False
+
+    def is_legal(self, point: Point) -> bool:
+        return not self.broken(point)
 
     @property
     def size(self) -> int:
-        """Points, legal or not."""
-        total = 1
-        for values in self.values:
-            total *= len(values)
-        return total
+        """Points, legal or not, whose options are left to the plan."""
+        return len(self.plain())
+
+    def plain(self) -> list[Point]:
+        """Those."""
+        return list(product(*(v[:1] if _is_option(v) else v for v in self.values)))
 
     def legal(self) -> list[Point]:
-        """The legal points, those first that the model likes best."""
-        return sorted(filter(self.is_legal, product(*self.values)), key=self.predicted)
+        """The legal ones of those, those first that the model likes best: options are tried around
+        points that are quick, as the model says little of them."""
+        return sorted(filter(self.is_legal, self.plain()), key=self.predicted)
 
     def near(self, point: Point) -> list[Point]:
-        """The legal points a step away: one parameter more or less, or one more and another
-        less."""
-        steps = [[(n, 1)] for n in range(len(point))] + [[(n, -1)] for n in range(len(point))]
-        pairs = [[(a, x), (b, -x)] for a, b in combinations(range(len(point)), 2) for x in (1, -1)]
+        """The legal points a step away: one or two sizes more or less, or options that differ."""
+        moves = [
+            (n, by)
+            for n, values in enumerate(self.values)
+            for by in (range(1, len(values)) if _is_option(values) else (1, -1))
+        ]
+        steps = [[move] for move in moves]
+        pairs = [[a, b] for a, b in combinations(moves, 2) if a[0] != b[0]]
         moved = (self._moved(point, step) for step in (*steps, *pairs))
         points = dict.fromkeys(p for p in moved if p is not None and self.is_legal(p))
         return sorted(points, key=self.predicted)
@@ -67,29 +85,46 @@ class Space:
         for n, by in step:
             values = self.values[n]
             at = values.index(numbers[n]) + by
+            if _is_option(values):
+                at %= len(values)
             if not 0 <= at < len(values):
                 return None
             numbers[n] = values[at]
         return tuple(numbers)
 
-    def sizes(self, point: Point) -> dict[str, int]:
-        """The point as tile sizes."""
-        return dict(zip(self.names, point))
+    def sizes(self, point: Point) -> dict[str, Value]:
+        """The point as tile sizes, and options that are not left to the plan."""
+        return {n: v for n, v in zip(self.names, point) if v != AUTO}
 
 
-def space_of(tiled: Tiled, limits: Limits, given: Mapping[str, int]) -> Space:
-    """The space around a nest that is tiled with default sizes; sizes that are `given` stay."""
+def _is_option(values: Sequence[Value]) -> bool:
+    return isinstance(values[0], str)
+
+
+def space_of(
+    tiled: Tiled,
+    limits: Limits,
+    given: Mapping[str, int],
+    options: Sequence[str] = (),
+    seeds: Sequence[Mapping[str, int]] = (),
+) -> Space:
+    """The space around a nest that is tiled with default sizes; sizes that are `given` stay.
+    `options` of TUNED vary, too. The sizes of `seeds` are in it."""
     names = tuple(n for n in tiled.choice.names if n in VALUES)
-    values = tuple(
-        (given[n],) if n in given else tuple(sorted({*VALUES[n], tiled.sizes[n]})) for n in names
+    values: tuple[tuple[Value, ...], ...] = tuple(
+        (given[n],) if n in given else tuple(sorted(_tried(n, tiled, seeds))) for n in names
     )
-    fitted = tiled.fitted
+    group = tuple(n for n in names if n in GROUP)
 
     def sizes(point: Point) -> dict[str, int]:
-        return {**tiled.sizes, **dict(zip(names, point))}
+        return {**tiled.sizes, **{n: v for n, v in zip(names, point) if isinstance(v, int)}}
 
-    def is_legal(point: Point) -> bool:
-        return fitted is None or not fitted.needs.broken(sizes(point), limits)
+    def broken(point: Point) -> list[str]:
+        now = sizes(point)
+        if tiled.fitted is not None:
+            uses = tiled.fitted.needs.uses(now, limits)
+            return list(dict.fromkeys(u.constraint.what for u in uses if u.total > u.most))
+        return ["group size"] if prod(now[n] for n in group) > limits.group_size else []
 
     def predicted(point: Point) -> float:
         now = replace(tiled, sizes=sizes(point))
@@ -99,7 +134,13 @@ def space_of(tiled: Tiled, limits: Limits, given: Mapping[str, int]) -> Space:
         steps = (abs(v.index(x) - v.index(tiled.sizes[n])) for n, v, x in zip(names, values, point))
         return float(sum(steps))
 
-    return Space(names, values, is_legal, _once(predicted))
+    names_too = (*names, *options)
+    values_too = (*values, *((AUTO, *TUNED[n]) for n in options))
+    return Space(names_too, values_too, broken, _once(predicted), limits.warp > 1)
+
+
+def _tried(name: str, tiled: Tiled, seeds: Sequence[Mapping[str, int]]) -> set[int]:
+    return {*VALUES[name], tiled.sizes[name], *(s[name] for s in seeds if name in s)}
 
 
 def _once(predicted: Callable[[Point], float]) -> Callable[[Point], float]:

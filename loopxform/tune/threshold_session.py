@@ -10,11 +10,9 @@ from statistics import fmean
 from loopxform.records import record
 from loopxform.tune.forest import Instance, Thresholds, signature, taken
 from loopxform.tune.nests import Nests
-from loopxform.tune.race import Statistic, race
+from loopxform.tune.race import Statistic, race, spread
+from loopxform.tune.session import GAIN, NOISY
 from loopxform.tune.thresholds import Best, Run, best, best_by_region, region_runs, runs
-
-GAIN = 0.02
-"""Part of the defaults' time that has to be saved: less is noise."""
 
 WHOLE = ""
 """The region that is all of a run; others have the name of the loop of their nest."""
@@ -28,12 +26,19 @@ TUNED, DEFAULTS = "tuned", "defaults"
 @record
 class Outcome:
     """The thresholds that are quickest (None: the defaults), milliseconds for each set of sizes
-    with them and with the defaults, and how many measurements failed."""
+    with them and with the defaults, how many measurements failed, and by what part the times of
+    the defaults varied in the race."""
 
     thresholds: Thresholds | None
     times: tuple[float, ...]
     defaults: tuple[float, ...]
     failures: int
+    noise: float = 0.0
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether nobody could tell which is the quickest."""
+        return self.noise > NOISY
 
 
 @dataclass
@@ -130,8 +135,9 @@ class ThresholdSession:
         if not ranked.keys() >= {TUNED, DEFAULTS}:
             return Outcome(None, (), (), self.failures)
         times, defaults = (tuple(map(self.statistic, kept[x])) for x in (TUNED, DEFAULTS))
-        quicker = ranked[TUNED] <= (1 - GAIN) * ranked[DEFAULTS]
-        return Outcome(thresholds if quicker else None, times, defaults, self.failures)
+        noise = max(map(spread, kept[DEFAULTS]))
+        quicker = ranked[TUNED] <= (1 - GAIN) * ranked[DEFAULTS] and noise <= NOISY
+        return Outcome(thresholds if quicker else None, times, defaults, self.failures, noise)
 
 
 def _ratio(time: float, base: float) -> float:

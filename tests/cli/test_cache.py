@@ -323,6 +323,8 @@ KNOWN = {
     "files.py": {"exists(", "is_file("},  # of what is written, which is asked again
     # told to the trace; the files of the package are part of the key
     "targets/profile.py": {"read_bytes(", "glob("},
+    # what ships is part of the key; other files are those of tune, whose results are not kept
+    "targets/database.py": {"read_text(", "glob("},
     "frontend/text/rawtext.py": {"open(", "read_bytes("},  # told to the trace
     "compiler.py": {"environ", "isfile(", "subprocess"},  # its stamp is part of the key
     # told to the trace; what is like a file that is missing is asked for a message alone

@@ -17,7 +17,7 @@ from loopxform.cli import main
 from loopxform.cli.tuned import path_of
 from loopxform.runtime.profiles import limits_of
 from loopxform.runtime.selection import choose
-from loopxform.schedule.tuning_file import parsed
+from loopxform.schedule.tuning_file import parsed, suffix_for
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 Capture = pytest.CaptureFixture[str]
@@ -37,6 +37,9 @@ void other(int n, float *restrict a)
 """
 TUNE = "tune f.c --function scale --size n=32,m=64 --device c --repeat 2"
 FOUND = "device=c\nscale.text=0\nscale.recipe=naive\nscale.Ty=2\nscale.Tx=8\n"
+DONE = (0, 5)
+"""What is measured in these tests takes microseconds: on a machine that is busy too few to tell."""
+
 TILE = ["tile", "f.c", "--function", "scale", "--dry-run"]
 
 
@@ -63,21 +66,22 @@ def test_the_plan_runs_nothing(capsys: Capture) -> None:
 def test_a_session_on_a_real_device(capsys: Capture) -> None:
     """Which is the quickest, nobody can say here; that all is told and kept, is."""
     words = [*TUNE.split(), "--budget", "3", "--json", "all.json"]
-    assert main(words) == 0
+    assert main(words) in DONE
     shown = capsys.readouterr().out
     rows = json.loads(Path("all.json").read_text())
     assert all(r["status"] == "ok" and r["milliseconds"] for r in rows)
     assert len({json.dumps(r["sizes"]) for r in rows}) == 4
     assert "  3 measured\n" in shown
     assert Path("f.tuning").exists() == ("wrote f.tuning" in shown)
-    assert ("the defaults are the quickest" in shown) != ("times\n" in shown)
+    ends = ("the defaults are the quickest", "times\n", "too noisy to tell")
+    assert sum(end in shown for end in ends) == 1
     assert len(Path("cache/tune/f.jsonl").read_text().splitlines()) >= 4
     capsys.readouterr()
-    assert main(words) == 0
+    assert main(words) in DONE
     again = json.loads(Path("all.json").read_text())
     assert [r.get("kept", False) for r in again if not r["race"]] == [True] * 4
     Path("f.c").write_text(SCALE.replace("2 * a", "3 * a"))
-    assert main(words) == 0
+    assert main(words) in DONE
     changed = json.loads(Path("all.json").read_text())
     assert "kept" not in changed[0]
 
@@ -97,6 +101,46 @@ def test_what_was_found_is_used_and_told(capsys: Capture) -> None:
     assert "f.tuning is for c, and not used\n" in capsys.readouterr().out
 
 
+def test_the_file_of_the_device_comes_first(capsys: Capture) -> None:
+    """Function by function, where a device is named; the other file is for those that it leaves."""
+    device = limits_of(choose("c")).name
+    own = Path("f.c").with_suffix(suffix_for(device))
+    common = FOUND.replace("=c\n", f"={device}\n") + "other.recipe=naive\nother.Tx=16\n"
+    Path("f.tuning").write_text(common)
+    own.write_text(FOUND.replace("=c\n", f"={device}\n").replace("Tx=8", "Tx=32"))
+    scale = ["f.c", "--function", "scale"]
+    on_c = ["--device", "c", "--dry-run"]
+    assert main(["tile", *scale, *on_c]) == 0
+    shown = capsys.readouterr().out
+    assert "Ty=2, Tx=32" in shown
+    assert f"sizes of {own}, found" in shown
+    assert main(["offload", *scale, *on_c]) == 0
+    assert "Ty=2, Tx=32" in capsys.readouterr().out
+    assert main(["run", *scale, "--device", "c", "--size", "n=4,m=4"]) == 0
+    assert "Ty=2, Tx=32" in capsys.readouterr().out
+    assert main(["tile", "f.c", "--function", "other", *on_c]) == 0
+    assert "sizes of f.tuning" in capsys.readouterr().out
+    assert main(TILE) == 0
+    assert "Ty=2, Tx=8" in capsys.readouterr().out
+    own.write_text(own.read_text().replace(device, "H100"))
+    assert main(["tile", *scale, *on_c]) == 0
+    shown = capsys.readouterr().out
+    assert f"{own} is for H100, and not used; sizes of f.tuning" in shown
+
+
+def test_another_version_and_values_that_are_no_sizes(capsys: Capture) -> None:
+    for text, message in (
+        (f"version=2\n{FOUND}", "f.tuning:1:1: error: this is version '2' of tuning files"),
+        (FOUND.replace("Tx=8", "Tx=-8"), "f.tuning:5:1: error: '-8' is not a number from 1"),
+        (FOUND.replace("Tx=8", "Tx=8k"), "f.tuning:5:1: error: '8k' is not a number from 1"),
+    ):
+        Path("f.tuning").write_text(text)
+        assert main(TILE) == 2
+        said = capsys.readouterr().err
+        assert said.startswith(message)
+        assert said.count("error:") == 1
+
+
 def test_what_needs_permission_is_not_used_without(capsys: Capture) -> None:
     text = "void scale(int n, int m, const float a[n][m], float *restrict s)\n{\n"
     text += "  for (int i = 0; i < n; i++) {\n    float t = 0;\n"
@@ -107,7 +151,7 @@ def test_what_needs_permission_is_not_used_without(capsys: Capture) -> None:
     for command in ("tile", "offload"):
         assert main([command, "f.c", "--dry-run"]) == 0
         shown = capsys.readouterr().out
-        assert "f.tuning was found with --fp reassociate, and is not used" in shown
+        assert "sizes of f.tuning were found with --fp reassociate, and are not used" in shown
     assert main(["tile", "f.c", "--dry-run", "--fp", "reassociate"]) == 0
     assert "Tx=64\n  note: sizes of f.tuning" in capsys.readouterr().out
 
@@ -196,7 +240,7 @@ def test_others_in_the_file_stay(capsys: Capture) -> None:
     device = limits_of(choose("c")).name
     others = "other.recipe=naive\nother.Tx=8\nother.Ty=1\n"
     Path("f.tuning").write_text(FOUND.replace("=c\n", f"={device}\n") + others)
-    assert main([*TUNE.split(), "--budget", "2"]) == 0
+    assert main([*TUNE.split(), "--budget", "2"]) in DONE
     tuning = parsed("f.tuning", Path("f.tuning").read_text(), ["scale", "other"])
     assert tuning.functions["other"].sizes == {"Ty": 1, "Tx": 8}
     capsys.readouterr()
@@ -208,11 +252,11 @@ def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
     assert process.stdout is not None
     memo = Path("cache/tune/f.jsonl")
     until = time.monotonic() + 60
-    while time.monotonic() < until and not (memo.is_file() and memo.stat().st_size):
+    while time.monotonic() < until and not (memo.is_file() and "milliseconds" in memo.read_text()):
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=30)
-    assert process.returncode == 0
+    assert process.returncode in DONE
     assert "interrupted: the best so far, without a race" in said
     children = subprocess.run(["pgrep", "-f", "loopxform.cli.tune_worker"], capture_output=True)
     assert str(tmp_path) not in children.stdout.decode()

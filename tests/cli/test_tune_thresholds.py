@@ -9,6 +9,7 @@ import pytest
 from conftest import Golden
 
 from loopxform.cli import main
+from loopxform.tune import threshold_session
 
 Capture = pytest.CaptureFixture[str]
 
@@ -52,6 +53,8 @@ TUNE = ["tune", "f.c", "--device", "c", "--repeat", "2", "--thresholds"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
+    # What is measured in these tests takes microseconds, and the machine may be busy.
+    monkeypatch.setattr(threshold_session, "NOISY", 99.0)
     Path("f.c").write_text(TEXT)
 
 
@@ -106,7 +109,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case: str, capsys: Capture, golden: Golden) -> None:
-    assert main(REFUSED[case]) == 2
+    assert main(REFUSED[case]) == (3 if case == "no-versions" else 2)
     golden.check(capsys.readouterr().err)
 
 

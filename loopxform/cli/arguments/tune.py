@@ -11,9 +11,13 @@ from loopxform.schedule.params import RECIPES
 EXAMPLES = (
     "tune mm.c --size M=1024,U=1024,N=1024              writes mm.tuning, which tile and run read",
     "tune mm.c --sizes M=U=N=512,2048 --budget 40       two sets of sizes, 40 measurements",
+    "tune mm.c --size M=N=U=512 --tune stages,vector    sizes and two options",
     "tune mm.c --size M=N=U=512 --plan                  what would be measured; runs nothing",
     "tune rows.c --sizes n=1,64,4096 --sizes m=64,4096 --thresholds   which versions run when",
+    "tune merge mm.shard*.jsonl                         what runs of --shard have measured",
 )
+
+BUDGET = "5%"
 
 FIRST = (
     *("--size", "--sizes", "--budget", "--device", "--recipe", "--limit", "--plan", "-o"),
@@ -37,9 +41,11 @@ def options() -> Parser:
     g.add_argument(
         "--recipe", choices=("auto", *RECIPES), default="auto", help=tiling_options.RECIPE
     )
+    help = f"options that vary besides sizes, or all: {', '.join(tiling_options.TUNED)}"
+    g.add_argument("--tune", metavar="NAME,...", help=help)
     h = p.add_argument_group("how")
     help = "measurements: a number, a share of the legal candidates, or a time (5%%, at least 20)"
-    h.add_argument("--budget", default="5%", metavar="N|P%%|Ns|Nm", help=help)
+    h.add_argument("--budget", default=BUDGET, metavar="N|P%%|Ns|Nm", help=help)
     help = "time that a candidate is given, its compilation included (20)"
     h.add_argument("--limit", default="20", metavar="SECONDS", help=help)
     help = "processes that build kernels side by side, while nothing is measured (1)"
@@ -58,8 +64,19 @@ def options() -> Parser:
     h.add_argument("--tree", action="store_true", help=help)
     h.add_argument("--dot", action="store_true", help="the same as a graph for Graphviz")
     running.add_inputs(h)
+    m = p.add_argument_group("several processes and machines")
+    help = (
+        "measure the first of two shares (1/2), and write it to NAME.shard1of2.jsonl for tune merge"
+    )
+    m.add_argument("--shard", metavar="I/N", help=help)
+    help = "a folder in which processes with the same command line share the work"
+    m.add_argument("--shared", metavar="DIR", help=help)
     o = p.add_argument_group("output")
     o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")
+    help = (
+        "write what was found for everybody, to send it to us: an entry of loopxform/targets/tuned"
+    )
+    o.add_argument("--contribute", metavar="FILE.toml", help=help)
     o.add_argument("--json", metavar="FILE", help="save every measurement; - prints them")
     t = tiling.add_sizes(p)
     tiling.add_details(t)

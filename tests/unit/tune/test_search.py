@@ -31,7 +31,10 @@ def space_of(times: dict[Point, float], blur: float, seed: int) -> Space:
     rng = Random(seed)
     seen = {p: t * rng.lognormvariate(0, blur) for p, t in sorted(times.items())}
     return Space(
-        ("Ty", "Tx", "Tk", "Ry", "Rx"), VALUES, lambda p: p[0] * p[1] <= 512, lambda p: seen[p]
+        ("Ty", "Tx", "Tk", "Ry", "Rx"),
+        VALUES,
+        lambda p: ["size"] * (p[0] * p[1] > 512),
+        lambda p: seen[p],
     )
 
 
@@ -58,7 +61,8 @@ def test_neighbours_are_a_step_away_and_legal() -> None:
     assert (16, 64, 16, 4, 4) not in near
     assert (8, 64, 16, 4, 4) in near
     assert (16, 32, 16, 2, 8) in near
-    assert (16, 32, 16, 8, 8) not in near
+    assert (16, 32, 16, 8, 8) in near
+    assert (16, 32, 4, 4, 4) not in near
     assert (16, 32, 8, 4, 4) in near
 
 

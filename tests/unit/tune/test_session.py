@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from loopxform.tune.race import faster_half
+from loopxform.tune.search import search
 from loopxform.tune.session import Budget, Outcome, Session
-from loopxform.tune.space import Space
+from loopxform.tune.space import Point, Space
 from loopxform.tune.workers import Worker
 
 VALUES = ((1, 2, 4, 8), (8, 16, 32), (4, 8, 16))
-SPACE = Space(("Ty", "Tx", "Tk"), VALUES, lambda p: p[0] * p[1] <= 128, lambda p: -float(sum(p)))
+SPACE = Space(
+    ("Ty", "Tx", "Tk"), VALUES, lambda p: ["size"] * (p[0] * p[1] > 128), lambda p: -float(sum(p))
+)
 
 
 @dataclass
@@ -33,16 +36,24 @@ class Drawn(Worker):
         time = self.taken(job["sizes"], job["dataset"])
         if isinstance(time, str):
             return {"status": time, "why": f"it was {time}"}
+        if time > job.get("stop", time):
+            return {"status": "ok", "milliseconds": [time], "stopped": True}
+        times = (self.taken(job["sizes"], job["dataset"]) for _ in range(job["runs"] - 1))
         noise = (self.rng.uniform(1, 1.02) for _ in range(job["runs"]))
-        return {"status": "ok", "milliseconds": [time * x for x in noise]}
+        drawn = [float(t) * x for t, x in zip((time, *times), noise)]
+        return {"status": "ok", "milliseconds": drawn}
+
+
+def run(session: Session, space: Space, first: Point, budget: Budget) -> Outcome:
+    return session.run(search(space, space.legal(), first, budget.measurements), budget)
 
 
 def tuned(
     taken: Callable[[dict[str, int] | None, int], float | str], budget: int = 20, datasets: int = 1
 ) -> tuple[Outcome, Session]:
     worker = Drawn((), 1.0, taken=taken)
-    session = Session(SPACE, datasets, worker, faster_half, 3, False, lambda _best, _last: None)
-    return session.run(SPACE.legal(), (8, 16, 8), Budget(budget)), session
+    session = Session(SPACE, datasets, worker, faster_half, 3, False, lambda _s, _last: None)
+    return run(session, SPACE, (8, 16, 8), Budget(budget)), session
 
 
 def test_the_quickest_is_found_with_its_times() -> None:
@@ -63,9 +74,9 @@ def test_the_kernel_of_the_defaults_is_no_find() -> None:
             return {**super().ask(job), "key": key}
 
     worker = Same((), 1.0, taken=lambda s, _: 1.0 if s is None else 0.5 + (s["Ty"] != 8))
-    space = Space(SPACE.names, ((8,), (16,), (8,)), SPACE.is_legal, SPACE.predicted)
-    session = Session(space, 1, worker, faster_half, 3, False, lambda _best, _last: None)
-    assert session.run(space.legal(), (8, 16, 8), Budget(5)).best is None
+    space = Space(SPACE.names, ((8,), (16,), (8,)), SPACE.broken, SPACE.predicted)
+    session = Session(space, 1, worker, faster_half, 3, False, lambda _s, _last: None)
+    assert run(session, space, (8, 16, 8), Budget(5)).best is None
 
 
 @pytest.mark.parametrize("least", [1.0, 0.99, 1.5])
@@ -111,7 +122,7 @@ def test_an_interrupt_keeps_the_best_so_far() -> None:
     calls = count(1)
 
     def taken(sizes: dict[str, int] | None, _: int) -> float:
-        if next(calls) == 8:
+        if next(calls) == 1 + 7 * 3:
             raise KeyboardInterrupt
         return 1.0 if sizes is None else 0.5 + sizes["Ty"] / 100
 
@@ -123,8 +134,8 @@ def test_an_interrupt_keeps_the_best_so_far() -> None:
 
 def test_a_budget_of_time() -> None:
     worker = Drawn((), 1.0, taken=lambda _s, _n: 1.0)
-    session = Session(SPACE, 1, worker, faster_half, 3, False, lambda _best, _last: None)
-    outcome = session.run(SPACE.legal(), (8, 16, 8), Budget(1000, 0.0))
+    session = Session(SPACE, 1, worker, faster_half, 3, False, lambda _s, _last: None)
+    outcome = run(session, SPACE, (8, 16, 8), Budget(1000, 0.0))
     assert outcome.measured == 0
     assert outcome.best is None
 
@@ -135,11 +146,32 @@ def test_builders_share_the_work_and_what_fails_is_not_measured() -> None:
 
     workers = [Drawn((), 1.0, taken=taken) for _ in range(3)]
     first, *builders = workers
-    session = Session(SPACE, 1, first, faster_half, 3, False, lambda _b, _l: None, builders)
-    outcome = session.run(SPACE.legal(), (4, 16, 8), Budget(36))
+    session = Session(SPACE, 1, first, faster_half, 3, False, lambda _s, _l: None, builders)
+    outcome = run(session, SPACE, (4, 16, 8), Budget(36))
     assert outcome.best is not None
     assert outcome.failures == {"timeout": 6}
     assert sum(b.jobs for b in builders) == 36 - sum(p[0] * p[1] > 128 for p in product(*VALUES))
     assert min(b.jobs for b in builders) >= 12
     measured = {json.dumps(r["sizes"]) for r in session.rows if r["status"] == "ok"}
     assert not any('"Ty": 8' in sizes for sizes in measured)
+
+
+def test_what_is_much_slower_runs_once() -> None:
+    """In the search; in a race it does not take part."""
+    outcome, session = tuned(lambda s, _: 1.0 if s is None else float(s["Ty"]), budget=36)
+    stopped = {r["sizes"]["Ty"] for r in session.rows if r.get("stopped")}
+    assert stopped
+    assert min(stopped) >= 2
+    assert not any(r["race"] and r.get("stopped") for r in session.rows)
+    assert outcome.measured == 36 - 3
+
+
+def test_times_that_vary_too_much_tell_nothing() -> None:
+    rng = Random(9)
+
+    def taken(sizes: dict[str, int] | None, _: int) -> float:
+        return (1.0 if sizes is None else 0.8) * rng.choice((1.0, 2.0, 3.0, 4.0))
+
+    outcome, _ = tuned(taken)
+    assert outcome.is_noisy
+    assert outcome.best is None

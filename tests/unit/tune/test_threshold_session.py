@@ -10,7 +10,7 @@ from versioned import COLUMNS, ROWS, TWO, versioned
 
 from loopxform.tune.forest import Instance, taken
 from loopxform.tune.nests import Nests, nests_of
-from loopxform.tune.race import faster_half
+from loopxform.tune.race import ROUNDS, faster_half
 from loopxform.tune.threshold_session import WHOLE, Outcome, ThresholdSession, Times
 from loopxform.tune.thresholds import Run
 
@@ -19,10 +19,14 @@ Cost = Mapping[tuple[int, str], float]
 
 
 def session(
-    nests: Nests, sizes: Sequence[Mapping[str, int]], cost: Cost, broken: str = ""
+    nests: Nests,
+    sizes: Sequence[Mapping[str, int]],
+    cost: Cost,
+    broken: str = "",
+    most: float = 1.005,
 ) -> tuple[Outcome, list[Run]]:
     """What comes of tuning for these sizes, and what was measured; versions of the name `broken`
-    fail."""
+    fail, and times are up to `most` times as long as they should be."""
     rng, measured = Random(3), list[Run]()
     datasets: list[Instance] = [nests.instance(now) for now in sizes]
 
@@ -36,7 +40,7 @@ def session(
             own = cost.get((run.dataset, name), 1.0)
             times[WHOLE] += own
             times[name.partition(".")[0]] = own
-        noise = [rng.uniform(1, 1.005) for _ in range(launches)]
+        noise = [rng.uniform(1, most) for _ in range(launches)]
         return {region: [time * x for x in noise] for region, time in times.items()}
 
     told = list[int]()
@@ -78,6 +82,15 @@ def test_the_defaults_stay_where_nothing_is_quicker() -> None:
     assert session(nests, SIZES, {})[0].thresholds is None
 
 
+def test_times_that_vary_too_much_to_tell() -> None:
+    nests = nests_of(versioned(ROWS).derivation)
+    cost = {(n, "i.chunks"): 0.1 for n in range(4)}
+    for most, is_noisy in ((1.1, False), (9.0, True)):
+        outcome, _ = session(nests, SIZES, cost, most=most)
+        assert outcome.is_noisy == is_noisy
+        assert (outcome.thresholds is None) == is_noisy
+
+
 def test_nests_are_timed_where_there_are_several() -> None:
     nests = nests_of(versioned(TWO).derivation)
     sizes = [{"n": 2}, {"n": 50}]
@@ -87,7 +100,9 @@ def test_nests_are_timed_where_there_are_several() -> None:
     found = [taken(nests.forest, nests.instance(s), outcome.thresholds) for s in sizes]
     assert found[1][0] == "i.groups"
     assert found[0][1] == "i_2.items"
-    assert len(measured) - 2 * 2 * 4 <= 2 * 3  # the race, and a version of both nests at a time
+    assert (
+        len(measured) - 2 * 2 * len(ROUNDS) <= 2 * 3
+    )  # the race, and a version of both nests at a time
 
 
 def test_a_version_that_fails_is_not_taken() -> None:

@@ -2,24 +2,112 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from loopxform.errors import UsageError
-from loopxform.schedule.tuning_file import Tuned, Tuning, parsed, written
-
-TUNING = Tuning(
-    "Device 1 (rev = 2)",
-    {
-        "mm": Tuned("register", {"Ty": 8, "Tx": 32, "Tk": 16, "Ry": 8, "Rx": 8}, "6f1c"),
-        "g": Tuned("naive", {"Ty": 4, "Tx": 64}, "77"),
-    },
+from loopxform.schedule.tuning_file import (
+    Tuned,
+    Tuning,
+    comment_of,
+    parsed,
+    suffix_for,
+    with_tuned,
 )
+
+MM = Tuned("register", {"Ty": 8, "Tx": 32, "Tk": 16, "Ry": 8, "Rx": 8}, "6f1c")
+ABOUT = ["loopxform 1, tuned for a device, 2026-01-01", comment_of("mm", "M=3, N=4", 1.0, 2.5)]
+DEVICE = "Device 1 (rev = 2)"
 
 
 def test_what_is_written_is_read_back() -> None:
-    text = written(TUNING, ["loopxform 1, tuned for a device", "mm, M=3: 1 ms"])
-    assert text.startswith("# loopxform 1, tuned for a device\n# mm, M=3: 1 ms\ndevice=Device 1")
-    assert parsed("mm.tuning", text, ["g", "mm"]) == TUNING
+    text = with_tuned("", DEVICE, "mm", MM, ABOUT)
+    assert text.startswith(
+        "# loopxform 1, tuned for a device, 2026-01-01\nversion=1\ndevice=Device 1 (rev = 2)\n"
+        "# mm, M=3, N=4: 1 ms, defaults 2.5 ms\nmm.text=6f1c\nmm.fp=contract\n"
+    )
+    assert parsed("mm.tuning", text, ["g", "mm"]) == Tuning(DEVICE, {"mm": MM})
+    g = Tuned("naive", {"Ty": 4, "Tx": 64}, "77")
+    both = with_tuned(text, DEVICE, "g", g, ABOUT[:1])
+    assert both.startswith(text)
+    assert parsed("mm.tuning", both, ["g", "mm"]) == Tuning(DEVICE, {"mm": MM, "g": g})
+
+
+VERSIONS = Tuned(
+    None, {}, thresholds={"suff_outer_par_0": 9}, threshold_text="2a", threshold_fp="fast"
+)
+
+
+def test_sizes_and_thresholds_are_replaced_each_alone() -> None:
+    of_versions = [ABOUT[0], comment_of("mm", "M=3", 1.0, 2.5, thresholds=True)]
+    sizes = with_tuned("", DEVICE, "mm", MM, ABOUT)
+    both = with_tuned(sizes, DEVICE, "mm", VERSIONS, of_versions)
+    assert both == sizes + (
+        "# mm thresholds, M=3: 1 ms, defaults 2.5 ms\n"
+        "mm.threshold_text=2a\nmm.threshold_fp=fast\nmm.suff_outer_par_0=9\n"
+    )
+    assert with_tuned(both, DEVICE, "mm", MM, ABOUT) == both
+    assert with_tuned(both, DEVICE, "mm", VERSIONS, of_versions) == both
+    other = with_tuned(both, DEVICE, "mm", Tuned("block", {"Ty": 2}, "55"), ABOUT[:1])
+    found = parsed("mm.tuning", other, ["mm"]).functions["mm"]
+    assert found == replace(VERSIONS, recipe="block", sizes={"Ty": 2}, text="55")
+    alone = with_tuned("", DEVICE, "mm", VERSIONS, of_versions)
+    assert parsed("mm.tuning", alone, ["mm"]).functions == {"mm": VERSIONS}
+
+
+MINE = """# mine, first
+version = 1
+# why this device
+device={device}
+
+g.recipe = naive
+# mm, says me
+# mm, M=9: 7 ms, defaults 8 ms
+mm.recipe=block
+# between
+mm.Ty =  4
+# \xe9\udcff at the end, mm.Ty=9
+g.Tx=8"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_all_other_lines_stay_as_they_are(end: str, mark: str) -> None:
+    text = mark + MINE.format(device=DEVICE).replace("\n", end)
+    now = with_tuned(text, DEVICE, "mm", MM, ABOUT)
+    removed = ["# mm, M=9: 7 ms, defaults 8 ms", "mm.recipe=block", "mm.Ty =  4"]
+    kept = [x for x in text.removeprefix(mark).split(end) if x not in removed]
+    lines = now.removeprefix(mark).split(end)
+    assert now.startswith(mark)
+    assert lines[0] == f"# {ABOUT[0]}"
+    assert [x for x in lines[:-1] if x in kept] == kept
+    assert lines[-1] == ""
+    assert lines.count("mm.Ty=8") == lines.count(f"# {ABOUT[1]}") == 1
+    assert lines[9] == "mm.text=6f1c"
+    assert with_tuned(now, DEVICE, "mm", MM, ABOUT) == now
+    again = parsed("mm.tuning", now.removeprefix(mark), ["mm", "g"])
+    assert again.functions == {"g": Tuned("naive", {"Tx": 8}), "mm": MM}
+
+
+@pytest.mark.parametrize(
+    ("device", "suffix"),
+    [
+        ("NVIDIA H100 80GB HBM3", ".NVIDIA-H100-80GB-HBM3.tuning"),
+        ("../a/b\\c:*?", ".a-b-c.tuning"),
+        ("the CPU, by cc", ".the-CPU-by-cc.tuning"),
+        ("(~)", ".device.tuning"),
+        ("x" * 500, f".{'x' * 100}.tuning"),
+    ],
+)
+def test_the_file_of_a_device(device: str, suffix: str) -> None:
+    assert suffix_for(device) == suffix
+
+
+def test_another_version() -> None:
+    with pytest.raises(UsageError, match="this is version '2' of tuning files") as raised:
+        parsed("mm.tuning", "version=2\nmm.new=8\n", ["mm"])
+    assert "mm.tuning:1:1" in raised.value.render()
 
 
 def test_people_may_write_it_too() -> None:

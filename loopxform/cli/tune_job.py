@@ -1,0 +1,338 @@
+"""What `loopxform tune` is asked for: the nest, the device, the candidates and the budget."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, isfinite, prod
+from pathlib import Path
+
+from loopxform.api.facade import File, Routine
+from loopxform.api.tile import TiledRoutine
+from loopxform.bench import sizes
+from loopxform.cli import running, tiling
+from loopxform.cli.floating_point import permitted
+from loopxform.cli.options import chosen, numbers, read
+from loopxform.cli.tuned import digest_of, path_of, path_to_write, read_tuning, shape_of
+from loopxform.errors import LimitError, UsageError
+from loopxform.files import Output, require_writable
+from loopxform.nearest import did_you_mean
+from loopxform.records import record
+from loopxform.runtime.device import DeviceInfo
+from loopxform.runtime.profiles import family_of
+from loopxform.schedule.params import Recipe
+from loopxform.schedule.tiling_options import AUTO, FLAG, NAMED, OPTIONS, TAKEN, TUNED
+from loopxform.schedule.tuning_file import Tuned
+from loopxform.targets.database import Entry, Family, entries, nearest
+from loopxform.targets.target import Limits
+from loopxform.tune.memo import Measurement, key_of
+from loopxform.tune.nests import nests_of, with_items
+from loopxform.tune.search import WIDTH, listed, search, shard
+from loopxform.tune.session import Asking, Budget
+from loopxform.tune.space import Point, Space, space_of
+from loopxform.written import whole
+
+NOTHING, WRONG, NOISY = 3, 4, 5
+"""Exit statuses of `tune`: nothing can be measured, results differ, times vary too much."""
+
+MOST_JOBS = 256
+LEAST = 20
+"""Measurements of a share of the candidates, at least."""
+
+
+@record
+class Job:
+    """What is tuned: a function, tiled with the defaults (the point `first`), for a device; the
+    legal points of the space, the best by the model first; and where the result belongs. `limit`
+    is in seconds, `repeat` are launches, `jobs` processes; `shard` is which share of how many is
+    measured here. `words` are those that a process which measures is started with."""
+
+    file: File
+    routine: Routine
+    device: DeviceInfo
+    limits: Limits
+    tiled: TiledRoutine
+    space: Space
+    ordered: Sequence[Point]
+    first: Point
+    datasets: Sequence[sizes.Sizes]
+    budget: Budget
+    limit: float
+    repeat: int
+    jobs: int
+    statistic: str
+    path: Path
+    words: Sequence[str]
+    given: Mapping[str, str]
+    family: Family
+    shard: tuple[int, int] | None = None
+
+    def asking(self) -> Asking:
+        """What is measured: found by search, or one share of the best by the model."""
+        if self.shard is None:
+            most, width = self.budget.measurements, max(WIDTH, self.jobs)
+            return search(self.space, self.ordered, self.first, most, width)
+        points = list(dict.fromkeys((self.first, *self.ordered)))[: self.budget.measurements]
+        return listed(shard(points, self.space, *self.shard))
+
+    def tuned(self, point: Point) -> Tuned:
+        """What is written of a point, with the options that were given."""
+        found = self.space.sizes(point)
+        return Tuned(
+            self.tiled.tiled.recipe,
+            {n: v for n, v in found.items() if isinstance(v, int)},
+            digest_of(self.routine),
+            self.tiled.fp.level,
+            {**self.given, **{n: v for n, v in found.items() if isinstance(v, str)}},
+        )
+
+    def entry(self, point: Point, about: str) -> Entry:
+        """What the database has of a point."""
+        t, recipe = self.tuned(point), self.tiled.tiled.recipe
+        shape = shape_of(self.routine)
+        return Entry(self.family, shape, recipe, t.fp, t.sizes, t.options, about)
+
+    @property
+    def about_space(self) -> Measurement:
+        """What there is to measure, as a line that is kept."""
+        limits = Counter(limit for p in self.space.plain() for limit in self.space.broken(p)[:1])
+        subject = {
+            "program": self.file.stem,
+            "function": self.routine.name,
+            "text": digest_of(self.routine),
+            "recipe": self.tiled.tiled.recipe,
+            "fp": self.tiled.fp.level,
+            "device": self.device.name,
+            "platform": self.device.platform,
+            "driver": self.device.driver_version,
+            "given": as_text(self.given),
+        }
+        counts = {"candidates": self.space.size, "legal": len(self.ordered), "limits": limits}
+        key = key_of("space", subject, counts)
+        return {"key": key, **subject, "status": "space", "race": False, **counts}
+
+    @property
+    def share_path(self) -> Path:
+        """The file of a share: `mm.shard1of2.jsonl`."""
+        number, count = self.shard or (1, 1)
+        return self.path.parent / f"{self.file.stem}.shard{number}of{count}.jsonl"
+
+
+def job_of(args: argparse.Namespace) -> Job:
+    """Raises LoopxformError, before anything is measured."""
+    budget, jobs = _budget(args.budget), whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
+    share = _shard(args.shard)
+    _require_compatible(args)
+    subject = subject_of(args)
+    file, routine, device, limits = subject.file, subject.routine, subject.device, subject.limits
+    tiled = tiling.tiled(file, args, limits, permitted(args), tuned=False)
+    options = _options(args, tiled.tiled.recipe)
+    family = family_of(device)
+    near = nearest(shape_of(routine), family)
+    seeds = [e.sizes for e in near if e.recipe == tiled.tiled.recipe]
+    space = space_of(tiled.tiled, limits, tiling.given_sizes(args), options, seeds)
+    ordered = _ordered(space, seeds)
+    if not ordered or not space.names:
+        help = "choose a recipe with tiles: --recipe register"
+        error = LimitError("there are no sizes to choose from", help=help, subject=args.file)
+        error.status = NOTHING
+        raise error
+    return Job(
+        file,
+        routine,
+        device,
+        limits,
+        tiled,
+        space,
+        ordered,
+        tuple(tiled.sizes.get(n, AUTO) for n in space.names),
+        subject.datasets,
+        budget(len(ordered), prod(len(TUNED[n]) + 1 for n in options)),
+        subject.limit,
+        subject.repeat,
+        jobs,
+        statistic_of(args, device),
+        path_for(args, file, limits),
+        [*args.words[1:], *_where_sizes_count(tiled)],
+        given_options(args),
+        family,
+        share,
+    )
+
+
+@record
+class Subject:
+    """What is tuned, sizes or thresholds: a function, for a device and sets of sizes; `limit` in
+    seconds and `repeat` launches for each measurement."""
+
+    file: File
+    routine: Routine
+    device: DeviceInfo
+    limits: Limits
+    datasets: Sequence[sizes.Sizes]
+    limit: float
+    repeat: int
+
+
+def subject_of(args: argparse.Namespace) -> Subject:
+    """Raises LoopxformError."""
+    asked = sizes.every(numbers("--size", args.size), args.sizes)
+    limit, repeat = _seconds("--limit", args.limit), running.launches("--repeat", args.repeat, 1)
+    running.launches("--warmup", args.warmup, 0)
+    file = file_of(args)
+    routine = chosen(file, args)
+    running.require_numbers("--size", routine, asked, running.inputs(args))
+    device = tiling.device(args)
+    limits = running.limits_on(device, args)
+    return Subject(file, routine, device, limits, asked, limit, repeat)
+
+
+def file_of(args: argparse.Namespace) -> File:
+    """The file. Raises LoopxformError, also for options of tiling that the recipe does not take."""
+    if args.file == "-":
+        raise UsageError("what is tuned is a file", help="tune NAME.c", subject="-")
+    tiling.require_taken(args, [tiling.recipe(args)])
+    return read(args)
+
+
+def _where_sizes_count(tiled: TiledRoutine) -> list[str]:
+    """Options with which the version of a nest runs that has the tile sizes."""
+    values = with_items(nests_of(tiled.derivation))
+    given = ",".join(f"{name}={value}" for name, value in values.items())
+    return ["--threshold", given] if given and "Rk" not in tiled.sizes else []
+
+
+def _ordered(space: Space, seeds: Sequence[Mapping[str, int]]) -> list[Point]:
+    """The legal points: what was found on other devices first, then the best by the model."""
+    legal = space.legal()
+    known = set(legal)
+    points = (tuple(seed.get(n, v[0]) for n, v in zip(space.names, space.values)) for seed in seeds)
+    return list(dict.fromkeys([*(p for p in points if p in known), *legal]))
+
+
+def _options(args: argparse.Namespace, recipe: Recipe) -> list[str]:
+    """The options that vary. Raises UsageError for one that cannot, or that the command line or
+    the recipe settle."""
+    if args.tune is None:
+        return []
+    given = {o.field for o in OPTIONS if getattr(args, o.name.replace("-", "_"))}
+    able = [n for n in TUNED if n in TAKEN[recipe]]
+    if args.tune == "all":
+        return [n for n in able if NAMED[n].field not in given]
+    names = list(dict.fromkeys(args.tune.split(",")))
+    for name in names:
+        if name not in able:
+            what = f"the recipe {recipe} has no use for {name}"
+            if name not in TUNED:
+                what = f"'{name}' is no option that can be tuned"
+            help = f"{did_you_mean(name, able)}the options are: {', '.join(able)}, or all"
+            raise UsageError(what, help=help, subject="--tune")
+        if NAMED[name].field in given:
+            message = f"--{name} is given, and cannot vary"
+            raise UsageError(message, help=f"leave out one of them, --{name}", subject="--tune")
+    return names
+
+
+def as_text(given: Mapping[str, str]) -> str:
+    """Options as they are kept with measurements."""
+    return json.dumps(given, sort_keys=True)
+
+
+def given_options(args: argparse.Namespace) -> dict[str, str]:
+    """The options of the command line, as tuning files have them."""
+    given = {}
+    for o in OPTIONS:
+        text, name = getattr(args, o.name.replace("-", "_")), o.name.removeprefix("no-")
+        if text and name in TUNED:
+            on = "off" if o.name.startswith("no-") else "on"
+            given[name] = on if o.kind is FLAG else text
+    return given
+
+
+def path_for(args: argparse.Namespace, file: File, limits: Limits) -> Path:
+    """Where the result belongs. Raises UsageError, InputError where it cannot be written, or holds
+    what says nothing meaningful."""
+    name = Path(file.name)
+    name = name if args.output is None else Path(args.output, name.name)
+    for there in (path_of(str(name)), path_of(str(name), limits.name)):
+        read_tuning(file, there)
+    path = path_to_write(str(name), limits.name)
+    require_writable(Output(path, ""))
+    if args.contribute is not None:
+        own = Path(args.contribute)
+        require_writable(Output(own, "", "--contribute"))
+        contributed(own)
+    return path
+
+
+def contributed(path: Path) -> list[Entry]:
+    """The entries that a file has already. Raises UsageError."""
+    try:
+        return list(entries(path)) if path.exists() else []
+    except OSError as e:
+        message = f"cannot read '{path}': {e.strerror or e}"
+        raise UsageError(message, help="give a new file", subject="--contribute") from e
+
+
+def _shard(written: str | None) -> tuple[int, int] | None:
+    """Raises UsageError."""
+    m = re.fullmatch(r"(\d{1,4})/(\d{1,4})", written or "1/1", re.ASCII)
+    if m is None or not 1 <= int(m[1]) <= int(m[2]):
+        message = f"'{written}' is no share"
+        help = "--shard 1/2 here, --shard 2/2 on another machine"
+        raise UsageError(message, code="LX023", help=help, subject="--shard")
+    return None if written is None else (int(m[1]), int(m[2]))
+
+
+def _require_compatible(args: argparse.Namespace) -> None:
+    """Raises UsageError for options that exclude --shared, and where that is no folder."""
+    if args.shared is None:
+        return
+    for option, value, help in (
+        ("--shard", args.shard, "give one of them"),
+        ("--fresh", args.fresh, "give a new folder"),
+        ("--jobs", args.jobs != "1", "start several processes with the same folder"),
+    ):
+        if value:
+            message = f"--shared and {option} exclude each other"
+            raise UsageError(message, help=help, subject="--shared")
+    require_writable(Output(Path(args.shared, "claims", "claim"), "", "--shared"))
+
+
+def _budget(written: str) -> Callable[[int, int], Budget]:
+    """The budget for so many legal candidates, and times as many with options that vary. Raises
+    UsageError."""
+    m = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)(%|s|m|)", written, re.ASCII)
+    amount = float(m[1]) if m else 0
+    if m is None or not amount or (m[2] == "" and "." in m[1]) or (m[2] == "%" and amount > 100):
+        message = f"'{written}' is no budget"
+        help = "--budget 40, 5% of the candidates, 90s or 10m"
+        raise UsageError(message, code="LX023", help=help, subject="--budget")
+    unit = m[2]
+
+    def budget(candidates: int, times: int) -> Budget:
+        if unit in ("s", "m"):
+            return Budget(candidates * times, amount * (60 if unit == "m" else 1))
+        share = max(LEAST, ceil(candidates * amount / 100)) if unit == "%" else int(amount)
+        return Budget(min(candidates * times, share))
+
+    return budget
+
+
+def _seconds(option: str, written: str) -> float:
+    try:
+        seconds = float(written)
+    except ValueError:
+        seconds = 0.0
+    if not (isfinite(seconds) and seconds > 0):
+        message = f"'{written}' is not a number of seconds"
+        raise UsageError(message, code="LX023", help=f"{option} 20", subject=option)
+    return seconds
+
+
+def statistic_of(args: argparse.Namespace, device: DeviceInfo) -> str:
+    auto = "median" if device.type == "gpu" else "faster-half"
+    return auto if args.statistic == "auto" else str(args.statistic)

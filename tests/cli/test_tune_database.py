@@ -1,0 +1,168 @@
+"""What was tuned for devices and ships: which entries are used where, and how one is written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import drawn_worker
+import pytest
+
+import loopxform as lx
+from loopxform.cli import main
+from loopxform.cli.tuned import of_entry, shape_of
+from loopxform.runtime.profiles import family_of, limits_of
+from loopxform.runtime.selection import choose
+from loopxform.schedule.requests import options_of
+from loopxform.schedule.tiling_options import TAKEN
+from loopxform.targets import database
+from loopxform.targets.database import Entry, Family, entries, nearest, written
+
+Capture = pytest.CaptureFixture[str]
+SCALE = """
+void scale(int n, int m, const float a[n][m], float b[n][m])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      b[i][j] = 2 * a[i][j];
+}
+"""
+TILE = ["tile", "f.c", "--dry-run", "--device", "c"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With a database of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
+    own = Path(drawn_worker.__file__).parent
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(own), os.environ["PYTHONPATH"]]))
+    monkeypatch.setattr(database, "FOLDER", tmp_path / "tuned")
+    Path("tuned").mkdir()
+    Path("f.c").write_text(SCALE)
+    database.shipped.cache_clear()
+    yield
+    database.shipped.cache_clear()
+
+
+def shape(text: str) -> str:
+    (routine,) = lx.loads(text)
+    return shape_of(routine)
+
+
+def ship(*found: Entry) -> None:
+    for n, entry in enumerate(found):
+        Path("tuned", f"{n}.toml").write_text(written([entry]))
+    database.shipped.cache_clear()
+
+
+def entry(device: str, sizes: dict[str, int], fp: str = "contract") -> Entry:
+    return Entry(Family(device, "a", "v"), shape(SCALE), "naive", fp, sizes, {}, "scale, n=3: 1 ms")
+
+
+def test_names_do_not_matter_and_all_else_does() -> None:
+    renamed = SCALE.replace("scale", "twice").replace("a[", "in[").replace("b[", "out[")
+    renamed = renamed.replace("int i", "int row").replace("i < n; i++", "row < n; row++")
+    renamed = renamed.replace("[i]", "[row]")
+    assert shape(renamed) == shape(SCALE)
+    others = (
+        SCALE.replace("float", "double"),
+        SCALE.replace("2 *", "3 *"),
+        SCALE.replace("a[i][j]", "a[i][m - 1 - j]"),
+        SCALE.replace("2 * a[i][j]", "a[i][j] * 2"),
+    )
+    assert len({shape(x) for x in (SCALE, *others)}) == 5
+
+
+def test_entries_of_the_device_are_used_and_told(capsys: Capture) -> None:
+    device = limits_of(choose("c")).name
+    ship(entry(device, {"Ty": 2, "Tx": 32}), entry("another", {"Ty": 1, "Tx": 8}))
+    assert main(TILE) == 0
+    shown = capsys.readouterr().out
+    assert "Ty=2, Tx=32" in shown
+    assert "sizes found on this device before (scale, n=3: 1 ms; --no-tuning: not these)" in shown
+    assert main(["run", "f.c", "--device", "c", "--size", "n=3,m=4"]) == 0
+    assert "Ty=2, Tx=32" in capsys.readouterr().out
+    assert main(["offload", *TILE[1:]]) == 0
+    assert "Ty=2, Tx=32" in capsys.readouterr().out
+    for options in (["--no-tuning"], ["--Ty", "4"], ["--recipe", "naive"]):
+        assert main([*TILE, *options]) == 0
+        assert "found on this device" not in capsys.readouterr().out
+    assert main(TILE[:3]) == 0
+    assert "found on this device" not in capsys.readouterr().out
+    Path("f.tuning").write_text(f"device={device}\nscale.recipe=naive\nscale.Ty=4\nscale.Tx=64\n")
+    assert main(TILE) == 0
+    assert "Ty=4, Tx=64" in capsys.readouterr().out
+
+
+def test_those_of_other_devices_are_not(capsys: Capture) -> None:
+    ship(entry("another", {"Ty": 2, "Tx": 32}))
+    assert main(TILE) == 0
+    assert "found on this device" not in capsys.readouterr().out
+
+
+def test_what_does_not_fit_is_not_used(capsys: Capture) -> None:
+    ship(entry(limits_of(choose("c")).name, {"Ty": 64, "Tx": 64}))
+    for command in ("tile", "offload"):
+        assert main([command, *TILE[1:]]) == 0
+        assert "Ty=16, Tx=16" in capsys.readouterr().out
+
+
+def test_nor_what_needs_permission(capsys: Capture) -> None:
+    ship(entry(limits_of(choose("c")).name, {"Ty": 2, "Tx": 32}, "reassociate"))
+    assert main(TILE) == 0
+    assert "found on this device" not in capsys.readouterr().out
+    assert main([*TILE, "--fp", "reassociate"]) == 0
+    assert "found on this device" in capsys.readouterr().out
+
+
+def test_from_near_to_far() -> None:
+    here = Family("d", "a", "v")
+    families = (("x", "x", "x"), ("x", "x", "v"), ("x", "a", "v"), ("d", "a", "v"))
+    found = [Entry(Family(*f), "s", "naive", "contract", {"Ty": n}) for n, f in enumerate(families)]
+    ship(*found)
+    assert [e.sizes["Ty"] for e in nearest("s", here)] == [3, 2, 1, 0]
+    assert nearest("t", here) == []
+
+
+def test_a_search_begins_with_them(capsys: Capture) -> None:
+    ship(entry("another", {"Ty": 3, "Tx": 48}))
+    words = ["tune", "f.c", "--device", "c", "--size", "n=8,m=16", "--budget", "2", "--json", "a"]
+    assert main(words) in (0, 5)
+    assert '"Ty": 3' in Path("a").read_text()
+    assert "  Ty   1, 2, 3, 4, 8, 16, 32" in capsys.readouterr().out
+
+
+def test_an_entry_is_written_and_read_back(capsys: Capture) -> None:
+    words = ["tune", "f.c", "--device", "c", "--size", "n=8,m=16", "--budget", "36"]
+    command = [sys.executable, drawn_worker.__file__, *words, "--contribute", "mine.toml"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert "wrote mine.toml" in done.stdout, done.stdout + done.stderr
+    (found,) = entries(Path("mine.toml"))
+    assert found.family == family_of(choose("c"))
+    assert (found.shape, found.recipe) == (shape(SCALE), "naive")
+    assert found.sizes == {"Ty": 4, "Tx": 32}
+    assert found.about == "scale, n=8, m=16: 1 ms, defaults 15 ms"
+    Path("f.c").write_text(SCALE.replace("2 *", "3 *"))
+    Path("f.tuning").unlink()
+    subprocess.run(command, capture_output=True, timeout=120, check=True)
+    assert [e.shape for e in entries(Path("mine.toml"))] == [
+        found.shape,
+        shape(SCALE.replace("2 *", "3 *")),
+    ]
+    Path("mine.toml").write_text("device = 3")
+    assert main([*words, "--contribute", "mine.toml"]) == 2
+    assert "'mine.toml' is no file of tuned nests" in capsys.readouterr().err
+
+
+def test_every_entry_that_ships_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "FOLDER", Path(database.__file__).parent / "tuned")
+    database.shipped.cache_clear()
+    for e in database.shipped():
+        tuned = of_entry(e)
+        assert {*tuned.sizes, *tuned.options} <= TAKEN[tuned.recipe]
+        options_of(tuned.options)
+        assert e.about
