@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import drawn_worker
 import pytest
+from python_path import prepended
 
 import loopxform as lx
 from loopxform.cli import main
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
     own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(own), os.environ["PYTHONPATH"]]))
+    monkeypatch.setenv("PYTHONPATH", prepended(own))
     monkeypatch.setattr(database, "FOLDER", tmp_path / "tuned")
     Path("tuned").mkdir()
     Path("f.c").write_text(SCALE)

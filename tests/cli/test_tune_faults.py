@@ -13,6 +13,7 @@ from typing import Any
 
 import drawn_worker
 import pytest
+from python_path import prepended
 
 from loopxform.cli import main
 
@@ -34,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
     own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(own), os.environ["PYTHONPATH"]]))
+    monkeypatch.setenv("PYTHONPATH", prepended(own))
     Path("f.c").write_text(SCALE)
 
 

@@ -3,7 +3,6 @@ read."""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import drawn_worker
 import pytest
+from python_path import prepended
 
 from loopxform import load
 from loopxform.cli import main
@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
     own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(own), os.environ["PYTHONPATH"]]))
+    monkeypatch.setenv("PYTHONPATH", prepended(own))
     # What is measured in these tests takes microseconds, and the machine may be busy.
     monkeypatch.setattr(threshold_session, "NOISY", 99.0)
     program("int")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import drawn_worker
 import pytest
+from python_path import prepended
 
 from loopxform.cli import main
 from loopxform.schedule.tiling_options import NAMED, TUNED, words
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
     own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(own), os.environ["PYTHONPATH"]]))
+    monkeypatch.setenv("PYTHONPATH", prepended(own))
     Path("mm.c").write_text(MM)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import drawn_worker
 import pytest
 from drawn_worker import milliseconds
+from python_path import prepended
 
 from loopxform.cli import main
 from loopxform.schedule.tuning_file import Tuned, parsed
@@ -42,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
     own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(own), os.environ["PYTHONPATH"]]))
+    monkeypatch.setenv("PYTHONPATH", prepended(own))
     Path("f.c").write_text(SCALE)
 
 
