@@ -206,10 +206,8 @@ def program_plan(
         kernel_plan(x, name, taken, arrays, fixed, several=not alike)
         for x, name in zip(found, names)
     )
-    kernels = tuple(replace(_checked(k, start), fp=permitted(fp, k.function)) for k in made)
+    kernels = _permitted(tuple(_checked(k, start) for k in made), fp)
     every = [k.fp for k in kernels]
-    if len({x.contract for x in every}) > 1:
-        kernels = tuple(replace(k, text=f"{_contracting(k.fp)}\n{k.text}") for k in kernels)
     turns = _widths(kernels, rf"{TURN}\(")
     reads, spreads = _widths(kernels, rf"{READ}\(\w+, "), _widths(kernels, rf"{SPREAD}\(")
     if alike:
@@ -249,6 +247,15 @@ def program_plan(
         items,
         reduce(FloatingPoint.either, every),
     )
+
+
+def _permitted(kernels: tuple[KernelPlan, ...], fp: FloatingPoint) -> tuple[KernelPlan, ...]:
+    """With what is permitted of floating point in each; its text says so where they differ in
+    contraction."""
+    kernels = tuple(replace(k, fp=permitted(fp, k.function)) for k in kernels)
+    if len({k.fp.contract for k in kernels}) > 1:
+        return tuple(replace(k, text=f"{_contracting(k.fp)}\n{k.text}") for k in kernels)
+    return kernels
 
 
 def _suffix(n: int) -> str:

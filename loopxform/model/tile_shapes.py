@@ -21,7 +21,7 @@ from functools import reduce
 from math import prod
 
 from loopxform.ir.condition_text import long_constant
-from loopxform.ir.nodes import Bin, Const, Expr
+from loopxform.ir.nodes import Bin, Const, Expr, Var
 from loopxform.ir.types import INT, INT_MAX, Scalar
 from loopxform.ir.typing import type_of
 from loopxform.records import record
@@ -29,12 +29,15 @@ from loopxform.records import record
 MOST_BITS = 20
 """Of the number of tiles up to which waves are counted."""
 
-MOST_ITERATIONS = 1 << 24
-"""Up to which chunks are counted."""
-
 MOST_TIME = 1024
 """Of a tile, to start, and of an epilogue: then no time of so many tiles overflows an int, and with
 their iterations a long long."""
+
+MOST_CHUNK_TIME = 16 * MOST_TIME
+"""Of a tile of a chunk."""
+
+MOST_CHUNKS = 1 << 14
+"""Of the iterations, up to which they are counted."""
 
 ITERATIONS = 1024
 """Those that a tile takes its time for."""
@@ -99,13 +102,15 @@ def least(
     most = 1 << MOST_BITS // len(trips)
     asked: list[Expr] = []
     for n, *sizes in zip(trips, shape.sizes, *(s.sizes for s in others)):
+        # A difference may be none that an int holds.
+        number = Const if isinstance(n, Var) else long_constant
         if not type_of(n, types).is_unsigned:
-            asked.append(Bin(">=", n, Const(0)))
-        asked.append(Bin("<", n, Const(min(most * min(sizes), INT_MAX - max(sizes)))))
+            asked.append(Bin(">=", n, number(0)))
+        asked.append(Bin("<", n, number(min(most * min(sizes), INT_MAX - max(sizes)))))
     if iterations is not None and shape.chunk:
-        asked.append(Bin("<", iterations, Const(MOST_ITERATIONS)))
+        asked.append(Bin("<", iterations, long_constant(MOST_CHUNKS * shape.chunk)))
     elif iterations is not None and type_of(iterations, types).bytes > INT.bytes:
-        asked.append(Bin("<=", iterations, Const(INT_MAX)))
+        asked.append(Bin("<=", iterations, long_constant(INT_MAX)))
     own, *rest = (_time(trips, s, units, iterations) for s in (shape, *others))
     return (*asked, *(Bin("<", own, other) for other in rest))
 

@@ -15,7 +15,13 @@ from loopxform.model.choice import Choice
 from loopxform.model.cost import epilogue_work, tile_work
 from loopxform.model.footprint import amount
 from loopxform.model.resources import Demand
-from loopxform.model.tile_shapes import ITERATIONS, MOST_TIME, Shape, quickest
+from loopxform.model.tile_shapes import (
+    ITERATIONS,
+    MOST_CHUNK_TIME,
+    MOST_TIME,
+    Shape,
+    quickest,
+)
 from loopxform.records import record
 from loopxform.targets.target import Limits
 
@@ -100,44 +106,62 @@ def packed_shapes(
 
 
 def split_shapes(
-    choice: Choice, demand: Demand, sizes: Sizes, limits: Limits, loops: tuple[str, ...]
+    choice: Choice,
+    demand: Demand,
+    sizes: Sizes,
+    limits: Limits,
+    loops: tuple[str, ...],
+    whole: list[Tiling],
 ) -> list[Tiling]:
     """The shapes of tiles whose sums are split into chunks, long ones first; none where nothing
-    says what a chunk takes."""
+    says what a chunk takes. `whole` are those of sums that are not split, the largest first: times
+    are in their unit."""
     found = []
     for changes in limits.split_tiles if limits.compute_units else ():
         less = _changed({**sizes, "Rk": 1}, factors(changes), limits)
         if less is not None and not demand.broken(less, limits):
             found.append(Tiling(less, _shape(choice, less, loops)))
-    timed = _measured_chunks if limits.tile_times else _modelled_chunks
-    return timed(found, sizes, limits)
+    scale = _measured_scale(whole, limits)
+    times = _modelled_chunks(found, sizes, limits) if scale is None else _measured_times(limits)
+    chunked = list[Tiling]()
+    for t in (t for t in found if t.name in times):
+        time, start, *_ = (max(1, round((scale or 1) * x)) for x in times[t.name])
+        if max(time, start) <= MOST_CHUNK_TIME:
+            chunked.append(replace(t, shape=Shape(t.shape.sizes, time, start, chunk=t.chunk)))
+    return chunked
 
 
-def _measured_chunks(found: list[Tiling], sizes: Sizes, limits: Limits) -> list[Tiling]:  # noqa: ARG001
-    """Those that were measured."""
-    measured = {name: times for name, *times in limits.tile_times}
-    return [_in_chunks(t, *measured[t.name][:2]) for t in found if t.name in measured]
-
-
-def _modelled_chunks(found: list[Tiling], sizes: Sizes, limits: Limits) -> list[Tiling]:
-    """All of them, where the profile knows what a launch takes. Partial results are written, read
-    and written again. The unit is the time of the largest tile, that of `sizes`."""
+def _modelled_chunks(
+    found: list[Tiling], sizes: Sizes, limits: Limits
+) -> dict[str, tuple[float, ...]]:
+    """The time of each tile of a chunk, and to start, by its name, where the profile knows what a
+    launch takes. Partial results are written, read and written again. The unit is the time of the
+    largest tile, that of `sizes`."""
     largest = tile_work(sizes, limits)
     if not (limits.costs.launch and limits.peak):
-        return []
+        return {}
     microseconds = 2 * ITERATIONS * largest * limits.compute_units / (1e3 * limits.peak)
     launch = SCALE * limits.costs.launch / microseconds
-    timed = list[Tiling]()
+    times = dict[str, tuple[float, ...]]()
     for t in found:
         work = tile_work(t.sizes, limits) * t.chunk + 3 * epilogue_work(t.sizes, limits)
         start = SCALE * limits.costs.fill * t.chunk / ITERATIONS + launch
-        time = max(1, round(SCALE * work / largest / ITERATIONS))
-        timed.append(_in_chunks(t, time, round(start)))
-    return timed
+        times[t.name] = SCALE * work / largest / ITERATIONS, start
+    return times
 
 
-def _in_chunks(t: Tiling, time: int, start: int) -> Tiling:
-    return replace(t, shape=Shape(t.shape.sizes, time, start, chunk=t.chunk))
+def _measured_times(limits: Limits) -> dict[str, tuple[float, ...]]:
+    """Those of the profile, by the names of the tiles."""
+    return {name: tuple(times) for name, *times in limits.tile_times}
+
+
+def _measured_scale(found: list[Tiling], limits: Limits) -> float | None:
+    """What measured times are multiplied by, so that the host can compare them; None where not all
+    of the tiles were measured."""
+    measured = _measured_times(limits)
+    if not all(t.name in measured for t in found):
+        return None
+    return min(1.0, MOST_TIME / max(x for t in found for x in measured[t.name]))
 
 
 def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
@@ -145,11 +169,10 @@ def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
     else as modelled."""
     if not found:
         return []
-    measured = {name: times for name, *times in limits.tile_times}
-    if all(t.name in measured for t in found):
-        most = max(x for t in found for x in measured[t.name])
-        scale = min(1.0, MOST_TIME / most)
-        times = [[max(min(1, x), round(scale * x)) for x in measured[t.name]] for t in found]
+    scale = _measured_scale(found, limits)
+    if scale is not None:
+        measured = _measured_times(limits)
+        times = [[max(int(x > 0), round(scale * x)) for x in measured[t.name]] for t in found]
     else:
         work = [tile_work(t.sizes, limits) for t in found]
         start = round(SCALE * limits.costs.fill)

@@ -167,7 +167,8 @@ def _in_shapes(
         return None
     counts = trips(nest)
     copies = packed_operands(nest, choice, needs, sizes, counts, limits, asked)
-    alone, split = nest.alone(), split_shapes(choice, needs, sizes, limits, nest.parallel)
+    alone = nest.alone()
+    split = split_shapes(choice, needs, sizes, limits, nest.parallel, found)
     if None not in counts.values():
         chunked = _in_best_chunks(nest, found, split, limits, options)
         if chunked is not None or copies is None:
@@ -242,7 +243,7 @@ def _split(
         if isinstance(tiled, LoopxformError):
             return []
         about = (f"sums in chunks of {t.chunk}, the quickest of {len(shapes)} shapes",)
-        label = f"{t.label}, split-K"
+        label = f"{t.label}, split-K by {t.chunk}"
         draft = Draft(label, tiled.derivation, tiled.group, when[-1], about, t.shape.cost)
         narrow = variants([draft], replace(options, pack=0))
         drafts = [*(d for d in narrow if d.guard != draft.guard), *drafts]

@@ -413,11 +413,9 @@ def require_thresholds(asked: Iterable[str], known: Iterable[str]) -> None:
     for name in asked:
         if name not in every:
             help = f"{did_you_mean(name, every)}the thresholds are: {', '.join(every)}"
-            raise IgnoredOption(
-                f"there is no threshold '{name}'",
-                help=help if every else "leave it out: nothing has versions to choose between",
-                subject="--threshold",
-            )
+            help = help if every else "leave it out: nothing has versions to choose between"
+            message = f"there is no threshold '{name}'"
+            raise IgnoredOption(message, help=help, subject="--threshold")
 
 
 def _recipes(names: Sequence[Recipe | None]) -> str:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tuning_folder import TWO
 
 from loopxform.cli import main
 from loopxform.cli.tuned import path_of
@@ -22,19 +23,6 @@ from loopxform.schedule.tuning_file import parsed, suffix_for
 CORPUS = Path(__file__).parents[2] / "corpus"
 Capture = pytest.CaptureFixture[str]
 
-SCALE = """
-void scale(int n, int m, const float a[n][m], float b[n][m])
-{
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < m; j++)
-      b[i][j] = 2 * a[i][j];
-}
-void other(int n, float *restrict a)
-{
-  for (int i = 0; i < n; i++)
-    a[i] += 1;
-}
-"""
 TUNE = "tune f.c --function scale --size n=32,m=64 --device c --repeat 2"
 FOUND = "device=c\nscale.text=0\nscale.recipe=naive\nscale.Ty=2\nscale.Tx=8\n"
 DONE = (0, 5)
@@ -47,7 +35,7 @@ TILE = ["tile", "f.c", "--function", "scale", "--dry-run"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    Path("f.c").write_text(SCALE)
+    Path("f.c").write_text(TWO)
 
 
 def test_the_plan_runs_nothing(capsys: Capture) -> None:
@@ -80,7 +68,7 @@ def test_a_session_on_a_real_device(capsys: Capture) -> None:
     assert main(words) in DONE
     again = json.loads(Path("all.json").read_text())
     assert [r.get("kept", False) for r in again if not r["race"]] == [True] * 4
-    Path("f.c").write_text(SCALE.replace("2 * a", "3 * a"))
+    Path("f.c").write_text(TWO.replace("2 * a", "3 * a"))
     assert main(words) in DONE
     changed = json.loads(Path("all.json").read_text())
     assert "kept" not in changed[0]
@@ -168,7 +156,7 @@ def test_a_file_that_is_no_text(capsys: Capture) -> None:
 def test_annotations_come_before_it(capsys: Capture) -> None:
     Path("f.tuning").write_text(FOUND)
     Path("f.c").write_text(
-        SCALE.replace("  for (int i", "#pragma loopxform tile(Ty=4)\n  for (int i", 1)
+        TWO.replace("  for (int i", "#pragma loopxform tile(Ty=4)\n  for (int i", 1)
     )
     assert main(TILE) == 0
     assert "Ty=4" in capsys.readouterr().out.splitlines()[0]
@@ -289,7 +277,7 @@ def test_offload_uses_it(tuning: str, note: str, sizes: str, capsys: Capture) ->
 
 
 def test_offload_leaves_other_functions_alone(capsys: Capture) -> None:
-    two = SCALE.replace("void other", "void scale2").replace("a[i] += 1;", "a[i] += 1;\n")
+    two = TWO.replace("void other", "void scale2").replace("a[i] += 1;", "a[i] += 1;\n")
     Path("f.c").write_text(two)
     Path("f.tuning").write_text(FOUND)
     assert main(["offload", "f.c", "--dry-run"]) == 0

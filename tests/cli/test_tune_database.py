@@ -9,7 +9,7 @@ from pathlib import Path
 
 import drawn_worker
 import pytest
-from python_path import prepended
+from tuning_folder import SCALE, enter
 
 import loopxform as lx
 from loopxform.cli import main
@@ -22,27 +22,15 @@ from loopxform.targets import database
 from loopxform.targets.database import Entry, Family, entries, nearest, written
 
 Capture = pytest.CaptureFixture[str]
-SCALE = """
-void scale(int n, int m, const float a[n][m], float b[n][m])
-{
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < m; j++)
-      b[i][j] = 2 * a[i][j];
-}
-"""
 TILE = ["tile", "f.c", "--dry-run", "--device", "c"]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """With a database of the test's own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", prepended(own))
+    enter(tmp_path, monkeypatch, SCALE)
     monkeypatch.setattr(database, "FOLDER", tmp_path / "tuned")
     Path("tuned").mkdir()
-    Path("f.c").write_text(SCALE)
     database.shipped.cache_clear()
     yield
     database.shipped.cache_clear()

@@ -14,25 +14,13 @@ from random import Random
 from typing import Any
 
 import pytest
+from tuning_folder import TWO, enter
 
 from loopxform.runtime.profiles import limits_of
 from loopxform.runtime.selection import choose
 from loopxform.schedule.tuning_file import parsed, suffix_for
 from loopxform.tune.locks import locked
 
-SCALE = """
-void scale(int n, int m, const float a[n][m], float b[n][m])
-{
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < m; j++)
-      b[i][j] = 2 * a[i][j];
-}
-void other(int n, float *restrict a)
-{
-  for (int i = 0; i < n; i++)
-    a[i] += 1;
-}
-"""
 WORDS = ["tune", "f.c", "--device", "c", "--repeat", "2", "--budget", "6"]
 SCALED = ["--function", "scale", "--size", "n=32,m=64"]
 
@@ -43,9 +31,7 @@ def measured_alone(row: dict[str, Any]) -> bool:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    Path("f.c").write_text(SCALE)
+    enter(tmp_path, monkeypatch, TWO)
 
 
 def start(*words: str) -> subprocess.Popen[str]:
@@ -89,7 +75,7 @@ def test_killed_at_random_moments(kills: int) -> None:
     assert finished
     assert max(everything.values()) == 1
     assert finished <= everything
-    Path("f.c").write_text(SCALE.replace("2 * a", "3 * a"))
+    Path("f.c").write_text(TWO.replace("2 * a", "3 * a"))
     finish(start())
     assert len(searched()) == 2 * len(everything)
 

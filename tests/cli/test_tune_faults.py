@@ -13,18 +13,10 @@ from typing import Any
 
 import drawn_worker
 import pytest
-from python_path import prepended
+from tuning_folder import SCALE, enter
 
 from loopxform.cli import main
 
-SCALE = """
-void scale(int n, int m, const float a[n][m], float b[n][m])
-{
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < m; j++)
-      b[i][j] = 2 * a[i][j];
-}
-"""
 LIMIT = 1.5
 WORDS = ["tune", "f.c", "--device", "c", "--size", "n=8,m=16", "--repeat", "2"]
 WORDS += ["--limit", str(LIMIT), "--json", "all.json"]
@@ -32,11 +24,7 @@ WORDS += ["--limit", str(LIMIT), "--json", "all.json"]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", prepended(own))
-    Path("f.c").write_text(SCALE)
+    enter(tmp_path, monkeypatch, SCALE)
 
 
 def tune(faults: dict[str, str], *words: str) -> tuple[int, str, list[dict[str, Any]]]:

@@ -12,29 +12,17 @@ from pathlib import Path
 
 import drawn_worker
 import pytest
-from python_path import prepended
+from tuning_folder import SCALE, enter
 
 from loopxform.cli import main
 
 Capture = pytest.CaptureFixture[str]
-SCALE = """
-void scale(int n, int m, const float a[n][m], float b[n][m])
-{
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < m; j++)
-      b[i][j] = 2 * a[i][j];
-}
-"""
 WORDS = ["tune", "f.c", "--device", "c", "--repeat", "3"]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", prepended(own))
-    Path("f.c").write_text(SCALE)
+    enter(tmp_path, monkeypatch, SCALE)
 
 
 def tune(*words: str, faults: dict[str, str] | None = None) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import drawn_worker
 import pytest
-from python_path import prepended
+from tuning_folder import enter
 
 from loopxform import load
 from loopxform.cli import main
@@ -45,10 +45,7 @@ THRESHOLDS = "# rows thresholds, n=9: 1 ms, defaults 2 ms\nrows.suff_outer_par_0
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", prepended(own))
+    enter(tmp_path, monkeypatch, "")
     # What is measured in these tests takes microseconds, and the machine may be busy.
     monkeypatch.setattr(threshold_session, "NOISY", 99.0)
     program("int")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import drawn_worker
 import pytest
-from python_path import prepended
+from tuning_folder import enter
 
 from loopxform.cli import main
 from loopxform.schedule.tiling_options import NAMED, TUNED, words
@@ -33,11 +33,7 @@ WORDS = ["tune", "mm.c", "--device", "c", *SIZED, "--repeat", "2"]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", prepended(own))
-    Path("mm.c").write_text(MM)
+    enter(tmp_path, monkeypatch, MM, "mm.c")
 
 
 def tune(*options: str) -> str:

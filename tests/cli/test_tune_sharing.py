@@ -16,20 +16,12 @@ from typing import Any
 import drawn_worker
 import pytest
 from drawn_worker import milliseconds
-from python_path import prepended
+from tuning_folder import SCALE, enter
 
 from loopxform.cli import main
 from loopxform.schedule.tuning_file import Tuned, parsed
 
 Capture = pytest.CaptureFixture[str]
-SCALE = """
-void scale(int n, int m, const float a[n][m], float b[n][m])
-{
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < m; j++)
-      b[i][j] = 2 * a[i][j];
-}
-"""
 WORDS = ["tune", "f.c", "--size", "n=8,m=16", "--device", "c", "--repeat", "2"]
 BEST = {"Ty": 4, "Tx": 32}
 
@@ -40,11 +32,7 @@ def measured_alone(row: dict[str, Any]) -> bool:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
-    own = Path(drawn_worker.__file__).parent
-    monkeypatch.setenv("PYTHONPATH", prepended(own))
-    Path("f.c").write_text(SCALE)
+    enter(tmp_path, monkeypatch, SCALE)
 
 
 def start(*words: str) -> subprocess.Popen[str]:

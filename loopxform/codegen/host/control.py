@@ -37,6 +37,7 @@ from loopxform.codegen.render import c_literal
 from loopxform.ir import whiles
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, Expr, For, Param, Tile
+from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, walk_expr
 
@@ -72,7 +73,7 @@ def _item(x: Item, plan: Plan, d: Dialect) -> list[str]:
             inner = _items(body, plan, replace(d, types={**d.types, loop.var: loop.type}))
             return [*_data_ahead(flag), *_loop(loop, inner, flag, d)]
         case Choose(cond, then, orelse, flag):
-            head = f"if ({_told(flag) if flag else _asked(cond, d)}) {{"
+            head = f"if ({_told(flag) if flag else asked(cond, d)}) {{"
             out = [*_data_ahead(flag), head, *_indented(_items(then, plan, d)), "}"]
             other = _items(orelse, plan, d)
             match orelse:
@@ -139,9 +140,13 @@ def _groups(k: KernelPlan, d: Dialect) -> tuple[str, str, str]:
     return (x, y, z) if k.when is None else (f"({wide(k.when, d)}) ? {x} : 0", y, z)
 
 
-def _asked(e: Expr, d: Dialect) -> str:
-    """A condition: amounts that are compared with thresholds may be products that no int holds."""
-    return wide(e, d) if any(isinstance(x, Tile) for x in walk_expr(e)) else _text(e, d)
+def asked(e: Expr, d: Dialect) -> str:
+    """A condition, in 64 bits where one of its numbers is a threshold or has 64 bits: what it is
+    compared with may be more than an int holds."""
+    long = any(
+        isinstance(x, Tile) or (isinstance(x, Const) and x.type == LLONG) for x in walk_expr(e)
+    )
+    return wide(e, d) if long else _text(e, d)
 
 
 def _text(e: Expr, d: Dialect) -> str:

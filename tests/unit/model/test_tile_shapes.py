@@ -7,11 +7,21 @@ from random import Random
 
 import pytest
 
+from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.host import control as host_control
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Bin, Expr, Var
+from loopxform.ir.nodes import Bin, Const, Expr, Var
 from loopxform.ir.types import INT, LONG
 from loopxform.ir.visit import walk_expr
-from loopxform.model.tile_shapes import MOST_BITS, MOST_TIME, Shape, least, quickest
+from loopxform.model.tile_shapes import (
+    MOST_BITS,
+    MOST_CHUNK_TIME,
+    MOST_CHUNKS,
+    MOST_TIME,
+    Shape,
+    least,
+    quickest,
+)
 from loopxform.transforms.edges.bounds import conjunction
 
 TRIPS = (Var("M"), Var("N"))
@@ -79,6 +89,7 @@ def test_the_iterations_count(units: int) -> None:
         Shape((128, 128), 930, 60, 10),
         Shape((64, 128), 500, 130, 200),
         Shape((8, 32), 49, 60),
+        Shape((64, 64), 249, 188, chunk=1024),
     ]
     types = {**TYPES, "U": INT}
     asked = [least(s, shapes[:n], TRIPS, units, types, U) for n, s in enumerate(shapes) if n]
@@ -87,14 +98,34 @@ def test_the_iterations_count(units: int) -> None:
     for _ in range(400):
         m, n, u = (round(2 ** draw.uniform(0, 13)) for _ in range(3))
         holding = [all(evaluate(e, {"M": m, "N": n, "U": u}) for e in guard) for guard in asked]
-        number = 2 if holding[1] else int(holding[0])
+        number = max((n for n, holds in enumerate(holding, 1) if holds), default=0)
         times = [s.taken([m, n], units, u) for s in shapes]
         assert times[number] == min(times), (SEED, m, u, n)
         seen.add(number)
-    assert len(seen) == 3
+    assert len(seen) == len(shapes)
     for m, n, u in product((-(2**31), -1, 0, 5, 2**31 - 1), repeat=3):
         for guard in asked:
             assert largest(guard, {"M": m, "N": n, "U": u}) < 2**63
+
+
+def test_the_longest_times_of_chunks_fit_a_long_long() -> None:
+    chunk = Shape((1, 1), MOST_CHUNK_TIME, MOST_CHUNK_TIME, chunk=1)
+    guard = least(chunk, [Shape((1, 1), MOST_TIME)], TRIPS, 1, {**TYPES, "U": INT}, U)
+    for m, n, u in product((1, 1023, 1024, 2**31 - 1), (1, 1023), (1, MOST_CHUNKS - 1, 2**31 - 1)):
+        assert largest(guard, {"M": m, "N": n, "U": u}) < 2**63
+
+
+def test_differences_are_asked_for_in_64_bits() -> None:
+    """`hi - lo` may be none that an int holds: 64 bits hold it."""
+    trips = [Bin("-", Var("M"), Const(3)), Var("N")]
+    terms = Bin("-", U, Const(5))
+    shapes = [Shape((8, 8), 900), Shape((4, 4), 300, chunk=64)]
+    asked = list(least(shapes[1], shapes[:1], trips, 4, {**TYPES, "U": INT}, terms))
+    d = Dialect("c", {"M": INT, "N": INT, "U": INT})
+    for e in asked:
+        text = host_control.asked(e, d)
+        assert ("(long long)M - 3" in text) == ("M - 3" in text)
+        assert ("(long long)U - 5" in text) == ("U - 5" in text)
 
 
 def test_iterations_that_only_a_long_holds_are_asked_for_first() -> None:

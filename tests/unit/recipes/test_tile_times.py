@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from loopxform.model.tile_shapes import MOST_TIME, Shape
 from loopxform.model.waves import SCALE, Tiling, timed
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
+from loopxform.transforms import Dispatch
 
 H100 = PROFILES["h100"]
 KEPT = ((16, 8, 8), (8, 8, 8), (8, 12, 6), (8, 6, 6), (8, 10, 4), (4, 4, 2), (4, 2, 2))
@@ -75,3 +77,28 @@ def test_a_device_never_gets_the_times_of_another() -> None:
         )
         assert "Const(value=501" in text
         assert "Const(value=560" not in text
+
+
+def chunks(limits: Limits) -> list[Shape]:
+    tiled = lx.load("corpus/mm.c")["mm"].tile(limits=limits, fp="reassociate")
+    (dispatch,) = (r.step for r in tiled.derivation.records if isinstance(r.step, Dispatch))
+    labels = [v.label for v in dispatch.variants if "split-K" in v.label]
+    assert len(labels) == len(set(labels)), "each variant has a name of its own"
+    costs = {v.label: v.cost for v in dispatch.variants if "split-K" in v.label}
+    return [Shape((1, 1), *map(int, re.findall(r"\d+", cost))) for cost in costs.values()]
+
+
+def test_times_of_chunks_are_in_the_unit_of_the_other_tiles() -> None:
+    """Scaled with them; left to the model where these are."""
+    measured = chunks(H100)
+    assert len(measured) == 6  # three, with vectors and without
+    table = tuple((name, *(100 * x for x in row)) for name, *row in H100.tile_times)
+    for scaled, plain in zip(chunks(replace(H100, tile_times=table)), measured):
+        assert scaled.time == pytest.approx(plain.time * MOST_TIME / 930, abs=1)
+        assert scaled.start == pytest.approx(plain.start * MOST_TIME / 930, abs=1)
+    modelled = chunks(replace(H100, tile_times=H100.tile_times[1:]))
+    assert [s.time for s in modelled] != [s.time for s in measured]
+    for model, plain in zip(modelled, measured):
+        assert model.time == pytest.approx(plain.time, rel=0.7)
+    free = replace(H100, tile_times=(), costs=replace(H100.costs, launch=0))
+    assert chunks(free) == [], "nothing says what a launch takes"
