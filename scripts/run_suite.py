@@ -10,6 +10,8 @@ compares the arrays that both programs print, and prints a table.
     x plain                     time of that function, over that of the C compiled with -O2; of a
                                 second run, when the kernels are in the cache of the OpenCL compiler
 
+All calls are the device's (bench_versions.py lets them choose).
+
 With --oclgrind the written program runs in the simulator, which looks for races and accesses out of
 bounds. (Not for what is not set: after a copy to the middle of a buffer Oclgrind 21.10 takes other
 bytes for set than those.) The suite is not part of this repository.
@@ -18,6 +20,7 @@ bytes for set than those.) The suite is not part of this repository.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -65,6 +68,7 @@ def main() -> int:
     p.add_argument("--profile", default="generic", help="a device to fit, or a file NAME.toml")
     p.add_argument("--oclgrind", action="store_true", help="run the written programs in Oclgrind")
     args = p.parse_args()
+    os.environ["LOOPXFORM_HOST"] = "never"
     print(f"{'program':<15} " + "  ".join(Row.HEAD[1:]))
     wrong = 0
     for path in programs(args.folder, args.only):

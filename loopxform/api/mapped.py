@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MappedRoutine(ABC):
-    """A function and what it was mapped for; `fp` is what is permitted of floating point."""
+    """A function and what it was mapped for; `fp` is what is permitted of floating point. Calls of
+    fewer operations than `host` are the host's; None: host and device are compared."""
 
     routine: SourceRoutine
     limits: Limits
     fp: FloatingPoint
+    host: float | None = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
@@ -52,7 +54,7 @@ class MappedRoutine(ABC):
     def opencl(self) -> emit.Emitted:
         """`NAME.cl`, `NAME_opencl.c` and `NAME_opencl.h`. Raises EmitError."""
         with quoting(self.routine.file.parsed.sources):
-            return emit.opencl(self.derivation, fp=self.fp, **self.provenance())
+            return emit.opencl(self.derivation, fp=self.fp, host=self.host, **self.provenance())
 
     def provenance(self) -> dict[str, str]:
         """What written files are called after, and what they say of where they come from."""

@@ -118,9 +118,10 @@ def offload_file(
     fp: FloatingPoint,
     options: Options = PLAIN,
     tuned: Mapping[str, Tuned] = MappingProxyType({}),
+    hosts: Mapping[str, float] = MappingProxyType({}),
 ) -> OffloadedFile:
     """The functions called `names`, else all of the file, with what was `tuned` for those that are
-    one nest. See `File.offload`."""
+    one nest; `hosts` are the operations below which calls are the host's. See `File.offload`."""
     room = profile(limits) if isinstance(limits, str) else limits
     original = _original(file)
 
@@ -143,6 +144,8 @@ def offload_file(
             version=__version__,
             fp=fp,
             on_device=region.whole,
+            asks_macros=bool(macros(region.owner)),
+            host=hosts.get(region.owner.name),
         )
         return OffloadedRegion(region, done, entry, macros(region.owner))
 
@@ -233,7 +236,7 @@ def _inserts(text: Text, regions: Sequence[OffloadedRegion]) -> list[Insert]:
     out: list[Insert] = []
     known = above(r.configured for r in regions)
     for r in regions:
-        out += _wrapping(r, text.before(r.region.start), text.after(r.region.end))
+        out += _wrapping(r, text.before(r.region.start), text.after(r.region.end), " LX_TIMED")
     owners = {r.region.owner.begin: r.region.owner for r in regions}
     for n, (begin, owner) in enumerate(sorted(owners.items())):
         parts = [_entry(r, regions, known) for r in regions if r.region.owner is owner]
@@ -255,11 +258,10 @@ def _entry(r: OffloadedRegion, regions: Sequence[OffloadedRegion], known: Sequen
     return f"{r.entry.text}\n{same}"
 
 
-def _wrapping(x: OffloadedRegion, start: int, end: int) -> list[Insert]:
-    """What stands around the loops of a region."""
+def _wrapping(x: OffloadedRegion, start: int, end: int, timed: str = "") -> list[Insert]:
+    """What stands around the loops of a region; `timed` is a declaration of the host's own."""
     r = x.region
-    same = f"!lx_same_{r.name}() || " if x.configured else ""
-    head = f"{{ if ({same}!lx_try_{r.name}({', '.join(r.arguments)})) {{"
+    head = f"{{ if (!lx_try_{r.name}({', '.join(r.arguments)})) {{{timed}"
     return [Insert(start, (head,)), Insert(end, ("}}",), closes=True)]
 
 

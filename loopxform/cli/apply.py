@@ -153,4 +153,4 @@ def _files(
     if kind == "c":
         return emit.openmp(derivation, **provenance).files
     require_permitted(derivation.start, fp)
-    return emit.opencl(derivation, fp=fp, **provenance).files
+    return emit.opencl(derivation, fp=fp, host=None, **provenance).files

@@ -55,7 +55,10 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
         more = Options(**tiling.asked(args, OFFLOADING))
         notes = {} if sizes or args.no_tuning else _tuned(args, file, limits, fp)
         tuned = {name: found for name, (found, _) in notes.items() if found is not None}
-        done = offload_file(file, names, sizes, limits, fp=fp, options=more, tuned=tuned)
+        hosts = tiling.hosts(file, args, limits)
+        done = offload_file(
+            file, names, sizes, limits, fp=fp, options=more, tuned=tuned, hosts=hosts
+        )
         if not args.quiet:
             print("".join(_told(done, notes)), end="")
         with quoting(file.parsed.sources):

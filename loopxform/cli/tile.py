@@ -42,6 +42,7 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
     if args.target == "openmp":
         fp = replace(fp, exact=False)  # your own compiler and library compute everything
     tiled = tiling.tiled(file, args, limits, fp)
+    tiled = replace(tiled, host=tiling.hosts(file, args, limits).get(tiled.routine.name))
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
     script = saved(tiled.derivation, fp=tiled.fp, fitted=_fitted(tiled))
     outputs = [] if args.dry_run else _outputs(args, made.files, script)

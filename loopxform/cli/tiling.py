@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from loopxform.api.facade import File, Routine
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import streams
 from loopxform.cli.options import chosen, positive
-from loopxform.cli.tuned import tuned_for
+from loopxform.cli.tuned import most_on_host, tuned_for
 from loopxform.errors import (
     DeviceError,
     IgnoredOption,
@@ -110,6 +110,13 @@ def _as_tuned(
             e.message, code="LX072", notes=(note,), help=help, subject=subject
         ) from None
     return _noted(done, note)
+
+
+def hosts(file: File, args: argparse.Namespace, limits: Limits) -> Mapping[str, float]:
+    """The operations below which calls of a function are the host's, by name, as tuning files say,
+    whatever sizes are asked for. Raises UsageError, InputError."""
+    named = args.device or args.profile
+    return {} if args.no_tuning else most_on_host(file, limits.name if named else None)
 
 
 def _noted(done: TiledRoutine, note: str) -> TiledRoutine:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,6 +85,24 @@ def updated(c_file: Path, device: str, name: str, tuned: Tuned, about: Iterable[
     return Output(path, with_tuned(_raw(path), device, name, tuned, about))
 
 
+def most_on_host(file: File, device: str | None) -> Mapping[str, float]:
+    """The operations below which calls of a function are the host's, where the files say so, by
+    name; `device` as for `tuned_for`. Raises UsageError, InputError."""
+    hosts: dict[str, float] = {}
+    for path in reversed(_paths(file, device)):
+        tuning = read_tuning(file, path)
+        if tuning is not None and device in (None, tuning.device):
+            hosts |= tuning.hosts
+    return hosts
+
+
+def _paths(file: File, device: str | None) -> list[Path]:
+    """The files that may say something, the one that counts first."""
+    if file.name.startswith("<"):
+        return []
+    return [*([] if device is None else [path_of(file.name, device)]), path_of(file.name)]
+
+
 def tuned_for(
     file: File,
     routine: SourceRoutine,
@@ -100,7 +118,7 @@ def tuned_for(
     if file.name.startswith("<"):
         return None, ""
     notes: list[str] = []
-    for path in ([] if device is None else [path_of(file.name, device)]) + [path_of(file.name)]:
+    for path in _paths(file, device):
         tuning = read_tuning(file, path)
         found = None if tuning is None else tuning.functions.get(routine.name)
         if tuning is None or found is None:

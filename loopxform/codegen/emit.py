@@ -26,7 +26,7 @@ class Emitted:
 
 @record
 class Entry:
-    """A part of the user's program as C: `text` defines `static int lx_try_NAME(...)` with the
+    """A part of the user's program as C: `text` defines `int lx_try_NAME(...)` with the
     parameters of the part, where NAME is what its derivation calls the function. It returns 1
     where the device did the work; 0 where nothing has changed and the loops have to run. With
     `NAME_cl` for buffers on the device, if that was asked for. Above it stand the runtime, and the
@@ -44,8 +44,12 @@ def entry(
     version: str,
     fp: FloatingPoint = CONTRACT,
     on_device: bool = True,
+    asks_macros: bool = False,
+    host: float | None = None,
 ) -> Entry:
-    """A part of a file whose text stays the user's; names of parts of one file must differ.
+    """A part of a file whose text stays the user's; names of parts of one file must differ. It
+    calls `lx_same_NAME` where it `asks_macros`. Calls of fewer operations than `host` are the
+    host's; None: host and device are compared.
 
     Raises EmitError where the mapped program cannot run as kernels behind its parameters.
     """
@@ -62,7 +66,9 @@ def entry(
         header=tuple(_header(derivation, origin, version)),
         fp=fp,
     )
-    planned = part.host_plan(plan, origin=origin, on_device=on_device)
+    planned = part.host_plan(
+        plan, origin=origin, on_device=on_device, asks_macros=asks_macros, host=host
+    )
     return Entry(part.entry(planned), plan, planned)
 
 
@@ -84,6 +90,7 @@ def opencl(
     version: str,
     asked: str = "",
     fp: FloatingPoint = CONTRACT,
+    host: float | None = None,
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
     of its own; `asked` are the lines of `macro_checks.errors`.
@@ -91,7 +98,7 @@ def opencl(
     Raises EmitError where it cannot run as kernels behind the user's signature.
     """
     _reachable(derivation.start)
-    made = entry(derivation, origin=origin, version=version, fp=fp)
+    made = entry(derivation, origin=origin, version=version, fp=fp, host=host)
     name = f"{stem}_opencl"
     text, head = part.write(made.host, stem=name, version=version, asked=asked)
     files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}

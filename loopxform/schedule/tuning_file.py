@@ -12,6 +12,7 @@
     rows.threshold_text=05d1...     the same of what thresholds were found for
     rows.threshold_fp=reassociate
     rows.suff_outer_par_0=4096
+    mm.host=1e6             calls of fewer operations are the host's (or never, always)
 
 It is plain text, to be kept under version control and changed by hand. Its values decide how fast
 kernels are, never what they compute: the steps are proven for them as for any others.
@@ -23,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
+from math import inf
 
 from loopxform.errors import UsageError
 from loopxform.floating_point import LEVELS
@@ -71,10 +73,12 @@ class Tuned:
 
 @record
 class Tuning:
-    """What a file says: of which device, and of each function by name."""
+    """What a file says: of which device, and of each function by name; `hosts` are the operations
+    below which calls are the host's (0: none, infinite: all)."""
 
     device: str = ""
     functions: Mapping[str, Tuned] = field(default_factory=dict)
+    hosts: Mapping[str, float] = field(default_factory=dict)
 
 
 def suffix_for(device: str) -> str:
@@ -113,8 +117,8 @@ def with_tuned(text: str, device: str, name: str, tuned: Tuned, about: Iterable[
     return "".join([mark, *before, *(line + end for line in (*others, *new)), *after])
 
 
-SIZES, VERSIONS = "sizes", "thresholds"
-"""Kinds of lines about a function: each is replaced as a whole."""
+SIZES, VERSIONS, HOST = "sizes", "thresholds", "host"
+"""Kinds of lines about a function: `tune` replaces the first two, each as a whole."""
 
 
 def _values(tuned: Tuned) -> dict[str, dict[str, object]]:
@@ -157,6 +161,8 @@ def _kind(name: str, line: str) -> str | None:
     function, _, parameter = _key(line).rpartition(".")
     if function != name:
         return None
+    if parameter == HOST:
+        return HOST
     of_thresholds = parameter in OF_THRESHOLDS.values() or _THRESHOLD.fullmatch(parameter)
     return VERSIONS if of_thresholds else SIZES
 
@@ -189,12 +195,27 @@ def parsed(path: str, text: str, functions: Iterable[str]) -> Tuning:
         if parameter in own:
             raise _bad(path, text, number, f"'{name}' is given twice", "remove one of the lines")
         own[parameter] = value
-    return Tuning(device, {name: _tuned(path, text, name, v) for name, v in values.items()})
+    hosts = {name: _operations(v.pop(HOST)) for name, v in values.items() if HOST in v}
+    functions = {name: _tuned(path, text, name, v) for name, v in values.items() if v}
+    return Tuning(device, functions, hosts)
+
+
+def _operations(value: str) -> float:
+    return _EACH[value] if value in _EACH else float(value)
+
+
+_EACH = {"never": 0.0, "always": inf}
+_AMOUNT = re.compile(r"\d{1,18}(\.\d{1,18})?([eE]\+?\d{1,2})?", re.ASCII)
 
 
 def _require_value(path: str, text: str, number: int, parameter: str, value: str) -> None:
     """Raises UsageError."""
     if parameter in (TEXT, OF_THRESHOLDS[TEXT]):
+        return
+    if parameter == HOST:
+        if value not in _EACH and not _AMOUNT.fullmatch(value):
+            message = f"'{value}' is not a number of operations from 0 on"
+            raise _bad(path, text, number, message, f"{HOST}=1e6, never or always")
         return
     if parameter in (LEVEL, OF_THRESHOLDS[LEVEL]):
         if value not in LEVELS:
@@ -214,9 +235,9 @@ def _require_value(path: str, text: str, number: int, parameter: str, value: str
         return
     is_threshold = _THRESHOLD.fullmatch(parameter) is not None
     if parameter not in NAMES and not is_threshold:
-        known = (*NAMES, *TUNED)
+        known = ("recipe", HOST, *NAMES, *TUNED)
         near = did_you_mean(parameter, (*known, *(f"{kind}_0" for kind in THRESHOLDS)))
-        help = f"{near}the parameters are: recipe, {', '.join(known)}"
+        help = f"{near}the parameters are: {', '.join(known)}"
         raise _bad(path, text, number, f"there is no parameter '{parameter}'", help)
     least, most, example = (0, LARGEST_SIZE, 4096) if is_threshold else (1, LARGEST_TILE, 16)
     short = value.isascii() and value.isdecimal() and len(value) <= len(str(most))

@@ -219,6 +219,7 @@ def test_a_file_with_parts_on_the_device_and_parts_left_alone(tmp_path: Path) ->
     said = device.stderr.splitlines()
     assert [line.split(": ", 2)[2].partition(";")[0] for line in said] == [
         "work_1: the assumption m >= n does not hold",
+        "work_1: the assumption n > 2 does not hold",
         "work_2: the assumption n > 2 does not hold",
     ]
 

@@ -37,7 +37,7 @@ def sh(tmp_path: Path) -> Callable[..., Done]:
     env["LOOPXFORM_CACHE"] = str(tmp_path / "cache")
 
     env["LOOPXFORM_HOST"] = "never"
-    env["LOOPXFORM_VERBOSE"] = "1"  # a program that runs no kernel says so
+    env["LOOPXFORM_VERBOSE"] = "1"  # a program says of each call where it runs
 
     def run(folder: Path, *command: object, fails: bool = False) -> Done:
         words = list(map(str, command))
@@ -109,8 +109,11 @@ SAMPLE = {
 
 
 def assert_says(done: Done, text: str) -> None:
-    """It printed that, and ran on the device without a word."""
-    assert (done.stdout, done.stderr) == (text, "")
+    """It printed that, and every call ran on the device."""
+    assert done.stdout == text
+    calls = done.stderr.splitlines()
+    assert calls
+    assert all(": on the device, as was asked for (" in call for call in calls), done.stderr
 
 
 def written(folder: Path) -> dict[str, tuple[int, str]]:

@@ -1,22 +1,28 @@
-"""Calls that do less than starting a device takes: written C leaves them to the user's loops."""
+"""The user's loops are a version: written C leaves to them the calls that they have done sooner
+than a device would have."""
 
 from __future__ import annotations
 
+import re
+import struct
 from pathlib import Path
 
 import pytest
 from c_project import PLAIN, STRICT, cc, require_opencl, run_app
 
 import loopxform as lx
+from loopxform.codegen.host import runtime
 
 ADD = """
+#include <math.h>
 void add(int n, const float *restrict a, float *restrict b)
 {
   for (int i = 0; i < n; i++)
-    b[i] += a[i];
+    b[i] += sqrtf(a[i]);
 }
 """
 MAIN = """
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 void add(int n, const float *restrict a, float *restrict b);
@@ -26,9 +32,12 @@ int main(int count, char **words)
   float *a = malloc(sizeof(float) * (size_t)n), *b = calloc((size_t)n, sizeof(float));
   int wrong = 0;
   for (int i = 0; i < n; i++)
-    a[i] = (float)(i % 7);
-  for (int c = 0; c < calls; c++)
+    a[i] = (float)(i % 7 * (i % 7));
+  for (int c = 0; c < calls; c++) {
+    errno = 0;
     add(n, a, b);
+    wrong += errno != 0;
+  }
   for (int i = 0; i < n; i++)
     wrong += b[i] != (float)calls * (float)(i % 7);
   free(a), free(b);
@@ -39,23 +48,38 @@ SHIM = """
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
+#include <string.h>
 cl_int own_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *a,
                                   const size_t *b, const size_t *c, cl_uint m, const cl_event *e,
                                   cl_event *f)
 {
-  fprintf(stderr, "launched\\n");
+  char name[64] = "";
+  clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+  fprintf(stderr, "%s\\n", strcmp(name, "lx_add") == 0 ? "launched" : "measured");
   return clEnqueueNDRangeKernel(q, k, n, a, b, c, m, e, f);
 }
 """
+OPERATIONS = 104
+"""Of an iteration: two loads, a square root, an addition, a store."""
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     require_opencl()
-    folder = tmp_path_factory.mktemp("small")
+    return built_in(tmp_path_factory.mktemp("small"))
+
+
+def built_in(folder: Path, *defines: str) -> Path:
+    """The program, and its `defines` in place of what its C defines."""
     for name, text in (("add.c", ADD), ("main.c", MAIN), ("shim.c", SHIM)):
         (folder / name).write_text(text)
     lx.load(folder / "add.c").offload().write(folder)
+    written = folder / "add_opencl.c"
+    for line in defines:
+        pattern = rf"#define {line.split()[0]} .*"
+        text, changed = re.subn(pattern, f"#define {line}", written.read_text())
+        assert changed == 1
+        written.write_text(text)
     own = "-DclEnqueueNDRangeKernel=own_clEnqueueNDRangeKernel"
     assert cc(folder, *PLAIN, "-c", own, "add_opencl.c").returncode == 0
     files = ["add_opencl.o", "shim.c", "main.c", "-o", "app"]
@@ -64,33 +88,144 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "app"
 
 
-@pytest.mark.parametrize(
-    ("n", "calls", "launches"),
-    [
-        (1000, 1, 0),
-        (1000, 50, 0),
-        (30_000_000, 1, 1),
-        (8_000_000, 40, range(15, 25)),
-    ],
-)
-def test_where_calls_run(app: Path, n: int, calls: int, launches: int | range) -> None:
-    """Many small calls become too much for the host, from where on all of them are the device's."""
+def rates_file(cache: Path, build: float = 1e-4, key: int = 1) -> None:
+    """What a process may have measured: a device that launches and copies in no time."""
+    find, launch, copy, byte, item, many = 1e-4, 1e-6, 1e-7, 1e-15, 1e-15, 1e-18
+    body = struct.pack("<7dQ", find, build, launch, copy, byte, item, many, key)
+    head = f"rates {runtime.LAYOUT}\n".encode()
+    (cache / "programs").mkdir(parents=True)
+    (cache / "programs" / f"{fnv_1a(head):016x}").write_bytes(
+        head + struct.pack("<Q", fnv_1a(body)) + body
+    )
+
+
+def assert_measured(cache: Path, before: int) -> None:
+    """The rates are those of a device, and no longer those of the key `before`."""
+    kept = [x.read_bytes() for x in (cache / "programs").iterdir()]
+    (rates,) = (struct.unpack("<7dQ", x[-64:]) for x in kept if x.startswith(b"rates"))
+    assert rates[-1] != before
+    assert all(0 < x < 100 for x in rates[:-1]), rates
+
+
+def fnv_1a(data: bytes) -> int:
+    found = 14695981039346656037
+    for byte in data:
+        found = (found ^ byte) * 1099511628211 % 2**64
+    return found
+
+
+@pytest.mark.parametrize(("n", "calls"), [(1000, 1), (1000, 50), (2_000_000, 3)])
+def test_what_the_host_has_done_before_a_device_begins(app: Path, n: int, calls: int) -> None:
     done = run_app(app, n, calls, LOOPXFORM_HOST="", LOOPXFORM_VERBOSE="1")
     assert done.stdout == "0 wrong\n"
-    found = done.stderr.count("launched")
-    assert found == launches if isinstance(launches, int) else found in launches
-    said = "on the host" in done.stderr
-    assert said == (found < calls)
-    if said:
-        assert done.stderr.count("add.c:2: add: on the host: ") == 1
-        assert "operations at most are done before a device has begun" in done.stderr
+    said = (
+        f"add.c:3: add: on the host, done before a device begins ({OPERATIONS * n:.3g} operations)"
+    )
+    lines = done.stderr.splitlines()
+    assert [said in line for line in lines] == [True] * calls
 
 
-def test_never_on_the_host(app: Path) -> None:
-    done = run_app(app, 10, 3, LOOPXFORM_HOST="never", LOOPXFORM_VERBOSE="1")
+@pytest.mark.parametrize(
+    ("said", "n", "calls", "launches"),
+    [
+        ("never", 10, 3, 3),
+        ("always", 20_000_000, 2, 0),
+        (str(OPERATIONS * 1000), 999, 2, 0),
+        (str(OPERATIONS * 1000), 1000, 2, 2),
+        ("0", 10, 1, 1),
+    ],
+)
+def test_what_the_user_asks_for(app: Path, said: str, n: int, calls: int, launches: int) -> None:
+    done = run_app(app, n, calls, LOOPXFORM_HOST=said)
+    assert (done.stdout, done.stderr) == ("0 wrong\n", "launched\n" * launches)
+    told = run_app(app, n, calls, LOOPXFORM_HOST=said, LOOPXFORM_VERBOSE="1").stderr
+    asked = f"on the host, as was asked for ({OPERATIONS * n:.3g} operations)\n"
+    assert told.count(asked) == calls - launches
+
+
+@pytest.mark.parametrize("said", ["-1", "sometimes", "1e3x", "nan"])
+def test_what_is_no_wish_is_said_and_ignored(app: Path, said: str) -> None:
+    done = run_app(app, 10, 1, LOOPXFORM_HOST=said)
+    expected = f"LOOPXFORM_HOST={said}: not always, never or a number of operations\n"
+    assert (done.stdout, done.stderr) == ("0 wrong\n", f"loopxform: {expected}")
+
+
+def test_a_device_is_measured_where_its_rates_are_not_its_own(app: Path, tmp_path: Path) -> None:
+    """The file says of another device that it is quick: a call begins, measures this one, and
+    keeps the rates. The next process knows them, and starts nothing."""
+    rates_file(tmp_path)
+    n = 5_000_000
+    cache = {"LOOPXFORM_CACHE": str(tmp_path), "LOOPXFORM_HOST": ""}
+    first = run_app(app, n, 2, LOOPXFORM_VERBOSE="1", **cache)
+    assert first.stdout == "0 wrong\n"
+    assert 0 < first.stderr.count("measured") < 400
+    assert_measured(tmp_path, 1)
+    again = run_app(app, n, 2, LOOPXFORM_VERBOSE="1", **cache)
+    assert again.stdout == "0 wrong\n"
+    assert "measured" not in again.stderr
+    pattern = (
+        r"s on the host, \S+ s for 1 launches and \d+ bytes, \S+ s before \(5.2e\+08 operations"
+    )
+    lines = [x for x in again.stderr.splitlines() if "on the host: " in x]
+    assert all(re.search(pattern, x) for x in lines)
+    assert len(lines) + again.stderr.count("launched") == 2
+
+
+def test_a_device_is_measured_before_anything_is_built_for_it(tmp_path: Path) -> None:
+    """Nobody has measured it, and that costs nothing here. However long builds may take, they are
+    waited for only with its own rates, and a call of some milliseconds is not worth one."""
+    require_opencl()
+    rates_file(tmp_path, build=1e6, key=0)
+    quick = built_in(tmp_path, "LX_MEASURING 1e-9")
+    cache = {"LOOPXFORM_CACHE": str(tmp_path), "LOOPXFORM_HOST": ""}
+    done = run_app(quick, 5_000_000, 1, LOOPXFORM_VERBOSE="1", **cache)
     assert done.stdout == "0 wrong\n"
-    assert done.stderr == "launched\n" * 3
+    assert "the host is sooner than this device; running the loops on the host" in done.stderr
+    assert "measured" in done.stderr
+    assert "launched" not in done.stderr
+    assert_measured(tmp_path, 0)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda x: x[:-1], lambda x: x[:-9] + b"!" + x[-8:], bytes.upper]
+)
+def test_a_damaged_file_says_nothing(app: Path, tmp_path: Path, damage: object) -> None:
+    rates_file(tmp_path)
+    (kept,) = (tmp_path / "programs").iterdir()
+    assert callable(damage)
+    kept.write_bytes(damage(kept.read_bytes()))
+    cache = {"LOOPXFORM_CACHE": str(tmp_path), "LOOPXFORM_HOST": ""}
+    done = run_app(app, 15_000_000, 1, LOOPXFORM_VERBOSE="1", **cache)
+    assert done.stdout == "0 wrong\n"
+    assert "measured" not in done.stderr  # of a device that nobody knows one call is not enough
+
+
+def test_errno_stays_where_no_rates_are_kept(app: Path, tmp_path: Path) -> None:
+    cache = {"LOOPXFORM_CACHE": str(tmp_path), "LOOPXFORM_HOST": ""}
+    done = run_app(app, 5_000_000, 1, LOOPXFORM_VERBOSE="1", **cache)
+    assert "on the host: " in done.stderr
+    assert done.stdout == "0 wrong\n"
 
 
 def test_silent_unless_asked(app: Path) -> None:
     assert run_app(app, 10, 1, LOOPXFORM_HOST="").stderr == ""
+
+
+def test_a_tuned_limit(tmp_path: Path) -> None:
+    """`add.host` of add.tuning: in the written C, and the environment goes before it."""
+    from loopxform.__main__ import main
+
+    (tmp_path / "add.c").write_text(ADD)
+    (tmp_path / "main.c").write_text(MAIN)
+    (tmp_path / "add.tuning").write_text(f"add.host={OPERATIONS * 1000}\n")
+    for command in ("offload", "tile"):
+        folder = tmp_path / command
+        assert main([command, str(tmp_path / "add.c"), "-o", str(folder), "--quiet"]) == 0
+        files = [f"{command}/add_opencl.c", "main.c", "-o", "app"]
+        built = cc(tmp_path, *STRICT, *PLAIN, *files, "-lOpenCL", "-lm")
+        assert built.returncode == 0, built.stderr
+        told = {"LOOPXFORM_VERBOSE": "1"}
+        small = run_app(tmp_path / "app", 999, 1, LOOPXFORM_HOST="", **told)
+        assert "on the host, as was asked for" in small.stderr
+        assert run_app(tmp_path / "app", 1000, 1, LOOPXFORM_HOST="", **told).stderr == ""
+        assert run_app(tmp_path / "app", 999, 1, **told).stderr == ""

@@ -190,4 +190,4 @@ def test_structs_in_a_c_project(tmp_path: Path) -> None:
 
     errors: list[str] = []
     assert output("own.c") == output("main.c", "mats_opencl.c")
-    assert errors[-1].count("\n") <= 1
+    assert ": on the device" in errors[-1]

@@ -3,12 +3,10 @@
 {
   cl_int t;
   for (t = 0; lx_job->status == CL_SUCCESS && t < T; ++t) {
-    if (!(...)) {                                   a condition of this launch
-      lx_refuse(lx_job, CL_INVALID_VALUE, "...");
+    if (!lx_require(lx_job, ..., "..."))            a condition of this launch
       return;
-    }
     lx_set(lx_job, ..., &t);                        an argument that differs between launches
-    lx_step(lx_job, ...);
+    lx_step(lx_job, ..., ...);                      groups, and operations of a work-item
   }
 }
 
@@ -25,12 +23,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 from typing import assert_never
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set, every
+from loopxform.codegen.host.work import work_of_item
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.render import c_literal
@@ -39,7 +39,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, Expr, For, Param, Tile
 from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import map_expr, walk_expr
+from loopxform.ir.visit import map_expr, names, walk_expr
 
 
 def lines(plan: Plan) -> list[str]:
@@ -122,16 +122,22 @@ def _loop(loop: For, body: list[str], flag: str, d: Dialect) -> list[str]:
 
 def _launch(k: KernelPlan, number: int, d: Dialect) -> Iterator[str]:
     for c in k.conditions:
-        yield f"if (!({c.text(d)})) {{"
-        yield f"  lx_refuse(lx_job, CL_INVALID_VALUE, {c_literal(c.why)});"
+        yield f"if (!lx_require(lx_job, {c.text(d)}, {c_literal(c.why)}))"
         yield "  return;"
-        yield "}"
     own = {p.name for p in k.changing}
-    for place, a in enumerate(k.arguments):
-        if isinstance(a, Param) and a.name in own:
-            yield f"lx_set(lx_job, {number}, {place}, sizeof {a.name}, &{a.name});"
+    changing = [
+        f"lx_set(lx_job, {number}, {place}, sizeof {a.name}, &{a.name})"
+        for place, a in enumerate(k.arguments)
+        if isinstance(a, Param) and a.name in own
+    ]
+    for n in range(0, len(changing), 2):
+        yield f"{', '.join(changing[n : n + 2])};"
     x, y, z = (f"lx_count({text})" for text in _groups(k, d))
-    yield f"lx_step(lx_job, {number}, {x}, {y}, {z});"
+    there = {a.name for a in k.arguments if isinstance(a, Param)} | own
+    there |= {name for e in k.computed for name in names(e)}
+    scalars = [p for p in k.function.objects if p.name in there]
+    work = work_of_item(k.function, scalars, prod(k.group_shape)) or "lx_job->operations"
+    yield f"lx_step(lx_job, {number}, {x}, {y}, {z}, {work});"
 
 
 def _groups(k: KernelPlan, d: Dialect) -> tuple[str, str, str]:

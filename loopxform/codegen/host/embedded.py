@@ -1,5 +1,5 @@
-"""The text of kernels as the written C holds it: rows of string literals that a compiler takes, and
-an editor shows whole. The .cl file beside it is for readers."""
+"""The text of kernels as the written C holds it: rows of string literals that every compiler takes.
+The .cl file beside it is for readers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from loopxform.codegen.render import c_string
 _COMMENT = re.compile(r"^\s*/\*(?:(?!\*/).)*\*/$")
 """One that is all of a line."""
 
-WIDEST = 120
-"""Columns of a row, with its indentation and the comma."""
+WIDEST = 480
+"""Columns of a row, with its indentation and the comma: C90 has 509 characters in a literal."""
 
 
 def rows(text: str) -> tuple[str, ...]:

@@ -16,12 +16,12 @@ from loopxform.codegen import render, structs
 from loopxform.codegen.c import declarations, program
 from loopxform.codegen.cexpr import HELPERS, Dialect
 from loopxform.codegen.host import control as host_control
-from loopxform.codegen.host import divisions, guards, runtime, schedule
+from loopxform.codegen.host import divisions, guards, prototypes, runtime, schedule
 from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.names import require_names
-from loopxform.codegen.host.work import most_operations
+from loopxform.codegen.host.work import work_of_host
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Const, Expr, Function, Param
@@ -128,6 +128,7 @@ class HostPlan:
     buffers: tuple[HostBuffer, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
+    asked_scalars: tuple[tuple[str, str], ...]
     touched: tuple[tuple[str, str], ...]
     locals: tuple[tuple[str, str], ...]
     unused: tuple[str, ...]
@@ -154,6 +155,11 @@ class HostPlan:
         return runs
 
     @property
+    def programs(self) -> list[tuple[str, str, str]]:
+        """Their keys, options and divisions."""
+        return list(zip(self.keys, self.options, self.divisions))
+
+    @property
     def has_runs(self) -> bool:
         """Whether more than one kernel has the same arguments as the one before it."""
         return any(last - first > 1 for first, last, _ in self.settings)
@@ -163,11 +169,22 @@ class HostPlan:
     floats: bool
     division: str
     operations: str | None
+    most_on_host: str
+    asks_macros: bool
     halves: bool
 
 
-def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
-    """Plans the host code of a program; `origin` is the user's file, `on_device` asks for NAME_cl.
+def host_plan(
+    plan: Plan,
+    *,
+    origin: str,
+    on_device: bool = True,
+    asks_macros: bool = False,
+    host: float | None = None,
+) -> HostPlan:
+    """Plans the host code of a program; `origin` is the user's file, `on_device` asks for NAME_cl,
+    `asks_macros` says that `lx_same_NAME` stands below. Calls of fewer operations than `host` are
+    the host's; None: host and device are compared.
 
     Raises EmitError where a name of the user's is taken.
     """
@@ -180,13 +197,13 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
     control = tuple(host_control.lines(plan))
-    operations = most_operations(fn)
+    operations = work_of_host(fn, reassociated=plan.fp.reassociate)
     computed = [*(x for t in temporaries for x in (t.count, t.when)), *control, operations or ""]
     asked = (*(t for b in buffers for t in b.texts), *(c for c, _ in conditions))
     texts = [reference, *computed, *asked]
     passed = (*plan.arguments, *_computed_from(plan))
     order = [_name(a) for a in passed]
-    cl_params = ["cl_command_queue lx_queue", *_cl_params(plan, order)]
+    cl_params = ["cl_command_queue lx_queue", *prototypes.cl_params(plan, order)]
     cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})" if on_device else ""
     arguments = tuple(_argument(a) for a in passed)
     roots = structs.roots(written.params)
@@ -206,15 +223,16 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         reference=reference.rstrip("\n"),
         prelude=tuple(x for x in program.prelude(written, "\n".join(texts)) if x not in HELPERS),
         prototype=declarations.prototype(written),
-        plain_prototype="" if fn.structs else _plain(_plain_prototype(plan)),
+        plain_prototype="" if fn.structs else prototypes.plain(prototypes.plain_prototype(plan)),
         cl_prototype=cl_prototype,
-        plain_cl_prototype=_plain(cl_prototype),
-        try_prototype=_try_prototype(written),
+        plain_cl_prototype=prototypes.plain(cl_prototype),
+        try_prototype=prototypes.try_prototype(written),
         call=", ".join(roots),
         cl_call="".join(f", {_passed(name, t, buffers)}" for name, t in arguments),
         buffers=buffers,
         arguments=arguments,
         conditions=conditions,
+        asked_scalars=tuple(prototypes.asked_scalars(plan)),
         touched=tuple(_touched(plan, d)),
         locals=tuple(inside.locals()),
         unused=(*roots, *(name for name, _ in inside.locals())),
@@ -229,6 +247,8 @@ def host_plan(plan: Plan, *, origin: str, on_device: bool = True) -> HostPlan:
         floats=plan.needs_ieee_floats,
         division=divisions.strictest(plan),
         operations=operations,
+        most_on_host="LX_WEIGHED" if host is None else f"{min(host, runtime.FOREVER):g}",
+        asks_macros=asks_macros,
         halves=HALF in all_types(plan.start),
     )
 
@@ -254,7 +274,9 @@ def header(
 def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, str]:
     """The text of the C file that replaces one function, below what it asks of macros, and of its
     header. `stem` names both."""
-    parts = {"entry": entry(plan), "runtime": runtime.text(version)}
+    alone = all(line.startswith("#include <") for line in plan.prelude)
+    first = f"{stem}.h" if alone else ""
+    parts = {"entry": entry(plan), "runtime": runtime.text(version, header=first), "header": first}
     text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)
     return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)
 
@@ -266,12 +288,6 @@ def _place(fn: Function, origin: str) -> str:
 
 def _word(text: str) -> str:
     return re.sub(r"\W", "_", text)
-
-
-def _try_prototype(written: Function) -> str:
-    """That of the user's function, but that it says whether the device did the work."""
-    name = f"lx_try_{written.name}"
-    return "static int " + name + declarations.prototype(written, name).partition(name)[2]
 
 
 def _passed(name: str, kind: str, buffers: Sequence[HostBuffer]) -> str:
@@ -295,22 +311,6 @@ def _takes_for_granted(plan: Plan) -> Iterator[str]:
 
 def _name(a: Buffer | Param) -> str:
     return a.param.name if isinstance(a, Buffer) else a.name
-
-
-def _cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
-    """The arguments of the kernels, and the scalars that only their launches and the conditions for
-    these mention."""
-    asked = [*plan.launched, *(c.expr for c in (*plan.conditions, *guards.given(plan.start)))]
-    asked += [b.when for b in plan.buffers if b.when is not None]
-    wanted = {*arguments, *(n for e in asked for n in names(e))}
-    structs = {b.param.name for b in plan.buffers} - {p.name for p in plan.start.objects}
-    for p in plan.start.objects:
-        if p.name in wanted:
-            yield f"cl_mem {p.name}" if p.array else f"{p.type.c} {p.name}"
-        owner = next((n for n in structs if p.name.startswith(f"{n}.")), None)
-        if owner is not None:
-            structs.discard(owner)
-            yield f"cl_mem {owner}"
 
 
 def _computed_from(plan: Plan) -> tuple[Param, ...]:
@@ -393,21 +393,3 @@ def _kernels(plan: Plan) -> Iterator[HostKernel]:
 def _options(macros: dict[str, int]) -> str:
     """How a program is built with its macros."""
     return "".join(f" -D{name}={value}" for name, value in macros.items())
-
-
-def _plain(prototype: str) -> str:
-    """With the words of C++."""
-    return re.sub(r"\b_Bool\b", "bool", prototype)
-
-
-def _plain_prototype(plan: Plan) -> str:
-    """The prototype with plain pointers, for C++ (which has no variable-length arrays)."""
-    fn = plan.start
-
-    def text(p: Param) -> str:
-        const = "const " if p.const else ""
-        return f"{const}{p.type.c} *{p.name}" if p.array else f"{p.type.c} {p.name}"
-
-    returns = fn.returns.c if fn.returns else "void"
-    params = [text(p) for p in fn.params if not p.tests]
-    return f"{returns} {fn.name}({', '.join(params) or 'void'})"

@@ -14,7 +14,7 @@ from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 from loopxform.records import record
 
-LAYOUT = 4
+LAYOUT = 5
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
@@ -40,13 +40,35 @@ INVALID_GLOBAL_WORK_SIZE INVALID_PROPERTY INVALID_COMPILER_OPTIONS INVALID_LINKE
 """What OpenCL 1.2 calls failures that calls of ours may meet, without `CL_`."""
 
 
-START_OPERATIONS = 5e7
-"""Operations that a host does while a device is found and programs are built: 0.05 s of one that
-does an operation in a nanosecond, where no device was seen to start within 0.1 s
-(docs/performance.md)."""
+START_OPERATIONS = 5e8
+"""Operations of the host in less time than it takes to find a device: 8 ms where it does an
+operation in 0.016 ns, where none was seen to start within 20 ms. Below that a call is not compared,
+which takes a tenth of a millisecond the first time."""
 
-LAUNCH_OPERATIONS = 3e3
-"""Those that it does while a kernel is launched: 3 us, where 5 are the least."""
+LEAST_OPERATIONS = 3e4
+"""Those in less time than it takes to launch a kernel: 1 us, where 2 are the least."""
+
+PATIENCE = 10
+"""How many times what it takes to find a device and to build kernels must have been gained by them,
+had they been there before, until a call waits for that which does not gain as much alone. It is the
+break-even rule of ski rental (Karlin et al., Competitive snoopy caching, 1988) with a factor: 1
+makes no program take more than twice its best time, 10 none more than 1.1 times that of the user's
+loops."""
+
+DOUBT = 8
+"""How many times longer kernels may take than the operations of the probe."""
+
+FOREVER = 1e300
+"""More operations than there are."""
+
+MEASURING = 0.3
+"""Seconds that a device is measured for, the build of the kernels for that included."""
+
+ROWS = 20
+"""Rows of a program that take as long to build as the kernels that measure a device."""
+
+QUICK = (0.05, 0.02, 2e-6, 5e-6, 2e-11, 1e-10, 1e-14)
+"""The rates of a device that was never seen, in the order of `struct lx_rates`: none is quicker."""
 
 
 @record
@@ -59,16 +81,25 @@ class Runtime:
     options_length: int
     statuses: tuple[str, ...]
     helpers: tuple[str, ...]
+    header: str
+    layout: int = LAYOUT
+    forever: float = FOREVER
     start_operations: float = START_OPERATIONS
-    launch_operations: float = LAUNCH_OPERATIONS
+    least_operations: float = LEAST_OPERATIONS
+    patience: int = PATIENCE
+    doubt: int = DOUBT
+    measuring: float = MEASURING
+    rows: int = ROWS
+    quick: tuple[float, ...] = QUICK
 
 
-def text(version: str) -> str:
-    """The runtime in C, once for each file."""
+def text(version: str, *, header: str = "") -> str:
+    """The runtime in C, once for each file; `header` is the one that declares what it offers, where
+    there is one that needs nothing else above it."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
     return render.fill(
-        "runtime.c.j2", r=Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS)
+        "runtime.c.j2", r=Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, header)
     )
 
 

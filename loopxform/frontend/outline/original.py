@@ -348,10 +348,8 @@ def _inside(x: c_ast.Node, wrapped: Wrapped) -> list[c_ast.Node]:
 
 
 def _asked(cond: c_ast.Node) -> str:
-    """The function f of `!f(...)` and of `!lx_same_...() || !f(...)`."""
+    """The function f of `!f(...)`."""
     match cond:
-        case c_ast.BinaryOp(op="||", left=left, right=right):
-            return _asked(right) if _asked(left).startswith("lx_same_") else ""
         case c_ast.UnaryOp(op="!", expr=c_ast.FuncCall(name=c_ast.ID(name=str() as name))):
             return name
         case _:
