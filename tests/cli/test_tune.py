@@ -116,6 +116,29 @@ def test_the_file_of_the_device_comes_first(capsys: Capture) -> None:
     assert f"{own} is for H100, and not used; sizes of f.tuning" in shown
 
 
+@pytest.mark.parametrize("command", ["tile", "offload"])
+def test_which_calls_are_the_hosts(command: str, capsys: Capture) -> None:
+    """Whatever sizes are asked for, but of the device that is named, whose own file comes first."""
+    words = [command, "f.c", "--function", "scale", "-q"]
+    Path("f.tuning").write_text(f"{FOUND}scale.host=1234567\nother.host=always\n")
+    written = Path("f_opencl.c")
+    for options, limit in (
+        ([], "1234567.0"),
+        (["--Tx", "4"], "1234567.0"),
+        (["--profile", "h100"], "LX_WEIGHED"),
+        (["--no-tuning"], "LX_WEIGHED"),
+    ):
+        assert main([*words, *options]) == 0
+        assert f".most_on_host = {limit}," in written.read_text()
+    Path("f.h100.tuning").write_text("device=h100\nscale.host=never\n")
+    assert main([*words, "--profile", "h100"]) == 0
+    assert ".most_on_host = 0.0," in written.read_text()
+    Path("f.tuning").write_text("scale.host=-1\n")
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("f.tuning:1:1: error: '-1' is not a number of operations from 0 on")
+
+
 def test_another_version_and_values_that_are_no_sizes(capsys: Capture) -> None:
     for text, message in (
         (f"version=2\n{FOUND}", "f.tuning:1:1: error: this is version '2' of tuning files"),

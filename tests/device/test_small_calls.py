@@ -26,6 +26,7 @@ MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
 void add(int n, const float *restrict a, float *restrict b);
+int loopxform_device(const char *name);
 int main(int count, char **words)
 {
   const int n = atoi(words[1]), calls = atoi(words[2]);
@@ -37,11 +38,12 @@ int main(int count, char **words)
     errno = 0;
     add(n, a, b);
     wrong += errno != 0;
+    wrong += count > 3 && !loopxform_device(words[3]);
   }
   for (int i = 0; i < n; i++)
     wrong += b[i] != (float)calls * (float)(i % 7);
   free(a), free(b);
-  return printf("%d wrong%s\\n", wrong, count > 3 ? "!" : ""), wrong != 0;
+  return printf("%d wrong\\n", wrong), wrong != 0;
 }
 """
 SHIM = """
@@ -88,11 +90,12 @@ def built_in(folder: Path, *defines: str) -> Path:
     return folder / "app"
 
 
-def rates_file(cache: Path, build: float = 1e-4, key: int = 1) -> None:
-    """What a process may have measured: a device that launches and copies in no time."""
+def rates_file(cache: Path, build: float = 1e-4, key: int = 1, device: str = "") -> None:
+    """What a process may have measured of the device that LOOPXFORM_DEVICE asks for: one that
+    launches and copies in no time."""
     find, launch, copy, byte, item, many = 1e-4, 1e-6, 1e-7, 1e-15, 1e-15, 1e-18
     body = struct.pack("<7dQ", find, build, launch, copy, byte, item, many, key)
-    head = f"rates {runtime.LAYOUT}\n".encode()
+    head = f"rates {runtime.LAYOUT}\n{device}".encode()
     (cache / "programs").mkdir(parents=True)
     (cache / "programs" / f"{fnv_1a(head):016x}").write_bytes(
         head + struct.pack("<Q", fnv_1a(body)) + body
@@ -164,7 +167,8 @@ def test_a_device_is_measured_where_its_rates_are_not_its_own(app: Path, tmp_pat
     assert again.stdout == "0 wrong\n"
     assert "measured" not in again.stderr
     pattern = (
-        r"s on the host, \S+ s for 1 launches and \d+ bytes, \S+ s before \(5.2e\+08 operations"
+        r"s on the host, \S+ s on the device \(launches: 1, bytes: \d+\), "
+        r"\S+ s until it begins \(5.2e\+08 operations\)"
     )
     lines = [x for x in again.stderr.splitlines() if "on the host: " in x]
     assert all(re.search(pattern, x) for x in lines)
@@ -205,6 +209,21 @@ def test_errno_stays_where_no_rates_are_kept(app: Path, tmp_path: Path) -> None:
     done = run_app(app, 5_000_000, 1, LOOPXFORM_VERBOSE="1", **cache)
     assert "on the host: " in done.stderr
     assert done.stdout == "0 wrong\n"
+
+
+def test_without_a_device_each_call_says_so(app: Path, tmp_path: Path) -> None:
+    """The first asks for one, as what was measured of it says that it is quick."""
+    rates_file(tmp_path, device="none")
+    none = {"LOOPXFORM_DEVICE": "none", "LOOPXFORM_CACHE": str(tmp_path), "LOOPXFORM_HOST": ""}
+    done = run_app(app, 5_000_000, 3, LOOPXFORM_VERBOSE="1", **none)
+    assert done.stdout == "0 wrong\n"
+    first, *others = done.stderr.splitlines()
+    assert "no OpenCL device; running the loops on the host" in first
+    assert len(others) == 2
+    assert all("on the host, as there is no device (5.2e+08 operations)" in x for x in others)
+    chosen = run_app(app, 5_000_000, 3, "", LOOPXFORM_VERBOSE="1", **none)
+    assert chosen.stdout == "0 wrong\n"
+    assert "as there is no device" not in chosen.stderr
 
 
 def test_silent_unless_asked(app: Path) -> None:

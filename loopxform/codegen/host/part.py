@@ -247,7 +247,7 @@ def host_plan(
         floats=plan.needs_ieee_floats,
         division=divisions.strictest(plan),
         operations=operations,
-        most_on_host="LX_WEIGHED" if host is None else f"{min(host, runtime.FOREVER):g}",
+        most_on_host="LX_WEIGHED" if host is None else repr(min(host, runtime.FOREVER)),
         asks_macros=asks_macros,
         halves=HALF in all_types(plan.start),
     )

@@ -64,6 +64,9 @@ FOREVER = 1e300
 MEASURING = 0.3
 """Seconds that a device is measured for, the build of the kernels for that included."""
 
+PROBING = 0.06
+"""Seconds after which no measurement begins: the last of them takes a few hundredths."""
+
 ROWS = 20
 """Rows of a program that take as long to build as the kernels that measure a device."""
 
@@ -89,6 +92,7 @@ class Runtime:
     patience: int = PATIENCE
     doubt: int = DOUBT
     measuring: float = MEASURING
+    probing: float = PROBING
     rows: int = ROWS
     quick: tuple[float, ...] = QUICK
 

@@ -319,15 +319,20 @@ def _combined(op: str, a: str, b: str) -> str:
         case "*":
             return _times(a, b)
         case "/":
-            return (
-                _times(_number(1 / float(b)), a) if _is_literal(b) and float(b) else f"{a} / ({b})"
-            )
+            return _quotient(a, b)
         case "max":
             return a if a == b else f"lx_greater({a}, {b})"
         case "min":
             return f"-lx_greater({_times('-1', a)}, {_times('-1', b)})"
         case _:
             raise _Unbounded
+
+
+def _quotient(a: str, b: str) -> str:
+    """Where the divisor is 0, C may compute neither."""
+    if not _is_literal(b):
+        return f"{a} / lx_greater(1, {b})"
+    return _times(_number(1 / float(b)), a) if float(b) else "0"
 
 
 def _end(s: For, known: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+import loopxform as lx
 from loopxform.codegen.opencl.families import MOST_MACROS, families, named
 from loopxform.codegen.opencl.forms import without_choices
 
@@ -141,6 +142,14 @@ def test_every_member_is_given_back(seed: int) -> None:
     back = {n: expanded(f.text, macros) for f in made for n, macros in f.members}
     assert [back[n] for n in range(len(texts))] == texts, seed
     assert len(made) < len(texts)
+
+
+def test_a_program_of_many_kernels_stays_short() -> None:
+    """In lines of its OpenCL C and of the C around it."""
+    files = lx.load("corpus/mm.c")["mm"].tile(limits="h100").opencl.files
+    lines = {name: len(text.splitlines()) for name, text in files.items()}
+    assert lines["mm.cl"] <= 1200, lines
+    assert lines["mm_opencl.c"] <= 2000, lines
 
 
 def test_a_kernel_with_another_name() -> None:

@@ -99,6 +99,13 @@ def test_nothing_overflows_and_nothing_is_negative() -> None:
     assert estimated(fn, {"n": -5, "m": -100, "k": 0}) == 0
 
 
+def test_nothing_is_divided_by_nothing() -> None:
+    """Your C may ask before it divides."""
+    fn = function("if (m > 0) for (int i = 0; i < n / m; i++) c[0] += 1;")
+    assert estimated(fn, {"n": 90, "m": 0, "k": 0}) == 1 + 0.5 * EACH * 90
+    assert estimated(fn, {"n": 90, "m": 3, "k": 0}) == 1 + 0.5 * EACH * 30
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -54,6 +55,17 @@ def test_sizes_and_thresholds_are_replaced_each_alone() -> None:
     assert found == replace(VERSIONS, recipe="block", sizes={"Ty": 2}, text="55")
     alone = with_tuned("", DEVICE, "mm", VERSIONS, of_versions)
     assert parsed("mm.tuning", alone, ["mm"]).functions == {"mm": VERSIONS}
+
+
+def test_calls_of_the_host_are_the_users_to_say() -> None:
+    hosts = "mm.host=1.5e6\ng.host=never\n"
+    text = f"{hosts}h.host=always\n"
+    found = parsed("mm.tuning", text, ["mm", "g", "h"])
+    assert found == Tuning("", {}, {"mm": 1.5e6, "g": 0, "h": inf})
+    now = with_tuned(with_tuned(text, DEVICE, "mm", MM, ABOUT), DEVICE, "g", VERSIONS, ABOUT[:1])
+    assert [x for x in now.splitlines() if ".host=" in x] == text.splitlines()
+    again = parsed("mm.tuning", now, ["mm", "g", "h"])
+    assert again == Tuning(DEVICE, {"mm": MM, "g": VERSIONS}, found.hosts)
 
 
 MINE = """# mine, first
@@ -132,6 +144,11 @@ def test_people_may_write_it_too() -> None:
         ("mm.Tv=8", "there is no parameter 'Tv'", "Ty"),
         ("mm.recipe=registers", "there is no recipe 'registers'", "did you mean 'register'"),
         ("mm.recipe=block", "'mm.recipe' is given twice", "remove one"),
+        ("mm.host=-1", "'-1' is not a number of operations from 0 on", "host=1e6, never or always"),
+        ("mm.host=soon", "'soon' is not a number of operations", "host=1e6, never or always"),
+        ("mm.host=1e999", "'1e999' is not a number of operations", "host=1e6, never or always"),
+        ("nn.host=1", "there is no function 'nn'", "tune again, or remove its lines"),
+        ("mm.hosts=1", "there is no parameter 'hosts'", "did you mean 'host'"),
         ("mm.fp=some", "there is no level 'some'", "strict, contract, reassociate, fast"),
         ("mm.Tz=2", "the recipe register has no use for Tz", "Ty, Tx, Tk, Ry, Rx"),
     ],
