@@ -4,7 +4,8 @@
     contract      a*b + c may be rounded once                        -ffp-contract=fast
     reassociate   sums and products may be in another order          -fassociative-math
     fast          division and square root of floats may be as       -ffast-math
-                  accurate as the device has them (2.5 and 3 ulp)
+                  accurate as the device has them (2.5 and 3 ulp),
+                  subnormal numbers count as 0
 
 Each permits what those before it do. A device's functions (`exp`) are not
 those of a C library: `strict` refuses them, the others bound their error. (C11, 6.5, paragraph 8,
@@ -22,6 +23,10 @@ from loopxform.records import record
 
 Level = Literal["strict", "contract", "reassociate", "fast"]
 LEVELS: tuple[Level, ...] = get_args(Level)
+
+Division = Literal["rounded", "device", "relaxed"]
+"""How a program divides floats and takes their roots: as C does where the device can, as the device
+does, or by whatever is quick on valid numbers (`-cl-unsafe-math-optimizations`)."""
 
 
 @record

@@ -94,10 +94,10 @@ class Plan:
 
     def _agreeing(self, group: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         """Parts of a group that are built in one way."""
-        part, defined = list[int](), dict[str, int | bool]()
+        part, defined = list[int](), dict[str, int | str]()
         for n in group:
             k = self.kernels[n]
-            built = {**dict(k.macros), "approximate": k.fp.approximate}
+            built = {**dict(k.macros), "division": k.division}
             if any(defined.get(name, value) != value for name, value in built.items()):
                 yield tuple(part)
                 part, defined = [], {}

@@ -12,8 +12,8 @@ from loopxform.ir.functions import base_name
 from loopxform.ir.nodes import Assign, Bin, Call, Function, Stmt
 from loopxform.ir.routines import expressions, in_order, lines
 from loopxform.ir.routines import symbols as routine_symbols
-from loopxform.ir.types import FLOAT
-from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.types import DOUBLE, FLOAT
+from loopxform.ir.typing import all_types, symbols, type_of
 from loopxform.ir.visit import stmt_exprs, walk, walk_expr
 from loopxform.source import Loc
 
@@ -29,6 +29,7 @@ ULPS = {
 7.4). The others (`fabs`, `fma`, `floor`, ...) are exact; of `lgamma` OpenCL says nothing."""
 
 DIVIDING = ("/", "sqrtf")
+RELAXABLE = frozenset([*DIVIDING, "fabsf"])
 UNROUNDED = {"/": 3, "sqrt": 3}
 """For floats, where these are not rounded correctly."""
 
@@ -63,6 +64,14 @@ def inexact(fn: Function) -> Iterator[str]:
     for name, _ in computed(fn):
         if name in DIVIDING or base_name(name) in ULPS:
             yield name
+
+
+def is_relaxable(fn: Function) -> bool:
+    """Whether quotients and square roots of floats are all that a device computes in another way
+    where it need not keep to IEEE 754: there are some, no doubles, and no other functions, of which
+    OpenCL bounds the errors otherwise."""
+    names = {name for name, _ in computed(fn)}
+    return not names.isdisjoint(DIVIDING) and names <= RELAXABLE and DOUBLE not in all_types(fn)
 
 
 def divides_floats(fn: Function) -> bool:

@@ -14,6 +14,12 @@ def filling_items(limits: Limits) -> int:
     return (limits.compute_units or limits.costs.units) * limits.group_size
 
 
+def busy_items(limits: Limits) -> int:
+    """The work-items that keep the arithmetic of a device busy."""
+    units = limits.compute_units or limits.costs.units
+    return min(filling_items(limits), units * limits.costs.busy_warps * limits.warp)
+
+
 def filling_groups(limits: Limits, items: int) -> int:
     """The groups of so many work-items that a device runs at the same time."""
     return max(1, filling_items(limits) // items)

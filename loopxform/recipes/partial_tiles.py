@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from loopxform.ir.nodes import Assign, Bin, Call, Expr, For, Load, Select, Stmt, Un
 from loopxform.ir.visit import bodies, children, resolve
-from loopxform.model.choice import Choice
 from loopxform.recipes.deriving import Work
 from loopxform.targets.target import Costs
-from loopxform.transforms import ClampEdges, Pad, Split, Unroll
+from loopxform.transforms import Pad, Split, Unroll
 from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.split import FULL_TILES
 
@@ -36,25 +35,22 @@ def _operations(e: Expr) -> int:
 
 def finish(
     w: Work,
-    storage: list[str],
-    choice: Choice,
     outer: dict[str, str],
+    vectors: dict[str, tuple[str, ...]],
     costs: Costs,
     *,
     pad: bool,
 ) -> None:
     """Tiles without bounds checks: full but for the last one, or padded. Those of few operations
-    are unrolled."""
-    if storage:
-        w.stage("Redundant computation instead of bounds checks")
-        w.attempt(ClampEdges(tuple(storage)))
+    are unrolled. By the loop that was tiled, `outer` are the loops over tiles, `vectors` those over
+    the vectors of a tile."""
+    for kk in outer.values():
+        w.stage("Neutral padding of the common dimension")
+        if not (pad and w.attempt(Pad(kk))):
+            w.stage("Epilogue of the common dimension")
+            w.attempt(Split(kk, FULL_TILES))
     if outer:
-        for kk in outer.values():
-            w.stage("Neutral padding of the common dimension")
-            if not (pad and w.attempt(Pad(kk))):
-                w.stage("Epilogue of the common dimension")
-                w.attempt(Split(kk, FULL_TILES))
         w.stage("Unrolling for the kernel compiler")
-        for k in choice.strips:
-            if _weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= costs.unrolled:
-                w.attempt(Unroll(f"{k}*"))
+    for k, over in vectors.items():
+        if _weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= costs.unrolled:
+            w.attempt(*(Unroll(f"{v}*") for v in (*over, k)))

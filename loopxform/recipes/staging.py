@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from loopxform.analysis.invariance import Read
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Function
-from loopxform.ir.visit import resolve
+from loopxform.ir.nodes import Function, Var
+from loopxform.ir.types import Space
+from loopxform.ir.visit import declared, loads, resolve, stmt_exprs, walk
 from loopxform.model.choice import Choice
-from loopxform.model.reuse import Stage, Staged
+from loopxform.model.reuse import Facts, Stage, Staged
+from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import ConvertOnCopy, CopyToLocal, CopyToPrivate
+from loopxform.transforms import (
+    ConvertOnCopy,
+    CopyToLocal,
+    CopyToPrivate,
+    Step,
+    Stripmine,
+    Vectorise,
+)
 from loopxform.transforms.storage.footprint import boxes, uses
 
 
@@ -31,6 +40,47 @@ def copies(
         private = bool(s.kept and inner and not lanes) and w.attempt(CopyToPrivate(name, inner[-1]))
         staged.append(Staged(s, private))
     return tuple(staged)
+
+
+def keep_elements(w: Work, nest: Nest) -> None:
+    """What no sequential loop changes is read once, in front of them: `x[i]` for all j."""
+    innermost = nest.innermost.var
+    for r in Facts(nest).reads:
+        if not r.loops or any(x.var in r.varies for x in r.loops):
+            continue
+        (site,) = resolve(w.fn, innermost)
+        every = boxes(uses(site.loop.body, r.array))
+        parts = [n for n, (own, _) in enumerate(every, 1) if r.load in (u.load for u in own)]
+        for step in (CopyToPrivate(r.array, innermost, part=str(n)) for n in parts):
+            if not step.check(w.fn):
+                w.stage("Elements that loops do not change")
+                w.do(step)
+
+
+def read_in_vectors(w: Work, choice: Choice, loop: str, width: int) -> tuple[str, ...]:
+    """Reads what all work-items of a group walk along together in vectors of `width` elements, or
+    fewer; returns the loop over these, where there is one. Tiles of registers are read in vectors
+    along their rows instead."""
+    tiles = [] if choice.has("register tile") else _walked(w.fn, loop)
+    over = fresh(w.fn, f"{loop}_v")
+    while tiles and width > 1:
+        steps: list[Step] = [Stripmine(loop, str(width), over)]
+        for tile in tiles:
+            steps += [CopyToPrivate(tile, over), Vectorise(tile, str(width))]
+        if w.sizes["Tk"] % width == 0 and w.refusal(*steps) is None:
+            return (over,)
+        width //= 2
+    return ()
+
+
+def _walked(fn: Function, loop: str) -> list[str]:
+    """Tiles of which every work-item reads the same element in an iteration of the loop, the next
+    one in the next."""
+    (site,) = resolve(fn, loop)
+    local = [n for n, d in declared(fn.body).items() if d.space is Space.LOCAL]
+    read = [x for _, s in walk(site.loop.body) for e in stmt_exprs(s) for x in loads(e)]
+    indices = {n: {x.index for x in read if x.array == n} for n in local}
+    return [n for n, own in indices.items() if own == {(Var(loop),)}]
 
 
 def registers(w: Work, choice: Choice) -> tuple[Read, ...]:

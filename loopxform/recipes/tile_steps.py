@@ -15,11 +15,12 @@ from loopxform.recipes.deriving import Loops, Work, levels
 from loopxform.recipes.latency_hiding import faster
 from loopxform.recipes.partial_tiles import finish
 from loopxform.recipes.sink import sink
-from loopxform.recipes.staging import copies, registers
+from loopxform.recipes.staging import copies, keep_elements, read_in_vectors, registers
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     BoundingBox,
+    ClampEdges,
     MapTo,
     Normalise,
     SeparateFullTiles,
@@ -38,6 +39,8 @@ def mapped_tiles(
     lanes = limits.vector > 0
     tiled = [d.loop for d in choice.dims]
     others = [v for v in nest.parallel if v not in tiled]
+    if not lanes and not any(d.kept for d in choice.dims):
+        keep_elements(w, nest)
     w.order(list(nest.parallel), [*others, *tiled])
     dims = [levels(w.fn, d) for d in choice.dims]
     w.stage("Listing 3: Stripmining of all loops")
@@ -64,7 +67,12 @@ def mapped_tiles(
     if isinstance(staged, Uncopied):
         return staged
     kept = () if lanes else registers(w, choice)
-    finish(w, storage, choice, outer, limits.costs, pad=bool(options.pad))
+    if storage:
+        w.stage("Redundant computation instead of bounds checks")
+        w.attempt(ClampEdges(tuple(storage)))
+    width = limits.vector_width if options.vector is None else options.vector
+    vectors = {k: read_in_vectors(w, choice, k, width) for k in choice.strips}
+    finish(w, outer, vectors, limits.costs, pad=bool(options.pad))
     if options.separate_full_tiles:
         w.stage("Versions for whole tiles")
         w.attempt(SeparateFullTiles(groups[-1]))

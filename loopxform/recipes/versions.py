@@ -25,13 +25,13 @@ from itertools import count
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Tile
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Select, Tile
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, names, perfect_nest, walk_expr, writes
+from loopxform.ir.visit import LoopSite, names, perfect_nest, stmt_exprs, walk, walk_expr, writes
 from loopxform.model.coalescing import Estimate
 from loopxform.model.cost import Cost, cost, microseconds
-from loopxform.model.saturation import filling_groups, filling_items
+from loopxform.model.saturation import busy_items, filling_groups, filling_items
 from loopxform.prepare.parallel_band import Nest, sequential, with_guards_inside
 from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.registry import choices
@@ -43,6 +43,7 @@ from loopxform.transforms import Dispatch, Rfactor, Variant, possible, threshold
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.sites import ascending
 
+LAZY = ("&&", "||")
 REFUSALS = (TransformError, LimitError, UnsupportedC)
 
 
@@ -170,12 +171,26 @@ def _versions(
 
 def _filling(items: Tiled, groups: Tiled | None, limits: Limits) -> int:
     """The results from which on a work-item for each takes no longer than a group for each: those
-    that fill the device where both ask as much of it, in proportion where they do not."""
+    that fill the device where both ask as much of it, in proportion where they do not. Fewer are
+    enough for arithmetic without branches, of which several iterations overlap."""
     total = filling_items(limits)
     if groups is None or limits.warp < 2:
         return total
-    one, other = (_terms(x, limits).work for x in (items, groups))
-    return max(1, min(INT_MAX, round(total * one / other))) if other else total
+    one, other = _terms(items, limits), _terms(groups, limits).work
+    memory = one["global memory"] + one["copies"]
+    busy = busy_items(limits) if _is_straight(items.nest) else total
+    filling = memory * total + (one.work - memory) * busy
+    return max(1, min(INT_MAX, round(filling / other))) if other else total
+
+
+def _is_straight(nest: Nest) -> bool:
+    """Whether iterations of the sequential loop have no branches."""
+    (loop,) = sequential(nest.innermost.body)
+    parts = (e for _, s in walk(loop.body) for x in stmt_exprs(s) for e in walk_expr(x))
+    choosing = any(
+        isinstance(e, Select) or (isinstance(e, Bin) and e.op in ("&&", "||")) for e in parts
+    )
+    return not choosing and not any(isinstance(s, If) for _, s in walk(loop.body))
 
 
 def _by_groups(nest: Nest, limits: Limits, options: Options) -> Tiled | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loopxform.errors import DeviceError
+from loopxform.floating_point import Division
 from loopxform.runtime.device import DeviceInfo, context, pyopencl
 
 NV_VERBOSE = "-cl-nv-verbose"
@@ -17,6 +18,7 @@ AMPERE = 8
 """The compute capability from which NVIDIA's devices make them."""
 
 ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
+RELAXED = "-cl-unsafe-math-optimizations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,14 @@ class Built:
 
 
 def options_for(
-    device: DeviceInfo, *extra: str, approximate: bool = False, verbose: bool = False
+    device: DeviceInfo, *extra: str, division: Division = "rounded", verbose: bool = False
 ) -> tuple[str, ...]:
     """The options every kernel is built with: correctly rounded division and square root where
-    the device has them (C has them) and the user permits no `approximate` ones, asynchronous copies
+    the device has them (C has them) unless `division` permits less, asynchronous copies
     where it makes them, `-cl-nv-verbose` on request where it is known."""
-    out = [ROUNDED] if device.correctly_rounded and not approximate else []
+    out = [ROUNDED] if device.correctly_rounded and division == "rounded" else []
+    if division == "relaxed":
+        out.append(RELAXED)
     if copies_alone(device):
         out.append(ASYNCHRONOUS)
     if verbose and "cl_nv_compiler_options" in device.extensions:

@@ -89,7 +89,7 @@ class CompiledKernel:
             if n not in self._launchers:
                 k, source = self.plan.kernels[n], self.plan.program(self._programs[n])
                 params = [_param(a) for a in k.arguments]
-                options = options_for(self.device, approximate=k.fp.approximate)
+                options = options_for(self.device, division=k.division)
                 self._launchers[n] = Launcher(
                     self.device, source, k.name, params, options, queue=self.queue
                 )

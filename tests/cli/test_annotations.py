@@ -353,5 +353,5 @@ def test_the_examples_of_the_page_are_real(
     assert not Path("build").exists()
     Path("relax.c").write_text(relax)
     assert main(["offload", "relax.c", "-q"]) == 0
-    assert "LX_DEVICE }," in Path("relax_opencl.c").read_text()
+    assert "LX_RELAXED }," in Path("relax_opencl.c").read_text()
     assert ".division = LX_EXACT\n" in Path("relax_opencl.c").read_text()

@@ -27,9 +27,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--fp strict", "OFF", "LX_EXACT"),
         ("--fp contract", "ON", "LX_ROUNDED"),
         ("--fp reassociate", "ON", "LX_ROUNDED"),
-        ("--fp fast", "ON", "LX_DEVICE"),
+        ("--fp fast", "ON", "LX_RELAXED"),
         ("--fp fast --fp-contract off", "OFF", "LX_DEVICE"),
-        ("--cflags -O2 -ffast-math", "ON", "LX_DEVICE"),
+        ("--cflags -O2 -ffast-math", "ON", "LX_RELAXED"),
         ("--cflags -ffp-contract=off", "OFF", "LX_ROUNDED"),
         ("--cflags -frounding-math", "OFF", "LX_EXACT"),
         ("--fp contract --cflags -ffast-math", "ON", "LX_ROUNDED"),
@@ -91,7 +91,7 @@ def test_an_unknown_level(capsys: Capture) -> None:
 def test_scripts_say_what_is_permitted(capsys: Capture) -> None:
     assert main(["tile", "f.c", "-q", "--fp", "fast", "--json", "p.json"]) == 0
     assert json.loads(Path("p.json").read_text())["fp"] == "fast"
-    for options, division in (((), "LX_DEVICE"), (("--fp", "contract"), "LX_ROUNDED")):
+    for options, division in (((), "LX_RELAXED"), (("--fp", "contract"), "LX_ROUNDED")):
         Path("again").mkdir(exist_ok=True)
         words = ["apply", "f.c", "--script", "p.json", "--emit", "opencl", "-o", "again", *options]
         assert main(words) == 0

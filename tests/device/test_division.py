@@ -12,7 +12,7 @@ from c_project import PLAIN, STRICT, cc, require_opencl, run_app
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.floating_point import LEVELS, PERMITTED, Level
-from loopxform.runtime.build import ROUNDED, options_for
+from loopxform.runtime.build import RELAXED, ROUNDED, options_for
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
 
@@ -102,7 +102,8 @@ def test_how_written_c_divides(level: Level, device: str, tmp_path: Path) -> Non
 def test_options_from_python() -> None:
     device = replace(choose(), correctly_rounded=True)
     assert ROUNDED in options_for(device)
-    assert ROUNDED not in options_for(device, approximate=True)
+    assert ROUNDED not in options_for(device, division="device")
+    assert options_for(device, division="relaxed")[0] == RELAXED
     assert ROUNDED not in options_for(replace(device, correctly_rounded=False))
 
 

@@ -1,5 +1,6 @@
 """How programs divide floats, in the words of templates/runtime.c.j2.
 
+LX_RELAXED    in any way that is quick
 LX_DEVICE     as the device does
 LX_ROUNDED    rounded correctly where the device can
 LX_EXACT      rounded correctly, or not on the device
@@ -11,13 +12,13 @@ from loopxform.codegen.plan import Plan
 
 
 def each(plan: Plan) -> tuple[str, ...]:
-    """That of each program; all kernels of one are permitted the same."""
-    first = (plan.kernels[kernels[0]].fp for kernels in plan.programs)
-    return tuple("LX_DEVICE" if fp.approximate else "LX_ROUNDED" for fp in first)
+    """That of each program; all kernels of one divide in the same way."""
+    return tuple(f"LX_{plan.kernels[first].division.upper()}" for first, *_ in plan.programs)
 
 
 def strictest(plan: Plan) -> str:
     """That of the most demanding kernel."""
     if plan.needs_rounding:
         return "LX_EXACT"
-    return "LX_ROUNDED" if "LX_ROUNDED" in each(plan) else "LX_DEVICE"
+    found = each(plan)
+    return next(x for x in ("LX_ROUNDED", "LX_DEVICE", "LX_RELAXED") if x in found)

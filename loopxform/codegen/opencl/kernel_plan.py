@@ -16,7 +16,8 @@ from loopxform.codegen.opencl.launch import Mapping, mapping_of
 from loopxform.codegen.opencl.layout import hinted, in_rows
 from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
-from loopxform.floating_point import CONTRACT, FloatingPoint
+from loopxform.floating_point import CONTRACT, Division, FloatingPoint
+from loopxform.ir.accuracy import is_relaxable
 from loopxform.ir.affine import value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
@@ -53,6 +54,14 @@ class KernelPlan:
     def computed(self) -> tuple[Expr, ...]:
         """What a launch computes from the scalars."""
         return tuple(e for e in (*self.grid, self.when) if e is not None)
+
+    @property
+    def division(self) -> Division:
+        """How it divides floats and takes their roots."""
+        if not self.fp.approximate:
+            return "rounded"
+        anything = self.fp.contract and self.fp.reassociate
+        return "relaxed" if anything and is_relaxable(self.function) else "device"
 
     @property
     def group_shape(self) -> tuple[int, int, int]:

@@ -88,6 +88,8 @@ class ItemWriter(ABC):
                 return self._vectors(s, tile, tile.blocks)
             if turns and self._vectors_lie(s, tile, fast, turns):
                 return self._in_turns(s, tile, tile.order[-1], turns)
+            if fast.size is not None and turns is None and tile.holds(s.width):
+                return self._in_a_row(s, tile, tile.order[-1])
         if self.dialect.several and s.source in self.dialect.tiles:
             tile = self.dialect.tiles[s.source]
             turns = self.mapping.dealt(s.slices[tile.order[-1]].lo)
@@ -126,19 +128,22 @@ class ItemWriter(ABC):
         text = d.element(Load(s.source, tuple(x.lo for x in s.slices)), at=first)
         return self._moved(s, tile, text, blocks.width, blocks.rows)
 
-    def _moved(self, s: Copy, tile: LocalTile, place: str, width: int, rows: int) -> list[str]:
-        """Reads `rows` elements of a tile into registers, a vector from `place` on at a time."""
+    def _moved(
+        self, s: Copy, tile: LocalTile, place: str, width: int, rows: int, *, one: bool = False
+    ) -> list[str]:
+        """Reads `rows` elements of a tile into registers, a vector from `place` on at a time; `one`
+        vector in all needs no loop."""
         c, v = self.own.c0, self.own.v
         kind = self.dialect.type_name(tile.decl.type)
         target = self.dialect.held(s.target)
-        head = f"for (int {c} = 0; {c} < {rows // width}; ++{c})"
+        head = ["#pragma unroll", f"for (int {c} = 0; {c} < {rows // width}; ++{c})"]
         if self.dialect.several:
-            return ["#pragma unroll", head, f"  {READ}({kind}, {width}, {target}, {c}, &{place})"]
+            read = f"{READ}({kind}, {width}, {target}, {'0' if one else c}, &{place})"
+            return [read] if one else [*head, f"  {read}"]
         kind = f"{kind}{width}"
-        parts = (f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width))
+        parts = [str(n) if one else f"{c}*{width}{f' + {n}' if n else ''}" for n in range(width)]
         return [
-            "#pragma unroll",
-            f"{head} {{",
+            *(["{"] if one else [head[0], f"{head[1]} {{"]),
             f"  const {kind} {v} = *(__local const {kind} *)&{place};",
             *(f"  {target}[{at}] = {v}.s{n:x};" for n, at in enumerate(parts)),
             "}",
@@ -152,6 +157,17 @@ class ItemWriter(ABC):
         aligned = poly(start) == poly(Bin("*", Var("#"), Const(turns.cyclic)))
         alone = sum(x.size is not None for x in s.slices) == 1
         return whole and aligned and alone and turns.cyclic % s.width == 0 and tile.holds(s.width)
+
+    def _in_a_row(self, s: Copy, tile: LocalTile, at: int) -> list[str]:
+        """A vector of a tile at a time, of neighbours."""
+        index = [x.lo for x in s.slices]
+        rows = value_of(s.slices[at].size or Const(0)) or 0
+        one = rows == s.width
+        if not one:
+            index[at] = Bin("+", index[at], Bin("*", Var(self.own.c0), Const(s.width)))
+        d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
+        place = d.element(Load(s.source, tuple(index)))
+        return self._moved(s, tile, place, s.width, rows, one=one)
 
     def _in_turns(self, s: Copy, tile: LocalTile, at: int, turns: ThreadLoop) -> list[str]:
         """A vector of a tile at a time, of elements that are dealt out."""

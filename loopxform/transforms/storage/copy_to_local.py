@@ -25,7 +25,7 @@ from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.certain import certain
 from loopxform.transforms.sites import new_name, one_loop, trusted
-from loopxform.transforms.storage.staging import Staging, insert, plan
+from loopxform.transforms.storage.staging import Staging, insert, part_number, plan
 
 
 @record
@@ -46,9 +46,8 @@ class CopyToLocal(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        if self.part and not (self.part.isascii() and self.part.isdecimal()):
-            text = f"'{self.part}' is not the number of a box"
-            return (Obstacle("LX025", text, site.loop.origin.loc, remedy="use 1, 2, ..."),)
+        if (misspelt := part_number(self.part, site)) is not None:
+            return (misspelt,)
         staging = self._plan(fn, site)
         if isinstance(staging, Obstacle):
             return (staging,)

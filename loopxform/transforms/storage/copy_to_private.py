@@ -23,29 +23,42 @@ from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.certain import certain
 from loopxform.transforms.sites import new_name, one_loop, trusted
-from loopxform.transforms.storage.staging import Staging, insert_inside_guards, plan
+from loopxform.transforms.storage.staging import (
+    Staging,
+    insert_inside_guards,
+    part_number,
+    plan,
+)
 
 
 @record
 class CopyToPrivate(Step):
     """Copies what each iteration of `loop` reads of `array` into private memory; `target` names
-    the copy (default: A_loc becomes A_reg)."""
+    the copy (default: A_loc becomes A_reg). Where the body reads several boxes of it, `part` says
+    which (1, 2, ...) is copied."""
 
     array: str
     loop: str
     target: str = ""
+    part: str = ""
 
     verb: ClassVar[str] = "copy-to-private"
-    usage: ClassVar[str] = "copy-to-private ARRAY LOOP [NAME]"
+    usage: ClassVar[str] = "copy-to-private ARRAY LOOP [NAME [PART]]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        staging = plan(fn, self.array, site, self._target(fn), single=True)
+        if (misspelt := part_number(self.part, site)) is not None:
+            return (misspelt,)
+        staging = self._plan(fn, site)
         if isinstance(staging, Obstacle):
             return (staging,)
         return new_name(fn, self.target, site) or self._bounds(fn, site, staging)
+
+    def _plan(self, fn: Function, site: LoopSite) -> Staging | Obstacle:
+        part = int(self.part) if self.part else None
+        return plan(fn, self.array, site, self._target(fn), part, single=True)
 
     def _bounds(self, fn: Function, site: LoopSite, staging: Staging) -> tuple[Obstacle, ...]:
         """The box lies within the staged copy, or the part of the array that is touched."""
@@ -72,7 +85,7 @@ class CopyToPrivate(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        staging = plan(fn, self.array, site, self._target(fn), single=True)
+        staging = self._plan(fn, site)
         assert isinstance(staging, Staging)
         origin = site.loop.origin.then(str(self))
         copy: Stmt = Copy(staging.target, self.array, staging.slices(), False, origin=origin)

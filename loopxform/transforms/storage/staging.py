@@ -43,6 +43,14 @@ class Staging:
         return map_exprs(body, f)
 
 
+def part_number(part: str, site: LoopSite) -> Obstacle | None:
+    """Why `part` does not number a box ("": no box is meant in particular)."""
+    if not part or (part.isascii() and part.isdecimal()):
+        return None
+    text = f"'{part}' is not the number of a box"
+    return Obstacle("LX025", text, site.loop.origin.loc, remedy="use 1, 2, ...")
+
+
 def plan(
     fn: Function,
     array: str,

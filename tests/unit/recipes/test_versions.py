@@ -140,7 +140,7 @@ def test_defaults_fill_the_device() -> None:
     """Where the model can tell, in proportion to what the versions cost."""
     for profile, values in (
         ("pocl", [131072, 32, 512, 32768]),
-        ("generic", [23137, 32, 128, 32768]),
+        ("generic", [19967, 32, 128, 32768]),
     ):
         done = tile(untiled(ROWS), {}, limits=PROFILES[profile])
         assert list(thresholds_of(done.derivation).values()) == values

@@ -7,6 +7,15 @@ from c_texts import MAPPED, MM, STAGED
 from conftest import Golden
 from deriving import assert_step, refusal
 
+PAIRS = """
+void f(int n, int m, float x[n], float A[n][n])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      A[i][j] = x[i] - x[j];
+}
+"""
+
 LISTINGS = {
     "first": (
         MM,
@@ -24,6 +33,7 @@ LISTINGS = {
         *STAGED,
         "copy-to-private A_loc k mine",
     ),
+    "one-of-two": (PAIRS, "copy-to-private x i own 1"),
 }
 
 REFUSALS = {
@@ -57,6 +67,10 @@ REFUSALS = {
         *STAGED,
         "copy-to-private A_loc x",
     ),
+    "two-boxes": (PAIRS, "copy-to-private x i"),
+    "no-such-box": (PAIRS, "copy-to-private x i own 2"),
+    "no-number": (PAIRS, "copy-to-private x i own first"),
+    "may-not-be-read": (PAIRS.replace("j < n", "j < m"), "copy-to-private x i own 1"),
 }
 
 
