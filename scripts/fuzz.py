@@ -46,7 +46,9 @@ from loopxform.schedule.params import NAMES
 from loopxform.verify.cref import CSource, Library
 from loopxform.verify.interp import Program
 
-RECIPES = ("auto", "naive", "register", "block", "one-sided", "1-d", "stencil", "reduce")
+RECIPES = (
+    *("auto", "naive", "register", "block", "coarsened", "one-sided", "1-d", "stencil", "reduce"),
+)
 PROFILES = ("generic", "h100", "mi250", "intel-xe", "mali", "pocl", "cpu")
 CSMITH = [
     *("--nomain", "--no-argc", "--no-checksum", "--no-safe-math", "--max-funcs", "3"),

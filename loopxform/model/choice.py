@@ -11,14 +11,14 @@ from loopxform.analysis.invariance import Read
 from loopxform.model.reuse import Dim, Stage
 from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
-from loopxform.schedule.params import KINDS, NAMES, Recipe, Trait
+from loopxform.schedule.params import KINDS, NAMES, Recipe, Tiles, Trait
 
 
 @record
 class Choice:
     """How a nest is tiled: `dims` are the tiled loops, outermost first; the work-items along
     `neighbours` touch neighbouring addresses. `group` are the sizes of a group whose work-items run
-    along no tiled loops."""
+    along no tiled loops, `tiles` those that suit the nest, where the recipe can tell."""
 
     recipe: Recipe
     dims: tuple[Dim, ...]
@@ -26,6 +26,7 @@ class Choice:
     stages: tuple[Stage, ...] = ()
     reads: tuple[Read, ...] = ()
     group: tuple[str, ...] = ()
+    tiles: Tiles | None = None
 
     def has(self, trait: Trait) -> bool:
         """Whether the recipe has a trait."""

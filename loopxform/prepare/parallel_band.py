@@ -9,7 +9,8 @@ in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from math import prod
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
@@ -33,6 +34,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.prepare.perfect_nest import (
+    FEW,
     distributed,
     has_few_iterations,
     nests,
@@ -55,6 +57,7 @@ from loopxform.transforms import (
     Scalarise,
     UnitLoop,
 )
+from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.restructure.unit_loop import BESIDE
 
 
@@ -225,12 +228,11 @@ def alone(derivation: Derivation) -> Nest | None:
 
 
 def _worth_spreading(chain: tuple[For, ...], wanted: list[str]) -> list[str]:
-    """Without innermost loops of a few iterations (colours, coordinates)."""
-    for loop in reversed(chain[: len(wanted)]):
-        if not has_few_iterations(loop) or len(wanted) < 2:
-            break
-        wanted = wanted[:-1]
-    return wanted
+    """Without innermost loops of a few iterations (colours, coordinates), unless that comes to many
+    for one work-item (small matrices)."""
+    inner = list(takewhile(has_few_iterations, reversed(chain[1 : len(wanted)])))
+    together = prod(value_of(trip_count(loop)) or 1 for loop in inner)
+    return wanted if together > FEW else wanted[: len(wanted) - len(inner)]
 
 
 def with_guards_inside(nest: Nest) -> Nest:

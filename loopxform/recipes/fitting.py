@@ -111,6 +111,8 @@ def _on_cpu(choice: Choice, demand: Demand, limits: Limits) -> dict[str, int]:
 
 def _best(choice: Choice) -> Tiles:
     """The sizes of a recipe where the device has room for everything."""
+    if choice.tiles is not None:
+        return choice.tiles
     if choice.recipe == "stencil" and len(choice.dims) == 1:
         return ALONE
     rows = [s for s in choice.stages if not s.shared and s.tiled]

@@ -1,6 +1,7 @@
 """Every recipe, and the order in which they are tried.
 
     reuse along two parallel loops           register   a tile of both in a group, and in an item
+    the same, in loops of few iterations     coarsened  a tile of both in an item, from caches
     reuse along one, coalesced on the other  one-sided  rows in registers, a column per work-item
     reuse along one                          1-d        the items of a group share what they read
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
@@ -19,6 +20,7 @@ from loopxform.model.reuse import Facts
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
+from loopxform.recipes.coarsened import Coarsened
 from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
@@ -31,6 +33,7 @@ from loopxform.targets.target import Costs
 _EVERY: tuple[TilingRecipe, ...] = (
     RegisterTile(),
     BlockTile(),
+    Coarsened(),
     OneSided(),
     Strip(),
     Stencil(),
@@ -39,7 +42,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
 )
 RECIPES: Mapping[Recipe, TilingRecipe] = {r.name: r for r in _EVERY}
 
-AUTOMATIC: tuple[Recipe, ...] = ("register", "one-sided", "stencil", "1-d")
+AUTOMATIC: tuple[Recipe, ...] = ("register", "coarsened", "one-sided", "stencil", "1-d")
 """What is tried, in this order, where the user names no recipe."""
 
 ON_CPU: tuple[Recipe, ...] = ("register", "1-d")

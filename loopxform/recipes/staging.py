@@ -6,9 +6,10 @@ from loopxform.analysis.invariance import Read
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Function, Var
 from loopxform.ir.types import Space
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import declared, loads, resolve, stmt_exprs, walk
 from loopxform.model.choice import Choice
-from loopxform.model.reuse import Facts, Stage, Staged
+from loopxform.model.reuse import Facts, Stage, Staged, small_trips
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
@@ -18,8 +19,10 @@ from loopxform.transforms import (
     CopyToPrivate,
     Step,
     Stripmine,
+    Unroll,
     Vectorise,
 )
+from loopxform.transforms.latency.vectors import VECTOR_BYTES
 from loopxform.transforms.storage.footprint import boxes, uses
 
 
@@ -83,14 +86,38 @@ def _walked(fn: Function, loop: str) -> list[str]:
     return [n for n, own in indices.items() if own == {(Var(loop),)}]
 
 
-def registers(w: Work, choice: Choice) -> tuple[Read, ...]:
-    """What is not staged and serves several elements of a work-item is read once for them."""
+def registers(w: Work, choice: Choice, width: int) -> tuple[Read, ...]:
+    """What is not staged and serves several elements of a work-item is read once for them; where
+    that is all there is, in vectors of at most `width` elements along a loop of few iterations."""
+    if not choice.stages and _in_vectors(w, choice, width):
+        return choice.unstaged
     kept = []
     for r in choice.unstaged:
         inner = [x.var for x in r.loops if x.var in r.varies]
         if w.attempt(CopyToPrivate(r.array, inner[-1])):
             kept.append(r)
     return tuple(kept)
+
+
+def _in_vectors(w: Work, choice: Choice, width: int) -> bool:
+    """Whether everything could be read so."""
+    inner = {r.loops[-1].var for r in choice.unstaged}
+    if len(inner) != 1 or len(sites := resolve(w.fn, loop := inner.pop())) != 1:
+        return False
+    trips = small_trips(sites[0].loop) or 1
+    while width > 1 and trips % width:
+        width //= 2
+    over = fresh(w.fn, f"{loop}_v")
+    arrays = {r.array: fresh(w.fn, f"{r.array}_reg") for r in choice.unstaged}
+    copied = [CopyToPrivate(array, over, name) for array, name in arrays.items()]
+    if width == 1 or w.refusal(Stripmine(loop, str(width), over), *copied) is not None:
+        return False
+    for name in arrays.values():
+        widest = min(width, VECTOR_BYTES // symbols(w.fn)[name].bytes)
+        while widest > 1 and not w.attempt(Vectorise(name, str(widest))):
+            widest //= 2
+    w.attempt(Unroll(f"{over}*"), Unroll(f"{loop}*"))
+    return True
 
 
 def _copy(fn: Function, s: Stage, loop: str, name: str) -> CopyToLocal:

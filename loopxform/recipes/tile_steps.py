@@ -66,11 +66,11 @@ def mapped_tiles(
     staged = copies(w, choice, outer, groups[-1], lanes=lanes)
     if isinstance(staged, Uncopied):
         return staged
-    kept = () if lanes else registers(w, choice)
+    width = limits.vector_width if options.vector is None else options.vector
+    kept = () if lanes else registers(w, choice, width)
     if storage:
         w.stage("Redundant computation instead of bounds checks")
         w.attempt(ClampEdges(tuple(storage)))
-    width = limits.vector_width if options.vector is None else options.vector
     vectors = {k: read_in_vectors(w, choice, k, width) for k in choice.strips}
     finish(w, outer, vectors, limits.costs, pad=bool(options.pad))
     if options.separate_full_tiles:

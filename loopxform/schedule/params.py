@@ -9,7 +9,7 @@ from typing import Literal
 from loopxform.errors import UsageError
 from loopxform.records import record
 
-Recipe = Literal["register", "block", "one-sided", "1-d", "stencil", "reduce", "naive"]
+Recipe = Literal["register", "block", "coarsened", "one-sided", "1-d", "stencil", "reduce", "naive"]
 
 
 @record
@@ -127,6 +127,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Ry=1, Rx=1),
             ("Ty", "Tx", "Tk"),
             frozenset({"tiles", "block"}),
+        ),
+        RecipeKind(
+            "coarsened",
+            "thread coarsening",
+            Tiles(Tz=4, Ty=8, Tx=4, Ry=2, Rx=4),
+            ("Tz", "Ty", "Tx", "Ry", "Rx"),
+            frozenset({"registers", "several elements"}),
         ),
         RecipeKind(
             "one-sided",

@@ -71,6 +71,7 @@ CASES = (
     Case("gemm_double", recipe="block"),
     Case("gemm_double", recipe="one-sided"),
     Case("mm_column_major"),
+    Case("small_products", {"batch": 3}, tiles={}),
     Case("complex_product"),
     Case("batch_scale", {"n": 2}),
     Case("hamming"),

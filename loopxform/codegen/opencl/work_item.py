@@ -80,6 +80,8 @@ class ItemWriter(ABC):
 
     def _private_copy(self, s: Copy) -> list[str]:
         """A loop per dimension of the copy."""
+        if s.width > 1 and s.source not in self.dialect.tiles:
+            return self._from_memory(s)
         if s.width > 1 and s.source in self.dialect.tiles:
             tile = self.dialect.tiles[s.source]
             fast = s.slices[tile.order[-1]]
@@ -115,6 +117,35 @@ class ItemWriter(ABC):
         target = Load(s.target, tuple(Var(c) for c in counters))
         move = cexpr.assign(Assign(target, Load(s.source, tuple(index))), d)
         return [*out, f"{'  ' * len(counters)}{move};"]
+
+    def _from_memory(self, s: Copy) -> list[str]:
+        """Vectors of global memory, a loop for each dimension but that of a single vector."""
+        heads, index, held = list[str](), list[Expr](), list[Expr]()
+        for x in s.slices:
+            step = s.width if x is s.slices[-1] else 1
+            count = None if x.size is None else (value_of(x.size) or 0) // step
+            c: Expr = Const(0)
+            if count is not None and not (count == 1 and step > 1):
+                c = Var(self.own.counters[len(heads)])
+                heads.append(f"for (int {c.name} = 0; {c.name} < {count}; ++{c.name})")
+            place = Bin("*", c, Const(step)) if step > 1 else c
+            index.append(x.lo if c == Const(0) else simplify(Bin("+", x.lo, place)))
+            held += [place] if x.size is not None else []
+        counters = dict.fromkeys(self.own.counters[: len(heads)], INT)
+        d = replace(self.dialect, types={**self.dialect.types, **counters})
+        kind = f"{d.type_name(d.types[s.target])}{s.width}"
+        place_text, v = d.load(Load(s.source, tuple(index))), self.own.v
+        lines = [f"const {kind} {v} = {LOAD}({kind}, {s.width}, &{place_text});"]
+        for n in range(s.width):
+            at = (*held[:-1], simplify(Bin("+", held[-1], Const(n))))
+            lines.append(f"{cexpr.expr(Load(s.target, at), d)} = {v}.s{n:x};")
+        out = [f"{'  ' * max(1, len(heads))}{line}" for line in lines]
+        for depth in reversed(range(len(heads))):
+            pad, brace = "  " * depth, " {" if depth == len(heads) - 1 else ""
+            out = [f"{pad}#pragma unroll", f"{pad}{heads[depth]}{brace}", *out]
+        if not heads:
+            return ["{", *out, "}"]
+        return [*out, f"{'  ' * (len(heads) - 1)}}}"]
 
     def _vectors(self, s: Copy, tile: LocalTile, blocks: Blocks) -> list[str]:
         """A vector of a tile at a time."""

@@ -1,10 +1,10 @@
 """Vector copies: A_loc = A[box] -> the same box, W neighbours of a row at a time.
 
 The work-items of a group move vectors from global to local memory, and read what they keep in
-registers from there in vectors too: fewer instructions for the same bytes. Where a work-item reads
-R > W neighbours, the tile is laid out so that the vectors which neighbours read at the same time
-are neighbours in memory. Legal where W divides the length of the rows and the places in them where
-tiles begin and end (`assume` it): then a vector lies inside the
+registers from there, or from global memory itself, in vectors too: fewer instructions for the same
+bytes. Where a work-item reads R > W neighbours, the tile is laid out so that the vectors which
+neighbours read at the same time are neighbours in memory. Legal where W divides the length of the
+rows and the places in them where tiles begin and end (`assume` it): then a vector lies inside the
 tile, or past the end, and on a multiple of its size in memory. Elements and their order of use are
 the same. (Volkov, "Better performance at lower occupancy", GTC 2010; CLBlast's VWM and VWN.)
 """
@@ -28,6 +28,7 @@ from loopxform.transforms.latency.vectors import (
     copies,
     divides,
     open_questions,
+    register_copies,
     unfit,
     widest,
 )
@@ -39,7 +40,8 @@ WIDTHS = tuple(map(str, VECTOR_WIDTHS))
 @record
 class Vectorise(Step):
     """Moves `width` neighbours at once wherever the local tile `tile` is filled and read into
-    registers, as far as that is legal."""
+    registers, as far as that is legal; or wherever registers of that name are filled from global
+    memory."""
 
     tile: str
     width: str
@@ -49,9 +51,8 @@ class Vectorise(Step):
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        found = tuple(copies(fn, self.tile))
-        if not found:
-            text = f"'{self.tile}' is not a tile in local memory"
+        if not _copies(fn, self.tile):
+            text = f"'{self.tile}' is neither a tile in local memory nor a part of one in registers"
             remedy = "stage an array first: copy-to-local ARRAY LOOP"
             return (Obstacle("LX175", text, fn.origin.loc, remedy=remedy),)
         if self.width not in WIDTHS or widest(fn, self.tile, int(self.width)) != int(self.width):
@@ -99,4 +100,9 @@ class Vectorise(Step):
 @remembered(8)
 def _judged(fn: Function, step: Vectorise) -> tuple[tuple[Found, tuple[Obstacle, ...]], ...]:
     """The copies of the tile, with what keeps each from moving vectors."""
-    return tuple((f, step.obstacles(fn, f)) for f in copies(fn, step.tile))
+    return tuple((f, step.obstacles(fn, f)) for f in _copies(fn, step.tile))
+
+
+def _copies(fn: Function, name: str) -> tuple[Found, ...]:
+    """The copies of a tile, or those that fill registers."""
+    return tuple(copies(fn, name)) or tuple(register_copies(fn, name))

@@ -42,6 +42,19 @@ def copies(fn: Function, name: str = "") -> Iterator[Found]:
                 yield Found(path, s)
 
 
+def register_copies(fn: Function, name: str) -> Iterator[Found]:
+    """What work-items copy from global memory into the registers of that name."""
+    for path, s in walk(fn.body):
+        if isinstance(s, Copy) and s.target == name and _from_memory(fn, s):
+            yield Found(path, s)
+
+
+def _from_memory(fn: Function, s: Copy) -> bool:
+    """Whether each work-item copies from global memory, on its own."""
+    own = declared(fn.body).get(s.source)
+    return not s.collective and (own is None or own.space is Space.GLOBAL)
+
+
 def widest(fn: Function, name: str, width: int) -> int:
     """`width`, or less where that many elements of a tile, or of what it is filled from, are more
     than a vector holds; 1 where there are no vectors of them."""
@@ -55,7 +68,7 @@ def widest(fn: Function, name: str, width: int) -> int:
 def unfit(fn: Function, found: Found, width: int) -> str | None:
     """Why a copy never moves `width` neighbours at once, whatever the sizes are."""
     s = found.copy
-    if not s.collective:
+    if not s.collective and not _from_memory(fn, s):
         sized = [x.size for x in s.slices if x.size is not None]
         if len(sized) != 1 or (value_of(sized[0]) or 1) % width:
             return f"a work-item does not read {width} neighbours of '{s.source}' at a time"
@@ -73,7 +86,7 @@ def multiples(fn: Function, found: Found) -> tuple[Expr, ...]:
     """What must be a multiple of the width: the length of a row, where the tile begins in it, and
     where it ends; of what a work-item copies where that begins."""
     s = found.copy
-    if not s.collective:
+    if not s.collective and not _from_memory(fn, s):
         return tuple(x.lo for x in s.slices if x.size is not None)
     last, shape = s.slices[-1], shape_of(fn, s.source)
     row = shape[-1] if len(shape) > 1 else None

@@ -39,6 +39,14 @@ PLACED = c("for (int i = 0; i < 16; i++) b[i] = a[2*i + AT];", "int n, float a[6
 COPIED = ("parallelise i", "stripmine i 4 ii", "map ii group.x", "map i thread.x")
 """One tile of a row."""
 
+EIGHT = c(
+    "for (int i = 0; i < n; i++) { b[i] = 0; for (int k = 0; k < 8; k++) b[i] += a[8*i + k]; }",
+    "int n, float a[100], float b[n]",
+)
+ROW = ("assume n<=10", "parallelise i", "stripmine i 4 ii", "map ii group.x", "map i thread.x")
+ROW += ("copy-to-private a i",)
+"""What each iteration reads itself."""
+
 LISTINGS = {
     "vectors": (MM, *ASSUMED, *BOTH),
     "narrow": (MM, *NARROW, *BOTH),
@@ -50,6 +58,7 @@ LISTINGS = {
     ),
     "numbers": (FIXED, *REGISTERS, *BOTH),
     "lanes": (MM, *REGISTERS, "warp-tile iii 1 2"),
+    "from-memory": (EIGHT, *ROW, "vectorise a_reg 4"),
 }
 
 REFUSALS = {
@@ -73,6 +82,8 @@ REFUSALS = {
     "narrow-inside": (MM, *STAGED, "index32 jjj"),
     "narrow-without-rows": (PLACED.replace("AT", "0"), *COPIED, "index32 ii"),
     "lanes-not-a-rectangle": (MM, *TILED, "warp-tile iii 4 x"),
+    "from-odd-places": (EIGHT.replace("8*i", "9*i"), *ROW, "vectorise a_reg 4"),
+    "not-as-many": (EIGHT.replace("8", "6"), *ROW, "vectorise a_reg 4"),
     "lanes-of-one-dimension": (PLACED.replace("AT", "0"), *COPIED, "warp-tile ii 4 8"),
 }
 
@@ -89,7 +100,7 @@ def test_refusal(case: str, golden: Golden) -> None:
     golden.check(refusal(text, *steps))
 
 
-@pytest.mark.parametrize("case", ["vectors", "narrow", "lanes"])
+@pytest.mark.parametrize("case", ["vectors", "narrow", "lanes", "from-memory"])
 def test_kernel(case: str, golden: Golden) -> None:
     """Vectors that work-items read at the same time are neighbours in the tile."""
     text, *steps = LISTINGS[case]
