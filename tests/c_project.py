@@ -59,9 +59,11 @@ def cc(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["cc", *args], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def run_app(app: Path, *args: object, **more: str) -> subprocess.CompletedProcess[str]:
+def run_app(
+    app: Path, *args: object, whole: bool = False, **more: str
+) -> subprocess.CompletedProcess[str]:
     """With the system's loader and its devices, whatever this process uses. That the device ran a
-    call is as it should be, and left out of what is said."""
+    call is as it should be, and left out of what is said, but for the `whole` of it."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
     command = [str(app), *map(str, args)]
     done = subprocess.run(
@@ -72,7 +74,7 @@ def run_app(app: Path, *args: object, **more: str) -> subprocess.CompletedProces
         check=False,
         timeout=300,
     )
-    done.stderr = without_device(done.stderr)
+    done.stderr = done.stderr if whole else without_device(done.stderr)
     return done
 
 

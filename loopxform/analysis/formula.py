@@ -82,8 +82,8 @@ class Translator:
         match e:
             case Const(value):
                 return ((const(value), ()),) if isinstance(value, int) else None
-            case Tile(_, value):
-                return ((const(value), ()),)
+            case Tile(name, value, is_threshold):
+                return ((variable(f"`{name}`") if is_threshold else const(value), ()),)
             case Var(name):
                 return self.scope.meaning(name)
             case Un("+", operand):

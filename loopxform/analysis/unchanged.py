@@ -102,8 +102,8 @@ class Expressions:
         match e:
             case Const(n, t):
                 return real(t, float(n)) if t.is_float else integer(t, int(n))
-            case Tile(_, n):
-                return integer(INT, n)
+            case Tile(_, n, is_threshold):
+                return unknown(INT) if is_threshold else integer(INT, n)
             case Var(name):
                 return self.env[name] if name in self.env else self._at(e, name)
             case Load(array, index):

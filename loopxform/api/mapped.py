@@ -54,7 +54,13 @@ class MappedRoutine(ABC):
     def opencl(self) -> emit.Emitted:
         """`NAME.cl`, `NAME_opencl.c` and `NAME_opencl.h`. Raises EmitError."""
         with quoting(self.routine.file.parsed.sources):
-            return emit.opencl(self.derivation, fp=self.fp, host=self.host, **self.provenance())
+            return emit.opencl(
+                self.derivation,
+                fp=self.fp,
+                host=self.host,
+                functions=(r.name for r in self.routine.file.routines()),
+                **self.provenance(),
+            )
 
     def provenance(self) -> dict[str, str]:
         """What written files are called after, and what they say of where they come from."""

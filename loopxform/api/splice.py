@@ -146,6 +146,7 @@ def offload_file(
             on_device=region.whole,
             asks_macros=bool(macros(region.owner)),
             host=hosts.get(region.owner.name),
+            functions=(r.name for r in file.routines()),
         )
         return OffloadedRegion(region, done, entry, macros(region.owner))
 
@@ -240,7 +241,8 @@ def _inserts(text: Text, regions: Sequence[OffloadedRegion]) -> list[Insert]:
     owners = {r.region.owner.begin: r.region.owner for r in regions}
     for n, (begin, owner) in enumerate(sorted(owners.items())):
         parts = [_entry(r, regions, known) for r in regions if r.region.owner is owner]
-        parts = [emit.runtime(__version__), *parts] if n == 0 else parts
+        if n == 0:
+            parts = [emit.runtime(__version__, [r.entry for r in regions]), *parts]
         lines = tuple("\n".join(parts).splitlines())
         out.append(Insert(text.above(begin), lines))
     asked = (line for m in known for line in m.lines)
@@ -301,8 +303,9 @@ def _hidden(made: OffloadedFile, r: Region) -> LoopxformError:
 
 def _require_free(made: OffloadedFile) -> None:
     """Raises EmitError where a macro of the user's would change the text that is written."""
-    entries = [r.entry.text for r in made.regions]
-    code = _STRING.sub("", "\n".join([emit.runtime(__version__), *entries]))
+    entries = [r.entry for r in made.regions]
+    written = [emit.runtime(__version__, entries), *(e.text for e in entries)]
+    code = _STRING.sub("", "\n".join(written))
     words = frozenset(_WORD.findall(code)) - {"CL_TARGET_OPENCL_VERSION"}
     for name in made.file.parsed.dependencies:
         text = made.file.parsed.sources.text(name) or ""

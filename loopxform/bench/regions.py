@@ -16,7 +16,7 @@ def with_thresholds(plan: Plan, values: Mapping[str, int]) -> Plan:
 
     def changed(e: Expr) -> Expr:
         known = isinstance(e, Tile) and e.name in values
-        return Tile(e.name, values[e.name]) if known and isinstance(e, Tile) else e
+        return replace(e, value=values[e.name]) if known and isinstance(e, Tile) else e
 
     def item(x: Item) -> Item:
         match x:

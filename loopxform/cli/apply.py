@@ -153,4 +153,5 @@ def _files(
     if kind == "c":
         return emit.openmp(derivation, **provenance).files
     require_permitted(derivation.start, fp)
-    return emit.opencl(derivation, fp=fp, host=None, **provenance).files
+    functions = (r.name for r in file)
+    return emit.opencl(derivation, fp=fp, host=None, functions=functions, **provenance).files

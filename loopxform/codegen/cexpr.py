@@ -73,8 +73,8 @@ class Dialect:
     is addressed through a plain pointer (its first dimension may be None); `offset` the type in
     which such an address is computed (of the arrays `narrow`: an int); `names` what is called
     otherwise in the text, `places` where the elements of members of structs are, `packed` which
-    arrays hold the bits of halves. A code generator that stores an array in its own way overrides
-    `load`.
+    arrays hold the bits of halves, `thresholds` the variables that hold those by name. A code
+    generator that stores an array in its own way overrides `load`.
     """
 
     language: Literal["c", "opencl"] = "c"
@@ -85,6 +85,7 @@ class Dialect:
     names: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
     packed: frozenset[str] = frozenset()
+    thresholds: Mapping[str, str] = field(default_factory=dict)
 
     def type_name(self, t: Scalar) -> str:
         """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1; a
@@ -218,7 +219,7 @@ def _text(e: Expr, d: Dialect) -> _Text:
         case Const():
             return const(e, d)
         case Tile(name):
-            return name, PRIMARY
+            return d.thresholds.get(name, name), PRIMARY
         case Var():
             return d.name(e.name), PRIMARY
         case Load(array) if array in d.packed:

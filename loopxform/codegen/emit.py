@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from loopxform.codegen import render
 from loopxform.codegen.host import part
@@ -46,10 +46,12 @@ def entry(
     on_device: bool = True,
     asks_macros: bool = False,
     host: float | None = None,
+    functions: Iterable[str] = (),
 ) -> Entry:
     """A part of a file whose text stays the user's; names of parts of one file must differ. It
     calls `lx_same_NAME` where it `asks_macros`. Calls of fewer operations than `host` are the
-    host's; None: host and device are compared.
+    host's; None: host and device are compared. `functions` are those that tuning files may speak
+    of, the part's own among them.
 
     Raises EmitError where the mapped program cannot run as kernels behind its parameters.
     """
@@ -67,14 +69,19 @@ def entry(
         fp=fp,
     )
     planned = part.host_plan(
-        plan, origin=origin, on_device=on_device, asks_macros=asks_macros, host=host
+        plan,
+        origin=origin,
+        on_device=on_device,
+        asks_macros=asks_macros,
+        host=host,
+        functions=functions,
     )
     return Entry(part.entry(planned), plan, planned)
 
 
-def runtime(version: str) -> str:
+def runtime(version: str, entries: Sequence[Entry]) -> str:
     """What stands above the entries of a file, once: includes, and the OpenCL runtime."""
-    return host_runtime.text(version)
+    return host_runtime.text(version, tuned=any(e.host.thresholds for e in entries))
 
 
 def header(entries: Sequence[Entry], *, stem: str, origin: str, version: str) -> str:
@@ -91,6 +98,7 @@ def opencl(
     asked: str = "",
     fp: FloatingPoint = CONTRACT,
     host: float | None = None,
+    functions: Iterable[str] = (),
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
     of its own; `asked` are the lines of `macro_checks.errors`.
@@ -98,7 +106,7 @@ def opencl(
     Raises EmitError where it cannot run as kernels behind the user's signature.
     """
     _reachable(derivation.start)
-    made = entry(derivation, origin=origin, version=version, fp=fp, host=host)
+    made = entry(derivation, origin=origin, version=version, fp=fp, host=host, functions=functions)
     name = f"{stem}_opencl"
     text, head = part.write(made.host, stem=name, version=version, asked=asked)
     files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}

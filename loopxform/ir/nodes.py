@@ -50,10 +50,12 @@ class Const(Node):
 
 @slotted
 class Tile(Node):
-    """A tile size: prints by name (`Ty`), computes as its number."""
+    """A tile size: prints by name (`Ty`), computes as its number. A threshold is one for which
+    another number may stand when the program runs, so that nothing is proven by it."""
 
     name: str
     value: int
+    is_threshold: bool = False
 
 
 @slotted

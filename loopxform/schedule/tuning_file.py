@@ -83,7 +83,7 @@ class Tuning:
 
 def suffix_for(device: str) -> str:
     """That of the file for a device alone: `.NVIDIA-H100-PCIe.tuning`."""
-    name = re.sub(r"[\W_]+", "-", device).strip("-")[:LONGEST]
+    name = re.sub(r"[\W_]+", "-", device, flags=re.ASCII).strip("-")[:LONGEST]
     return f".{name or 'device'}{SUFFIX}"
 
 

@@ -191,7 +191,7 @@ def link(folder: Path, name: str, caller: str, shimmed: list[str]) -> Path:
 
 
 def test_the_shim_is_in_front_of_every_call() -> None:
-    text = emit.runtime("test") + (Path(SHIM).parents[2] / "templates/entry.c.j2").read_text()
+    text = emit.runtime("test", []) + (Path(SHIM).parents[2] / "templates/entry.c.j2").read_text()
     assert set(re.findall(r"\b(cl[A-Z]\w*|malloc)\(", text)) == set(NAMES)
 
 

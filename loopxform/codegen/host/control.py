@@ -21,14 +21,15 @@ device; without kernels nothing is known behind it:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
+from types import MappingProxyType
 from typing import assert_never
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.host.guards import wide
+from loopxform.codegen.host.guards import numbers, wide
 from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set, every
 from loopxform.codegen.host.work import work_of_item
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
@@ -39,13 +40,13 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, Expr, For, Param, Tile
 from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import map_expr, names, walk_expr
+from loopxform.ir.visit import names, walk_expr
 
 
-def lines(plan: Plan) -> list[str]:
-    """The statements of `lx_run_NAME`."""
+def lines(plan: Plan, thresholds: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """The statements of `lx_run_NAME`; `thresholds` are the variables for those that have one."""
     set_here = {x.name: x.type for x in every(plan.schedule) if isinstance(x, Set)}
-    d = Dialect("c", {**symbols(plan.function), **set_here})
+    d = Dialect("c", {**symbols(plan.function), **set_here}, thresholds=thresholds)
     body = _items(plan.schedule, plan, d)
     read = " ".join(re.sub(r"^\s*\w+ = ", "", line) for line in body)
     unread = (n for n in set_here if not re.search(rf"\b{n}\b", read))
@@ -108,7 +109,7 @@ def _loop(loop: For, body: list[str], flag: str, d: Dialect) -> list[str]:
     step = value_of(loop.step) or 1
     by = {1: f"++{loop.var}", -1: f"--{loop.var}"}.get(step, f"{loop.var} += {_text(loop.step, d)}")
     counted = replace(loop, hi=whiles.end(loop)) if flag else loop
-    test = cexpr.expr(_numbers(whiles.test(counted)), d, 5)
+    test = cexpr.expr(numbers(whiles.test(counted), d), d, 5)
     if whiles.is_while(loop):
         test = _told(flag) if flag else test
         return [f"while (lx_job->status == CL_SUCCESS && {test}) {{", *_indented(body), "}"]
@@ -157,11 +158,7 @@ def asked(e: Expr, d: Dialect) -> str:
 
 def _text(e: Expr, d: Dialect) -> str:
     """In the types of C, in which the user's program computes it."""
-    return cexpr.expr(_numbers(e), d)
-
-
-def _numbers(e: Expr) -> Expr:
-    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)
+    return cexpr.expr(numbers(e, d), d)
 
 
 def _indented(lines: list[str]) -> list[str]:

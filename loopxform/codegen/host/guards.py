@@ -140,7 +140,7 @@ def _ends_in_int(hi: Expr, step: Expr, d: Dialect) -> Condition:
     """A loop that ends at `hi` leaves it behind by a step at most."""
     why = f"the bound {cexpr.expr(hi, d)} is too near the end of int"
     compare, end = (">=", -INT_MAX) if (value_of(step) or 1) < 0 else ("<=", INT_MAX)
-    return Condition(Bin(compare, hi, _numbers(Bin("-", Const(end), step))), why)
+    return Condition(Bin(compare, hi, numbers(Bin("-", Const(end), step), d)), why)
 
 
 def _passed(fn: Function, loop: For, scalars: set[str]) -> Expr | None:
@@ -245,9 +245,12 @@ def count(b: Buffer, d: Dialect) -> str:
 def wide(e: Expr, d: Dialect) -> str:
     """The expression computed in long long, so that sizes do not overflow."""
     wider = map_expr(e, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
-    return cexpr.expr(_numbers(wider), d)
+    return cexpr.expr(numbers(wider, d), d)
 
 
-def _numbers(e: Expr) -> Expr:
-    """Tile sizes by their numbers: the caller of the loops does not define their names."""
-    return map_expr(e, lambda x: Const(x.value) if isinstance(x, Tile) else x)
+def numbers(e: Expr, d: Dialect) -> Expr:
+    """Tile sizes by their numbers: the caller of the loops does not define their names. Thresholds
+    for which there are variables stay."""
+    return map_expr(
+        e, lambda x: Const(x.value) if isinstance(x, Tile) and x.name not in d.thresholds else x
+    )

@@ -9,8 +9,9 @@ changed nothing: its caller runs the user's own loops. Nothing is ever wrong, on
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from loopxform.codegen import render, structs
 from loopxform.codegen.c import declarations, program
@@ -24,10 +25,10 @@ from loopxform.codegen.host.names import require_names
 from loopxform.codegen.host.work import work_of_host
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Const, Expr, Function, Param
+from loopxform.ir.nodes import Const, Expr, Function, Param, Tile
 from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
-from loopxform.ir.visit import names, substitute
+from loopxform.ir.visit import names, substitute, walk_expr
 from loopxform.records import record
 
 
@@ -103,7 +104,9 @@ class HostPlan:
     around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
     there to be something to do, `given` for no null pointer to stand for an array of the device;
     `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
-    above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl."""
+    above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl.
+    `thresholds` are those that tuning files may change when the program runs, `functions` the ones
+    that these may speak of."""
 
     name: str
     place: str
@@ -155,6 +158,11 @@ class HostPlan:
         return runs
 
     @property
+    def source(self) -> str:
+        """The name of the user's file, without its ending."""
+        return Path(self.origin).stem
+
+    @property
     def programs(self) -> list[tuple[str, str, str]]:
         """Their keys, options and divisions."""
         return list(zip(self.keys, self.options, self.divisions))
@@ -169,6 +177,8 @@ class HostPlan:
     floats: bool
     division: str
     operations: str | None
+    thresholds: tuple[tuple[str, int], ...]
+    functions: tuple[str, ...]
     most_on_host: str
     asks_macros: bool
     halves: bool
@@ -181,22 +191,26 @@ def host_plan(
     on_device: bool = True,
     asks_macros: bool = False,
     host: float | None = None,
+    functions: Iterable[str] = (),
 ) -> HostPlan:
     """Plans the host code of a program; `origin` is the user's file, `on_device` asks for NAME_cl,
     `asks_macros` says that `lx_same_NAME` stands below. Calls of fewer operations than `host` are
-    the host's; None: host and device are compared.
+    the host's; None: host and device are compared. `functions` may be spoken of by tuning files.
 
     Raises EmitError where a name of the user's is taken.
     """
     fn, written = plan.start, plan.written
     require_names(fn)
-    d = Dialect("c", symbols(fn))
+    thresholds = _thresholds(plan) if on_device else {}
+    table = f"lx_thresholds_{fn.name}"
+    variables = {name: f"{table}[{n}].used_number" for n, name in enumerate(thresholds)}
+    d = Dialect("c", symbols(fn), thresholds=variables)
     reference = program.function_text(written, name=f"{fn.name}_on_host", openmp=False)
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
     inside = structs.Inside(written, fn)
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
-    control = tuple(host_control.lines(plan))
+    control = tuple(host_control.lines(plan, variables))
     operations = work_of_host(fn, reassociated=plan.fp.reassociate)
     computed = [*(x for t in temporaries for x in (t.count, t.when)), *control, operations or ""]
     asked = (*(t for b in buffers for t in b.texts), *(c for c, _ in conditions))
@@ -247,6 +261,8 @@ def host_plan(
         floats=plan.needs_ieee_floats,
         division=divisions.strictest(plan),
         operations=operations,
+        thresholds=tuple(thresholds.items()),
+        functions=tuple(dict.fromkeys((fn.name, *functions))),
         most_on_host="LX_WEIGHED" if host is None else repr(min(host, runtime.FOREVER)),
         asks_macros=asks_macros,
         halves=HALF in all_types(plan.start),
@@ -276,9 +292,16 @@ def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, 
     header. `stem` names both."""
     alone = all(line.startswith("#include <") for line in plan.prelude)
     first = f"{stem}.h" if alone else ""
-    parts = {"entry": entry(plan), "runtime": runtime.text(version, header=first), "header": first}
+    above = runtime.text(version, header=first, tuned=bool(plan.thresholds))
+    parts = {"entry": entry(plan), "runtime": above, "header": first}
     text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)
     return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)
+
+
+def _thresholds(plan: Plan) -> dict[str, int]:
+    """What the host compares with when it chooses, by name."""
+    asked = (x for e in schedule.expressions(plan.schedule) for x in walk_expr(e))
+    return {x.name: x.value for x in asked if isinstance(x, Tile) and x.is_threshold}
 
 
 def _place(fn: Function, origin: str) -> str:

@@ -13,6 +13,7 @@ import re
 from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 from loopxform.records import record
+from loopxform.written import LARGEST_SIZE
 
 LAYOUT = 5
 """Of what is shared: another number where it changes between versions."""
@@ -74,10 +75,15 @@ QUICK = (0.05, 0.02, 2e-6, 5e-6, 2e-11, 1e-10, 1e-14)
 """The rates of a device that was never seen, in the order of `struct lx_rates`: none is quicker."""
 
 
+TUNING_VERSION = "1"
+"""Of tuning files, as `schedule.tuning_file` writes them."""
+
+
 @record
 class Runtime:
     """What templates/runtime.c.j2 prints: `shared` is the name of what the files share, `helpers`
-    are macros that the parts use."""
+    are macros that the parts use; `tuned` says that a part has thresholds, which tuning files may
+    change when the program runs."""
 
     shared: str
     key_length: int
@@ -85,10 +91,13 @@ class Runtime:
     statuses: tuple[str, ...]
     helpers: tuple[str, ...]
     header: str
+    tuned: bool
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
     least_operations: float = LEAST_OPERATIONS
+    tuning_version: str = TUNING_VERSION
+    largest_threshold: int = LARGEST_SIZE
     patience: int = PATIENCE
     doubt: int = DOUBT
     measuring: float = MEASURING
@@ -97,14 +106,13 @@ class Runtime:
     quick: tuple[float, ...] = QUICK
 
 
-def text(version: str, *, header: str = "") -> str:
+def text(version: str, *, header: str = "", tuned: bool = False) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
-    there is one that needs nothing else above it."""
+    there is one that needs nothing else above it. `tuned`: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    return render.fill(
-        "runtime.c.j2", r=Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, header)
-    )
+    about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, header, tuned)
+    return render.fill("runtime.c.j2", r=about)
 
 
 def key(source: str) -> str:

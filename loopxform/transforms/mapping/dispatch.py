@@ -75,7 +75,7 @@ class Variant:
 
         def named(e: Expr) -> Expr:
             if isinstance(e, Var) and e.name in thresholds:
-                return Tile(e.name, thresholds[e.name])
+                return Tile(e.name, thresholds[e.name], is_threshold=True)
             return e
 
         return tuple(map_expr(condition(text), named) for text in self.guard)

@@ -9,6 +9,7 @@ from nests import e, fn, integer, loop, mm, opaque, s, when
 
 from loopxform.analysis.context import always, never
 from loopxform.analysis.domain import names_of
+from loopxform.ir.nodes import Bin, If, Tile, Var
 
 
 def test_loop_bounds() -> None:
@@ -64,6 +65,18 @@ def test_guards_and_assumptions() -> None:
     assert always(f, (0, 0), e("n >= 7"))
     assert always(f, (0, -1), e("m > 5 and (n <= 3 or m >= n)"))
     assert not always(f, (0, -1), e("n <= 3"))
+
+
+def test_a_threshold_is_any_number() -> None:
+    """Another may stand for it when the program runs, but it is the same one everywhere."""
+    size = Bin("<", Var("n"), Tile("T", 128))
+    for guard, known in ((size, True), (Bin("<", Var("n"), Tile("T", 128, True)), False)):
+        inner = If(guard, (s("a[2] = 1"),))
+        f = fn("n, a[]", If(guard, (s("a[0] = 1"), inner), (s("a[1] = 1"),)))
+        assert always(f, (0, 0), e("n < 128")) == known
+        assert never(f, (0, -1), e("n < 128")) == known
+        assert always(f, (0, 1, 0), guard)
+        assert never(f, (0, -1), guard)
 
 
 def test_a_guard_whose_variable_changes_says_nothing() -> None:
