@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from random import Random
-from statistics import fmean, median
+from statistics import fmean, median, pstdev
 from typing import Any
 
 from loopxform.tune.race import STATISTICS, race
@@ -143,8 +143,9 @@ def stopped_early(times: Times, seeds: int) -> tuple[float, float]:
     return fmean(parts), same / seeds
 
 
-def raced(times: Times, seeds: int) -> tuple[float, float]:
-    """The mean regret of a race of the 64 best, and the part of the runs of ten each."""
+def raced(times: Times, seeds: int) -> tuple[float, float, float]:
+    """The mean regret of a race of the 64 best with its standard error, and the part of the runs of
+    ten each."""
     truth = {p: median(t) for p, t in times.items()}
     best = sorted(truth, key=lambda p: truth[p])[:64]
     found, runs = [], 0
@@ -159,7 +160,7 @@ def raced(times: Times, seeds: int) -> tuple[float, float]:
 
         found.append(truth[race(best, run, STATISTICS["median"])[0][0]] / truth[best[0]] - 1)
         runs += count[0]
-    return fmean(found), runs / seeds / 640
+    return fmean(found), pstdev(found) / seeds**0.5, runs / seeds / 640
 
 
 def main(argv: list[str]) -> int:
@@ -184,10 +185,9 @@ def main(argv: list[str]) -> int:
                 print(f"{head} {parts}, worst {max(found):.1%}", flush=True)
         left, same = stopped_early(times, min(10, args.seeds))
         print(f"  early stop: {left:.0%} of the time of ten runs, the same winner {same:.2f}")
-        regret, runs = raced(times, args.seeds)
-        print(
-            f"  race of the 64 best: mean regret {regret:.2%}, {runs:.0%} of the runs of ten each"
-        )
+        regret, error, runs = raced(times, 20 * args.seeds)
+        parts = f"mean regret {regret:.3%} +- {error:.3%}, {runs:.0%} of the runs of ten each"
+        print(f"  race of the 64 best: {parts}")
     return 0
 
 

@@ -127,10 +127,10 @@ class Bench:
         smaller = small, self.reference.expected(small)
         return Case(sizes, checked, work, given, self.base.result(given), smaller)
 
-    def row(self, case: Case, c: Contestant) -> Row:
-        """Verifies and times one contestant."""
+    def row(self, case: Case, c: Contestant, *, verified: bool = False) -> Row:
+        """Verifies one contestant, unless it was `verified` for this case before, and times it."""
         try:
-            wrong = self._wrong(case, c)
+            wrong = "" if verified else self.wrong(case, c)
             if wrong:
                 return Row(c.label, c.kind, details=c.details, wrong=wrong)
             taken = c.times(case.given, self.warmup + self.repeat)[self.warmup :]
@@ -138,9 +138,9 @@ class Bench:
             return Row(c.label, c.kind, refused=e.message)
         return Row(c.label, c.kind, tuple(t / 1e6 for t in taken), c.details)
 
-    def _wrong(self, case: Case, c: Contestant) -> str:
+    def wrong(self, case: Case, c: Contestant) -> str:
         """The first element that differs, if any. What is made for other sizes than those that the
-        C ran for is compared with the naive kernel, and that with the C."""
+        C ran for is compared with the naive kernel, and that with the C. Raises DeviceError."""
         if case.smaller is not None:
             given, expected = case.smaller
             fits = all(case.checked.get(n, v) == v for n, v in self.fixed)

@@ -3,6 +3,7 @@ JSON each, and answer in such lines; those on one machine take turns on a device
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -13,6 +14,7 @@ from threading import Thread
 from typing import Any, TypeAlias
 
 from loopxform.cache import store
+from loopxform.cli import ALLOCATIONS
 from loopxform.errors import LoopxformError
 from loopxform.files import safe_name
 from loopxform.runtime.device import DeviceInfo
@@ -24,6 +26,7 @@ Answering: TypeAlias = Callable[[Message, Tell], Message]
 """The answer to a job; messages before it are told."""
 
 WAITING: Message = {"status": "waiting"}
+DERIVING: Message = {"status": "deriving"}
 
 
 def serve(prepared: Callable[[], Answering]) -> int:
@@ -35,7 +38,9 @@ def serve(prepared: Callable[[], Answering]) -> int:
         print(json.dumps(message), file=answers, flush=True)
 
     Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    gc.set_threshold(ALLOCATIONS, 10, 10)
     answer = prepared()
+    gc.freeze()
     for line in sys.stdin:
         try:
             tell(answer(json.loads(line), tell))

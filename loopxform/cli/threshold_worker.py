@@ -38,6 +38,7 @@ from loopxform.tune.threshold_session import WHOLE
 from loopxform.verify.check_run import Reference, allowed_of
 
 Answer = dict[str, Any]
+Thresholds = tuple[tuple[str, int], ...]
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Measuring:
     datasets: list[sizes.Sizes]
     warmup: int
     cases: dict[int, Case] = field(default_factory=dict)
+    built: dict[Thresholds, Kernels] = field(default_factory=dict)
+    verified: set[tuple[Thresholds, int]] = field(default_factory=set)
 
     def answer(self, job: Mapping[str, Any], tell: Tell) -> Answer:
         """The times of a job, or why there are none; `tell` is given the messages before it.
@@ -60,17 +63,22 @@ class Measuring:
             self.cases[n] = self.bench.case(self.datasets[n])
         started = {"status": "started", "about": {}}
         tell(started)
-        plan = with_thresholds(self.bench.plan, job["thresholds"])
-        kernels = _kernels(plan, self.device, self.queue)
+        thresholds = tuple(sorted(job["thresholds"].items()))
+        if thresholds not in self.built:
+            plan = with_thresholds(self.bench.plan, job["thresholds"])
+            self.built[thresholds] = _kernels(plan, self.device, self.queue)
         with locked(turn_of(self.device), waiting=lambda: tell(WAITING)):
             tell(started)
-            return self._measured(job, kernels)
+            return self._measured(job, thresholds)
 
-    def _measured(self, job: Mapping[str, Any], kernels: Kernels) -> Answer:
-        n = job["dataset"]
-        row = replace(self.bench, repeat=job["runs"]).row(self.cases[n], kernels)
+    def _measured(self, job: Mapping[str, Any], thresholds: Thresholds) -> Answer:
+        n, kernels = job["dataset"], self.built[thresholds]
+        verified = (thresholds, n) in self.verified
+        bench = replace(self.bench, repeat=job["runs"])
+        row = bench.row(self.cases[n], kernels, verified=verified)
         if row.wrong or row.refused:
             return {"status": "wrong" if row.wrong else "refused", "why": row.wrong or row.refused}
+        self.verified.add((thresholds, n))
         times = {WHOLE: list(row.milliseconds)}
         if job["regions"]:
             times |= self._by_region(kernels, self.cases[n], job["runs"])

@@ -2,14 +2,16 @@
 
     {"sizes": {"Ty": 8} or null for the defaults, "dataset": 0, "runs": 5, "fresh": false,
      "race": false, "baseline": milliseconds of the defaults, "predicted": by the model,
-     "stop": milliseconds, beyond which the first run is the only one}
+     "stop": milliseconds, beyond which the first run is the only one,
+     "next": sizes that are likely to be asked for next}
     {"status": "waiting"}                   another process measures on the device
     {"status": "started", "about": {...}}   what is measured, from now on within the limit
+    {"status": "deriving"}                  not what is measured, but what comes next
     {"status": "elsewhere", ...}            another process of a shared folder measures it
     {"status": "ok", "milliseconds": [...], "kept": true where they are of an earlier run, ...}
 
-With `"build": true` the times are not kept: the kernel is only to be built. With `"race": true`
-they are for comparison with others of the same race.
+With `"build": true` the times are not kept: the kernel is only to be built; with `"derive": true`
+only its text is made. With `"race": true` times are for comparison with others of the same race.
 
 A result that differs from that of your C is never timed.
 """
@@ -18,7 +20,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import inf
@@ -33,7 +38,7 @@ from loopxform.bench.variants import Variant
 from loopxform.cli import tiling
 from loopxform.cli.arguments import understood
 from loopxform.cli.bench import Setup, prepared
-from loopxform.cli.measuring import WAITING, Tell, serve, turn_of
+from loopxform.cli.measuring import DERIVING, WAITING, Tell, serve, turn_of
 from loopxform.cli.options import numbers, read
 from loopxform.cli.tune_job import as_text, given_options, statistic_of
 from loopxform.cli.tuned import digest_of
@@ -65,13 +70,16 @@ class Bench:
     cases: dict[int, Case] = field(default_factory=dict)
     planned: dict[Parameters, tuple[TiledRoutine, Plan] | str] = field(default_factory=dict)
     built: dict[Parameters, Kernels] = field(default_factory=dict)
+    verified: set[tuple[str, int]] = field(default_factory=set)
+    phases: dict[str, float] = field(default_factory=dict)
 
     def answer(self, job: Mapping[str, Any], tell: Tell) -> Measurement:
         """The times of a job, or why there are none; `tell` is given the messages before it."""
-        options = {n: v for n, v in (job["sizes"] or {}).items() if n in TUNED}
-        sizes = {n: str(v) for n, v in (job["sizes"] or {}).items() if n not in TUNED}
-        parameters = (*sizes.items(), *words(options).items())
+        parameters = _parameters(job["sizes"])
+        self.phases = {}
         planned = self._plan(parameters)
+        if job.get("derive"):
+            return {"status": "ok"}
         if isinstance(planned, str):
             return {"status": "refused", "why": planned}
         tiled, plan = planned
@@ -102,7 +110,7 @@ class Bench:
         self._case(job["dataset"])
         tell(started)
         began = time.monotonic()
-        kernels = self._kernels(parameters, tiled)
+        kernels = self._built(job, parameters, tiled, tell)
         turn = None if job.get("build") else turn_of(self.setup.device)  # nothing is timed
         with locked(turn, waiting=lambda: tell(WAITING)):
             self.memo.refresh()
@@ -111,7 +119,7 @@ class Bench:
             tell(started)
             now = datetime.now(UTC).isoformat(" ", "seconds")
             answer = {**about, "time": now, **self._measured(kernels, job)}
-            answer["spent"] = time.monotonic() - began
+            answer |= {"spent": time.monotonic() - began, "phases": self.phases}
             if answer["status"] != "ok" or not job.get("build"):
                 self.memo.keep(answer)
         return answer
@@ -120,8 +128,9 @@ class Bench:
         """The nest with these parameters, or why it cannot be had."""
         if parameters not in self.planned:
             try:
-                tiled = self.setup.lineup.tiled(Variant(self.recipe, parameters))
-                plan = emit.kernel(tiled.derivation, fp=tiled.fp)
+                with self._timed("derive"):
+                    tiled = self.setup.lineup.tiled(Variant(self.recipe, parameters))
+                    plan = emit.kernel(tiled.derivation, fp=tiled.fp)
                 self.planned[parameters] = tiled, plan
             except REFUSALS as e:
                 self.planned[parameters] = "; ".join([e.message, *e.notes[:1]])
@@ -177,6 +186,29 @@ class Bench:
             self.cases[dataset] = self.setup.bench.case(self.datasets[dataset])
         return self.cases[dataset]
 
+    def _built(
+        self, job: Mapping[str, Any], parameters: Parameters, tiled: TiledRoutine, tell: Tell
+    ) -> Kernels | str:
+        """The kernels, while the next candidate is derived: the device's compiler leaves us a
+        core."""
+
+        def build() -> Kernels | str:
+            with self._timed("build"):
+                return self._kernels(parameters, tiled)
+
+        def told() -> Kernels | str:
+            kernels = build()
+            tell(DERIVING)
+            return kernels
+
+        if "next" not in job or parameters in self.built:
+            return build()
+        with ThreadPoolExecutor(1) as pool:
+            building = pool.submit(copy_context().run, told)
+            with suppress(Exception):  # it comes again in its own turn
+                self._plan(_parameters(job["next"]))
+            return building.result()
+
     def _kernels(self, parameters: Parameters, tiled: TiledRoutine) -> Kernels | str:
         """The kernels, built once, or why they cannot be."""
         if parameters not in self.built:
@@ -191,18 +223,42 @@ class Bench:
         if isinstance(kernels, str):
             return {"status": "refused", "why": kernels}
         case, stop = self._case(job["dataset"]), job.get("stop", inf)
+        verified = kernels.label, job["dataset"]
+        try:
+            with self._timed("verify"):
+                wrong = "" if verified in self.verified else self.setup.bench.wrong(case, kernels)
+        except REFUSALS as e:
+            return {"status": "refused", "why": e.message}
+        if wrong:
+            return {"status": "wrong", "why": wrong}
+        self.verified.add(verified)
         bench = replace(self.setup.bench, repeat=1 if stop < inf else job["runs"])
-        row = bench.row(case, kernels)
-        if row.wrong:
-            return {"status": "wrong", "why": row.wrong}
-        if row.refused:
-            return {"status": "refused", "why": row.refused}
-        times = list(row.milliseconds)
-        if times[0] > stop:
-            return {"status": "ok", "milliseconds": times, "stopped": True}
-        if len(times) < job["runs"]:
-            times += (t / 1e6 for t in kernels.times(case.given, job["runs"] - len(times)))
+        with self._timed("run"):
+            row = bench.row(case, kernels, verified=True)
+            if row.refused:
+                return {"status": "refused", "why": row.refused}
+            times = list(row.milliseconds)
+            if times[0] > stop:
+                return {"status": "ok", "milliseconds": times, "stopped": True}
+            if len(times) < job["runs"]:
+                times += (t / 1e6 for t in kernels.times(case.given, job["runs"] - len(times)))
         return {"status": "ok", "milliseconds": times}
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        """Counts the seconds inside."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.phases[phase] = self.phases.get(phase, 0.0) + time.monotonic() - began
+
+
+def _parameters(point: Mapping[str, Any] | None) -> Parameters:
+    """Sizes and options, None for the defaults, as a variant has them."""
+    options = {n: v for n, v in (point or {}).items() if n in TUNED}
+    sizes = {n: str(v) for n, v in (point or {}).items() if n not in TUNED}
+    return (*sizes.items(), *words(options).items())
 
 
 def bench(argv: list[str]) -> Bench:

@@ -94,7 +94,7 @@ def stored(row: Measurement) -> Measurement:
     return {n: v for n, v in row.items() if n not in ASKED}
 
 
-ASKED = ("dataset", "runs", "fresh", "build", "stop", "kept", "seconds")
+ASKED = ("dataset", "runs", "fresh", "build", "stop", "kept", "seconds", "phases")
 
 
 def measurement(line: bytes) -> Measurement | None:

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
@@ -152,7 +153,7 @@ class Session:
                     return
                 point = pending.popleft()
                 try:
-                    ratios[point] = ratio = self._ratio(point)
+                    ratios[point] = ratio = self._ratio(point, pending[0] if pending else None)
                 except Elsewhere:
                     pending.append(point)
                     elsewhere += 1
@@ -171,23 +172,40 @@ class Session:
 
     def _built(self, batch: Sequence[Point]) -> set[Point]:
         """Builds the kernels of the points by all builders at once, so that they are found on disk
-        when each is measured alone; those of which that succeeds."""
+        when each is measured alone, by who derives them meanwhile; those of which that succeeds."""
         if not self.builders:
             return set(batch)
+        waiting = deque(batch)
 
-        def build(n: int) -> list[Point]:
-            own = batch[n :: len(self.builders)]
-            return [p for p in own if self._row(p, 0, 1, by=self.builders[n])["status"] == "ok"]
+        def build(by: Worker) -> list[Point]:
+            own = []
+            with suppress(IndexError):
+                while True:
+                    point = waiting.popleft()
+                    if self._row(point, 0, 1, by=by)["status"] == "ok":
+                        own.append(point)
+            return own
 
-        with ThreadPoolExecutor(len(self.builders)) as pool:
-            return {p for points in pool.map(build, range(len(self.builders))) for p in points}
+        def derive() -> None:
+            for point in batch:
+                self.worker.ask({"sizes": self.space.sizes(point), "derive": True})
 
-    def _ratio(self, point: Contender) -> float | None:
+        with ThreadPoolExecutor(len(self.builders) + 1) as pool:
+            deriving = pool.submit(derive)
+            try:
+                built = {p for points in pool.map(build, self.builders) for p in points}
+                deriving.result()
+            except KeyboardInterrupt:
+                waiting.clear()
+                raise
+        return built
+
+    def _ratio(self, point: Contender, following: Contender = None) -> float | None:
         """The mean over the sets of sizes of the time over that of the defaults: those of the
-        machine that it was measured on. Raises Elsewhere."""
+        machine that it was measured on. `following` is likely to be the next. Raises Elsewhere."""
         ratios = []
         for n in range(self.datasets):
-            row = self._row(point, n, self.runs)
+            row = self._row(point, n, self.runs, following=following)
             if row["status"] != "ok":
                 return None
             ratios.append(self.statistic(row["milliseconds"]) / self._baseline(row, n))
@@ -214,6 +232,7 @@ class Session:
         *,
         race: bool = False,
         by: Worker | None = None,
+        following: Contender = None,
     ) -> Mapping[str, Any]:
         """What a measurement tells. Raises Elsewhere."""
         sizes = None if point is None else self.space.sizes(point)
@@ -225,8 +244,11 @@ class Session:
             if self.best is not None and not race:
                 most = STOPPED * self.best * self.datasets  # as if others took no time
                 job["stop"] = most * self.baseline[dataset]
+        more: dict[str, Any] = {"build": by is not None}
+        if following is not None:
+            more["next"] = self.space.sizes(following)
         began = time.monotonic()
-        answer = (by or self.worker).ask({**job, "build": by is not None})
+        answer = (by or self.worker).ask({**job, **more})
         answer = {**answer, "seconds": time.monotonic() - began}
         if answer["status"] == "elsewhere":
             raise Elsewhere

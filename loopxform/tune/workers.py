@@ -86,6 +86,8 @@ class Worker:
             if message["status"] == "waiting":
                 limit, began = None, None
                 self.waiting()
+            elif message["status"] == "deriving":
+                limit, began, about = STARTING, None, {}
             elif message["status"] == "started":
                 limit, began, about = left, now, message["about"]
             else:

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import pytest
 
-from loopxform.tune.race import ROUNDS, STATISTICS, faster_half, race
+from loopxform.tune.race import ROUNDS, STATISTICS, TURN, faster_half, race
 
 
 def runs_of(rng: Random, true: dict[str, float], noise: float, name: str, runs: int) -> list[float]:
@@ -41,6 +41,20 @@ def test_the_slower_half_goes_after_each_round_but_who_is_kept() -> None:
     assert ranked[-1] == ("9", 9.0)
     assert runs["1"] == runs["9"] == sum(ROUNDS)
     assert runs["4"] == ROUNDS[0]
+
+
+def test_nobody_runs_for_long_in_a_row() -> None:
+    """Clocks of GPUs stay as they are for some ten runs."""
+    turns: list[tuple[str, int]] = []
+
+    def run(name: str, count: int) -> list[float]:
+        turns.append((name, count))
+        return [float(name)] * count
+
+    race("12", run, STATISTICS["median"], keep="12")
+    assert [name for name, _ in turns] == ["1", "2"] * (sum(ROUNDS) // TURN)
+    assert {count for _, count in turns} == {TURN}
+    assert TURN <= 2
 
 
 def test_one_that_fails_is_out() -> None:

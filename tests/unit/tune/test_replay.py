@@ -49,7 +49,7 @@ def test_an_early_stop_leaves_a_quarter_of_the_time() -> None:
 
 
 def test_a_race_takes_few_runs() -> None:
-    regret, runs = replay_search.raced(drawn(5), 40)
+    regret, _, runs = replay_search.raced(drawn(5), 40)
     assert regret <= 0.002
     assert runs <= 0.6
 

@@ -78,13 +78,15 @@ def test_what_hung_or_crashed_is_kept(do: str, worker: Worker, tmp_path: Path) -
 
 
 def test_the_limit_is_for_what_is_measured(worker: Worker) -> None:
-    """Not for the time until then, nor for that in which another process measures."""
+    """Not for the time until then, nor for that in which another process measures, or in which what
+    comes next is derived."""
     said: list[str] = []
     worker.waiting = lambda: said.append("waiting")
     busy = {"do": "answer", "busy": 1.0}
     assert worker.ask(busy)["status"] == "ok"
     assert worker.ask({**busy, "before": [{"status": "waiting"}]})["status"] == "ok"
     assert said == ["waiting"]
+    assert worker.ask({**busy, "before": [STARTED, {"status": "deriving"}]})["status"] == "ok"
     began = time.monotonic()
     assert worker.ask({**busy, "before": [STARTED]})["status"] == "timeout"
     assert time.monotonic() - began < 0.9
