@@ -65,6 +65,10 @@ class LoopxformError(Exception):
         self.width = width
         self.sources: Sources | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies in other processes are made from what it is, not from what it was raised with."""
+        return _copied, (type(self), self.args, vars(self))
+
     def __str__(self) -> str:
         """The place, the reason, the notes and the remedy, without the source line."""
         place = f"{self.loc}: " if self.loc else ""
@@ -85,6 +89,14 @@ class LoopxformError(Exception):
         if self.help:
             out.append(f"   {equals} {paint('help', 'help:')} {self.help}")
         return "\n".join(out)
+
+
+def _copied(
+    cls: type[LoopxformError], args: tuple[object, ...], state: dict[str, object]
+) -> LoopxformError:
+    error = cls.__new__(cls, *args)
+    vars(error).update(state)
+    return error
 
 
 LONGEST = 160

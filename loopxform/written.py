@@ -13,6 +13,9 @@ LARGEST_SIZE = 2**31 - 1
 MOST_BUFFERS = 8
 """Of a tile that is copied asynchronously."""
 
+MOST_JOBS = 256
+"""Processes side by side."""
+
 VECTOR_WIDTHS = (2, 4, 8, 16)
 """Elements of the vectors of OpenCL C that loads and stores have."""
 

@@ -8,47 +8,38 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from loopxform.api.check import CheckedFile, checked
+from loopxform.api.check import CheckedFile
 from loopxform.api.facade import Routine
-from loopxform.budget import Budget, memory_bytes, within
+from loopxform.budget import within
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
-from loopxform.cli.options import chosen, limits, read
+from loopxform.cli.judging import Judge, Judged
+from loopxform.cli.options import chosen
 from loopxform.cli.place import put_on_command_line
-from loopxform.errors import InternalError, LoopxformError, UsageError, contained
+from loopxform.errors import InternalError, LoopxformError, UsageError
 from loopxform.ir.types import INT_MAX
-from loopxform.source import Loc
-from loopxform.written import whole
+from loopxform.written import MOST_JOBS, whole
 
 MOST_NOTED = 20
 """Problems of a file that its diagnostic lists."""
 
 
 def main(args: argparse.Namespace) -> int:
-    seconds, mebibytes = limits(args)
+    judge, jobs = Judge(args), whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
     files = inputs.c_files(args.files)
     many = len(files) > 1
     asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
     if many and asked:
         message = f"--{asked} is asked of one file, and there are {len(files)}"
         raise UsageError(message, help="name one C file", subject=f"--{asked}")
-    reports: list[CheckedFile] = []
     answers: list[questions.Answer] = []
-    failed: list[LoopxformError] = []
-    in_use = memory_bytes()
-    for path in inputs.progress(files, "judging"):
-        limit = Budget.of(seconds, mebibytes, in_use)
-        try:
-            with within(limit), contained(path, Loc(path, 1, 1)):
-                file = read(args, path)
-                name = chosen(file, args).name if args.function else None
-                reports.append(checked(file, function=name))
-        except LoopxformError as error:
-            failed.append(error)
+    every = list(_judged(args, judge, files, jobs))
+    reports = [x for x in every if isinstance(x, CheckedFile)]
+    failed = [x for x in every if isinstance(x, LoopxformError)]
     if args.function and many and reports:
         failed = [e for e in failed if e.code != "LX052"]  # it is in another file
     if not many and not failed:
-        with within(limit):
+        with within(judge.limit):
             reports[0], answers = _asked(args, reports[0])
     if reports:
         _show(args, reports, answers, failed, many=many)
@@ -63,6 +54,18 @@ def main(args: argparse.Namespace) -> int:
     refuted = any(c.proven is False for r in reports for c in r.claims)
     refuted = refuted or not all(a.holds for r in reports for a in r.asserted)
     return int(refuted or any(not a.holds for a in answers))
+
+
+def _judged(
+    args: argparse.Namespace, judge: Judge, files: Sequence[str], jobs: int
+) -> Iterator[Judged]:
+    """What is true of each file."""
+    count = min(jobs, len(files))
+    if count == 1:
+        return judge.each(files)
+    from loopxform.cli.check_many import side_by_side, workers  # loads what only this needs
+
+    return side_by_side(judge, files, workers(args.words[1:], count))
 
 
 def _legality(routine: Routine, steps: Sequence[str]) -> list[questions.Answer]:

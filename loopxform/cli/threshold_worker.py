@@ -23,8 +23,9 @@ from loopxform.bench.regions import regions, with_thresholds
 from loopxform.cli import running, tiling
 from loopxform.cli.arguments import understood
 from loopxform.cli.floating_point import permitted
-from loopxform.cli.measuring import WAITING, Tell, serve, turn_of
+from loopxform.cli.measuring import WAITING, turn_of
 from loopxform.cli.options import chosen, numbers, read
+from loopxform.cli.serving import Tell, serve
 from loopxform.cli.versioned import versioned
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan

@@ -33,12 +33,11 @@ from loopxform.tune.nests import nests_of, with_items
 from loopxform.tune.search import WIDTH, listed, search, shard
 from loopxform.tune.session import Asking, Budget
 from loopxform.tune.space import Point, Space, space_of
-from loopxform.written import whole
+from loopxform.written import MOST_JOBS, whole
 
 NOTHING, WRONG, NOISY = 3, 4, 5
 """Exit statuses of `tune`: nothing can be measured, results differ, times vary too much."""
 
-MOST_JOBS = 256
 LEAST = 20
 """Measurements of a share of the candidates, at least."""
 

@@ -38,8 +38,9 @@ from loopxform.bench.variants import Variant
 from loopxform.cli import tiling
 from loopxform.cli.arguments import understood
 from loopxform.cli.bench import Setup, prepared
-from loopxform.cli.measuring import DERIVING, WAITING, Tell, serve, turn_of
+from loopxform.cli.measuring import DERIVING, WAITING, turn_of
 from loopxform.cli.options import numbers, read
+from loopxform.cli.serving import Tell, serve
 from loopxform.cli.tune_job import as_text, given_options, statistic_of
 from loopxform.cli.tuned import digest_of
 from loopxform.codegen import emit

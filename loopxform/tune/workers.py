@@ -1,4 +1,5 @@
-"""A process that measures, so that kernels that hang or end it do no harm to the search."""
+"""A process that works for this one, so that what hangs or ends it does no harm: it measures, or
+judges files (`cli/serving.py` is the other end)."""
 
 from __future__ import annotations
 
@@ -22,23 +23,26 @@ STARTING = 120.0
 
 @dataclass
 class Worker:
-    """`loopxform.cli.tune_worker` with the arguments of `tune`. `limit` is in seconds. What a
-    worker that hangs or crashes was measuring is kept in `memo`. `waiting` is called where another
-    process measures on the device."""
+    """`module` with the words of a command line. `limit` is in seconds, None for as long as it
+    takes. What a worker that hangs or crashes was measuring is kept in `memo`. `waiting` is called
+    where another process measures on the device."""
 
     argv: Sequence[str]
-    limit: float
+    limit: float | None
     memo: Memo | None = None
     waiting: Callable[[], None] = lambda: None
     module: str = "loopxform.cli.tune_worker"
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-    _read: bytes = field(default=b"", repr=False)
+    _read: bytearray = field(default_factory=bytearray, repr=False)
+    _ended: bool = field(default=False, repr=False)
 
     def ask(self, job: dict[str, Any]) -> Measurement:
         """The answer to a job: `status` ok, wrong, refused, timeout or crash, and `why`. The next
         one gets a new process where this one ended or hung."""
         if self.process is None:
             self.start()
+        if self._ended:
+            self._kill()
         answer = self._exchange(job)
         if answer["status"] in ("timeout", "crash"):
             self.stop()
@@ -50,7 +54,7 @@ class Worker:
         """Starts the process."""
         command = [sys.executable, "-m", self.module, *self.argv]
         pipe = subprocess.PIPE
-        self._read = b""
+        self._read = bytearray()
         self.process = subprocess.Popen(
             command,
             stdin=pipe,
@@ -68,21 +72,21 @@ class Worker:
         try:
             self.process.stdin.write(json.dumps(job).encode() + b"\n")
         except OSError:
-            return {"status": "crash", "why": "the process that measures has ended"}
+            return {"status": "crash", "why": _why(self.process.wait())}
         limit: float | None = STARTING
         began, left = None, self.limit
         while True:
             try:
                 message = next(self._messages(limit), None)
             except TimeoutError:
-                why = f"no answer within {self.limit if began else STARTING:g} s"
+                allowed = self.limit if began and self.limit is not None else STARTING
+                why = f"no answer within {allowed:g} s"
                 return {**about, "status": "timeout", "why": why, "limit": self.limit}
             if message is None:
-                code = self.process.wait()
-                why = f"the process that measures ended with {code}"
-                return {**about, "status": "crash", "why": why}
+                return {**about, "status": "crash", "why": _why(self.process.wait())}
             now = time.monotonic()
-            left -= 0.0 if began is None else now - began
+            if left is not None and began is not None:
+                left -= now - began
             if message["status"] == "waiting":
                 limit, began = None, None
                 self.waiting()
@@ -99,12 +103,16 @@ class Worker:
         assert self.process.stdout is not None
         source = self.process.stdout.fileno()
         until = None if limit is None else time.monotonic() + limit
+        seen = 0
         while True:
-            line, newline, rest = self._read.partition(b"\n")
-            if newline:
-                self._read = rest
+            end = self._read.find(b"\n", seen)
+            if end >= 0:
+                line = bytes(self._read[:end])
+                del self._read[: end + 1]
+                seen = 0
                 yield json.loads(line)
                 continue
+            seen = len(self._read)
             left = None if until is None else max(0.0, until - time.monotonic())
             if not select.select([source], [], [], left)[0]:
                 raise TimeoutError
@@ -116,10 +124,27 @@ class Worker:
     def stop(self) -> None:
         """Ends the process, and the compilers that it runs."""
         if self.process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            self._kill()
             self.process.wait()
             for pipe in (self.process.stdin, self.process.stdout):
                 if pipe is not None:
                     pipe.close()
         self.process = None
+
+    def end(self) -> None:
+        """Ends the process for good, while another thread waits for its answer."""
+        self._ended = True
+        self._kill()
+
+    def _kill(self) -> None:
+        process = self.process
+        if process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _why(status: int) -> str:
+    """Why there is no answer, by the status of the process."""
+    if status >= 0:
+        return f"the process ended with status {status}"
+    return f"the process was ended by {signal.Signals(-status).name}"

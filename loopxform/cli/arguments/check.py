@@ -10,11 +10,12 @@ EXAMPLES = (
     "check mm.c --can 'interchange i j'     is a step legal?",
     "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
     "check src --format sarif > found.sarif all .c files of a folder, for code scanning",
+    "check src -j 8                         the same as text, eight files at a time",
 )
 
 FIRST = (
-    *("--can", "--require", "--format", "--function", "--line", "--time-limit", "-I", "-D"),
-    *("--cflags", "--color"),
+    *("--can", "--require", "--format", "--function", "--line", "-j", "--time-limit", "-I", "-D"),
+    "--cflags",
 )
 
 
@@ -43,4 +44,6 @@ def options() -> Parser:
         help="exit status 1 unless the loop is parallel:LINE, privatizable:LINE or reduction:LINE",
     )
     add_limits(p, "beyond it: unknown")
+    help = "processes that judge several files side by side (1)"
+    p.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
     return p

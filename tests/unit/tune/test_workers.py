@@ -46,7 +46,11 @@ def test_one_process_answers_many_jobs(worker: Worker) -> None:
 
 @pytest.mark.parametrize(
     ("do", "status", "why"),
-    [("hang", "timeout", "no answer within"), ("crash", "crash", "-6"), ("exit", "crash", "3")],
+    [
+        ("hang", "timeout", "no answer within"),
+        ("crash", "crash", "by SIGABRT"),
+        ("exit", "crash", "status 3"),
+    ],
 )
 def test_the_next_job_has_a_new_process(do: str, status: str, why: str, worker: Worker) -> None:
     before = worker.ask({"do": "answer"})

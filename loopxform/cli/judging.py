@@ -1,0 +1,45 @@
+"""Judging the files of `check`, one after the other."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from loopxform.api.check import CheckedFile, checked
+from loopxform.budget import Budget, memory_bytes, within
+from loopxform.cli import inputs
+from loopxform.cli.options import chosen, limits, read
+from loopxform.errors import LoopxformError, contained
+from loopxform.source import Loc
+
+Judged: TypeAlias = CheckedFile | LoopxformError
+"""What is true of a file, or why nothing of it can be told."""
+
+
+class Judge:
+    """Judges files as the command line says. Raises UsageError."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.seconds, self.mebibytes = limits(args)
+        self.in_use = memory_bytes()
+
+    @property
+    def limit(self) -> Budget:
+        """What one file may take, from now on."""
+        return Budget.of(self.seconds, self.mebibytes, self.in_use)
+
+    def file(self, path: str) -> Judged:
+        """Judges one, within `limit`."""
+        try:
+            with within(self.limit), contained(path, Loc(path, 1, 1)):
+                file = read(self.args, path)
+                name = chosen(file, self.args).name if self.args.function else None
+                return checked(file, function=name)
+        except LoopxformError as error:
+            return error
+
+    def each(self, paths: Sequence[str]) -> Iterator[Judged]:
+        """One after the other."""
+        return map(self.file, inputs.progress(paths, "judging"))
