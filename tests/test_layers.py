@@ -65,6 +65,7 @@ FENCED: dict[str, tuple[str, ...]] = {
     "numpy": ("bench", "runtime", "verify", "cli"),
     "matplotlib": ("bench.plot",),
     "tqdm": ("cli.inputs",),
+    "distributed": ("cli.cluster",),
 }
 
 

@@ -13,6 +13,7 @@ from loopxform.api.facade import Routine
 from loopxform.budget import within
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
+from loopxform.cli.compiler import take_cflags
 from loopxform.cli.judging import Judge, Judged
 from loopxform.cli.options import chosen
 from loopxform.cli.place import put_on_command_line
@@ -26,6 +27,9 @@ MOST_NOTED = 20
 
 def main(args: argparse.Namespace) -> int:
     judge, jobs = Judge(args), whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
+    if args.dask is not None and jobs > 1:
+        message = "--dask and --jobs exclude each other"
+        raise UsageError(message, help="leave out --jobs", subject="--jobs")
     files = inputs.c_files(args.files)
     many = len(files) > 1
     asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
@@ -61,11 +65,20 @@ def _judged(
 ) -> Iterator[Judged]:
     """What is true of each file."""
     count = min(jobs, len(files))
-    if count == 1:
-        return judge.each(files)
-    from loopxform.cli.check_many import side_by_side, workers  # loads what only this needs
+    if count == 1 and args.dask is None:
+        yield from judge.each(files)
+        return
+    from loopxform.cli import check_many  # loads what only these need
+    from loopxform.cli.cluster import cluster
 
-    return side_by_side(judge, files, workers(args.words[1:], count))
+    words = args.words[1:]
+    if args.dask is None:
+        yield from check_many.side_by_side(judge, files, check_many.workers(words, count))
+        return
+    take_cflags(args)
+    with cluster(args.dask) as there:
+        there.require_same(args.cflags)
+        yield from check_many.side_by_side(judge, files, check_many.of_cluster(there, words))
 
 
 def _legality(routine: Routine, steps: Sequence[str]) -> list[questions.Answer]:

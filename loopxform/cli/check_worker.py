@@ -3,7 +3,9 @@ answers.
 
     {"path": "src/mm.c"}
     {"status": "started", "about": {}}
-    {"status": "ok", "judged": "..."}       see `check_many.packed`; null where nothing can be sent
+    {"status": "ok", "judged": "...",       see `check_many.packed`; null where nothing can be sent
+     "read": {"src/mm.c": "3f..."},         digests of what the files held that were read
+     "absent": ["./math.h"]}                names that were looked for in vain
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ import sys
 import warnings
 from dataclasses import dataclass
 
+from loopxform import trace
+from loopxform.cache import digest
 from loopxform.cli.arguments import understood
 from loopxform.cli.check_many import packed
 from loopxform.cli.judging import Judge
@@ -27,14 +31,16 @@ class Judging:
 
     def answer(self, job: Message, tell: Tell) -> Message:
         tell({"status": "started", "about": {}})
-        with warnings.catch_warnings(record=True) as warned:
+        with warnings.catch_warnings(record=True) as warned, trace.recorded() as seen:
             warnings.simplefilter("always")
             try:
                 judged = self.judge.file(job["path"])
             except MemoryError:
                 help = "check it alone, or with a smaller --memory-limit"
                 judged = InputError("there is not enough memory", code="LX054", help=help)
-        return {"status": "ok", "judged": packed(judged, warned)}
+        read = {path: digest(data) for path, data in seen.read.items()}
+        text = packed(judged, warned)
+        return {"status": "ok", "judged": text, "read": read, "absent": sorted(seen.absent)}
 
 
 def main(argv: list[str]) -> int:

@@ -21,17 +21,22 @@ STARTING = 120.0
 """Seconds until a worker begins to measure: it runs your C for the reference results."""
 
 
+class Gone(Exception):
+    """A worker on another machine is not there any more."""
+
+
 @dataclass
 class Worker:
-    """`module` with the words of a command line. `limit` is in seconds, None for as long as it
-    takes. What a worker that hangs or crashes was measuring is kept in `memo`. `waiting` is called
-    where another process measures on the device."""
+    """`module` with the words of a command line, in `folder`, or where this process is. `limit` is
+    in seconds, None for as long as it takes. What a worker that hangs or crashes was measuring is
+    kept in `memo`. `waiting` is called where another process measures on the device."""
 
     argv: Sequence[str]
     limit: float | None
     memo: Memo | None = None
     waiting: Callable[[], None] = lambda: None
     module: str = "loopxform.cli.tune_worker"
+    folder: str | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _read: bytearray = field(default_factory=bytearray, repr=False)
     _ended: bool = field(default=False, repr=False)
@@ -61,6 +66,7 @@ class Worker:
             stdout=pipe,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            cwd=self.folder,
             start_new_session=True,  # Ctrl-C is for this process
         )
 

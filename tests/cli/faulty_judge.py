@@ -1,13 +1,15 @@
 """A worker of `loopxform check -j N` that crashes or hangs, and `loopxform` with such workers.
 
 python faulty_judge.py COMMAND ...          loopxform COMMAND ... with these
-FAULTS={"src/a.c": "abort", ...}            what becomes of files: abort, exit, hang, unsent
+FAULTS={"src/a.c": "abort", ...}            what becomes of files: abort, exit, hang, unsent, or
+                                            who asks is killed, the first time: kill
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -29,6 +31,9 @@ class Faulty(Judging):
         if fault == "hang":
             Path(f"{job['path']}.pid").write_text(str(os.getpid()))
             time.sleep(600)
+        if fault == "kill" and not Path(f"{job['path']}.pid").exists():
+            Path(f"{job['path']}.pid").write_text(str(os.getppid()))
+            os.kill(os.getppid(), signal.SIGKILL)
         answer = super().answer(job, tell)
         return {**answer, "judged": None} if fault == "unsent" else answer
 

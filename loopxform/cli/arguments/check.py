@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopxform.cli.arguments.common import add_limits, parser
+from loopxform.cli.arguments.common import add_dask, add_limits, parser
 from loopxform.cli.parser import Parser
 
 EXAMPLES = (
@@ -46,4 +46,5 @@ def options() -> Parser:
     add_limits(p, "beyond it: unknown")
     help = "processes that judge several files side by side (1)"
     p.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
+    add_dask(p, "judge the files")
     return p

@@ -79,6 +79,11 @@ def add_limits(group: argparse._ActionsContainer, beyond: str) -> None:
     )
 
 
+def add_dask(group: argparse._ActionsContainer, what: str) -> None:
+    help = f"the scheduler of a Dask cluster whose workers {what}: tcp://HOST:8786"
+    group.add_argument("--dask", metavar="ADDRESS", help=help)
+
+
 def add_cflags(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--cflags",
