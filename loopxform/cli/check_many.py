@@ -15,7 +15,7 @@ from typing import Any
 
 from loopxform.cache import digest
 from loopxform.cli import inputs
-from loopxform.cli.cluster import Cluster, RemoteWorker, refuse
+from loopxform.cli.cluster import SHARE, Cluster, RemoteWorker, refuse
 from loopxform.cli.judging import Judge, Judged
 from loopxform.errors import InternalError
 from loopxform.source import Loc
@@ -89,13 +89,12 @@ class _Files:
 
     def require_same(self, address: str, answer: Mapping[str, Any]) -> None:
         """Raises UsageError where a worker has read another text, or has not found a file."""
-        help = "start the workers where they see the same files: in a folder that is shared"
         for path, text in answer.get("read", {}).items():
             if self._digest(path) != text:
-                refuse({address: f"sees another text of '{path}'"}, help)
+                refuse({address: f"sees another text of '{path}'"}, SHARE)
         for path in answer.get("absent", ()):
             if self._digest(path) is not None:
-                refuse({address: f"does not see '{path}'"}, help)
+                refuse({address: f"does not see '{path}'"}, SHARE)
 
     def _digest(self, path: str) -> str | None:
         if path not in self.known:

@@ -6,7 +6,8 @@ import os
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ from loopxform import __version__
 from loopxform.cli import dask_worker
 from loopxform.cli.dask_worker import Command
 from loopxform.errors import UsageError
+from loopxform.tune.memo import Measurement, Memo
 from loopxform.tune.workers import Gone, Worker
 
 TIMEOUT = 10.0
@@ -22,6 +24,8 @@ TIMEOUT = 10.0
 LOOK = 0.5
 """Seconds between looks at whether a worker is still there."""
 
+SHARE = "start the workers where they see the same files: in a folder that is shared"
+
 
 @dataclass
 class Cluster:
@@ -29,6 +33,7 @@ class Cluster:
 
     address: str
     client: Any
+    lock: Lock = field(default_factory=Lock)
 
     @property
     def workers(self) -> dict[str, int]:
@@ -40,6 +45,13 @@ class Cluster:
         """What the function gives on each worker: an exception where it fails."""
         answers: Mapping[str, Any] = self.client.run(function, *args, on_error="return")
         return answers
+
+    def keep(self, memo: Memo, row: Measurement) -> None:
+        """Keeps what a worker has measured, where it is not kept yet, as on its own machine."""
+        with self.lock:
+            memo.refresh()
+            if row not in memo.every:
+                memo.keep(row)
 
     def require_same(self, options: Sequence[str] | None = None) -> None:
         """Raises UsageError where workers have another version, do not see this folder, or, with
@@ -100,16 +112,27 @@ def cluster(address: str) -> Iterator[Cluster]:
 
 @dataclass(kw_only=True)
 class RemoteWorker(Worker):
-    """A process beside a worker of the cluster."""
+    """A process beside a worker of the cluster. What it measures is kept in `memo` as well; it is
+    told what is `known` before its first job."""
 
     cluster: Cluster
     address: str
+    known: Sequence[Measurement] = ()
 
     def __post_init__(self) -> None:
         self.name = uuid4().hex
 
     def ask(self, job: dict[str, Any]) -> dict[str, Any]:
         """The answer to a job. Raises Gone."""
+        if self.known:
+            known, self.known = list(self.known), ()
+            self._asked({"known": known})
+        answer = self._asked(job)
+        if self.memo is not None and "key" in answer:
+            self.cluster.keep(self.memo, {n: v for n, v in answer.items() if n != "kept"})
+        return answer
+
+    def _asked(self, job: dict[str, Any]) -> dict[str, Any]:
         command = Command(self.module, tuple(self.argv), os.getcwd(), self.limit)
         here = {"workers": [self.address], "pure": False}
         answer: dict[str, Any]
@@ -126,8 +149,6 @@ class RemoteWorker(Worker):
             if self._is_there:
                 raise
             raise Gone(self.address) from e
-        if self.memo is not None and "key" in answer and not answer.get("kept"):
-            self.memo.keep(answer)
         return answer
 
     def end(self) -> None:

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from loopxform.cli import tune_text, tune_thresholds, tune_tree
 from loopxform.cli.inputs import counter
+from loopxform.cli.tune_dask import Machines
 from loopxform.cli.tune_job import NOISY, NOTHING, WRONG, Job, contributed, job_of
 from loopxform.cli.tuned import digest_of, updated
 from loopxform.errors import DeviceError
@@ -31,17 +32,25 @@ def main(args: argparse.Namespace) -> int:
         return tune_tree.main(args)
     if args.thresholds:
         return tune_thresholds.main(args)
+    if args.dask is None:
+        return _tuned(args, job_of(args))
+    with ExitStack() as held:
+        machines = Machines(held)
+        return _tuned(args, job_of(args, machines.place), machines)
+
+
+def _tuned(args: argparse.Namespace, job: Job, machines: Machines | None = None) -> int:
     talk = sys.stderr if args.json == "-" else sys.stdout
-    job = job_of(args)
     memo = Memo.of(job.file.stem, args.shared)
     for line in tune_text.plan(job, memo):
         print(line, file=talk, flush=True)
     if args.plan:
         return 0
     with ExitStack() as held:
-        session, outcome = _measured(args, job, memo, talk, held)
+        session, outcome = _measured(args, job, memo, talk, held, machines)
         _require_measured(outcome, session)
-        for line in tune_text.result(job, outcome):
+        lost = machines.shown(session.lost) if machines is not None else []
+        for line in [*lost, *tune_text.result(job, outcome)]:
             print(line, file=talk)
         _write(args, job, session, outcome, talk)
     return _status(outcome)
@@ -56,7 +65,12 @@ def _status(outcome: Outcome) -> int:
 
 
 def _measured(
-    args: argparse.Namespace, job: Job, memo: Memo, talk: TextIO, held: ExitStack
+    args: argparse.Namespace,
+    job: Job,
+    memo: Memo,
+    talk: TextIO,
+    held: ExitStack,
+    machines: Machines | None,
 ) -> tuple[Session, Outcome]:
     """Searches and races, with a line of progress where a person waits. What this process alone may
     do, of those that share a folder, is `held` until the result is written."""
@@ -77,8 +91,13 @@ def _measured(
         key = key_of("race", job.routine.name, digest_of(job.routine), job.device.name, finalists)
         return held.enter_context(claims.taken(key))
 
-    count = job.jobs if job.jobs > 1 else 0
-    worker, *builders = (Worker(job.words, job.limit, memo, waiting) for _ in range(count + 1))
+    if machines is None:
+        count = job.jobs if job.jobs > 1 else 0
+        worker, *builders = (Worker(job.words, job.limit, memo, waiting) for _ in range(count + 1))
+        others = list[Worker]()
+    else:
+        worker, *others = machines.workers(job, memo)
+        builders = []
     session = Session(
         job.space,
         len(job.datasets),
@@ -89,12 +108,14 @@ def _measured(
         told,
         builders,
         may_race,
+        others,
     )
+    everybody = [worker, *builders, *others]
     try:
-        return session, session.run(job.asking(), job.budget)
+        return session, session.run(job.asking(2 * len(others)), job.budget)
     finally:
         bar.close()
-        for process in (worker, *builders):
+        for process in everybody:
             process.stop()
 
 

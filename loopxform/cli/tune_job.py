@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, isfinite, prod
 from pathlib import Path
+from typing import TypeAlias
 
 from loopxform.api.facade import File, Routine
 from loopxform.api.tile import TiledRoutine
@@ -69,10 +70,11 @@ class Job:
     family: Family
     shard: tuple[int, int] | None = None
 
-    def asking(self) -> Asking:
-        """What is measured: found by search, or one share of the best by the model."""
+    def asking(self, together: int = 0) -> Asking:
+        """What is measured, so many `together` at least: found by search, or one share of the best
+        by the model."""
         if self.shard is None:
-            most, width = self.budget.measurements, max(WIDTH, self.jobs)
+            most, width = self.budget.measurements, max(WIDTH, self.jobs, together)
             return search(self.space, self.ordered, self.first, most, width)
         points = list(dict.fromkeys((self.first, *self.ordered)))[: self.budget.measurements]
         return listed(shard(points, self.space, *self.shard))
@@ -120,16 +122,35 @@ class Job:
         return self.path.parent / f"{self.file.stem}.shard{number}of{count}.jsonl"
 
 
-def job_of(args: argparse.Namespace) -> Job:
-    """Raises LoopxformError, before anything is measured."""
+@record
+class Place:
+    """Where is measured: a device, what kernels are fitted to, and of what kind it is."""
+
+    device: DeviceInfo
+    limits: Limits
+    family: Family
+
+
+def place_here(args: argparse.Namespace) -> Place:
+    """A device of this machine. Raises LoopxformError."""
+    device = tiling.device(args)
+    return Place(device, running.limits_on(device, args), family_of(device))
+
+
+Placed: TypeAlias = Callable[[argparse.Namespace], Place]
+
+
+def job_of(args: argparse.Namespace, placed: Placed = place_here) -> Job:
+    """What is asked for; where is asked last. Raises LoopxformError, before anything is
+    measured."""
     budget, jobs = _budget(args.budget), whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
     share = _shard(args.shard)
     _require_compatible(args)
-    subject = subject_of(args)
+    subject = subject_of(args, placed)
     file, routine, device, limits = subject.file, subject.routine, subject.device, subject.limits
     tiled = tiling.tiled(file, args, limits, permitted(args), tuned=False)
     options = _options(args, tiled.tiled.recipe)
-    family = family_of(device)
+    family = subject.family
     near = nearest(shape_of(routine), family)
     seeds = [e.sizes for e in near if e.recipe == tiled.tiled.recipe]
     space = space_of(tiled.tiled, limits, tiling.given_sizes(args), options, seeds)
@@ -171,12 +192,13 @@ class Subject:
     routine: Routine
     device: DeviceInfo
     limits: Limits
+    family: Family
     datasets: Sequence[sizes.Sizes]
     limit: float
     repeat: int
 
 
-def subject_of(args: argparse.Namespace) -> Subject:
+def subject_of(args: argparse.Namespace, placed: Placed = place_here) -> Subject:
     """Raises LoopxformError."""
     asked = sizes.every(numbers("--size", args.size), args.sizes)
     limit, repeat = _seconds("--limit", args.limit), running.launches("--repeat", args.repeat, 1)
@@ -184,9 +206,8 @@ def subject_of(args: argparse.Namespace) -> Subject:
     file = file_of(args)
     routine = chosen(file, args)
     running.require_numbers("--size", routine, asked, running.inputs(args))
-    device = tiling.device(args)
-    limits = running.limits_on(device, args)
-    return Subject(file, routine, device, limits, asked, limit, repeat)
+    place = placed(args)
+    return Subject(file, routine, place.device, place.limits, place.family, asked, limit, repeat)
 
 
 def file_of(args: argparse.Namespace) -> File:
@@ -287,18 +308,25 @@ def _shard(written: str | None) -> tuple[int, int] | None:
 
 
 def _require_compatible(args: argparse.Namespace) -> None:
-    """Raises UsageError for options that exclude --shared, and where that is no folder."""
-    if args.shared is None:
-        return
-    for option, value, help in (
+    """Raises UsageError for options that exclude --shared or --dask, and where the first is no
+    folder."""
+    shared = (
         ("--shard", args.shard, "give one of them"),
         ("--fresh", args.fresh, "give a new folder"),
         ("--jobs", args.jobs != "1", "start several processes with the same folder"),
-    ):
-        if value:
-            message = f"--shared and {option} exclude each other"
-            raise UsageError(message, help=help, subject="--shared")
-    require_writable(Output(Path(args.shared, "claims", "claim"), "", "--shared"))
+        ("--dask", args.dask, "give one of them"),
+    )
+    dask = (
+        ("--shard", args.shard, "leave out --shard"),
+        ("--jobs", args.jobs != "1", "each worker builds what it measures"),
+    )
+    for name, given, excluded in (("--shared", args.shared, shared), ("--dask", args.dask, dask)):
+        for option, value, help in excluded if given is not None else ():
+            if value:
+                message = f"{name} and {option} exclude each other"
+                raise UsageError(message, help=help, subject=name)
+    if args.shared is not None:
+        require_writable(Output(Path(args.shared, "claims", "claim"), "", "--shared"))
 
 
 def _budget(written: str) -> Callable[[int, int], Budget]:

@@ -85,6 +85,7 @@ def _require_compatible(args: argparse.Namespace) -> None:
         ("--jobs", args.jobs != "1"),
         ("--shard", args.shard),
         ("--shared", args.shared),
+        ("--dask", args.dask),
         ("--contribute", args.contribute),
         ("--json", args.json),
     ):

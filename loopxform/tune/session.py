@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from statistics import fmean
+from threading import Lock
 from typing import Any
 
 from loopxform.records import record
 from loopxform.tune.race import Statistic, race, spread
 from loopxform.tune.space import Point, Space
-from loopxform.tune.workers import Worker
+from loopxform.tune.workers import Gone, Worker
 
 FINALISTS = 12
 """Points that run against each other, and against the defaults."""
@@ -72,6 +73,11 @@ class Outcome:
         return self.noise > NOISY
 
 
+def _quickest(times: Mapping[Point, float]) -> list[Point]:
+    """Those that race."""
+    return sorted(times, key=lambda p: (times[p], p))[:FINALISTS]
+
+
 class Elsewhere(Exception):
     """Another process measures it."""
 
@@ -80,8 +86,10 @@ class Elsewhere(Exception):
 class Session:
     """A search in progress. `told` is called after each measurement with the ratio to the defaults
     (None where it failed); `best` is the least so far. `builders` build kernels side by side
-    while nothing is measured. `may_race` says whether the finalists run against each other here:
-    of the processes that share a folder, one does that."""
+    while nothing is measured. `others` measure at the same time, on devices of their own like that
+    of `worker`, where the best race; those that are `lost` have no part any more, for they are gone
+    or cannot measure the defaults. `may_race` says whether the finalists run against each other
+    here: of the processes that share a folder, one does that."""
 
     space: Space
     datasets: int
@@ -92,30 +100,37 @@ class Session:
     told: Callable[[Session, float | None], None]
     builders: Sequence[Worker] = ()
     may_race: Callable[[Sequence[Point]], bool] = lambda _: True
+    others: list[Worker] = field(default_factory=list)
+    lost: list[Worker] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
-    baseline: list[float] = field(default_factory=list)
+    baselines: dict[int, list[float]] = field(default_factory=dict)
     best: float | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def baseline(self) -> list[float]:
+        """The milliseconds of the defaults for each set of sizes, where the best race."""
+        return self.baselines.get(id(self.worker), [])
 
     def run(self, asking: Asking, budget: Budget) -> Outcome:
         """Measures the points that `asking` yields, lets the best race, and says which is the
-        quickest: the defaults where none is quicker."""
+        quickest: the defaults where none is quicker. An interrupt, or the loss of the last worker,
+        leaves the best so far."""
         times: dict[Point, float] = {}
         interrupted = False
         began = time.monotonic()
         try:
-            for n in range(self.datasets):
-                self.baseline.append(self._waited(DEFAULTS, n) or 0.0)
+            self._measure_defaults()
             if all(self.baseline):
                 self._search(asking, budget, began, times)
-        except KeyboardInterrupt:
+            if not self.may_race(_quickest(times)):
+                return self._outcome(DEFAULTS, times, raced=False)
+            ranked = self._raced(_quickest(times))
+        except (KeyboardInterrupt, Gone):
             interrupted = True
-        finalists = sorted(times, key=lambda p: (times[p], p))[:FINALISTS]
-        if not interrupted and not self.may_race(finalists):
-            return self._outcome(DEFAULTS, times, raced=False)
-        ranked = [] if interrupted else self._raced(finalists)
-        if interrupted and finalists:
-            ranked = [(finalists[0], times[finalists[0]]), (DEFAULTS, 1.0)]
+            best_so_far = [(p, times[p]) for p in _quickest(times)[:1]]
+            ranked = [*best_so_far, (DEFAULTS, 1.0)] if best_so_far else []
         same = self._kernel(DEFAULTS)
         ratios = {c: t for c, t in ranked if c is DEFAULTS or self._kernel(c) != same}
         best = min(ratios, key=lambda c: ratios[c], default=DEFAULTS)
@@ -137,38 +152,117 @@ class Session:
         defaults = tuple(self._kept(DEFAULTS, n) for n in range(self.datasets))
         return Outcome(best, own, defaults, len(times), self.failures, interrupted, raced)
 
+    def _measure_defaults(self) -> None:
+        """Everywhere: times count in proportion to those of the same machine. Raises Gone."""
+
+        def measure(worker: Worker) -> None:
+            own = self.baselines.setdefault(id(worker), [])
+            for n in range(self.datasets):
+                own.append(self._waited(DEFAULTS, n, worker) or 0.0)
+
+        self._each(measure)
+        for worker in [w for w in self.others if not all(self.baselines[id(w)])]:
+            self._lose(worker)
+
+    def _each(self, task: Callable[[Worker], None]) -> None:
+        """Has all workers do a task at once; those that go meanwhile are lost. Raises Gone where
+        none is left."""
+
+        def done(worker: Worker) -> None:
+            try:
+                task(worker)
+            except Gone:
+                self._lose(worker)
+
+        workers = [self.worker, *self.others]
+        if len(workers) == 1:
+            task(self.worker)
+            return
+        with ThreadPoolExecutor(len(workers)) as pool:
+            try:
+                for future in [pool.submit(done, w) for w in workers]:
+                    future.result()
+            except KeyboardInterrupt:
+                for worker in workers:
+                    worker.end()
+                raise
+
+    def _lose(self, worker: Worker) -> None:
+        """Goes on without a worker. Raises Gone where it was the last."""
+        with self._lock:
+            self.lost.append(worker)
+            if worker is not self.worker:
+                self.others.remove(worker)
+            elif self.others:
+                self.worker = self.others.pop(0)
+            else:
+                raise Gone
+
     def _search(
         self, asking: Asking, budget: Budget, began: float, times: dict[Point, float]
     ) -> None:
-        """Fills `times` with the ratio of each point to the defaults. What others measure comes
-        last in its batch."""
+        """Fills `times` with the ratio of each point to the defaults. Raises Gone."""
+
+        def late() -> bool:
+            return budget.seconds is not None and time.monotonic() - began > budget.seconds
+
         batch = next(asking, None)
         while batch is not None:
             built = self._built(batch)
             pending = deque(p for p in batch if p in built)
             ratios: dict[Point, float | None] = {}
-            elsewhere = 0
-            while pending:
-                if budget.seconds is not None and time.monotonic() - began > budget.seconds:
-                    return
-                point = pending.popleft()
-                try:
-                    ratios[point] = ratio = self._ratio(point, pending[0] if pending else None)
-                except Elsewhere:
-                    pending.append(point)
-                    elsewhere += 1
-                    if elsewhere >= len(pending):
-                        time.sleep(PAUSE)
-                    continue
-                elsewhere = 0
-                if ratio is not None:
-                    times[point] = ratio
-                    self.best = min(times.values())
-                self.told(self, ratio)
+
+            def measure(
+                worker: Worker,
+                pending: deque[Point] = pending,
+                ratios: dict[Point, float | None] = ratios,
+            ) -> None:
+                self._take(worker, pending, late, ratios, times)
+
+            while pending and not late():
+                self._each(measure)
+            if late():
+                return
             try:
                 batch = asking.send([ratios.get(p) for p in batch])
             except StopIteration:
                 return
+
+    def _take(
+        self,
+        worker: Worker,
+        pending: deque[Point],
+        late: Callable[[], bool],
+        ratios: dict[Point, float | None],
+        times: dict[Point, float],
+    ) -> None:
+        """Measures one pending point after the other. What others measure comes last; what a worker
+        has begun that goes, comes first. Raises Gone."""
+        elsewhere = 0
+        while pending and not late():
+            try:
+                point = pending.popleft()
+            except IndexError:
+                return
+            following = pending[0] if pending and not self.others else None
+            try:
+                ratio = self._ratio(point, worker, following)
+            except Elsewhere:
+                pending.append(point)
+                elsewhere += 1
+                if elsewhere >= len(pending):
+                    time.sleep(PAUSE)
+                continue
+            except Gone:
+                pending.appendleft(point)
+                raise
+            elsewhere = 0
+            with self._lock:
+                ratios[point] = ratio
+                if ratio is not None:
+                    times[point] = ratio
+                    self.best = min(times.values())
+                self.told(self, ratio)
 
     def _built(self, batch: Sequence[Point]) -> set[Point]:
         """Builds the kernels of the points by all builders at once, so that they are found on disk
@@ -182,7 +276,7 @@ class Session:
             with suppress(IndexError):
                 while True:
                     point = waiting.popleft()
-                    if self._row(point, 0, 1, by=by)["status"] == "ok":
+                    if self._row(point, 0, 1, by, build=True)["status"] == "ok":
                         own.append(point)
             return own
 
@@ -200,25 +294,24 @@ class Session:
                 raise
         return built
 
-    def _ratio(self, point: Contender, following: Contender = None) -> float | None:
+    def _ratio(self, point: Point, worker: Worker, following: Contender) -> float | None:
         """The mean over the sets of sizes of the time over that of the defaults: those of the
-        machine that it was measured on. `following` is likely to be the next. Raises Elsewhere."""
+        machine that it was measured on. `following` is likely to be the next. Raises Elsewhere,
+        Gone."""
         ratios = []
         for n in range(self.datasets):
-            row = self._row(point, n, self.runs, following=following)
+            row = self._row(point, n, self.runs, worker, following=following)
             if row["status"] != "ok":
                 return None
-            ratios.append(self.statistic(row["milliseconds"]) / self._baseline(row, n))
+            baseline = row.get("baseline") or self.baselines[id(worker)][n]
+            ratios.append(self.statistic(row["milliseconds"]) / baseline)
         return fmean(ratios)
 
-    def _baseline(self, row: Mapping[str, Any], dataset: int) -> float:
-        return row.get("baseline") or self.baseline[dataset]
-
-    def _waited(self, point: Contender, dataset: int) -> float | None:
-        """The time of a point, by whichever process it is measured."""
+    def _waited(self, point: Contender, dataset: int, worker: Worker) -> float | None:
+        """The time of a point, by whichever process it is measured. Raises Gone."""
         while True:
             try:
-                row = self._row(point, dataset, self.runs)
+                row = self._row(point, dataset, self.runs, worker)
             except Elsewhere:
                 time.sleep(PAUSE)
                 continue
@@ -229,52 +322,62 @@ class Session:
         point: Contender,
         dataset: int,
         runs: int,
+        worker: Worker,
         *,
         race: bool = False,
-        by: Worker | None = None,
+        build: bool = False,
         following: Contender = None,
     ) -> Mapping[str, Any]:
-        """What a measurement tells. Raises Elsewhere."""
+        """What a measurement tells; of one that is only to `build`, why it fails. Raises Elsewhere,
+        Gone."""
         sizes = None if point is None else self.space.sizes(point)
         job: dict[str, Any] = {"sizes": sizes, "dataset": dataset, "runs": runs, "race": race}
         job["fresh"] = race or self.fresh
         if point is not None:
-            job["baseline"] = self.baseline[dataset]
+            baseline = self.baselines.get(id(worker), self.baseline)[dataset]
+            job["baseline"] = baseline
             job["predicted"] = self.space.predicted(point) if self.space.modelled else None
-            if self.best is not None and not race:
-                most = STOPPED * self.best * self.datasets  # as if others took no time
-                job["stop"] = most * self.baseline[dataset]
-        more: dict[str, Any] = {"build": by is not None}
+            best = self.best
+            if best is not None and not race:
+                most = STOPPED * best * self.datasets  # as if others took no time
+                job["stop"] = most * baseline
+        more: dict[str, Any] = {"build": build}
         if following is not None:
             more["next"] = self.space.sizes(following)
         began = time.monotonic()
-        answer = (by or self.worker).ask({**job, **more})
+        answer = worker.ask({**job, **more})
         answer = {**answer, "seconds": time.monotonic() - began}
         if answer["status"] == "elsewhere":
             raise Elsewhere
-        if by is None or answer["status"] != "ok":
-            self.rows.append({**job, **answer})
-        if answer["status"] != "ok":
-            self.failures[answer["status"]] = self.failures.get(answer["status"], 0) + 1
+        with self._lock:
+            if not build or answer["status"] != "ok":
+                self.rows.append({**job, **answer})
+            if answer["status"] != "ok":
+                self.failures[answer["status"]] = self.failures.get(answer["status"], 0) + 1
         return answer
 
     def _runs(self, point: Contender, dataset: int, runs: int) -> list[float]:
         """The milliseconds of so many runs in a race, none where it fails."""
-        row = self._row(point, dataset, runs, race=True)
+        row = self._row(point, dataset, runs, self.worker, race=True)
         times: list[float] = row["milliseconds"] if row["status"] == "ok" else []
         return times
 
     def _raced(self, finalists: Sequence[Point]) -> list[tuple[Contender, float]]:
-        """The finalists and the defaults by their ratios, measured once more, in turn."""
+        """The finalists and the defaults by their ratios, measured once more, in turn. Raises
+        Gone."""
 
         def run(contender: Contender, runs: int) -> list[float]:
             each = [self._runs(contender, n, runs) for n in range(self.datasets)]
             rows = zip(*each, strict=True) if all(each) else ()
             return [fmean(t / b for t, b in zip(row, self.baseline)) for row in rows]
 
-        if not finalists:
-            return []
-        return race([*finalists, DEFAULTS], run, self.statistic, keep=[DEFAULTS])
+        while finalists:
+            try:
+                return race([*finalists, DEFAULTS], run, self.statistic, keep=[DEFAULTS])
+            except Gone:
+                self._lose(self.worker)
+                self.rows = [row for row in self.rows if not row["race"]]  # it begins anew
+        return []
 
     def _kernel(self, contender: Contender) -> object:
         """What tells its kernel from others; each is one of its own where nobody says."""

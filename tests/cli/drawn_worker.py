@@ -2,17 +2,20 @@
 
 python drawn_worker.py COMMAND ...      loopxform COMMAND ... with these
 DRAWN=0.05                              seconds that each measurement takes
-FAULTS={"Tx=8": "hang", ...}            what becomes of candidates with such a size
+FAULTS={"Tx=8": "hang", ...}            what becomes of candidates with such a size; kill: of who
+                                        asks, the first time
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from loopxform.bench.kernels import Kernels
@@ -44,6 +47,9 @@ class Drawn(Bench):
             time.sleep(600)
         if fault == "abort":
             os.abort()
+        if fault == "kill" and not Path("killed").exists():
+            Path("killed").touch()
+            os.kill(os.getppid(), signal.SIGKILL)
         if fault == "build":
             return super()._measured(kernels, job)
         if fault == "wrong":
@@ -59,8 +65,9 @@ def words(sizes: Mapping[str, int]) -> list[str]:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["tune"]:
-        from loopxform.cli import main, tune
+        from loopxform.cli import main, tune, tune_dask
 
+        tune_dask.MODULE = "drawn_worker"
         worker = partial(tune.Worker, module="drawn_worker")
         tune.Worker = worker  # type: ignore[misc, assignment]
         sys.exit(main(sys.argv[1:]))

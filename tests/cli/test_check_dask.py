@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster
+from dask_cluster import local_cluster
+from distributed import Client
 
 from loopxform import compiler
 from loopxform.cli import check_many, cluster, main
@@ -26,10 +27,8 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as local:
-        yield local.scheduler_address
+    with local_cluster() as found:
+        yield found
 
 
 def checked(words: list[str], capsys: Capture) -> tuple[int, str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopxform.cli.arguments import running, tiling
-from loopxform.cli.arguments.common import add_floating_point, parser
+from loopxform.cli.arguments.common import add_dask, add_floating_point, parser
 from loopxform.cli.parser import Parser
 from loopxform.schedule import tiling_options
 from loopxform.schedule.params import RECIPES
@@ -71,6 +71,7 @@ def options() -> Parser:
     m.add_argument("--shard", metavar="I/N", help=help)
     help = "a folder in which processes with the same command line share the work"
     m.add_argument("--shared", metavar="DIR", help=help)
+    add_dask(m, "measure, each on a device of its own")
     o = p.add_argument_group("output")
     o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")
     help = (

@@ -16,7 +16,7 @@ from loopxform.tune.race import faster_half
 from loopxform.tune.search import search
 from loopxform.tune.session import Budget, Outcome, Session
 from loopxform.tune.space import Point, Space
-from loopxform.tune.workers import Worker
+from loopxform.tune.workers import Gone, Worker
 
 VALUES = ((1, 2, 4, 8), (8, 16, 32), (4, 8, 16))
 SPACE = Space(
@@ -182,3 +182,100 @@ def test_times_that_vary_too_much_tell_nothing() -> None:
     outcome, _ = tuned(taken)
     assert outcome.is_noisy
     assert outcome.best is None
+
+
+# ---------------------------------------------------------------- several machines
+
+
+@dataclass
+class Machine(Drawn):
+    """One that is gone after so many jobs, and takes `slower` times as long as others."""
+
+    most: int = 1 << 30
+    slower: float = 1.0
+
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        sleep(0.001)  # lets others have the next
+        if self.jobs >= self.most:
+            raise Gone
+        answer = super().ask(job)
+        times = [self.slower * t for t in answer.get("milliseconds", ())]
+        return {**answer, "milliseconds": times} if times else answer
+
+
+def machines(*every: Machine, budget: int = 36) -> tuple[Outcome, Session]:
+    for machine in every:
+        machine.taken = lambda s, _: 2.0 if s is None else 1.0 + abs(s["Ty"] - 2)
+    first, *others = every
+    session = Session(
+        SPACE, 1, first, faster_half, 3, False, lambda _s, _l: None, others=list(others)
+    )
+    return run(session, SPACE, (8, 16, 8), Budget(budget)), session
+
+
+def test_machines_share_the_work_and_one_lets_the_best_race() -> None:
+    """Where one is slower, times count in proportion to the defaults there."""
+    first, second = Machine((), 1.0), Machine((), 1.0, slower=7.0)
+    outcome, session = machines(first, second)
+    assert outcome.best is not None
+    assert SPACE.sizes(outcome.best)["Ty"] == 2
+    assert outcome.times[0] == pytest.approx(1.0, rel=0.02)
+    assert outcome.measured == 33
+    assert session.lost == []
+    searched = [r for r in session.rows if not r["race"]]
+    assert len(searched) == 33 + 2
+    assert second.jobs >= 8
+    baselines = {round(r["baseline"] / 2) for r in searched if r["sizes"]}
+    assert baselines == {1, 7}
+
+
+@pytest.mark.parametrize("most", [0, 1, 4])
+@pytest.mark.parametrize("which", [0, 1])
+def test_what_a_machine_was_measuring_that_goes_is_measured_by_another(
+    which: int, most: int
+) -> None:
+    every = [Machine((), 1.0), Machine((), 1.0)]
+    every[which].most = most
+    outcome, session = machines(*every)
+    assert session.lost == [every[which]]
+    assert outcome.measured == 33
+    assert outcome.best is not None
+    assert not outcome.interrupted
+
+
+def test_a_race_begins_anew_where_its_machine_goes() -> None:
+    first, second = Machine((), 1.0), Machine((), 1.0, slower=3.0)
+    searched = 4
+
+    class Short(Machine):
+        def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+            if job["race"] and self.rng.random() < 0.1:
+                raise Gone
+            return super().ask(job)
+
+    first = Short((), 1.0)
+    outcome, session = machines(first, second, budget=searched)
+    assert session.lost == [first]
+    assert outcome.defaults[0] == pytest.approx(6.0, rel=0.02)
+    assert {r["baseline"] > 5 for r in session.rows if r["race"] and r["sizes"]} == {True}
+
+
+def test_where_all_machines_go_the_best_so_far_is_kept() -> None:
+    outcome, session = machines(Machine((), 1.0, most=8), Machine((), 1.0, most=8))
+    assert outcome.interrupted
+    assert outcome.best is not None
+    assert outcome.measured == 14
+    assert len(session.lost) == 2
+
+
+def test_a_machine_that_cannot_measure_the_defaults_has_no_part() -> None:
+    class Broken(Machine):
+        def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+            return (
+                {"status": "crash", "why": "it was"} if job["sizes"] is None else super().ask(job)
+            )
+
+    broken = Broken((), 1.0)
+    outcome, session = machines(Machine((), 1.0), broken)
+    assert session.lost == [broken]
+    assert outcome.measured == 33
