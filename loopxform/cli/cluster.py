@@ -37,8 +37,14 @@ class Cluster:
 
     @property
     def workers(self) -> dict[str, int]:
-        """The threads of the workers that are there, by their addresses."""
-        info = self.client.scheduler_info(n_workers=-1)["workers"]
+        """The threads of the workers that are there, by their addresses; none where the scheduler
+        has gone."""
+        try:
+            info = self.client.scheduler_info(n_workers=-1)["workers"]
+        except (Exception, CancelledError):  # what it raises then is not documented
+            return {}
+        if self.client.status != "running":  # it gives what it was told last
+            return {}
         return {address: info[address]["nthreads"] for address in sorted(info)}
 
     def run(self, function: Callable[..., Any], *args: object) -> Mapping[str, Any]:
@@ -97,7 +103,8 @@ def cluster(address: str) -> Iterator[Cluster]:
         raise UsageError(message, help=help, subject="--dask") from e
     import logging
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as e:
