@@ -18,20 +18,22 @@ Judged: TypeAlias = CheckedFile | LoopxformError
 
 
 class Judge:
-    """Judges files as the command line says. Raises UsageError."""
+    """Judges files as the command line says; `limit` is what the last one may take in all. Raises
+    UsageError."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
         self.seconds, self.mebibytes = limits(args)
         self.in_use = memory_bytes()
+        self.limit = self._limit()
 
-    @property
-    def limit(self) -> Budget:
+    def _limit(self) -> Budget:
         """What one file may take, from now on."""
         return Budget.of(self.seconds, self.mebibytes, self.in_use)
 
     def file(self, path: str) -> Judged:
-        """Judges one, within `limit`."""
+        """Judges one, within a limit of its own."""
+        self.limit = self._limit()
         try:
             with within(self.limit), contained(path, Loc(path, 1, 1)):
                 file = read(self.args, path)
