@@ -26,8 +26,10 @@ from fractions import Fraction
 from math import prod
 
 from loopxform.floating_point import CONTRACT, FloatingPoint
+from loopxform.ir.memo import remembered
+from loopxform.ir.nodes import Function
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import at
+from loopxform.ir.visit import Path, at
 from loopxform.model.access_counts import Term as Counted
 from loopxform.model.coalescing import NOMINAL, Estimate
 from loopxform.model.operations import Special, operations, special
@@ -176,17 +178,14 @@ class _Nominal(dict[str, int]):
 def arithmetic(e: Estimate, fp: FloatingPoint = CONTRACT) -> tuple[Term, ...]:
     """Operations on floats of the nest, those that take longer apart; none are known where it calls
     functions of the file. `fp` says how quotients and square roots are rounded."""
-    fn, costs, one = e.nest.function, e.limits.costs, _operation(e.limits)
-    body = (at(fn, e.nest.path),)
-    counted = operations(fn, body)
-    every = _counted(counted.terms) if counted else Fraction(0)
+    costs, one = e.limits.costs, _operation(e.limits)
+    every, slow = _operations(e.nest.function, e.nest.path)
     native = fp.approximate
     weights: dict[Special, float] = {
         "quotients": costs.native_quotient if native else costs.quotient,
         "square roots": costs.native_square_root if native else costs.square_root,
         "functions": costs.function,
     }
-    slow = {kind: _counted(terms) for kind, terms in special(fn, body).items()}
     rest = max(Fraction(0), every - sum(slow.values()))
     plain = Term("arithmetic", rest, "operations", one, "1 / peak")
     slower = (
@@ -194,6 +193,15 @@ def arithmetic(e: Estimate, fp: FloatingPoint = CONTRACT) -> tuple[Term, ...]:
         for kind, count in slow.items()
     )
     return (plain, *slower)
+
+
+@remembered(64)
+def _operations(fn: Function, path: Path) -> tuple[Fraction, Mapping[Special, Fraction]]:
+    """How many there are in a part, and how many of them take longer."""
+    body = (at(fn, path),)
+    counted = operations(fn, body)
+    every = _counted(counted.terms) if counted else Fraction(0)
+    return every, {kind: _counted(terms) for kind, terms in special(fn, body).items()}
 
 
 def _counted(terms: tuple[Counted, ...]) -> Fraction:
