@@ -44,10 +44,10 @@ class Worker:
     def ask(self, job: dict[str, Any]) -> Measurement:
         """The answer to a job: `status` ok, wrong, refused, timeout or crash, and `why`. The next
         one gets a new process where this one ended or hung."""
+        if self._ended:
+            return {"status": "crash", "why": "the process was ended"}
         if self.process is None:
             self.start()
-        if self._ended:
-            self._kill()
         answer = self._exchange(job)
         if answer["status"] in ("timeout", "crash"):
             self.stop()

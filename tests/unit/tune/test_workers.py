@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,23 @@ def test_a_hang_costs_the_limit_in_a_process_that_has_just_started(worker: Worke
         began = time.monotonic()
         assert worker.ask({"do": "hang", "before": [STARTED]})["status"] == "timeout"
         assert time.monotonic() - began < 0.5 + 1
+
+
+def test_another_thread_ends_it_for_good(worker: Worker) -> None:
+    process = worker.ask({"do": "answer"})["pid"]
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(worker.ask, {"do": "hang", "before": [STARTED]})
+        time.sleep(0.1)
+        worker.end()
+        assert busy.result()["status"] == "crash"
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+    assert worker.ask({"do": "answer"})["status"] == "crash"
+    worker.stop()
+
+
+def test_long_answers(worker: Worker) -> None:
+    """Longer than what a pipe holds."""
+    long = {"status": "waiting", "text": "x" * 1_000_000}
+    assert worker.ask({"do": "answer", "before": [long, long]})["status"] == "ok"
+    worker.stop()
