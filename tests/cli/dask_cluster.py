@@ -12,6 +12,6 @@ from distributed import LocalCluster
 def local_cluster() -> Iterator[str]:
     """The address of its scheduler inside."""
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as local:
         yield local.scheduler_address
