@@ -19,7 +19,7 @@ from loopxform.cli.cluster import SHARE, Cluster, RemoteWorker, refuse
 from loopxform.cli.judging import Judge, Judged
 from loopxform.errors import InternalError
 from loopxform.source import Loc
-from loopxform.tune.workers import Gone, Worker
+from loopxform.tune.workers import MOST_LOST, Gone, Worker
 
 MODULE = "loopxform.cli.check_worker"
 
@@ -49,13 +49,17 @@ def side_by_side(judge: Judge, paths: Sequence[str], workers: Sequence[Worker]) 
     files = _Files()
 
     def asked(path: str) -> dict[str, Any] | None:
+        lost = 0
         while path != "-" and (worker := idle.get()) is not None:
             try:
                 answer = worker.ask({"path": path})
             except Gone:
+                lost += 1
                 if next(left) == 0:
                     idle.put(None)
-                continue
+                if lost < MOST_LOST:
+                    continue
+                return {"status": "crash", "why": "workers end while they judge it"}
             idle.put(worker)
             if isinstance(worker, RemoteWorker):
                 files.require_same(worker.address, answer)

@@ -15,7 +15,7 @@ from typing import Any
 from loopxform.records import record
 from loopxform.tune.race import Statistic, race, spread
 from loopxform.tune.space import Point, Space
-from loopxform.tune.workers import Gone, Worker
+from loopxform.tune.workers import MOST_LOST, Gone, Worker
 
 FINALISTS = 12
 """Points that run against each other, and against the defaults."""
@@ -106,6 +106,7 @@ class Session:
     failures: dict[str, int] = field(default_factory=dict)
     baselines: dict[int, list[float]] = field(default_factory=dict)
     best: float | None = None
+    _ending: dict[Point, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     @property
@@ -176,7 +177,7 @@ class Session:
 
         workers = [self.worker, *self.others]
         if len(workers) == 1:
-            task(self.worker)
+            done(self.worker)
             return
         with ThreadPoolExecutor(len(workers)) as pool:
             try:
@@ -254,7 +255,7 @@ class Session:
                     time.sleep(PAUSE)
                 continue
             except Gone:
-                pending.appendleft(point)
+                self._lost_with(point, pending)
                 raise
             elsewhere = 0
             with self._lock:
@@ -263,6 +264,15 @@ class Session:
                     times[point] = ratio
                     self.best = min(times.values())
                 self.told(self, ratio)
+
+    def _lost_with(self, point: Point, pending: deque[Point]) -> None:
+        """Has another worker measure a point, but no third one: perhaps it is what ends them."""
+        with self._lock:
+            self._ending[point] = self._ending.get(point, 0) + 1
+            if self._ending[point] < MOST_LOST:
+                pending.appendleft(point)
+            else:
+                self.failures["crash"] = self.failures.get("crash", 0) + 1
 
     def _built(self, batch: Sequence[Point]) -> set[Point]:
         """Builds the kernels of the points by all builders at once, so that they are found on disk

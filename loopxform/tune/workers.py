@@ -20,6 +20,9 @@ from loopxform.tune.memo import Measurement, Memo
 STARTING = 120.0
 """Seconds until a worker begins to measure: it runs your C for the reference results."""
 
+MOST_LOST = 2
+"""Workers on other machines that may go with one job."""
+
 
 class Gone(Exception):
     """A worker on another machine is not there any more."""

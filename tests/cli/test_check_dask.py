@@ -18,7 +18,7 @@ from loopxform import compiler
 from loopxform.cli import check_many, cluster, main
 from loopxform.cli.arguments import understood
 from loopxform.cli.judging import Judge
-from loopxform.errors import LoopxformError
+from loopxform.errors import InternalError, LoopxformError
 from loopxform.tune.workers import Gone, Worker
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -129,12 +129,21 @@ def test_a_cluster_that_is_not_there(
     assert "pip install 'loopxform[cluster]'" in err
 
 
-def test_where_no_worker_is_left_this_process_judges(files: list[str]) -> None:
-    class Lost(Worker):
-        def ask(self, _: object) -> dict[str, Any]:
-            raise Gone
+class Lost(Worker):
+    """A worker that goes as soon as it is asked."""
 
+    def ask(self, _: object) -> dict[str, Any]:
+        raise Gone
+
+
+def test_where_no_worker_is_left_this_process_judges(files: list[str]) -> None:
     judge = Judge(understood("check", files))
-    lost = [Lost((), None) for _ in range(2)]
-    reports = list(check_many.side_by_side(judge, files, lost))
+    reports = list(check_many.side_by_side(judge, files, [Lost((), None)]))
     assert [isinstance(r, LoopxformError) for r in reports] == [False, True, False]
+
+
+def test_a_file_that_ends_workers_is_told() -> None:
+    judge = Judge(understood("check", ["a.c"]))
+    (error,) = check_many.side_by_side(judge, ["a.c"], [Lost((), None) for _ in range(3)])
+    assert isinstance(error, InternalError)
+    assert "in 'a.c': workers end while they judge it" in error.message

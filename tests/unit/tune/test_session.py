@@ -279,3 +279,18 @@ def test_a_machine_that_cannot_measure_the_defaults_has_no_part() -> None:
     outcome, session = machines(Machine((), 1.0), broken)
     assert session.lost == [broken]
     assert outcome.measured == 33
+
+
+def test_a_point_that_ends_machines_does_not_end_all() -> None:
+    class Ending(Machine):
+        def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+            if job["sizes"] == {"Ty": 2, "Tx": 16, "Tk": 8}:
+                raise Gone
+            return super().ask(job)
+
+    every = [Ending((), 1.0) for _ in range(4)]
+    outcome, session = machines(*every)
+    assert len(session.lost) == 2
+    assert outcome.failures == {"crash": 1}
+    assert outcome.measured == 32
+    assert outcome.best is not None
