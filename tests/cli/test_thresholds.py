@@ -36,10 +36,13 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def host(command: str) -> str:
-    """The conditions of the host in the file that a command writes."""
+    """The conditions of the host in the file that a command writes, with what it is built with."""
     assert main([*command.split(), "-o", "out"]) == 0
     written = Path("out", "rows_opencl.c").read_text()
-    return " ".join(re.findall(r"if \((\(long long\)n <.*)\) \{", written))
+    conditions = " ".join(re.findall(r"if \((\(long long\)n <.*)\) \{", written))
+    numbers = re.findall(r'\{ "suff_\w+", (\d+), -1 \}', written)
+    variable = r"lx_thresholds_rows\[(\d)\]\.used_number"
+    return re.sub(variable, lambda m: numbers[int(m[1])], conditions)
 
 
 @pytest.mark.parametrize("command", ["tile rows.c", "offload rows.c"])

@@ -113,7 +113,9 @@ def assert_says(done: Done, text: str) -> None:
     assert done.stdout == text
     calls = done.stderr.splitlines()
     assert calls
-    assert all(": on the device, as was asked for (" in call for call in calls), done.stderr
+    assert all(": on the device, as was asked for; last kernel " in call for call in calls), (
+        done.stderr
+    )
 
 
 def written(folder: Path) -> dict[str, tuple[int, str]]:
