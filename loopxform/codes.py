@@ -87,6 +87,8 @@ CODES: dict[str, str] = {
     "LX113": "The two loops are not neighbours that provably have the same iterations; a witness "
     "names one that only one of them has.",
     "LX114": "A declaration of one loop would hide a name of the other.",
+    "LX115": "The two loops cannot become one: they do not count from 0 by 1, the inner one has "
+    "other bounds in other iterations, or the number of iterations may be too large.",
     "LX120": "There is nothing to distribute.",
     "LX121": "A variable declared in the loop is used on both sides of the cut: expand it first.",
     "LX122": "A variable declared among the statements is used outside of the loop around them.",
@@ -113,6 +115,7 @@ CODES: dict[str, str] = {
     "LX147": "The bounds of a loop cannot be made independent of the loops around it.",
     "LX150": "How much of an array is touched cannot be told.",
     "LX151": "The loop cannot be mapped to that level of the hardware.",
+    "LX157": "The nest cannot read a copy of an array with dimensions that become one.",
     "LX158": "The nest cannot read packed copies of its arrays.",
     "LX159": "A loop cannot be pipelined with so many buffers, or in such a way.",
     "LX160": "The array is not read in that loop.",

@@ -33,6 +33,7 @@ CASES = {
     "channels": ("nests/conv_layer", "n=16,co=64,ci=64,h=128,w=128", "register,stencil"),
     "average": ("nests/moving_average", "n=16777216,w=64", "1-d"),
     "window": ("nests/convolve", f"{IMAGE},K=7", "register,stencil"),
+    "contraction": ("nests/contract", "na=64,nb=64,nc=64,nd=64,ne=32,nf=32", "register"),
     "heat": ("nests/heat_2d", f"{HEAT},c=0.1", "stencil,register"),
     "wave": ("nests/wave_3d", CUBE, "stencil"),
     "nine": ("nests/nine_point", HEAT, "stencil"),

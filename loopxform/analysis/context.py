@@ -16,11 +16,14 @@ from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import solve
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Expr, Function
-from loopxform.ir.visit import Path, loops_around
+from loopxform.ir.visit import Path, counters, loops_around, names, writes
 
 
 def always(fn: Function, path: Path, cond: Expr) -> bool:
-    """Proven: `cond` is true whenever the statement at `path` is reached."""
+    """Proven: `cond` is true whenever the statement at `path` is reached. What is assumed of names
+    that keep their value is, however little analysis makes of it."""
+    if cond in fn.assumes and not names(cond) & (writes(fn.body) | counters(fn)):
+        return True
     return _excluded(fn, path, cond, False)
 
 

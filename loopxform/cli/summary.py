@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from loopxform.analysis.verdict import judge
 from loopxform.api.tile import TiledRoutine
 from loopxform.cli import permission_text, transactions_text
+from loopxform.codegen.host.temporaries import NEVER
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
@@ -66,8 +67,8 @@ MANY = 4
 
 
 def _launches(plan: Plan) -> Iterator[str]:
-    if plan.temporaries:
-        yield f"  temporary     {describe.arrays(plan.temporaries)}"
+    if kept := [b for b in plan.temporaries if b.when != NEVER]:
+        yield f"  temporary     {describe.arrays(kept)}"
     alike: dict[tuple[str, ...], list[KernelPlan]] = {}
     for k in plan.kernels:
         alike.setdefault(tuple(_launch(k)), []).append(k)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from loopxform.api.tile import TiledRoutine
+from loopxform.ir.nodes import Decl
+from loopxform.ir.stand_ins import is_view
 from loopxform.model.coalescing import NOMINAL, Counts, Estimate
 from loopxform.model.layouts import one_each
 from loopxform.recipes.tile import estimate
@@ -39,7 +41,9 @@ def transactions(done: Tiled, limits: Limits) -> tuple[Counts, Counts]:
         return {}, {}
     sizes, after = KINDS["naive"].tiles.numbers, estimate(done, limits)
     naively = Estimate(done.plain, one_each(done.plain, sizes, limits), sizes, limits)
-    counts = dict(after.counts)
+    fn = done.nest.function
+    views = {s.name: s.like for s in fn.body if isinstance(s, Decl) and s.like and is_view(fn, s)}
+    counts = {views.get(name, name): count for name, count in after.counts.items()}
     for array, target in done.copied:
         for name in (array, target):
             counts[name] = counts.get(name, 0) + after.copied(array) // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.codegen.host.buffers import Buffer, Part
+from loopxform.codegen.host.temporaries import NEVER
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr
@@ -21,7 +22,7 @@ def lines(plan: Plan) -> Iterator[str]:
             yield _line("in", b, "nothing: what is read was written before")
         if b.back is not None:
             yield _line("out", b, _amount(b, b.back))
-    for b in plan.temporaries:
+    for b in (b for b in plan.temporaries if b.when != NEVER):
         yield _line("kept", b, f"on the device only: {_bytes(b, b.count)}")
 
 

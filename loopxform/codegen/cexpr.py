@@ -14,6 +14,7 @@ from dataclasses import field
 from typing import Literal, assert_never
 
 from loopxform.codegen.opencl import halves
+from loopxform.codegen.row_major import row_major
 from loopxform.codegen.structs import NOT_NULL, Place, c_text, places
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
@@ -128,7 +129,7 @@ class Dialect:
     ) -> str:
         if shape is None or len(index) < 2:
             return "".join(f"[{expr(i, self)}]" for i in index)
-        return f"[{self._address(self.offset_type(narrow=narrow), index, shape)}]"
+        return f"[{self._address(self.offset_type(narrow=narrow), *row_major(index, shape))}]"
 
     def offset_type(self, *, narrow: bool) -> str:
         """The cast of what an offset begins with: none where an int holds every offset."""
@@ -137,13 +138,15 @@ class Dialect:
     def type_of(self, e: Expr) -> Scalar:
         return type_of(e, self.types)
 
-    def _address(self, cast: str, index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> str:
+    def _address(
+        self, cast: str, index: tuple[Expr, ...], rows: tuple[tuple[Expr, ...], ...]
+    ) -> str:
         """Row-major offset by Horner's rule: `((ptrdiff_t)i*n + j)*m + k`."""
         text = f"{cast}{expr(index[0], self, UNARY)}"
-        for n, (position, extent) in enumerate(zip(index[1:], shape[1:])):
-            assert extent is not None, "inner dimensions are always known"
+        for n, (position, row) in enumerate(zip(index[1:], rows)):
             text = f"({text})" if n else text
-            text = f"{text}*{expr(extent, self, UNARY)} + {expr(position, self, BINARY['*'])}"
+            length = "".join(f"*{expr(extent, self, UNARY)}" for extent in row)
+            text = f"{text}{length} + {expr(position, self, BINARY['*'])}"
         return text
 
 

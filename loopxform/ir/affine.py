@@ -206,6 +206,34 @@ def simplify(e: Expr) -> Expr:
     return e if isinstance(e, Var) else to_expr(poly(e))
 
 
+def recombined(e: Expr) -> Expr:
+    """The same with x/n*n + x%n as x."""
+    return to_expr(_recombined(poly(e)))
+
+
+def _recombined(p: Poly) -> Poly:
+    quotients = [a for m, _ in p.terms for a in m if isinstance(a, Bin) and a.op == "/"]
+    for whole in dict.fromkeys(quotients):
+        rest = Bin("%", whole.left, whole.right)
+        factor = _coefficient(p, rest)
+        if factor.terms and _coefficient(p, whole) == factor * poly(whole.right):
+            left = Poly(tuple(t for t in p.terms if whole not in t[0] and rest not in t[0]))
+            return _recombined(left + factor * poly(whole.left))
+    return p
+
+
+def _coefficient(p: Poly, atom: Expr) -> Poly:
+    """What an atom is multiplied by; nothing where it is in a term more than once."""
+    out = Poly(())
+    for m, c in p.terms:
+        if m.count(atom) > 1:
+            return Poly(())
+        if atom in m:
+            n = m.index(atom)
+            out += Poly((((*m[:n], *m[n + 1 :]), c),))
+    return out
+
+
 def value_of(e: Expr) -> int | None:
     """The number an expression of constants and tile sizes computes, else None."""
     if isinstance(e, Const) and isinstance(e.value, int):

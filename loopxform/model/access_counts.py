@@ -25,6 +25,7 @@ from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import Poly, to_expr
 from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Bin, Decl, Expr, For, Function, If, Stmt, Var
+from loopxform.ir.stand_ins import is_view, moved_by
 from loopxform.ir.types import Space
 from loopxform.ir.visit import walk
 from loopxform.model.accesses import Access, Kind, Traversal
@@ -236,7 +237,9 @@ def _traffic(fn: Function, start: Function) -> Traffic:
     local = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.space is Space.LOCAL)
     spaces |= {s.name: Space.LOCAL for s in local}
     found: dict[tuple[Space, Kind], list[Term]] = {}
-    for space, kind, term in Counter(ranges(fn, start), spaces).terms(fn.body):
+    views = [s for s in fn.body if isinstance(s, Decl) and s.like and is_view(fn, s)]
+    body = tuple(s for s in fn.body if not (isinstance(s, For) and moved_by(views, s)))
+    for space, kind, term in Counter(ranges(fn, start), spaces).terms(body):
         found.setdefault((space, kind), []).append(term)
     order: tuple[tuple[Space, Kind], ...] = (
         (Space.GLOBAL, "read"),

@@ -123,6 +123,17 @@ def _threshold(measured: int | None, limits: Limits, gain: float) -> int:
     return round(WORD * balance(limits) / gain) if measured is None else measured
 
 
+def copy_work(limits: Limits, bytes: int) -> float:
+    """Multiply-adds in the time that a copy of an element of so many bytes takes, read once and
+    written once; less than a word takes as long as one."""
+    return max(limits.costs.word, bytes) * balance(limits)
+
+
+def launch_work(limits: Limits) -> float:
+    """Multiply-adds in the time that a launch takes; 0 where the profile does not know it."""
+    return limits.costs.launch * limits.peak * 1e3 / 2
+
+
 # ---------------------------------------------------------------- terms
 
 

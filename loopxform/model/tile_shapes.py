@@ -17,6 +17,7 @@ iterations has tiles of its own, which take the time of a chunk:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import reduce
 from math import prod
 
@@ -32,6 +33,12 @@ MOST_BITS = 20
 MOST_TIME = 1024
 """Of a tile, to start, and of an epilogue: then no time of so many tiles overflows an int, and with
 their iterations a long long."""
+
+LONG_BITS = 44
+"""Of the number of tiles up to which waves are counted in 64 bits."""
+
+MOST_RATIO = 32
+"""How many times as long a tile may take there."""
 
 MOST_CHUNK_TIME = 16 * MOST_TIME
 """Of a tile of a chunk."""
@@ -135,6 +142,18 @@ def _time(trips: Sequence[Expr], shape: Shape, units: int, iterations: Expr | No
         end = Bin("*", waves, long_constant(shape.epilogue * ITERATIONS))
         time = Bin("+", time, end)
     return time
+
+
+def long_time(
+    trips: Sequence[Expr], shape: Shape, units: int, ratio: Fraction = Fraction(1)
+) -> Expr:
+    """The time of all tiles, `ratio` times that of the shape, for so many ITERATIONS, in 64 bits:
+    these hold it where there are up to 2 to the power of LONG_BITS tiles."""
+    tiles: Expr = long_constant(1)
+    for n, size in zip(trips, shape.sizes):
+        tiles = Bin("*", tiles, _rounded(n, size))
+    time, start = (min(round(x * ratio), MOST_RATIO * MOST_TIME) for x in (shape.time, shape.start))
+    return Bin("+", Bin("*", _rounded(tiles, units), Const(time)), Const(start))
 
 
 def _rounded(n: Expr, size: int) -> Expr:

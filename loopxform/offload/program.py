@@ -41,6 +41,7 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes import versions
+from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import PLAIN, Options, Recipe
@@ -239,6 +240,8 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
     done = one_nest(here, wish.sizes, recipe, limits, wish.options, strict=strict, few=few)
     if recipe is not None or nest.parallel[0] in program.partial:
         return done
+    if not wish.sizes and (product := in_one_product(here, done, limits, wish.options)) is not done:
+        return product
     return versions.in_versions(here, done, wish.sizes, limits, wish.options)
 
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Select, Var
-from loopxform.ir.visit import loops_around, perfect_nest, resolve, walk
+from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, Load, Select, Var
+from loopxform.ir.visit import loops_around, names, perfect_nest, resolve, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
 from loopxform.transforms import (
+    Coalesce,
     CopyToLocal,
     Derivation,
     Interchange,
@@ -37,6 +38,8 @@ def mapped_copy(derivation: Derivation, target: str, tile: int = TILE) -> Deriva
     `tile` times `tile / ROWS` work-items. Raises TransformError where a step is refused."""
     copy = _copy_nest(derivation.function, target)
     derivation = derivation.titled(f"{copy.array} in another layout")
+    near = copy.written if copy.read != copy.written else copy.others(copy.read)[-1]
+    derivation, copy = _with_one_outer_loop(derivation, copy, near)
     if copy.read == copy.written:
         return _straight(derivation, copy, tile)
     return _turned(derivation, copy, tile)
@@ -78,7 +81,7 @@ def _copy_nest(fn: Function, target: str) -> _Copy:
             case Assign(Load(name, at), Load(array, index) | Select(_, Load(array, index)), "") if (
                 name == target
             ):
-                used = {_counter(e) for e in at}
+                used = {n for e in at for n in names(e)}
                 counters = tuple(x.var for x in loops_around(fn, path) if x.var in used)
                 return _Copy(array, counters, _counter(index[-1]), _counter(at[-1]))
             case _:
@@ -87,8 +90,28 @@ def _copy_nest(fn: Function, target: str) -> _Copy:
 
 
 def _counter(e: Expr) -> str:
+    """That of a subscript, the last one of `p*n + q`."""
+    while isinstance(e, Bin):
+        e = e.right
     assert isinstance(e, Var)
     return e.name
+
+
+def _with_one_outer_loop(w: Derivation, copy: _Copy, near: str) -> tuple[Derivation, _Copy]:
+    """The loops that no tile runs along as one, which is a dimension of the grid, where that is
+    legal."""
+    outer = copy.others(copy.read, near)
+    if len(outer) < 2:
+        return w, copy
+    inside = tuple(v for v in copy.loops if v not in outer)
+    after = _arranged(w, [*outer, *inside])
+    whole = outer[0]
+    for v in outer[1:]:
+        step = Coalesce(whole, v, fresh(after.function, whole + v))
+        if step.check(after.function):
+            return w, copy
+        after, whole = after.then(step), step.name
+    return after, replace(copy, loops=(whole, *inside))
 
 
 def _turned(w: Derivation, copy: _Copy, tile: int) -> Derivation:

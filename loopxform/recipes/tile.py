@@ -13,6 +13,7 @@ from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import Layouts, layouts, worth
 from loopxform.prepare.parallel_band import Nest, alone, prepare, prepare_all
 from loopxform.recipes.chunks import in_chunks
+from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import with_numbers
 from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -51,9 +52,12 @@ def tile(
         versions = automatic and not given
         return in_versions(nest, done, given, limits, options) if versions else done
     done = _laid_out(nest, options.relayout or (), given, recipe, limits, options, strict=strict)
-    if options.relayout is None and options.Rk is None and recipe is None:
+    plain = done
+    if automatic and not given:
+        done = in_one_product(nest, plain, limits, options, several=True)
+    if done is plain and options.relayout is None and options.Rk is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)
-    if automatic and not done.copied:
+    if done is plain and automatic:
         done = in_versions(nest, done, given, limits, options)
     return replace(done, plain=nest if options.Rk is None else None)
 
@@ -160,6 +164,8 @@ def _each(
     for nest in nests:
         now = nest.of(done[-1].derivation) if done else nest
         plain = one_nest(now, given, None, limits, options, strict=False)
-        done.append(in_versions(now, plain, given, limits, options))
+        product = plain if given else in_one_product(now, plain, limits, options)
+        versions = product is plain
+        done.append(in_versions(now, plain, given, limits, options) if versions else product)
     first, *rest = done
     return replace(first, derivation=done[-1].derivation, rest=tuple(rest))

@@ -15,7 +15,6 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import perfect_nest
 from loopxform.model.choice import Choice, naive
-from loopxform.model.cost import operand_packing
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
 from loopxform.model.tile_shapes import Shape, quickest
@@ -219,7 +218,7 @@ def _packed(nest: Nest, found: PackedOperands, limits: Limits, asked: Options) -
         for name in found.copies(w.fn):
             w.derivation = mapped_copy(w.derivation, name)
         label, guard = f"{t.label}, packed operands, async copies", (*found.assumed, *found.pays)
-        about = (f"each element serves {operand_packing(limits)} iterations",)
+        about = (found.about(limits),)
         drafts.append(Draft(label, w.derivation, done.group, guard, about, t.shape.cost))
     options = asynchronous(asked, found.shapes[0], limits)
     return variants(drafts, wanted(options, limits, done.choice), when)

@@ -28,6 +28,7 @@ from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.restructure.bounding_box import BoundingBox
+from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
 from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
@@ -61,6 +62,7 @@ from loopxform.transforms.storage.promote_to_local import PromoteToLocal
 from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
+from loopxform.transforms.storage.unfold import Unfold
 
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
@@ -69,6 +71,7 @@ STEPS: dict[str, type[Step]] = {
         Assume,
         Dispatch,
         PackOperands,
+        Unfold,
         Parallelise,
         Privatise,
         Scalarise,
@@ -76,6 +79,7 @@ STEPS: dict[str, type[Step]] = {
         BoundingBox,
         Stripmine,
         Interchange,
+        Coalesce,
         Skew,
         Reverse,
         Rename,
@@ -139,6 +143,7 @@ __all__ = [
     "BlockCyclic",
     "BoundingBox",
     "ClampEdges",
+    "Coalesce",
     "ConvertOnCopy",
     "CopyParameter",
     "CopyToLocal",
@@ -187,6 +192,7 @@ __all__ = [
     "Stripmine",
     "Substitute",
     "SwizzleGroups",
+    "Unfold",
     "UnitLoop",
     "Unroll",
     "Variant",

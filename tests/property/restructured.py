@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Function, If
 from loopxform.ir.visit import loops, walk
 from loopxform.transforms import (
     Assume,
     BoundingBox,
+    Coalesce,
     CopyParameter,
     DistributeGuard,
     ExitFlag,
@@ -27,6 +29,7 @@ from loopxform.transforms import (
     Split,
     Step,
     Stripmine,
+    Unfold,
 )
 from loopxform.transforms.restructure.places import place_text
 
@@ -119,6 +122,16 @@ def step(fn: Function, rng: random.Random) -> Step:
         lambda: Parallelise(loop),
         lambda: Stripmine(loop, rng.choice(["2", "3"])),
         lambda: Interchange(over[-1], loop),
+        lambda: _with_questions(fn, Coalesce(over[-1], loop)),
+        lambda: _with_questions(fn, Coalesce(over[-1], loop)),
+        lambda: _with_questions(fn, Unfold(over[0], "L", rng.choice([("1", "0"), ("0*1",)]))),
+        lambda: _with_questions(fn, Unfold(loop, rng.choice("La"), ("1*0",))),
         lambda: Split(loop, rng.choice(["2", "m", "hi-1"])),
     ]
     return rng.choice(kinds)()
+
+
+def _with_questions(fn: Function, step: Coalesce | Unfold) -> Step:
+    """The step, or what it must assume first."""
+    asked = step.open_questions(fn)
+    return Assume(condition_text(asked[0])) if asked else step

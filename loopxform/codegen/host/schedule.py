@@ -48,6 +48,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
+from loopxform.ir.stand_ins import is_view, moved_by
 from loopxform.ir.types import INT, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
@@ -219,6 +220,8 @@ class _Reader:
                     yield Set(row.name, row.type, s.shape[-1])
                 case Decl() | Return(None):
                     continue
+                case For() | If() if self._is_needless(s):
+                    continue
                 case For() if on_grid(s):
                     yield self._launch(s, None, around)
                 case If(cond, (For() as inner,), ()) if on_grid(inner) and made_of(
@@ -293,11 +296,22 @@ class _Reader:
         )
         return body, arrays, tuple(mine.values())
 
+    def _is_needless(self, s: For | If) -> bool:
+        """Whether a nest, under a condition perhaps, makes a copy for which an array of the
+        caller's always stands."""
+        match s:
+            case If(_, (For() as nest,), ()):
+                return self._is_needless(nest)
+            case For():
+                copy = moved_by(own_arrays(self.fn), s)
+                return copy is not None and is_view(self.fn, copy)
+            case _:
+                return False
+
     def _asked(self, nest: For, when: Expr | None) -> Expr | None:
         """When a nest is launched: one that only makes a copy not where the array stands for it."""
-        written = writes((nest,))
-        copies = [s for s in own_arrays(self.fn) if s.like and written == {s.name}]
-        same = stands_for(self.fn, copies[0]) if copies else None
+        copy = moved_by(own_arrays(self.fn), nest)
+        same = None if copy is None else stands_for(self.fn, copy)
         parts = [e for e in (when, None if same is None else Un("!", same)) if e is not None]
         return conjunction(parts) if parts else None
 

@@ -15,10 +15,14 @@ from loopxform.codegen.host.buffers import Buffer
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Decl, Expr, For, Function, If, Param, Stmt, Un
+from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, If, Param, Stmt, Un
+from loopxform.ir.stand_ins import is_view
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import bodies, declared, loads, names, writes
 from loopxform.transforms.edges.bounds import conjunction
+
+NEVER = Const(0)
+"""When a copy is needed for which an array of the caller's always stands."""
 
 
 def temporaries(fn: Function) -> tuple[Buffer, ...]:
@@ -42,7 +46,7 @@ def _temporary(fn: Function, s: Decl) -> Buffer:
     same = stands_for(fn, s) if s.like else None
     needed = list(_conditions(fn.body, s.name, scalars(fn)))
     needed += [] if same is None else [Un("!", same)]
-    when = conjunction(needed) if needed else None
+    when = NEVER if same == Const(1) else conjunction(needed) if needed else None
     return Buffer(p, count, when, written=True, like=s.like)
 
 
@@ -70,10 +74,13 @@ def row_lengths(fn: Function) -> dict[str, Param]:
 
 def stands_for(fn: Function, s: Decl) -> Expr | None:
     """Where the array of the caller's that `s` is like has rows of the same length, so that the
-    host can give the kernels that array in place of a copy. None: never."""
+    host can give the kernels that array in place of a copy: always, where dimensions of it are one
+    in the copy (step `unfold`). None: never."""
     own = next((p for p in fn.objects if p.name == s.like), None)
     if own is None or s.turned:
         return None
+    if is_view(fn, s):
+        return Const(1)
     rows = [(a, b) for a, b in zip(s.shape[1:], own.shape[1:]) if a != b]
     return conjunction([Bin("==", a, b) for a, b in rows if b is not None])
 

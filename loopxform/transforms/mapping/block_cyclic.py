@@ -136,7 +136,8 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
         yield f"there is no loop over '{item}' in it"
     if any(not _covers(s, loop) for s in items):
         yield f"the loop over '{item}' does not run over the {rows} elements of a work-item"
-    private = {n for n, d in declared(fn.body).items() if d.space is not Space.LOCAL and d.shape}
+    shared = (Space.LOCAL, Space.GLOBAL)
+    private = {n for n, d in declared(fn.body).items() if d.space not in shared and d.shape}
     tiles = {n for n, d in declared(fn.body).items() if d.space is Space.LOCAL}
     paths = ((*site.path, *p) for p, s in inside if isinstance(s, For) and s.var == item)
     if any(reverse_obstacles(fn, p) for p in paths):

@@ -1,0 +1,25 @@
+"""Arrays of the caller's that stand for copies of theirs (`Decl.like`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopxform.ir.nodes import Decl, For, Function
+from loopxform.ir.visit import reads, writes
+
+
+def moved_by(copies: Iterable[Decl], nest: For) -> Decl | None:
+    """Of the `copies` the one that a nest makes, or copies back, and does nothing else."""
+    written, read = writes((nest,)), reads((nest,))
+    for s in copies:
+        ways = ((s.name, s.like), (s.like, s.name)) if s.like else ()
+        if any(written == {target} and source in read for target, source in ways):
+            return s
+    return None
+
+
+def is_view(fn: Function, copy: Decl) -> bool:
+    """Whether a copy is the array that it is like, of which dimensions are one (step `unfold`): the
+    host always gives kernels that array."""
+    own = next((p for p in fn.objects if p.name == copy.like), None)
+    return own is not None and not copy.turned and len(copy.shape) < len(own.shape)
