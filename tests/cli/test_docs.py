@@ -94,6 +94,17 @@ def test_the_plans_are_real(
     assert capsys.readouterr().out == shown
 
 
+def test_the_part_of_a_plan_is_real(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "tiling.md").read_text().partition("## Contractions\n")[2]
+    monkeypatch.chdir(DOCS.parent)
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(shlex.split(command)[2:]) == 0
+    _, part, _ = shown.split("...\n")
+    assert part in capsys.readouterr().out
+
+
 def test_the_concepts_are_real(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
