@@ -113,6 +113,8 @@ CODES: dict[str, str] = {
     "LX145": "The extent of an array depends on what changes.",
     "LX146": "The storage cannot be declared further out.",
     "LX147": "The bounds of a loop cannot be made independent of the loops around it.",
+    "LX148": "An array that may have more elements than the size that it is to get, or that other "
+    "names stand for.",
     "LX150": "How much of an array is touched cannot be told.",
     "LX151": "The loop cannot be mapped to that level of the hardware.",
     "LX157": "The nest cannot read a copy of an array with dimensions that become one.",

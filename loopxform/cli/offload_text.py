@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile
@@ -31,11 +32,11 @@ def file_lines(done: OffloadedFile, *, whole: bool) -> Iterator[str]:
 def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
     """The summary, a line each; the `whole` report names transfers and launches too."""
     yield headline(done, plan)
-    kernels = {x: k for k in plan.kernels for x in _loops(k)}
+    kernels = _Kernels(plan, done.parts)
     steps = (r.step for r in done.derivation.records)
     chosen = {s.loop: s for s in steps if isinstance(s, Dispatch) and s.thresholds}
     for part in done.parts:
-        yield from _part(part, kernels.get(part.loop), whole=whole)
+        yield from _part(part, kernels.of(part), whole=whole)
         if part.loop in chosen:
             rows = versions(chosen.pop(part.loop))
             yield from (f"  {'':<9} {'':<18} {row.strip()}" for row in rows)
@@ -44,6 +45,23 @@ def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
         yield f"  --fp fast {gain}"
     if whole:
         yield from transfers_text.lines(plan)
+
+
+class _Kernels:
+    """The kernel of each part: the last one of several with its loop, one after the other where
+    parts are several, too."""
+
+    def __init__(self, plan: Plan, parts: Sequence[Part]) -> None:
+        self.left: dict[str, list[KernelPlan]] = {}
+        for k in plan.kernels:
+            for x in dict.fromkeys(_loops(k)):
+                self.left.setdefault(x, []).append(k)
+        for loop, count in Counter(p.loop for p in parts).items():
+            del self.left.get(loop, [])[:-count]
+
+    def of(self, part: Part) -> KernelPlan | None:
+        found = self.left.get(part.loop)
+        return found.pop(0) if found else None
 
 
 def headline(done: OffloadedRoutine, plan: Plan) -> str:

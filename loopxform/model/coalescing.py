@@ -129,7 +129,10 @@ class Estimate:
         """The iterations of the parallel loops that the work-items of a warp run, counted from
         those of the first."""
         out = []
-        for n in range(min(self.limits.warp, prod(items for _, items, _ in self._spread))):
+        if self.choice.shared:
+            lanes = map(self._sharing, range(min(self.limits.warp, self._items)))
+            return tuple(x for x in lanes if any(k < max(1, self.trips[v]) for v, k in x.items()))
+        for n in range(min(self.limits.warp, self._items)):
             lane, rest = {}, n
             for loop, items, apart in self._spread:
                 lane[loop] = rest % items * apart
@@ -137,6 +140,21 @@ class Estimate:
             if all(k < max(1, self.trips[v]) for v, k in lane.items()):
                 out.append(lane)
         return tuple(out)
+
+    def _sharing(self, n: int) -> dict[str, int]:
+        """The iterations of a work-item, of each loop that a group shares."""
+        lane = dict[str, int]()
+        for *rows, x in self.choice.shared:
+            y = dict.fromkeys(rows, n // self.sizes["Tx"])
+            lane |= {x: n % self.sizes["Tx"] if rows else n, **y}
+        return lane
+
+    @cached_property
+    def _items(self) -> int:
+        """The work-items of a group."""
+        if self.choice.shared:
+            return prod(self.sizes[name] for name in self.choice.group)
+        return prod(items for _, items, _ in self._spread)
 
     @cached_property
     def _spread(self) -> list[tuple[str, int, int]]:
@@ -146,8 +164,10 @@ class Estimate:
         if choice.recipe == "naive":
             far = [(d.loop, sizes["Ty"], 1) for d in choice.dims if d.loop != choice.neighbours]
             return [(choice.neighbours, sizes["Tx"] * (1 if far else sizes["Ty"]), 1), *far]
-        if choice.recipe == "reduce":
-            return [(choice.neighbours, sizes["Tx"], 1)]
+        if choice.shared:
+            alone = [(x, self._items, 1) for *rows, x in choice.shared if not rows]
+            pairs = [zip(v, choice.group) for v in choice.shared if len(v) > 1]
+            return [*alone, *((v, sizes[name], 1) for pair in pairs for v, name in pair)]
         order = choice.hardware(sizes)
         return [(d.loop, sizes[d.items], sizes[d.kept] if d.kept else 1) for d in order if d.items]
 
@@ -178,18 +198,17 @@ class Estimate:
     def _asking(self, x: Site) -> int:
         """Warps that run an access: of a group for each result only one outside of the loop that
         its work-items share."""
-        if self.choice.recipe != "reduce" or self._shares(x.place):
+        if not self.choice.shared or self._shares(x.place):
             return self._warps
         return self.groups
 
     def _shares(self, around: tuple[For, ...]) -> bool:
-        return self.choice.neighbours in (s.var for s in around)
+        return any(s.var in v for s in around for v in self.choice.shared)
 
     @cached_property
     def _warps(self) -> int:
         """Warps of all groups."""
-        items = prod(n for _, n, _ in self._spread)
-        return self.groups * -(-items // self.limits.warp)
+        return self.groups * -(-self._items // self.limits.warp)
 
     @cached_property
     def groups(self) -> int:

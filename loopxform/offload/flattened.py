@@ -1,48 +1,56 @@
-"""Versions of a loop whose iterations hold parallelism between sequential loops:
+"""Versions of a whole function that is a loop whose iterations hold parallel loops:
 
     for o: { A(o);  for t: { for i: B(o, t, i);  for j: C(o, t, j) } }
-      items   outer >= suff_outer_par_0    a work-item runs an iteration of o, in order
-      flat                                 forall o: A
-                                           for t (the host): forall o, i: B;  forall o, j: C
+      items    a work-item runs an iteration of o, in order
+      groups   a group runs an iteration of o, its work-items share i and j
+      flat     forall o: A
+               for t (the host): forall o, i: B;  forall o, j: C
 
-The loop moves inwards past sequential loops, until it stands around parallel ones; what its
-iterations share across the parts gets a dimension more. (Seed 001, sections 2.3 and 2.4: V0, and
-what flattening distributes and interchanges.)
+In `flat` the loop moves inwards past sequential loops, until it stands around parallel ones; what
+its iterations share across the parts gets a dimension more. `recipes.nested_versions` has the
+guards. (Seed 001, sections 2.3 and 2.4: V0, V1, and what flattening distributes and interchanges.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from loopxform.analysis.verdict import LoopVerdict, judge
-from loopxform.errors import LimitError, TransformError, UnsupportedC
+from loopxform.errors import TransformError, UnsupportedC
+from loopxform.floating_point import FloatingPoint
 from loopxform.ir.affine import value_of
-from loopxform.ir.condition_text import condition_text
-from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Decl, For, Function, Stmt, Tile
+from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, declared, loops, walk
-from loopxform.model.saturation import filling_items
 from loopxform.offload.array_expansion import lacks_room
-from loopxform.offload.program_state import Part
+from loopxform.offload.program_state import Part, Program
 from loopxform.prepare.perfect_nest import distributed, has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.nested_versions import (
+    IN_LOCAL_MEMORY,
+    ONE_ITEM_EACH,
+    WITHOUT_REUSE,
+    Grouped,
+    grouped,
+    items_alone,
+    versions_of,
+)
 from loopxform.recipes.sink import sink
-from loopxform.recipes.versions import is_counted
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.version_choice import choice
+from loopxform.recipes.versions import REFUSALS, is_counted
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     Derivation,
-    Dispatch,
     Parallelise,
     Privatise,
     Sequentialise,
-    Variant,
     possible,
     thresholds_of,
 )
-from loopxform.transforms.edges.bounds import trip_count
 
 PARALLEL = ("yes", "privatizable")
 
@@ -64,80 +72,146 @@ def in_versions(
     mapped: Callable[[Derivation, frozenset[str]], Offloaded],
     limits: Limits,
     options: Options,
+    fp: FloatingPoint,
 ) -> Offloaded:
-    """The program as it is `mapped`, or a choice between that and the flat version, where the whole
-    function is one such loop. `mapped` is given the loops that are to stay the host's. Raises what
-    it does."""
-    alone, none = Derivation(derivation.function), frozenset[str]()
-    flat = _flat(alone)
-    if flat is None:
+    """The program as it is `mapped`, or a choice between that and versions with more or less
+    parallelism, where the whole function is one such loop. `mapped` is given the loops that are to
+    stay the host's. Raises what it does."""
+    fn, none = derivation.function, frozenset[str]()
+    alone, site = Derivation(fn), _only_loop(fn)
+    if site is None:
         return mapped(derivation, none)
-    after = possible(lambda: mapped(*flat), UnsupportedC, TransformError, LimitError)
-    if not isinstance(after, Offloaded):
-        return mapped(derivation, none)
-    fn = derivation.function
-    (site,) = _tops(fn)
-    items = mapped(alone, none)
-    if [p.loops for p in items.parts] != [(site.loop.var,)]:
-        return mapped(derivation, none)
-    number = max(len(thresholds_of(x.derivation)) for x in (items, after))
-    name = fresh(fn, f"suff_outer_par_{number}")
-    value = dict(options.threshold).get(name, filling_items(limits))
-    results = trip_count(site.loop)
-    amount = value_of(results)
-    enough = amount is not None and amount >= value
-    if not _fits(items.function) or (amount is not None and not enough):
-        return replace(after, derivation=derivation.extended(after.derivation))
-    if enough:
-        return mapped(derivation, none)
-    guard = (condition_text(Bin("<", results, Tile(name, value))),)
-    variants = (
-        _variant("flat", "around each of the parallel loops inside", guard, after.derivation),
-        _variant("items", "a work-item for each iteration, in order", (), items.derivation),
-    )
-    step = Dispatch(site.loop.var, variants, ((name, value),))
-    joined = derivation.titled("Versions").tried(step)
-    if isinstance(joined, TransformError):
-        return mapped(derivation, none)
-    return Offloaded(joined, (*after.parts, *items.parts))
+    moved = _flat(alone, site)
+    flat = None if moved is None else possible(partial(mapped, *moved), *REFUSALS)
+    if not isinstance(flat, Offloaded):
+        moved, flat = None, possible(partial(mapped, alone, none), UnsupportedC, TransformError)
+    options = Program(alone, options, limits.costs, fp).allowing(options, site.loop)
+    found = _grouped(fn, site, limits, options)
+    if not isinstance(flat, Offloaded) or not _fits(flat.function):
+        found = found or _grouped(fn, site, limits, options, whole=False)
+        if found is not None:
+            return _chosen(derivation, site, found, None, None, limits, options)
+    if not isinstance(flat, Offloaded):
+        raise flat
+    one = None if moved else _one_kernel(flat, site.loop)
+    items = one or _items(alone, site, limits, options)
+    reused = any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in flat.parts)
+    if reused or (len(flat.parts) == 1 and one is None):
+        found = None
+    if found is None and (moved is None or items is None):
+        return Offloaded(derivation.extended(flat.derivation), flat.parts)
+    return _chosen(derivation, site, found, None if one else flat, items, limits, options)
 
 
-def _variant(label: str, about: str, guard: tuple[str, ...], d: Derivation) -> Variant:
-    steps = tuple(r.step for r in d.records)
-    return Variant(label, about, "", guard, d.start.tiles, steps, d)
+def _chosen(
+    derivation: Derivation,
+    site: LoopSite,
+    found: Grouped | None,
+    flat: Offloaded | None,
+    items: Tiled | None,
+    limits: Limits,
+    options: Options,
+) -> Offloaded:
+    """A choice between versions, the one that all calls take, or what there is without a choice.
+    Raises TransformError."""
+    apart = None if flat is None else flat.derivation
+    fn, loop = derivation.function, site.loop
+    versions, named = versions_of(fn, loop, found, apart, items, limits, options)
+    parts = {} if flat is None else {"flat": flat.parts}
+    parts |= dict(_parts(site, found, items))
+    if len(versions) > 1:
+        step = choice(loop.var, versions, named)
+        joined = derivation.titled("Versions").tried(step)
+        if not isinstance(joined, TransformError):
+            return Offloaded(joined, tuple(p for v in versions for p in parts[v.label]))
+    last = next((v for v in versions[:-1] if v.label == "flat"), versions[-1])
+    return Offloaded(derivation.extended(last.derivation), parts[last.label])
 
 
-def _tops(fn: Function) -> list[LoopSite]:
-    """The loops at the top of a function of nothing else but declarations."""
+def _parts(
+    site: LoopSite, found: Grouped | None, items: Tiled | None
+) -> Iterator[tuple[str, tuple[Part, ...]]]:
+    """What becomes of the loop in the versions that are one kernel, by their labels."""
+    groups = None if found is None else found.tiled
+    local = None if found is None else found.local
+    for label, done in (("items", items), ("groups", groups), (IN_LOCAL_MEMORY, local)):
+        if done is not None:
+            var, loc = site.loop.var, site.loop.origin.loc
+            part = Part(var, loc, done.nest.parallel, "kernel", done.reason, done)
+            yield label, (part,)
+
+
+def _only_loop(fn: Function) -> LoopSite | None:
+    """The loop of a function of nothing else but declarations, where it is parallel and the host
+    can count its iterations."""
     others = [(n, s) for n, s in enumerate(fn.body) if not isinstance(s, Decl)]
-    return [LoopSite((n,), s) for n, s in others if isinstance(s, For)] if len(others) == 1 else []
+    n, loop = others[0] if others else (0, None)
+    if len(others) != 1 or not isinstance(loop, For) or not is_counted(fn, loop):
+        return None
+    own = next((v for v in judge(fn, inlined=True) if v.path == (n,)), None)
+    return LoopSite((n,), loop) if own is not None and own.parallel in PARALLEL else None
+
+
+def _grouped(
+    fn: Function, site: LoopSite, limits: Limits, options: Options, *, whole: bool = True
+) -> Grouped | None:
+    """A group for each iteration, where there is room for the arrays of all."""
+    found = grouped(fn, site.path, limits, options, whole=whole)
+    if found is None:
+        return None
+    made = _arrays_beside(fn, found.tiled.function)
+    wide = [
+        d for d in made if value_of(d.shape[0]) is None
+    ]  # else those of groups that run at once
+    return None if any(lacks_room(fn, site.path, d) for d in wide) else found
+
+
+def _items(alone: Derivation, site: LoopSite, limits: Limits, options: Options) -> Tiled | None:
+    """A work-item for each iteration, where that is possible, and there is room for the arrays of
+    all."""
+    done = items_alone(alone.function, site.path, limits, options)
+    return done if done and _has_room(alone.function, site, done.function) else None
+
+
+def _one_kernel(flat: Offloaded, loop: For) -> Tiled | None:
+    """The nest, where it is a kernel that nothing but its parallelism chooses the work-items of."""
+    first, *more = flat.parts
+    known = not more and first.tiled is not None and not thresholds_of(flat.derivation)
+    if not known or first.tiled is None or first.tiled.recipe not in ONE_ITEM_EACH:
+        return None
+    alone = first.loops == (loop.var,)
+    return replace(first.tiled, derivation=flat.derivation) if alone else None
 
 
 def _fits(fn: Function) -> bool:
     """Whether work-items can keep the arrays that are declared in kernels."""
-    own = (d for s in fn.body if isinstance(s, For) for d in declared(s.body).values())
+    kernels = (s for _, s in walk(fn.body) if isinstance(s, For) and s.level)
+    own = (d for s in kernels for d in declared(s.body).values())
     return all(value_of(size) is not None for d in own for size in d.shape)
 
 
-def _flat(start: Derivation) -> tuple[Derivation, frozenset[str]] | None:
+def _has_room(before: Function, site: LoopSite, after: Function) -> bool:
+    return not any(lacks_room(before, site.path, d) for d in _arrays_beside(before, after))
+
+
+def _arrays_beside(before: Function, after: Function) -> list[Decl]:
+    """The new arrays that are declared beside the loops."""
+    known = declared(before.body)
+    return [s for s in after.body if isinstance(s, Decl) and s.shape and s != known.get(s.name)]
+
+
+def _flat(start: Derivation, site: LoopSite) -> tuple[Derivation, frozenset[str]] | None:
     """The function with its loop moved inwards, and the loops that it was moved past; None where it
-    is no such loop, or cannot be."""
-    tops = _tops(start.function)
+    holds no parallel loops between sequential ones, or cannot be moved."""
     verdicts = {v.var: v for v in judge(start.function, inlined=True)}
-    if not tops or not is_counted(start.function, tops[0].loop):
-        return None
-    var = tops[0].loop.var
-    around = _sequential_around(tops[0].loop, verdicts)
-    own = verdicts.get(var)
-    if own is None or own.parallel not in PARALLEL or not around:
+    var, around = site.loop.var, _sequential_around(site.loop, verdicts)
+    if not around:
         return None
     w = Work(start.titled(f"The loop over {var} around parallel loops"), {})
-    w.attempt(*(Privatise(x, var) for x in own.shared))
+    w.attempt(*(Privatise(x, var) for x in verdicts[var].shared))
     if w.refusal(Parallelise(var)) or _sunk(w, var, around) is not None:
         return None
-    before = declared(start.function.body)
-    made = [d for n, d in declared(w.fn.body).items() if d.shape and d != before.get(n)]
-    if any(lacks_room(start.function, tops[0].path, d) for d in made):
+    if not _has_room(start.function, site, w.fn):
         return None
     w.derivation = told_apart(w.derivation)
     w.do(*(Sequentialise(s.loop.var) for s in loops(w.fn) if s.loop.parallel))

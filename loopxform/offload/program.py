@@ -96,7 +96,7 @@ def offload(
 
     if recipe is not None or asked.at:
         return mapped(named)
-    return in_versions(named, mapped, limits, options)
+    return in_versions(named, mapped, limits, options, fp)
 
 
 def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Offloaded:

@@ -144,15 +144,17 @@ def _ends(s: Stmt) -> bool:
     return isinstance(s, Return) and s.value is None
 
 
-def prepare(derivation: Derivation, *, every: bool = False) -> Nest:
+def prepare(derivation: Derivation, *, every: bool = False, apart: bool = True) -> Nest:
     """The one nest of a function: its loops that can be parallel are foralls, outermost, each step
-    checked; inner ones of a few iterations only where `every` asks for them.
+    checked; inner ones of a few iterations only where `every` asks for them. Arrays of an
+    iteration that have no fixed size get an element for each, if `apart`.
 
     Raises UnsupportedC where there is not one nest, or no loop of it is parallel, with the reason
     of the outermost.
     """
     alone = _alone(derivation)
-    return prepare_at(alone, nests(alone.function)[0].path, every=every)
+    nest = prepare_at(alone, nests(alone.function)[0].path, every=every, apart=apart)
+    return with_own_elements(nest) if apart else nest
 
 
 def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
@@ -164,7 +166,8 @@ def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
     found = []
     for number in range(len(nests(parts.function))):
         parts = sunk(parts, nests(parts.function)[number].loop.var)
-        found.append(prepare_at(parts, nests(parts.function)[number].path))
+        nest = prepare_at(parts, nests(parts.function)[number].path)
+        found.append(with_own_elements(nest))
         parts = found[-1].derivation
     return tuple(n.of(parts) for n in found)
 
@@ -183,7 +186,9 @@ def _alone(derivation: Derivation) -> Derivation:
     return derivation
 
 
-def prepare_at(derivation: Derivation, path: Path, *, every: bool = False) -> Nest:
+def prepare_at(
+    derivation: Derivation, path: Path, *, every: bool = False, apart: bool = True
+) -> Nest:
     """As `prepare`, the nest at `path`: of several, no two have loops of one name."""
     derivation = _parallel_outwards(derivation, path)
     chain = perfect_nest(_loop(derivation.function, path))
@@ -199,9 +204,9 @@ def prepare_at(derivation: Derivation, path: Path, *, every: bool = False) -> Ne
         raise _not_parallel(derivation.function, [verdicts[loop.var] for loop in chain])
     wanted = wanted if every else _worth_spreading(chain, wanted)
     needed = frozenset(name for v in wanted for name in verdicts[v].shared)
-    derivation = _private_storage(derivation, path, wanted, needed)
+    derivation = _private_storage(derivation, path, wanted, needed, apart=apart)
     for var in wanted:
-        derivation = _upwards(_forall(derivation, var), var)
+        derivation = upwards(_forall(derivation, var), var)
     for n in range(len(wanted)):
         derivation = _boxed(derivation, wanted, n)
     derivation = told_apart(derivation)
@@ -256,7 +261,7 @@ def _boxed(derivation: Derivation, wanted: list[str], n: int) -> Derivation:
     return derivation
 
 
-def _upwards(derivation: Derivation, var: str) -> Derivation:
+def upwards(derivation: Derivation, var: str) -> Derivation:
     """A parallel loop that counts downwards counts upwards."""
     (site,) = resolve(derivation.function, var)
     if (value_of(site.loop.step) or 1) > 0:
@@ -290,11 +295,16 @@ def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivat
 
 
 def _private_storage(
-    derivation: Derivation, path: Path, parallel: list[str], needed: frozenset[str]
+    derivation: Derivation,
+    path: Path,
+    parallel: list[str],
+    needed: frozenset[str],
+    *,
+    apart: bool,
 ) -> Derivation:
     """Declares inside the innermost parallel loop what each iteration writes for itself: scalars,
     and the arrays among those that are `needed`. An array that has no fixed size gets an element
-    for each iteration."""
+    for each iteration, if `apart`."""
     innermost, fn = parallel[-1], derivation.function
     chain = perfect_nest(_loop(fn, path))
     body = chain[len(parallel) - 1].body
@@ -307,7 +317,7 @@ def _private_storage(
         if shared or (outside[name].shape and name not in needed):
             continue
         derivation = derivation.then(private)
-        if any(value_of(d) is None for d in outside[name].shape):
+        if apart and any(value_of(d) is None for d in outside[name].shape):
             derivation = derivation.then(Expand(name, tuple(parallel)))
     arrays = {p.name for p in fn.objects if p.array} | {n for n, s in outside.items() if s.shape}
     for array in _accumulated(body, arrays):
@@ -315,6 +325,18 @@ def _private_storage(
         if not step.check(derivation.function):
             derivation = derivation.then(step)
     return derivation
+
+
+def with_own_elements(nest: Nest) -> Nest:
+    """Arrays that an iteration declares and that have no fixed size get an element for each, where
+    that is legal."""
+    derivation = nest.derivation
+    for name, decl in declared(nest.innermost.body).items():
+        step = Expand(name, nest.parallel)
+        is_open = any(value_of(d) is None for d in decl.shape)
+        if is_open and not step.check(derivation.function):
+            derivation = derivation.then(step)
+    return nest.of(derivation)
 
 
 def _accumulated(body: tuple[object, ...], arrays: set[str]) -> list[str]:

@@ -178,8 +178,10 @@ def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Deriv
     TransformError."""
     innermost = chain[-1]
     set_inside = writes(_loop(w.function, innermost).body)
+    verdicts = (v for v in judge(w.function, inlined=True) if v.var in chain)
+    needed = frozenset(name for v in verdicts for name in v.shared)
     for s in w.function.body:
-        if isinstance(s, Decl) and s.name in set_inside:
+        if isinstance(s, Decl) and s.name in set_inside and (not s.shape or s.name in needed):
             private = Privatise(s.name, innermost)
             w = w if s.shape and private.check(w.function) else w.then(private)
     for v in chain:

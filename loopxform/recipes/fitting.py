@@ -10,7 +10,16 @@ from itertools import product
 from loopxform.errors import LimitError
 from loopxform.model.choice import Choice
 from loopxform.model.resources import Demand
-from loopxform.schedule.params import ALONE, KINDS, MOST_ROWS, ON_CPU, ROWS, WINDOWS, Tiles
+from loopxform.schedule.params import (
+    ALONE,
+    IN_A_ROW,
+    KINDS,
+    MOST_ROWS,
+    ON_CPU,
+    ROWS,
+    WINDOWS,
+    Tiles,
+)
 from loopxform.targets.target import Limits
 
 Sizes = Mapping[str, int]
@@ -115,6 +124,8 @@ def _best(choice: Choice) -> Tiles:
         return choice.tiles
     if choice.recipe == "stencil" and len(choice.dims) == 1:
         return ALONE
+    if choice.recipe == "group" and len(choice.group) == 1:
+        return IN_A_ROW
     rows = [s for s in choice.stages if not s.shared and s.tiled]
     if choice.recipe == "1-d" and rows:
         return replace(ROWS, Tk=ROWS.Tk * 4 // max(4, *(s.item_bytes for s in rows)))

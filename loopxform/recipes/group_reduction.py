@@ -45,7 +45,7 @@ class GroupReduction:
         k = reductions[0].var
         if not question.asked and (pair(facts, asked=False) or not _along(facts, k)):
             return "work-items along the parallel loops read neighbours, or the same"
-        return Choice("reduce", (), k, group=("Tx",))
+        return Choice("reduce", (), k, group=("Tx",), shared=((k,),))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         in_group(w, nest, limits.costs, reassociate=options.reassociate)

@@ -7,6 +7,7 @@
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
     none                                     naive      an iteration is a work-item
     few results, many terms, when asked for  reduce     a result is a group
+    parallel loops inside, when asked for    group      an iteration is a group
 
 (Seed 000, section 2.4; seed 003; seed 004.)
 """
@@ -22,6 +23,7 @@ from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
 from loopxform.recipes.group_reduction import GroupReduction
+from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
@@ -38,6 +40,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Strip(),
     Stencil(),
     GroupReduction(),
+    IntraGroup(),
     Naive(),
 )
 RECIPES: Mapping[Recipe, TilingRecipe] = {r.name: r for r in _EVERY}

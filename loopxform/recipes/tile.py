@@ -15,6 +15,7 @@ from loopxform.prepare.parallel_band import Nest, alone, prepare, prepare_all
 from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import with_numbers
+from loopxform.recipes.nested_versions import with_groups
 from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.versions import in_versions
@@ -41,8 +42,26 @@ def tile(
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
+    numbered = with_numbers(Derivation(fn), options)
+    alone = Derivation(numbered.function)
+    done = _tiled(alone, given, recipe, limits, options, strict=strict)
+    if recipe is None and options.Rk is None and not options.relayout:
+        done = with_groups(alone.function, done, limits, options)
+    return replace(done, derivation=numbered.extended(done.derivation))
+
+
+def _tiled(
+    derivation: Derivation,
+    given: Mapping[str, int],
+    recipe: Recipe | None,
+    limits: Limits,
+    options: Options,
+    *,
+    strict: bool,
+) -> Tiled:
+    """The nest, or the nests that it falls into, as the user asks for it. Raises as `tile` does."""
     automatic = recipe is None and options.Rk is None and not options.relayout
-    nests, single = _prepared(with_numbers(Derivation(fn), options), recipe, several=automatic)
+    nests, single = _prepared(derivation, recipe, several=automatic)
     if len(nests) > 1:
         return _each(nests, given, limits, options)
     (nest,) = nests
@@ -145,7 +164,11 @@ def _prepared(
     parallel loop around it."""
     every = recipe not in (None, "naive")
     nests = possible(
-        lambda: prepare_all(derivation) if several else (prepare(derivation, every=every),),
+        lambda: (
+            prepare_all(derivation)
+            if several
+            else (prepare(derivation, every=every, apart=recipe != "group"),)
+        ),
         UnsupportedC,
     )
     if not isinstance(nests, UnsupportedC):

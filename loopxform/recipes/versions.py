@@ -17,15 +17,13 @@ a tree. Thresholds say how much parallelism is enough; their defaults are what f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
-from itertools import count
 
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.condition_text import condition_text
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Select, Tile
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Select
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, names, perfect_nest, stmt_exprs, walk, walk_expr, writes
@@ -36,27 +34,16 @@ from loopxform.prepare.parallel_band import Nest, sequential, with_guards_inside
 from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.registry import choices
 from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.records import record
 from loopxform.schedule.params import KINDS, Options
 from loopxform.targets.target import Limits
-from loopxform.transforms import Dispatch, Rfactor, Variant, possible, thresholds_of
+from loopxform.transforms import Rfactor, possible, thresholds_of
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.sites import ascending
 
 LAZY = ("&&", "||")
 REFUSALS = (TransformError, LimitError, UnsupportedC)
-
-
-@record
-class Version:
-    """A way to map the nest, and when it is taken: all of the comparisons hold. `cost` is what the
-    model says of it, for sizes of 1024 where they are not known."""
-
-    label: str
-    about: str
-    tiled: Tiled
-    guard: tuple[Bin, ...] = ()
-    cost: str = ""
 
 
 @record
@@ -77,19 +64,21 @@ def in_versions(
     split = options.Rk is not None or plain.choice.has("register tile")
     if limits.vector or split or found is None:
         return plain
-    named = _Names(nest, dict(options.threshold))
-    versions = _possible(_versions(nest, found, plain, given, limits, options, named))
-    versions = [replace(v, cost=_cost(v, limits)) for v in versions]
+    named = Thresholds(len(thresholds_of(nest.derivation)), nest.taken, dict(options.threshold))
+    rows = _versions(nest, found, given, limits, options, named)
+    versions = taken_at_all([v for v, _ in rows])
+    mapped = {v.label: tiled for v, tiled in rows}
+    if not versions:
+        return plain
     if len(versions) == 1:
-        only = versions[0].tiled
+        only = mapped[versions[0].label]
         if _is_like(only, plain):
             return plain
         return replace(only, derivation=nest.derivation.extended(only.derivation), nest=nest)
-    used = {x.name for v in versions for e in v.guard for x in _thresholds(e)}
-    thresholds = tuple((name, value) for name, value in named.values.items() if name in used)
-    step = Dispatch(nest.parallel[0], tuple(x for v in versions for x in _variants(v)), thresholds)
+    step = choice(nest.parallel[0], versions, named)
     derivation = nest.derivation.titled("Versions").then(step)
-    shown = next((v.tiled for v in versions if _is_like(v.tiled, plain)), versions[-1].tiled)
+    taken = [mapped[v.label] for v in versions]
+    shown = next((x for x in taken if _is_like(x, plain)), taken[-1])
     return replace(shown, derivation=derivation, nest=nest)
 
 
@@ -108,7 +97,7 @@ def parallelism(nest: Nest) -> Parallelism | None:
     inside = sequential(nest.innermost.body)
     if len(inside) != 1 or not all(is_counted(nest.function, x) for x in chain):
         return None
-    results = reduce(_times, map(trip_count, chain))
+    results = reduce(times, map(trip_count, chain))
     return Parallelism(
         results, trip_count(inside[0]) if is_counted(nest.function, inside[0]) else None
     )
@@ -123,7 +112,7 @@ def is_counted(fn: Function, loop: For) -> bool:
     return used <= fixed and all(types[n].is_integer for n in used)
 
 
-def _times(a: Expr, b: Expr) -> Expr:
+def times(a: Expr, b: Expr) -> Expr:
     """A product that 64 bits hold, of factors that an int holds: no threshold is larger, and
     loops that run backwards have no iterations."""
     if isinstance(a, Bin) and a.op == "*":
@@ -137,26 +126,26 @@ def _times(a: Expr, b: Expr) -> Expr:
 def _versions(
     nest: Nest,
     found: Parallelism,
-    plain: Tiled,
     given: Mapping[str, int],
     limits: Limits,
     options: Options,
-    named: _Names,
-) -> list[Version]:
-    """Those that are legal; `plain` alone where there is no other."""
+    named: Thresholds,
+) -> list[tuple[Version, Tiled]]:
+    """Those that are legal, in the order in which they are asked for; none where there is but
+    one."""
     alone = nest.alone()
     groups = _by_groups(alone, limits, options)
     chunks = None if found.terms is None else _by_chunks(alone, limits, options, groups)
     if groups is None and chunks is None:
-        return [Version("", "", plain)]
+        return []
     items = one_nest(alone, given, None, limits, options, strict=False)
-    outer = named("suff_outer_par", _filling(items, groups, limits))
-    guard, versions = [Bin("<", found.results, outer)], list[Version]()
+    outer = named("suff_outer_par", filling(items, groups, limits))
+    guard, versions = [Bin("<", found.results, outer)], list[tuple[Version, Tiled]]()
     if groups is not None:
         if found.terms is not None:
             intra = named("suff_intra_par", limits.costs.short_loop)
             guard.append(Bin(">=", found.terms, intra))
-        versions.append(Version("groups", "a group for each result", groups, tuple(guard)))
+        versions.append(_version("groups", "a group for each result", groups, guard, limits))
     if chunks is not None and found.terms is not None:
         if groups is not None:
             enough = named("suff_group_par", filling_groups(limits, groups.sizes["Tx"]))
@@ -164,12 +153,18 @@ def _versions(
         least = limits.costs.several_chunks * chunks.sizes["Tk"] * chunks.sizes["Rk"]
         guard.append(Bin(">=", found.terms, named("suff_inner_par", least)))
         about = "several groups for each result, and a kernel that combines their parts"
-        versions.insert(0, Version("chunks", about, chunks, tuple(guard)))
+        versions.insert(0, _version("chunks", about, chunks, guard, limits))
     about = "a work-item for each result, in order"
-    return [*versions, Version("items", about, items)]
+    return [*versions, _version("items", about, items, (), limits)]
 
 
-def _filling(items: Tiled, groups: Tiled | None, limits: Limits) -> int:
+def _version(
+    label: str, about: str, done: Tiled, guard: Sequence[Expr], limits: Limits
+) -> tuple[Version, Tiled]:
+    return Version(label, about, done.derivation, tuple(guard), time_text(done, limits)), done
+
+
+def filling(items: Tiled, groups: Tiled | None, limits: Limits) -> int:
     """The results from which on a work-item for each takes no longer than a group for each: those
     that fill the device where both ask as much of it, in proportion where they do not. Fewer are
     enough for arithmetic without branches, of which several iterations overlap."""
@@ -184,13 +179,13 @@ def _filling(items: Tiled, groups: Tiled | None, limits: Limits) -> int:
 
 
 def _is_straight(nest: Nest) -> bool:
-    """Whether iterations of the sequential loop have no branches."""
-    (loop,) = sequential(nest.innermost.body)
-    parts = (e for _, s in walk(loop.body) for x in stmt_exprs(s) for e in walk_expr(x))
+    """Whether iterations of sequential loops have no branches."""
+    inside = [s for loop in sequential(nest.innermost.body) for _, s in walk(loop.body)]
+    parts = (e for s in inside for x in stmt_exprs(s) for e in walk_expr(x))
     choosing = any(
         isinstance(e, Select) or (isinstance(e, Bin) and e.op in ("&&", "||")) for e in parts
     )
-    return not choosing and not any(isinstance(s, If) for _, s in walk(loop.body))
+    return not choosing and not any(isinstance(s, If) for s in inside)
 
 
 def _by_groups(nest: Nest, limits: Limits, options: Options) -> Tiled | None:
@@ -225,54 +220,12 @@ def _refused(nest: Nest, size: str, options: Options, strided: str = "") -> bool
     return bool(Rfactor(loop.var, size, allowed, strided).check(nest.function))
 
 
-@dataclass
-class _Names:
-    """Thresholds of a nest: numbered in the order of the function, with the values that are `asked`
-    for. `values` are those so far."""
-
-    nest: Nest
-    asked: Mapping[str, int]
-    values: dict[str, int] = field(default_factory=dict)
-
-    def __call__(self, kind: str, default: int) -> Tile:
-        number = len(thresholds_of(self.nest.derivation)) + len(self.values)
-        taken = self.nest.taken
-        name = next(n for k in count() if (n := f"{kind}_{number}{'_' * k}") not in taken)
-        self.values[name] = self.asked.get(name, default)
-        return Tile(name, self.values[name])
-
-
-def _possible(versions: list[Version]) -> list[Version]:
-    """Without comparisons that hold for all calls, and versions that are never taken."""
-    taken = []
-    for v in versions:
-        open_ones = tuple(e for e in v.guard if _decided(e) is None)
-        if any(_decided(e) is False for e in v.guard):
-            continue
-        taken.append(replace(v, guard=open_ones))
-        if not open_ones:
-            break
-    return taken
-
-
-def _decided(e: Bin) -> bool | None:
-    """Whether a comparison holds, where that is known."""
-    amount = value_of(e.left)
-    if amount is None or not isinstance(e.right, Tile):
-        return None
-    return amount < e.right.value if e.op == "<" else amount >= e.right.value
-
-
-def _thresholds(e: Bin) -> Iterator[Tile]:
-    return (x for x in walk_expr(e) if isinstance(x, Tile))
-
-
-def _cost(version: Version, limits: Limits) -> str:
-    """In microseconds, or in segments that caches serve; nothing is known where a reduction is
-    split."""
-    if "Rk" in version.tiled.sizes or limits.warp < 2:
+def time_text(done: Tiled, limits: Limits) -> str:
+    """What the model says of a nest: in microseconds, or in segments that caches serve; nothing is
+    known where a reduction is split."""
+    if "Rk" in done.sizes or limits.warp < 2:
         return ""
-    time, scale = _terms(version.tiled, limits).time, microseconds(limits)
+    time, scale = _terms(done, limits).time, microseconds(limits)
     return f"{float(time):.4g} segments" if scale is None else f"{float(time) * scale:.4g} us"
 
 
@@ -280,16 +233,3 @@ def _terms(done: Tiled, limits: Limits) -> Cost:
     """What the model says of the nest."""
     sizes = {**KINDS[done.recipe].tiles.numbers, **done.sizes}
     return cost(Estimate(done.nest, done.choice, sizes, limits, done.staged))
-
-
-def _variants(version: Version) -> Iterator[Variant]:
-    """Those of a version: under its guard, which of them is taken is its own matter."""
-    guard, derivation = tuple(map(condition_text, version.guard)), version.tiled.derivation
-    steps = tuple(r.step for r in derivation.records)
-    if len(steps) == 1 and isinstance(steps[0], Dispatch):
-        for v in steps[0].variants:
-            label = ", ".join(x for x in (version.label, v.label) if x)
-            yield replace(v, label=label, guard=(*guard, *v.guard))
-        return
-    tiles = derivation.start.tiles
-    yield Variant(version.label, version.about, version.cost, guard, tiles, steps, derivation)

@@ -9,7 +9,9 @@ from typing import Literal
 from loopxform.errors import UsageError
 from loopxform.records import record
 
-Recipe = Literal["register", "block", "coarsened", "one-sided", "1-d", "stencil", "reduce", "naive"]
+Recipe = Literal[
+    "register", "block", "coarsened", "one-sided", "1-d", "stencil", "reduce", "group", "naive"
+]
 
 
 @record
@@ -162,6 +164,9 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
             ("Tx", "Tk"),
         ),
+        RecipeKind(
+            "group", "one group per iteration", Tiles(Ty=8, Tx=32, Ry=1, Rx=1), ("Ty", "Tx")
+        ),
         RecipeKind("naive", "one work-item per iteration", Tiles(Ry=1, Rx=1), ("Ty", "Tx", "Tk")),
     )
 }
@@ -175,6 +180,9 @@ ROWS = Tiles(Ty=1, Tx=32, Tk=128, Ry=1, Rx=1)
 
 ALONE = Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1)
 """The recipe stencil along one loop."""
+
+IN_A_ROW = Tiles(Ty=1, Tx=256, Ry=1, Rx=1)
+"""The recipe group where no two loops are shared together."""
 
 ON_CPU: dict[Recipe, Tiles] = {
     "register": Tiles(Ty=16, Tx=8, Tk=128),

@@ -23,6 +23,7 @@ from loopxform.transforms.mapping.dispatch import Dispatch, Variant, is_threshol
 from loopxform.transforms.mapping.index32 import Index32
 from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
+from loopxform.transforms.mapping.round_robin import RoundRobin
 from loopxform.transforms.mapping.sequentialise import Sequentialise
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.warp_tile import WarpTile
@@ -50,6 +51,7 @@ from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.restructure.substitute import Substitute
 from loopxform.transforms.restructure.unit_loop import UnitLoop
 from loopxform.transforms.restructure.unroll import Unroll
+from loopxform.transforms.storage.bound_extent import BoundExtent
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
 from loopxform.transforms.storage.copy_to_private import CopyToPrivate
@@ -98,6 +100,7 @@ STEPS: dict[str, type[Step]] = {
         Sequentialise,
         Normalise,
         Split,
+        RoundRobin,
         Unroll,
         Rfactor,
         SinkTail,
@@ -107,6 +110,7 @@ STEPS: dict[str, type[Step]] = {
         CopyToLocal,
         CopyToPrivate,
         ConvertOnCopy,
+        BoundExtent,
         PromoteToLocal,
         ClampEdges,
         Pad,
@@ -141,6 +145,7 @@ __all__ = [
     "STEPS",
     "Assume",
     "BlockCyclic",
+    "BoundExtent",
     "BoundingBox",
     "ClampEdges",
     "Coalesce",
@@ -177,6 +182,7 @@ __all__ = [
     "Rename",
     "Reverse",
     "Rfactor",
+    "RoundRobin",
     "ScalarToMemory",
     "Scalarise",
     "SeparateFullTiles",

@@ -20,6 +20,7 @@ from loopxform.verify.check_run import Reference, allowed_of, differences
 from loopxform.verify.cref import CSource
 
 TRAINING = {"eta": 0.3, "momentum": 0.5}
+EXACT = ("loc_vol_calib", "smoothed_rows")
 SIZES: Mapping[str, tuple[Mapping[str, int | float], ...]] = {
     "loc_vol_calib": (
         {"outer": 5, "numX": 7, "numY": 6, "numT": 4, **MARKET},
@@ -27,6 +28,18 @@ SIZES: Mapping[str, tuple[Mapping[str, int | float], ...]] = {
         {"outer": 3, "numX": 0, "numY": 4, "numT": 3, **MARKET},
         {"outer": 20, "numX": 33, "numY": 17, "numT": 1, **MARKET},
         {"outer": 17, "numX": 32, "numY": 19, "numT": 6, **MARKET},
+    ),
+    "smoothed_rows": (
+        {"n": 3, "m": 300, "rounds": 4},
+        {"n": 2, "m": 3500, "rounds": 2},
+        {"n": 140, "m": 2, "rounds": 3},
+        {"n": 2, "m": 0, "rounds": 3},
+        {"n": 0, "m": 5, "rounds": 0},
+    ),
+    "attention": (
+        {"queries": 3, "keys": 300, "width": 20},
+        {"queries": 140, "keys": 6200, "width": 1},
+        {"queries": 2, "keys": 1, "width": 0},
     ),
     "backprop": (
         {"inputs": 700, "hidden": 3, "outputs": 40, **TRAINING},
@@ -38,7 +51,11 @@ SIZES: Mapping[str, tuple[Mapping[str, int | float], ...]] = {
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("name", "device"), [("loc_vol_calib", "c"), ("loc_vol_calib", None), ("backprop", None)]
+    ("name", "device"),
+    [
+        *(("loc_vol_calib", "c"), ("loc_vol_calib", None), ("backprop", None)),
+        *(("smoothed_rows", None), ("attention", None), ("attention", "c")),
+    ],
 )
 def test_the_user_s_results_whichever_runs(name: str, device: str | None, tmp_path: Path) -> None:
     """By work-items alone, by groups, and with all the parallelism there is: to the last bit where
@@ -50,9 +67,9 @@ def test_the_user_s_results_whichever_runs(name: str, device: str | None, tmp_pa
     first = emit.kernel(done.derivation, fp=done.fp)
     names = thresholds_of(done.derivation)
     most, seen = 2**31 - 1, set[int]()
-    rows = ({}, {"outer": most}, {"outer": most, "group": most})
+    rows = ({}, {"outer": most}, {"outer": most, "intra": most}, {"outer": most, "group": most})
     every = [{x: kinds.get(x.split("_")[1], 0) for x in names} for kinds in rows]
-    for thresholds in [every[n] for n in range(3) if every[n] not in every[:n]]:
+    for thresholds in [x for n, x in enumerate(every) if x not in every[:n]]:
         plan = with_thresholds(first, thresholds)
         kernel = CompiledKernel(plan, choose(device))
         reference = Reference(CSource(str(file)), plan.written)
@@ -60,7 +77,7 @@ def test_the_user_s_results_whichever_runs(name: str, device: str | None, tmp_pa
             given = reference.arguments(sizes, 5)
             expected = reference.expected(given)
             kernel(**given)
-            if name == "loc_vol_calib":
+            if name in EXACT:
                 for array, values in expected.items():
                     assert np.array_equal(values, given[array], equal_nan=True), (sizes, array)
             else:

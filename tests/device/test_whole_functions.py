@@ -32,6 +32,10 @@ MARKET: Numbers = {"s0": 0.03, "t": 5.0, "alpha": 0.2, "nu": 0.6, "beta": 0.5}
 SIZES: dict[str, tuple[Numbers, ...]] = {
     "alignment": ({"n": 40, "m": 300, "gap": 2}, {"n": 1, "m": 2, "gap": 1}),
     "alternating": ({"steps": 3, "n": 21}, {"steps": 1, "n": 3}),
+    "attention": (
+        {"queries": 5, "keys": 40, "width": 9},
+        {"queries": 1, "keys": 2, "width": 1},
+    ),
     "backwards_solve": ({"n": 37}, {"n": 1}),
     "backprop": (
         {"inputs": 300, "hidden": 16, "outputs": 3, "eta": 0.3, "momentum": 0.5},
@@ -73,6 +77,7 @@ SIZES: dict[str, tuple[Numbers, ...]] = {
     ),
     "shortest_paths": ({"n": 37}, {"n": 1}),
     "shared_temporary": ({"n": 17, "m": 70}, {"n": 1, "m": 1}),
+    "smoothed_rows": ({"n": 11, "m": 70, "rounds": 3}, {"n": 1, "m": 1, "rounds": 1}),
     "two_products": (
         {"n": 140, "m": 130, "k": 33, "l": 20, "alpha": 1.5, "beta": 0.7},
         {"n": 1, "m": 2, "k": 3, "l": 4, "alpha": 1.5, "beta": 0.7},
@@ -84,6 +89,7 @@ SMALL: dict[str, Numbers] = {
     "converging": {"n": 6, "most": 3, "small": 0.5},
     "power_iteration": {"n": 4, "shifts": 2, "most": 3, "agree": 0.1},
     "alignment": {"n": 4, "m": 3, "gap": 2},
+    "attention": {"queries": 3, "keys": 5, "width": 2},
     "alternating": {"steps": 2, "n": 5},
     "chain_order": {"n": 5},
     "cosine_sums": {"count": 4, "n": 5},
@@ -95,6 +101,7 @@ SMALL: dict[str, Numbers] = {
     "pointwise_chain": {"n": 4, "m": 5, "gain": 1.5},
     "set_parameters": {"n": 9, "m": 7, "k": 3, "count": 5, "scale": 0.5},
     "shortest_paths": {"n": 4},
+    "smoothed_rows": {"n": 2, "m": 5, "rounds": 2},
     "two_products": {"n": 9, "m": 10, "k": 5, "l": 6, "alpha": 1.5, "beta": 0.7},
 }
 HOSTS = (
@@ -110,6 +117,7 @@ C library that their kernels are compared as C (and see test_versions_of_program
 
 
 RATIONAL: dict[str, dict[str, str]] = {
+    "attention": {"expf(weight[j] - most)": "(1 / (1 + (most - weight[j])))"},
     "backprop": {"expf(-sum)": "(sum * sum)"},
     "loc_vol_calib": {
         "exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now))": "(0.3 + beta * x + z * z * nu * now)",

@@ -10,6 +10,7 @@ from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.visit import after, loops, loops_around, walk
 from loopxform.transforms import (
     STEPS,
+    BoundExtent,
     ClampEdges,
     CopyToLocal,
     CopyToPrivate,
@@ -28,6 +29,7 @@ from loopxform.transforms import (
     Rematerialise,
     Reverse,
     Rfactor,
+    RoundRobin,
     Scalarise,
     ScalarToMemory,
     SeparateFullTiles,
@@ -57,7 +59,7 @@ CHOSEN = (
     *(Parallelise, Privatise, Scalarise, Substitute, Stripmine, Interchange, Reverse, Skew),
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
     *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
-    *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles),
+    *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
 )
 """What `Chooser` has parameters for."""
 
@@ -103,8 +105,10 @@ class Chooser:
             lambda: MapTo(self.loop(fn), rng.choice(["group.x", "group.y", "thread.x"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"]), strided="strided"),
+            lambda: RoundRobin(self.loop(fn), rng.choice(["2", "3"])),
             lambda: UnitLoop(self.loop(fn), "beside"),
             lambda: Permute(self.own_array(fn), rng.choice([("1", "0"), ("0",)])),
+            lambda: BoundExtent(self.own_array(fn), (rng.choice(["3", "40"]),)),
             lambda: PromoteToLocal(self.own_array(fn)),
             lambda: Relayout(self.array(fn), tuple(rng.choice(["1,0", "0,2,1"]).split(","))),
             lambda: CopyToLocal(self.array(fn), self.loop(fn)),

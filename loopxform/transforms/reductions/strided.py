@@ -32,9 +32,11 @@ from loopxform.transforms.sites import (
 )
 
 
-def obstacles(fn: Function, site: LoopSite, parts: str) -> tuple[Obstacle, ...]:
-    """Why a loop cannot be run in so many strided parts. It must not begin beyond its end, and be
-    bounded by parameters."""
+def obstacles(
+    fn: Function, site: LoopSite, parts: str, verb: str = "factor"
+) -> tuple[Obstacle, ...]:
+    """Why a loop cannot be run in so many strided parts, which a step calls `verb`. It
+    must not begin beyond its end, and be bounded by parameters."""
     count = parse_size(fn, parts)
     if isinstance(count, Obstacle):
         return (replace(count, loc=site.loop.origin.loc),)
@@ -42,18 +44,19 @@ def obstacles(fn: Function, site: LoopSite, parts: str) -> tuple[Obstacle, ...]:
         *whole_loop(site),
         *ascending(site),
         *fixed_header(site),
-        *unmapped(site, "factor"),
+        *unmapped(site, verb),
         *no_wrap(fn, site),
         *_in_range(fn, site, count),
     )
 
 
-def strided(fn: Function, site: LoopSite, parts: str, origin: Origin) -> For:
-    """The loop over the parts, which holds the loop over the iterations of one."""
+def strided(fn: Function, site: LoopSite, parts: str, origin: Origin, outer: str = "") -> For:
+    """The loop over the parts, called `outer` where that is given, which holds the loop over the
+    iterations of one."""
     loop = site.loop
     count = parse_size(fn, parts)
     assert not isinstance(count, Obstacle)
-    name = fresh(fn, f"{loop.var}_t")
+    name = outer or fresh(fn, f"{loop.var}_t")
     kind = promote(loop.type)
     first = iteration_value(loop, Var(name), {**symbols(fn), name: kind})
     stride = simplify(Bin("*", count, loop.step))

@@ -1,4 +1,4 @@
-"""Loops that hold parallelism between sequential loops: a work-item for each iteration, or flat."""
+"""Loops that hold parallelism between sequential loops: by work-items, by groups, flat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from loopxform.offload.flattened import Offloaded
 from loopxform.offload.program import offload
 from loopxform.schedule.params import Options
 from loopxform.targets.target import GENERIC
-from loopxform.transforms import Derivation, Dispatch, replay, thresholds_of
+from loopxform.transforms import Derivation, Dispatch, replay
 from loopxform.tune.drawing import text
 from loopxform.tune.nests import nests_of, owners
 
@@ -54,27 +54,31 @@ def test_listing(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize("source", [STEPS, SUMS], ids=["steps", "sums"])
-@pytest.mark.parametrize("value", [0, 1000])
-def test_both_mean_the_same(source: str, value: int) -> None:
-    number = len(thresholds_of(offloaded(source).derivation)) - 1
-    done = offloaded(source, **{f"suff_outer_par_{number}": value})
-    assert choice(done.derivation) is not None
-    assert_same_meaning(untiled(source), done.function, (0, 1, 4))
+@pytest.mark.parametrize("values", [(0, 0), (1000, 0), (1000, 1000)])
+def test_all_mean_the_same(source: str, values: tuple[int, ...]) -> None:
+    step = choice(offloaded(source).derivation)
+    assert step is not None
+    asked = {name: value for (name, _), value in zip(step.thresholds, values)}
+    assert_same_meaning(untiled(source), offloaded(source, **asked).function, (0, 1, 4))
 
 
 def test_guards_and_parts() -> None:
     done = offloaded(STEPS)
     step = choice(done.derivation)
     assert step is not None
-    assert step.thresholds == (("suff_outer_par_0", 32768),)
+    assert [name for name, _ in step.thresholds] == ["suff_outer_par_0", "suff_intra_par_1"]
+    guard = ("n<suff_outer_par_0", "n*min(m,256)>=suff_intra_par_1")
     assert [(v.label, v.guard) for v in step.variants] == [
-        ("flat", ("n<suff_outer_par_0",)),
+        ("groups", guard),
+        ("flat", guard[:1]),
         ("items", ()),
     ]
     kinds = [(p.kind, len(p.loops)) for p in done.parts]
     assert kinds.count(("host", 1)) == 1
     assert kinds.count(("kernel", 2)) >= 2
-    assert kinds.count(("kernel", 1)) >= 1
+    assert kinds.count(("kernel", 1)) >= 2
+    recipes = [p.tiled.recipe for p in done.parts if p.tiled]
+    assert (recipes[0], recipes[-1]) == ("group", "naive")
 
 
 def test_versions_inside_a_version(golden: Golden) -> None:
@@ -87,7 +91,7 @@ def test_versions_inside_a_version(golden: Golden) -> None:
     assert replay(Derivation(derivation.start), steps).function == derivation.function
 
 
-@pytest.mark.parametrize(("count", "kinds"), [("40", {"host"}), ("40000", set[str]())])
+@pytest.mark.parametrize(("count", "kinds"), [("40", {"host"}), ("400000", set[str]())])
 def test_a_known_count_decides(count: str, kinds: set[str]) -> None:
     source = STEPS.replace("o < n", f"o < {count}").replace("[restrict n]", f"[restrict {count}]")
     done = offloaded(source)

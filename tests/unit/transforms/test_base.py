@@ -71,7 +71,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("", "'' is not a step", "steps: assume, block-cyclic, bounding-box, "),
+        ("", "'' is not a step", "steps: assume, block-cyclic, bound-extent, "),
         (
             "tile i",
             "'tile' is not a step",

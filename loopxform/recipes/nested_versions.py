@@ -1,0 +1,288 @@
+"""Versions of a loop whose iterations hold parallel loops:
+
+    forall i < n: { for j < m: A(i, j);  for j < m: B(i, j) }
+      n >= suff_outer_par_0               items    a work-item runs an iteration, in order
+      n * min(m, Tx) >= suff_intra_par_1  groups   a group of Tx work-items runs an iteration, they
+                                                   share the loops inside
+      else                                flat     forall i, j: A;  forall i, j: B
+
+Arrays of an iteration lie in the local memory of its group where they fit, which the host asks. All
+of an iteration must be shared: what a single work-item of a group would run alone, a work-item each
+runs for many iterations at once. (Seed 001, section 2.4: V0, V1, and what is flattened further.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from math import prod
+
+from loopxform.errors import LoopxformError, TransformError, UnsupportedC
+from loopxform.ir.affine import poly, value_of
+from loopxform.ir.condition_text import condition_text
+from loopxform.ir.names import used_names
+from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, If, Stmt
+from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import Path, bodies, names, perfect_nest, resolve, walk, writes
+from loopxform.model.saturation import filling_items
+from loopxform.prepare.parallel_band import Nest, only_nest, prepare_at, with_own_elements
+from loopxform.recipes.deriving import Work
+from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
+from loopxform.recipes.versions import REFUSALS, filling, is_counted, time_text, times
+from loopxform.records import record
+from loopxform.schedule.params import Options
+from loopxform.targets.target import Limits
+from loopxform.transforms import Assume, BoundExtent, Derivation, possible, thresholds_of
+from loopxform.transforms.edges.bounds import fixed_trips, trip_count
+
+ONE_ITEM_EACH = ("naive", "1-d")
+"""Recipes in which a work-item runs an iteration, in order."""
+
+WITHOUT_REUSE = (*ONE_ITEM_EACH, "reduce")
+"""Recipes that groups for iterations compete with: others read data once for many work-items."""
+
+IN_LOCAL_MEMORY = "groups, arrays in local memory"
+
+
+@record
+class Grouped:
+    """A nest with a group for each iteration: the number of iterations, the least number of those
+    that its work-items share at a time, how many of these there are, and the same with arrays in
+    local memory, where the host finds that they fit."""
+
+    tiled: Tiled
+    outer: Expr
+    inner: Expr
+    items: int
+    local: Tiled | None = None
+    fits: tuple[Expr, ...] = ()
+
+
+def grouped(
+    fn: Function, path: Path, limits: Limits, options: Options, *, whole: bool = True
+) -> Grouped | None:
+    """The loop at `path` with a group for each iteration, in a derivation that begins with `fn`;
+    None where that is not legal, or, where the `whole` iteration is to be shared, leaves
+    work-items without work."""
+    nest = possible(partial(prepare_at, Derivation(fn), path, apart=False), *REFUSALS)
+    if limits.vector or isinstance(nest, LoopxformError):
+        return None
+    tiled = possible(partial(one_nest, nest, {}, "group", limits, options, strict=True), *REFUSALS)
+    if isinstance(tiled, LoopxformError):
+        return None
+    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    inner = [_amount(nest.function, v) for v in tiled.choice.shared]
+    counted = [x for x in inner if x is not None]
+    if not all(is_counted(nest.function, x) for x in chain) or not counted:
+        return None
+    group = prod(tiled.sizes[n] for n in tiled.choice.group)
+    most = max(group, limits.costs.short_loop)
+    mapped = resolve(tiled.function, nest.parallel[-1])[0].loop
+    if whole and _leaves_loops(mapped.body, most):
+        return None
+    found = Grouped(tiled, reduce(times, map(trip_count, chain)), _least(counted), group)
+    return _with_local_memory(found, nest, limits, options)
+
+
+def _amount(fn: Function, loops: tuple[str, ...]) -> Expr | None:
+    """The iterations of loops that are shared together, where the host knows them."""
+    found = [resolve(fn, v)[0].loop for v in loops]
+    if not all(is_counted(fn, x) for x in found):
+        return None
+    return reduce(times, map(trip_count, found))
+
+
+def _least(amounts: Sequence[Expr]) -> Expr:
+    """The least of them, without those that are never the only least one."""
+    every = list(dict.fromkeys(amounts))
+    rest = [x for x in every if not any(x != y and _is_least(y, x) for y in every)]
+    return reduce(lambda a, b: Bin("min", a, b), rest)
+
+
+def _is_least(e: Expr, other: Expr) -> bool:
+    """Whether an amount is known not to exceed another: a factor of a product (where it is not, the
+    product is 0 or less), or the same less a number."""
+    more = (poly(other) - poly(e)).value
+    return e in _factors(other) or (more is not None and more > 0)
+
+
+def _factors(e: Expr) -> list[Expr]:
+    match e:
+        case Bin("*", left, right):
+            return [*_factors(left), *_factors(right)]
+        case _:
+            return [e]
+
+
+def _leaves_loops(body: Sequence[Stmt], most: int) -> bool:
+    """Whether a mapped program has a loop of more than so many iterations that no work-items
+    share."""
+    for s in body:
+        if isinstance(s, For) and (s.level is None or value_of(trip_count(s)) == 1):
+            held = any(isinstance(x, For) and x.level is not None for _, x in walk(s.body))
+            if _leaves_loops(s.body, most) if held or s.level else not _is_short(s, most):
+                return True
+        elif isinstance(s, If) and any(_leaves_loops(x, most) for x in bodies(s)):
+            return True
+    return False
+
+
+def _is_short(s: For, most: int) -> bool:
+    """Whether it has at most so many iterations, those of loops inside included, as can be told."""
+    total = 1
+    for x in (s, *(x for _, x in walk(s.body) if isinstance(x, For))):
+        fixed = fixed_trips(x)
+        total *= most + 1 if fixed is None else fixed[0].value or most + 1
+    return total <= most
+
+
+# ---------------------------------------------------------------- tiled nests
+
+
+def with_groups(fn: Function, plain: Tiled, limits: Limits, options: Options) -> Tiled:
+    """The only nest of a function as it is tiled (`plain`, in a derivation that begins with `fn`),
+    or a choice between that and versions with a group for each iteration."""
+    several = bool(plain.rest)
+    versioned = plain.copied or thresholds_of(plain.derivation)
+    site = possible(partial(only_nest, fn), UnsupportedC)
+    reused = any(x.recipe not in WITHOUT_REUSE for x in (plain, *plain.rest))
+    if isinstance(site, UnsupportedC) or reused:
+        return plain
+    if not several and (versioned or plain.recipe not in ONE_ITEM_EACH):
+        return plain
+    found = grouped(fn, site.path, limits, options)
+    if found is None or (not several and plain.nest.parallel != found.tiled.nest.parallel):
+        return plain
+    items = items_alone(fn, site.path, limits, options) if several else plain
+    flat = plain.derivation if several else None
+    versions, named = versions_of(fn, site.loop, found, flat, items, limits, options)
+    if len(versions) == 1:
+        done = {"groups": found.tiled, IN_LOCAL_MEMORY: found.local}
+        return done.get(versions[0].label) or plain
+    start = Derivation(fn).titled("Versions").tried(choice(site.loop.var, versions, named))
+    return plain if isinstance(start, TransformError) else replace(plain, derivation=start)
+
+
+def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> Tiled | None:
+    """A work-item for each iteration, where that is possible."""
+    nest = possible(partial(prepare_at, Derivation(fn), path), *REFUSALS)
+    if isinstance(nest, LoopxformError):
+        return None
+    nest = with_own_elements(nest)
+    derive = partial(one_nest, nest, {}, None, limits, options, strict=False)
+    done = possible(derive, *REFUSALS)
+    return None if isinstance(done, LoopxformError) else done
+
+
+# ---------------------------------------------------------------- local memory
+
+
+def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
+    """Arrays of an iteration whose extents are parameters get a fixed size, which must do."""
+    arrays = [s for _, s in walk(nest.innermost.body) if isinstance(s, Decl) and _is_open(s)]
+    known = frozenset(p.name for p in nest.function.objects if not p.array)
+    fixed = known - writes(nest.function.body)
+    if not arrays or not all(names(e) <= fixed for d in arrays for e in d.shape):
+        return found
+    share = limits.local_bytes // limits.costs.resident_groups // len(arrays)
+    w = Work(nest.derivation.titled("Arrays of a fixed size"), {})
+    fits = dict[str, Expr]()
+    for decl in arrays:
+        most = _most(decl, share)
+        for e in (e for e in decl.shape if value_of(e) is None):
+            asked = Bin("<=", e, Const(most))
+            fits[condition_text(asked)] = asked
+        sizes = tuple(str(value_of(e) or most) for e in decl.shape)
+        assumed = [Assume(t) for t in fits]
+        if most < 1 or not w.attempt(*assumed, BoundExtent(decl.name, sizes)):
+            return found
+    bounded = nest.of(w.derivation)
+    derive = partial(one_nest, bounded, {}, "group", limits, options, strict=True)
+    local = possible(derive, *REFUSALS)
+    if isinstance(local, LoopxformError):
+        return found
+    return replace(found, local=local, fits=tuple(fits.values()))
+
+
+def _is_open(decl: Decl) -> bool:
+    return any(value_of(e) is None for e in decl.shape)
+
+
+def _most(decl: Decl, share: int) -> int:
+    """How large the open dimensions of an array may be that has its share of the bytes."""
+    count = share // decl.type.bytes
+    for e in decl.shape:
+        count //= value_of(e) or 1
+    rank = sum(value_of(e) is None for e in decl.shape)
+    most = int(count ** (1 / rank))
+    return most + 1 if (most + 1) ** rank <= count else most
+
+
+# ---------------------------------------------------------------- the choice
+
+
+def versions_of(
+    fn: Function,
+    loop: For,
+    found: Grouped | None,
+    flat: Derivation | None,
+    items: Tiled | None,
+    limits: Limits,
+    options: Options,
+) -> tuple[list[Version], Thresholds]:
+    """The versions of a loop that calls may take, in the order in which the host asks for them, and
+    the thresholds of their guards. All of them begin with `fn`."""
+    first = 0 if flat is None else len(thresholds_of(flat))
+    named = Thresholds(first, used_names(fn), dict(options.threshold))
+    outer = trip_count(loop) if found is None else found.outer
+    guard, versions = list[Expr](), list[Version]()
+    if items is not None:
+        enough = named("suff_outer_par", _filling(items, found, limits))
+        guard.append(Bin("<", outer, enough))
+    if found is not None:
+        asked = _sufficient(found, named, limits, wide=flat is not None, alone=items is None)
+        versions += [] if asked is None else _groups(found, (*guard, *asked), limits)
+    if flat is not None:
+        about = "around each of the parallel loops inside"
+        versions.append(Version("flat", about, flat, tuple(guard)))
+    if items is not None:
+        about = "a work-item for each iteration, in order"
+        cost = time_text(items, limits) if found else ""
+        versions.append(Version("items", about, items.derivation, (), cost))
+    return taken_at_all(versions), named
+
+
+def _sufficient(
+    found: Grouped, named: Thresholds, limits: Limits, *, wide: bool, alone: bool
+) -> list[Expr] | None:
+    """When groups have enough to do (None: never): where another version is `wide`, with more
+    parallelism, enough work-items of all groups; else those of a group. Nothing is asked where
+    groups stand `alone`."""
+    if wide:
+        busy = times(found.outer, Bin("min", found.inner, Const(found.items)))
+        enough = named("suff_intra_par", filling_items(limits))
+        most = value_of(found.outer)
+        never = most is not None and most * found.items < enough.value
+        return None if never else [Bin(">=", busy, enough)]
+    short = limits.costs.short_loop
+    return [] if alone else [Bin(">=", found.inner, named("suff_intra_par", short))]
+
+
+def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
+    """A group for each iteration, with arrays in local memory where they fit."""
+    about, cost = "a group for each iteration", time_text(found.tiled, limits)
+    plain = Version("groups", about, found.tiled.derivation, guard, cost)
+    if found.local is None:
+        return [plain]
+    about = f"{about} that fits: {' && '.join(map(expr_text, found.fits))}"
+    asked = (*guard, *found.fits)
+    return [Version(IN_LOCAL_MEMORY, about, found.local.derivation, asked, cost), plain]
+
+
+def _filling(items: Tiled | None, found: Grouped | None, limits: Limits) -> int:
+    """From how many iterations on a work-item for each is enough."""
+    if items is None or found is None:
+        return filling_items(limits)
+    return filling(items, found.tiled, limits)

@@ -1,0 +1,194 @@
+"""Random loops whose iterations hold parallel loops, with a group for each iteration.
+
+An iteration has arrays of its own, of fixed size or not, and rows of the caller's; its statements
+are loops that are parallel, alone or in pairs, reductions, recurrences, and others around these.
+What the kernels compute is what the program does; the executor reports races, barriers that do not
+meet, unset values and accesses out of bounds.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kernel_steps import copied
+
+from loopxform.codegen import emit
+from loopxform.errors import EmitError, LoopxformError
+from loopxform.floating_point import SEPARATE
+from loopxform.frontend import parse_file
+from loopxform.ir.nodes import Function
+from loopxform.offload.program import offload
+from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
+from loopxform.targets.target import GENERIC, Costs
+from loopxform.transforms import Derivation, thresholds_of
+from loopxform.verify.check_run import arguments
+from loopxform.verify.group.execute import Executor
+from loopxform.verify.interp import Program
+
+HEAD = """void f(int n, int m, int p, const int A[restrict n + 1][m + 9],
+  int X[restrict n + 1][m + 9], int Y[restrict n + 1][m + 1][p + 1], int C[restrict n + 1][3])
+{
+  for (int i = 0; i < n; i++) {
+    @{int t[m + 9], r[m + 9];|int t[40], r[40];|int t[m + 9], r[40];}
+    int s = @{0|i|A[i][0]}, v = @{1|3};
+    for (int j = 0; j < m + @{2|9}; j++) t[j] = A[i][j] + j;
+    for (int j = 0; j < m + 9; j++) r[j] = A[i][j] @{+ 2|& 7};
+"""
+TAIL = """    C[i][0] = s;
+    C[i][1] @{=|+=} v;
+  }
+}
+"""
+SHARED = (
+    "for (int j = 0; j < m; j++) X[i][j] = @{A[i][j]|A[i][m - j]|t[j]|t[m - 1 - j]} + @{s|v|j};",
+    "for (int j = @{0|1|2}; j < m; j@{++| += 2}) X[i][j] @{+=|-=|^=} @{t[j]|A[i][j + 1]|t[0]};",
+    "for (int j = 0; j < m; j++) r[j] = t[@{j|m - j}] @{+|-} A[i][j];",
+    "for (int j = 0; j < m; j++) X[i][j] += r[m - 1 - j] @{+|^} r[j];",
+    "for (int j = m - 1; j >= 0; j--) t[j] = @{X[i][j] & 255|A[i][j] * v|t[j] + 1};",
+    "for (int j = 0; j < m; j++) { int u = t[j] & 15; if (u > @{2|v & 7}) X[i][j] += u; }",
+    "for (int j = 0; j < m; j++) for (int k = 0; k < p; k++)"
+    " Y[i][j][k] @{=|+=} @{t[j]|A[i][k]} + k;",
+    "for (int k = 0; k < p; k++) for (int j = 0; j < m; j++) Y[i][j][k] += Y[i][j][k] + j;",
+    "for (int j = 0; j < m; j++) { int u = j; for (int k = 0; k < p; k++) { u += Y[i][j][k] & 7;"
+    " Y[i][j][k] = u; } X[i][j] = u; }",
+)
+OTHERS = (
+    "for (int j = @{0|1}; j < m; j++) s @{+=|^=|+=} @{t[j]|X[i][j] & 31};",
+    "for (int j = 0; j < m; j++) if (t[j] > s) s = t[j];",
+    "for (int j = 0; j < m; j++) { s += A[i][j]; v ^= t[j]; }",
+    "for (int j = 0; j < m; j++) { X[i][j] = t[j]; s += t[j] & 3; }",
+    "for (int j = 1; j < m; j++) X[i][j] += X[i][j - 1] & 63;",
+    "for (int j = 1; j < m; j++) t[j] = (t[j - 1] + t[j]) & 255;",
+    "X[i][m + 1] = s & 7;",
+    "v = s & 15;",
+    "if (m > 0) v = t[0] & 31;",
+)
+AROUND = (
+    "for (int g = 0; g < @{p|3}; g++) { #; # }",
+    "for (int g = p; g > 0; g--) { v += g; #; #; # }",
+    "if (@{p > 1|v > 2|s > 4|A[i][1] > 0}) { # } @{|else { # }}",
+)
+SMALL = replace(
+    GENERIC,
+    group_size=64,
+    local_bytes=600,
+    compute_units=1,
+    costs=replace(Costs(), short_loop=2, combined_alone=3),
+)
+
+
+def drawn(text: str, rng: random.Random) -> str:
+    """With one of the texts in each `@{one|other}`."""
+    while "@{" in text:
+        start = text.index("@{")
+        end = text.index("}", start)
+        # a choice between statements holds braces of its own
+        while text.count("{", start, end) > text.count("}", start, end + 1):
+            end = text.index("}", end + 1)
+        text = text[:start] + rng.choice(text[start + 2 : end].split("|")) + text[end + 1 :]
+    return text
+
+
+def statement(rng: random.Random, depth: int = 0) -> str:
+    kind = rng.random()
+    if depth < 2 and kind < 0.25:
+        text = drawn(rng.choice(AROUND), rng)
+        while "#" in text:
+            text = text.replace("#;", "#", 1).replace("#", statement(rng, depth + 1), 1)
+        return text
+    return drawn(rng.choice(SHARED if kind < 0.7 else OTHERS), rng)
+
+
+def text(rng: random.Random) -> str:
+    lines = [statement(rng) for _ in range(rng.randint(1, 4))]
+    return drawn(HEAD, rng) + "".join(f"    {x}\n" for x in lines) + drawn(TAIL, rng)
+
+
+def derivations(fn: Function, rng: random.Random) -> dict[str, Derivation]:
+    """By the recipe, and in versions of which the thresholds choose one."""
+    sizes = {"Ty": rng.choice((1, 2, 4)), "Tx": rng.choice((1, 2, 3, 8))}
+    found = dict[str, Derivation]()
+    for given in (sizes, {"Tx": 6}):
+        try:
+            done = tile(fn, given, "group", SMALL, strict=True)
+        except LoopxformError:
+            continue
+        found["group"] = done.derivation
+    for name, derive in (("tile", _tiled), ("offload", _offloaded)):
+        try:
+            plain = derive(fn, Options())
+            kinds = thresholds_of(plain)
+            chosen = {n: rng.choice((0, 2, 4, 1 << 30)) for n in kinds}
+            found[name] = derive(fn, Options(threshold=tuple(chosen.items())))
+        except LoopxformError:
+            continue
+    return found
+
+
+def _tiled(fn: Function, options: Options) -> Derivation:
+    return tile(fn, {}, None, SMALL, options=options).derivation
+
+
+def _offloaded(fn: Function, options: Options) -> Derivation:
+    return offload(fn, {}, SMALL, options).derivation
+
+
+def check(name: str, source: str, counts: Counter[str]) -> None:
+    fn = parse_file("f.c", text=source).unit.functions[0]
+    rng = random.Random(name)
+    runs, expected = [], []
+    for seed, m in enumerate((rng.choice((0, 1)), rng.choice((5, 8, 20)))):
+        args = arguments(fn, {"n": rng.randint(1, 3), "m": m, "p": rng.choice((0, 1, 4))}, seed)
+        runs.append(args)
+        own = copied(args)
+        Program(fn).run(own)
+        expected.append(own)
+    for kind, derivation in derivations(fn, rng).items():
+        counts[kind] += 1
+        counts[f"{kind}, versions"] += bool(thresholds_of(derivation))
+        try:
+            plan = emit.kernel(derivation, fp=SEPARATE)
+        except EmitError as e:
+            if "it is never touched" not in e.message:  # under a condition that never holds
+                raise
+            continue
+        counts["local memory"] += "__local" in "".join(k.text for k in plan.kernels)
+        counts["barriers"] += any("barrier(" in k.text for k in plan.kernels)
+        executor = Executor(plan)
+        for seed, (args, wanted) in enumerate(zip(runs, expected)):
+            own, after = copied(args), copied(args)
+            Program(derivation.function).run(after)
+            try:
+                executor.run(own, seed=seed)
+            except LoopxformError as e:
+                raise AssertionError(f"{name}, {kind}: {e}\n{source}") from e
+            for array, values in wanted.items():
+                for result in (own, after):
+                    same = np.array_equal(values, result[array])
+                    assert same, f"{name}, {kind}: {array} differs\n{source}"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_groups(seed: int) -> None:
+    counts = Counter[str]()
+    for n in range(5):
+        name = f"groups {seed * 1000 + n}"
+        check(name, text(random.Random(name)), counts)
+    assert counts["group"] >= 3, counts
+    assert counts["tile, versions"] + counts["offload, versions"] >= 2, counts
+    assert counts["local memory"] >= 3, counts
+    assert counts["barriers"] >= 3, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_many_random_groups(seed: int) -> None:
+    counts = Counter[str]()
+    for n in range(30):
+        name = f"groups {seed * 1000 + n}"
+        check(name, text(random.Random(name)), counts)

@@ -1,0 +1,167 @@
+"""Versions of loops whose iterations hold parallel loops: by work-items, by groups, flat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from conftest import Golden
+from deriving import assert_same_meaning, c, untiled
+
+from loopxform.codegen import emit
+from loopxform.offload.program import offload
+from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
+from loopxform.targets.target import GENERIC, Limits
+from loopxform.transforms import Derivation, Dispatch, replay
+from loopxform.tune.drawing import text
+from loopxform.tune.nests import nests_of
+
+H100 = PROFILES["h100"]
+ROWS = "int n, int m, const int a[restrict n][m], int b[restrict n][m]"
+MIRROR = c(
+    "for (int i = 0; i < n; i++) { int t[m]; for (int j = 0; j < m; j++) t[j] = 2 * a[i][j] + 1; "
+    "for (int j = 0; j < m; j++) b[i][j] = t[j] * t[m - 1 - j]; }",
+    ROWS,
+)
+MEAN = c(
+    "for (int i = 0; i < n; i++) { float s = 0, w = 0; for (int j = 0; j < m; j++) s += a[i][j]; "
+    "for (int j = 1; j < m; j++) w += a[i][j] * a[i][j - 1]; b[i][0] = s / m; b[i][1] = w; }",
+    "int n, int m, const float a[restrict n][m], float b[restrict n][2]",
+)
+STEPS = c(
+    "for (int i = 0; i < n; i++) for (int g = 0; g < 5; g++) { "
+    "for (int j = 0; j < m; j++) b[i][j] = a[i][m - 1 - j] + g; "
+    "for (int j = 0; j < m; j++) for (int k = 0; k < l; k++) x[i][j][k] = b[i][j] + k; }",
+    f"{ROWS}, int l, int x[restrict n][m][l]",
+)
+TWO_ARRAYS = c(
+    "for (int i = 0; i < n; i++) { int t[m]; double r[m][2]; for (int j = 0; j < m; j++) "
+    "t[j] = a[i][j]; for (int j = 0; j < m; j++) r[m - 1 - j][1] = t[j]; "
+    "for (int j = 1; j < m; j++) b[i][j] = r[j][1]; }",
+    ROWS,
+)
+RECURRENCE = c(
+    "for (int i = 0; i < n; i++) { int t[m]; for (int j = 0; j < m; j++) t[j] = a[i][j]; "
+    "for (int j = 1; j < m; j++) t[j] += t[j - 1] / 2; "
+    "for (int j = 0; j < m; j++) b[i][j] = t[m - 1 - j]; }",
+    ROWS,
+)
+SOURCES = {"mirror": MIRROR, "mean": MEAN, "steps": STEPS, "two-arrays": TWO_ARRAYS}
+
+
+def tiled(source: str, limits: Limits = GENERIC, **values: int) -> Derivation:
+    options = Options(reassociate=True, threshold=tuple(values.items()))
+    return tile(untiled(source), {}, None, limits, options=options).derivation
+
+
+def offloaded(source: str, limits: Limits = GENERIC, **values: int) -> Derivation:
+    options = Options(reassociate=True, threshold=tuple(values.items()))
+    return offload(untiled(source), {}, limits, options).derivation
+
+
+def choice(derivation: Derivation) -> Dispatch | None:
+    steps = (r.step for r in derivation.records)
+    return next((s for s in steps if isinstance(s, Dispatch)), None)
+
+
+def labels(derivation: Derivation) -> list[str]:
+    step = choice(derivation)
+    return [v.label for v in step.variants] if step and step.thresholds else []
+
+
+@pytest.mark.parametrize("derive", [tiled, offloaded])
+def test_guards(derive: Callable[[str], Derivation]) -> None:
+    step = choice(derive(MIRROR))
+    assert step is not None
+    guard = ("n<suff_outer_par_0", "n*min(m,256)>=suff_intra_par_1")
+    assert [(v.label, v.guard) for v in step.variants] == [
+        ("groups, arrays in local memory", (*guard, "m<=6144")),
+        ("groups", guard),
+        ("flat", guard[:1]),
+        ("items", ()),
+    ]
+    assert dict(step.thresholds)["suff_intra_par_1"] == 32 * 1024
+
+
+@pytest.mark.parametrize(
+    ("case", "versions"),
+    [
+        ("mean", ["groups", "items"]),
+        ("steps", ["groups", "flat", "items"]),
+        ("two-arrays", ["groups, arrays in local memory", "groups", "flat", "items"]),
+    ],
+)
+def test_versions_of_functions(case: str, versions: list[str]) -> None:
+    assert labels(offloaded(SOURCES[case])) == versions
+
+
+def test_arrays_share_local_memory() -> None:
+    """Each has half of the half of it: 12288 bytes, 3072 ints or 768 pairs of doubles."""
+    step = choice(offloaded(TWO_ARRAYS))
+    assert step is not None
+    assert step.variants[0].guard[-2:] == ("m<=3072", "m<=768")
+    first = emit.kernel(offloaded(TWO_ARRAYS)).kernels[0]
+    assert "__local int t[3072]" in first.text
+    assert "__local double r[768][2]" in first.text
+
+
+def test_a_recurrence_that_one_work_item_would_run_leaves_groups_out() -> None:
+    assert "groups" not in labels(tiled(RECURRENCE)) + labels(offloaded(RECURRENCE))
+
+
+def test_sums_in_order_leave_groups_out() -> None:
+    done = offload(untiled(MEAN), {}, GENERIC)
+    assert labels(done.derivation) == []
+
+
+@pytest.mark.parametrize("case", ["mirror", "steps", "two-arrays"])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"suff_outer_par": 0},
+        {"suff_outer_par": 9999, "suff_intra_par": 0},
+        {"suff_outer_par": 9999, "suff_intra_par": 9999},
+    ],
+)
+def test_all_versions_mean_the_same(case: str, chosen: dict[str, int]) -> None:
+    source = SOURCES[case]
+    for derive in (tiled, offloaded)[case == "steps" :]:
+        step = choice(derive(source, GENERIC))
+        assert step is not None
+        values = {n: chosen.get(n.rpartition("_")[0], 0) for n, _ in step.thresholds}
+        done = derive(source, replace(GENERIC, local_bytes=200), **values)
+        assert_same_meaning(untiled(source), done.function, (0, 1, 4))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "versions"),
+    [
+        ({"m": 40}, ["groups", "items"]),
+        ({"m": 20}, []),
+        ({"n": 9}, []),
+        ({"n": 900}, ["groups, arrays in local memory", "groups", "flat"]),
+        ({"n": 900_000}, []),
+    ],
+)
+def test_known_sizes_decide(numbers: dict[str, int], versions: list[str]) -> None:
+    """A work-item can keep an array of 20 or 40 ints, so that nothing is flattened then."""
+    options = Options(specialise=tuple(numbers.items()))
+    for derive in (tile, offload):
+        done = derive(untiled(MIRROR), {}, limits=GENERIC, options=options)
+        assert labels(done.derivation) == versions
+
+
+def test_a_tree_of_versions(golden: Golden) -> None:
+    nests = nests_of(tiled(MIRROR, H100))
+    sizes = {"few": {"n": 4, "m": 100}, "more": {"n": 2000, "m": 100}, "short": {"n": 1000, "m": 3}}
+    datasets = [(name, nests.instance(now)) for name, now in sizes.items()]
+    golden.check("\n".join(text(nests.forest, nests.defaults, datasets)))
+
+
+def test_steps_are_replayed() -> None:
+    derivation = offloaded(TWO_ARRAYS)
+    steps = derivation.to_json()["steps"]
+    assert replay(Derivation(derivation.start), steps).function == derivation.function
