@@ -65,7 +65,7 @@ def _as_tuned(plain: Callable[..., Offloaded], tuned: Tuned | None, asked: Optio
         return plain()
     options = asked.over(tuned.asked)
     done = plain(sizes=tuned.sizes, options=options)
-    recipes = {p.tiled.recipe for p in done.parts if p.tiled is not None}
+    recipes = {p.tiled.recipe for p in done.parts if p.tiled is not None} - {"group"}
     if tuned.recipe is None or recipes <= {tuned.recipe}:
         return done
     return plain(sizes=tuned.sizes, options=options, recipe=tuned.recipe)

@@ -30,7 +30,7 @@ from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.database import Entry, Family, entries, nearest
 from loopxform.targets.target import Limits
 from loopxform.tune.memo import Measurement, key_of
-from loopxform.tune.nests import nests_of, with_items
+from loopxform.tune.nests import nests_of, where_sizes_count
 from loopxform.tune.search import WIDTH, listed, search, shard
 from loopxform.tune.session import Asking, Budget
 from loopxform.tune.space import Point, Space, space_of
@@ -220,7 +220,7 @@ def file_of(args: argparse.Namespace) -> File:
 
 def _where_sizes_count(tiled: TiledRoutine) -> list[str]:
     """Options with which the version of a nest runs that has the tile sizes."""
-    values = with_items(nests_of(tiled.derivation))
+    values = where_sizes_count(nests_of(tiled.derivation))
     given = ",".join(f"{name}={value}" for name, value in values.items())
     return ["--threshold", given] if given and "Rk" not in tiled.sizes else []
 

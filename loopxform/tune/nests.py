@@ -14,6 +14,7 @@ from loopxform.ir.printer import expr_text
 from loopxform.records import record
 from loopxform.transforms import Derivation, Dispatch, Step, thresholds_of
 from loopxform.tune.forest import Comparison, Forest, Tree, Version, versions
+from loopxform.written import LARGEST_SIZE
 
 Outcome: TypeAlias = tuple[str, bool]
 """A threshold, and whether it is reached."""
@@ -48,16 +49,37 @@ def nests_of(derivation: Derivation) -> Nests:
     return Nests(trees, amounts, thresholds_of(derivation))
 
 
-def with_items(nests: Nests) -> dict[str, int]:
-    """Thresholds with which a work-item computes each result, whatever the sizes."""
-    roots = (tree for tree in nests.forest if isinstance(tree, Comparison))
-    return {tree.threshold: 0 for tree in roots if tree.yes == (_items(tree),)}
+def where_sizes_count(nests: Nests) -> dict[str, int]:
+    """Thresholds with which the version of each nest runs that has the tile sizes, whatever the
+    sizes of the program: `flat` where there is one, else `items`."""
+    found = dict[str, int]()
+    for tree in nests.forest:
+        found |= _towards_sizes(tree)
+    return found
 
 
-def _items(tree: Comparison) -> Version:
+def _towards_sizes(tree: Tree) -> dict[str, int]:
+    """Those of a tree; none where the version with the sizes is not what few comparisons choose."""
+    if isinstance(tree, Version):
+        return {}
+    if tree.yes == (_version_of(tree, "items"),) and not _is_flat(tree.no):
+        return {tree.threshold: 0}
+    if not _is_flat(tree.no):
+        return {}
+    found = {tree.threshold: LARGEST_SIZE}
+    for x in tree.no:
+        found |= _towards_sizes(x)
+    return found
+
+
+def _is_flat(branch: Forest) -> bool:
+    return any(name.endswith(".flat") for name in versions(branch))
+
+
+def _version_of(tree: Comparison, label: str) -> Version:
     """The version of that name of a nest."""
     loop = next(iter(versions((tree,)))).partition(".")[0]
-    return Version(f"{loop}.items")
+    return Version(f"{loop}.{label}")
 
 
 def owners(derivation: Derivation) -> dict[str, str]:
