@@ -26,7 +26,13 @@ from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, If, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, bodies, names, perfect_nest, resolve, walk, writes
 from loopxform.model.saturation import filling_items
-from loopxform.prepare.parallel_band import Nest, only_nest, prepare_at, with_own_elements
+from loopxform.prepare.parallel_band import (
+    Nest,
+    only_nest,
+    prepare_at,
+    sequential,
+    with_own_elements,
+)
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
@@ -65,12 +71,12 @@ def grouped(
 ) -> Grouped | None:
     """The loop at `path` with a group for each iteration, in a derivation that begins with `fn`;
     None where that is not legal, or, where the `whole` iteration is to be shared, leaves
-    work-items without work."""
+    work-items without work. A nest of one sum has versions of its own (`versions`)."""
     nest = possible(partial(prepare_at, Derivation(fn), path, apart=False), *REFUSALS)
     if limits.vector or isinstance(nest, LoopxformError):
         return None
     tiled = possible(partial(one_nest, nest, {}, "group", limits, options, strict=True), *REFUSALS)
-    if isinstance(tiled, LoopxformError):
+    if isinstance(tiled, LoopxformError) or _is_one_sum(nest, tiled):
         return None
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
     inner = [_amount(nest.function, v) for v in tiled.choice.shared]
@@ -84,6 +90,12 @@ def grouped(
         return None
     found = Grouped(tiled, reduce(times, map(trip_count, chain)), _least(counted), group)
     return _with_local_memory(found, nest, limits, options)
+
+
+def _is_one_sum(nest: Nest, tiled: Tiled) -> bool:
+    """Whether all that is shared is the one loop in the body."""
+    inside = sequential(nest.innermost.body)
+    return len(inside) == 1 and tiled.choice.shared == ((inside[0].var,),)
 
 
 def _amount(fn: Function, loops: tuple[str, ...]) -> Expr | None:
@@ -266,8 +278,7 @@ def _sufficient(
         most = value_of(found.outer)
         never = most is not None and most * found.items < enough.value
         return None if never else [Bin(">=", busy, enough)]
-    short = limits.costs.short_loop
-    return [] if alone else [Bin(">=", found.inner, named("suff_intra_par", short))]
+    return [] if alone else [Bin(">=", found.inner, named("suff_intra_par", found.items))]
 
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:

@@ -17,6 +17,7 @@ from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import GENERIC, Limits
 from loopxform.transforms import Derivation, Dispatch, replay
 from loopxform.tune.drawing import text
+from loopxform.tune.forest import comparisons
 from loopxform.tune.nests import nests_of
 
 H100 = PROFILES["h100"]
@@ -47,6 +48,21 @@ RECURRENCE = c(
     "for (int i = 0; i < n; i++) { int t[m]; for (int j = 0; j < m; j++) t[j] = a[i][j]; "
     "for (int j = 1; j < m; j++) t[j] += t[j - 1] / 2; "
     "for (int j = 0; j < m; j++) b[i][j] = t[m - 1 - j]; }",
+    ROWS,
+)
+ONE_SUM = c(
+    "for (int i = 0; i < n; i++) { int s = 0; for (int j = 0; j < m; j++) s += a[i][j]; "
+    "b[i][0] = s; }",
+    ROWS,
+)
+PRODUCT = c(
+    "for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) { int s = 0; "
+    "for (int k = 0; k < m; k++) s += a[i][k] * x[k][j]; b[i][j] = s; } "
+    "for (int j = 0; j < m; j++) b[i][j] += a[i][m - 1 - j]; }",
+    f"{ROWS}, const int x[restrict m][m]",
+)
+PAIR = c(
+    "for (int i = 0; i < n; i++) { int s = a[i][0]; for (int j = 1; j < m; j++) b[i][j] = s; }",
     ROWS,
 )
 SOURCES = {"mirror": MIRROR, "mean": MEAN, "steps": STEPS, "two-arrays": TWO_ARRAYS}
@@ -112,6 +128,15 @@ def test_a_recurrence_that_one_work_item_would_run_leaves_groups_out() -> None:
     assert "groups" not in labels(tiled(RECURRENCE)) + labels(offloaded(RECURRENCE))
 
 
+@pytest.mark.parametrize("source", [ONE_SUM, PRODUCT, PAIR], ids=["sum", "product", "pair"])
+def test_nests_that_do_better_without(source: str) -> None:
+    """A sum has versions of its own, tiles of a product read its operands less often, and what is
+    already spread over two loops needs no groups."""
+    for derive in (tiled, offloaded):
+        found = nests_of(derive(source)).forest
+        assert not any("min(" in x.amount for x in comparisons(found))
+
+
 def test_sums_in_order_leave_groups_out() -> None:
     done = offload(untiled(MEAN), {}, GENERIC)
     assert labels(done.derivation) == []
@@ -139,15 +164,15 @@ def test_all_versions_mean_the_same(case: str, chosen: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     ("numbers", "versions"),
     [
-        ({"m": 40}, ["groups", "items"]),
-        ({"m": 20}, []),
+        ({"m": 256}, ["groups", "items"]),
+        ({"m": 255}, []),
         ({"n": 9}, []),
         ({"n": 900}, ["groups, arrays in local memory", "groups", "flat"]),
         ({"n": 900_000}, []),
     ],
 )
 def test_known_sizes_decide(numbers: dict[str, int], versions: list[str]) -> None:
-    """A work-item can keep an array of 20 or 40 ints, so that nothing is flattened then."""
+    """A work-item can keep an array of so many ints: nothing is flattened then."""
     options = Options(specialise=tuple(numbers.items()))
     for derive in (tile, offload):
         done = derive(untiled(MIRROR), {}, limits=GENERIC, options=options)
