@@ -26,6 +26,11 @@ LEAST = c(
     "s = a[i][k] < s ? a[i][k] : s; y[i] = s; }",
     "int n, int m, const double a[restrict n][m], double y[restrict n]",
 )
+PLACE = c(
+    "for (int i = 0; i < n; i++) { float s = 1e30f; int p = -1; for (int k = 0; k < m; k++) "
+    "if (a[i][k] < s) { s = a[i][k]; p = k; } y[i] = s; z[i] = p; }",
+    "int n, int m, const float a[restrict n][m], float y[restrict n], int z[restrict n]",
+)
 COLUMNS = c(
     "for (int i = 0; i < n; i++) { float s = -1; for (int k = 0; k < m; k++) "
     "if (a[k][i] > s) s = a[k][i]; y[i] = s; }",
@@ -51,6 +56,7 @@ CASES = {
     "rows": (ROWS, ("chunks", "groups", "items")),
     "squares": (SQUARES, ("chunks", "groups", "items")),
     "least": (LEAST, ("items",)),
+    "place": (PLACE, ("chunks", "items")),
     "columns": (COLUMNS, ("chunks", "items")),
     "triangle": (TRIANGLE, ("items",)),
     "total": (TOTAL, ("chunks", "groups", "items")),

@@ -5,9 +5,10 @@ are combined.
  -> part[C]; forall c: { own = 0; for k of part c: own += e(k); part[c] = own; }
     for c: s += part[c];
 
-Legal where the loop carries nothing but recognised reductions (+ * & | ^ && || min max) of scalars,
-whose operators are associative. The parts run before the statements in front of the loop that they
-do not depend on, so that the loops around can be distributed.
+Legal where the loop carries nothing but recognised reductions of scalars whose operators are
+associative: + * & | ^ && || min max, and in parts that keep the order places of extrema. The parts
+run before the statements in front of the loop that they do not depend on, so that the loops around
+can be distributed.
 
 Integers are summed in an unsigned type at least as wide: a partial sum may leave the range of the
 signed type where the whole sum does not, and the low bits are those of the whole sum. Sums and
@@ -17,6 +18,7 @@ products of real numbers are rounded differently in another order, and need `rea
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from loopxform.analysis.legality import parallel_obstacles
@@ -56,9 +58,12 @@ from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import iteration_number, positive, trip_count
 from loopxform.transforms.edges.largest import most_iterations
 from loopxform.transforms.reductions.partial import (
+    PLACES,
     combined,
+    combined_place,
     inseparable,
     is_truth,
+    misplaced,
     neutral,
     partial_type,
     rounded,
@@ -130,6 +135,11 @@ class Factoring(Step):
         if why and not self.reassociate:
             return Obstacle("LX191", why, r.loc, remedy="allow it: --fp reassociate")
         apart = inseparable(r.var, r.op, found, types) or self._untouched(fn, site, r)
+        if r.op in PLACES:
+            ((s, _),) = found
+            always = all(p[:-1] == site.path for p in r.paths[:1])
+            best = _extremum(reductions(fn, site.path), r)
+            apart = misplaced(s, always=always, ordered=self.in_order, found=types[best.var])
         if apart is None:
             return None
         text = f"partial results of '{r.var}' ({r.op}) cannot be combined: {apart[0]}"
@@ -160,7 +170,7 @@ class Factoring(Step):
             Const(0),
             count,
             Const(1),
-            tuple(p.combined(Var(step)) for p in made),
+            tuple(_combined(made, Var(step))),
             type=promote(type_of(count, types)),
             origin=origin,
         )
@@ -214,8 +224,34 @@ class _Part:
         return Assign(element, Var(self.own), label=f"store_{self.own}")
 
     def combined(self, number: Expr) -> Stmt:
-        part, r = Load(self.array, (number,)), self.reduction
-        return combined(self.name, r.op, self.found, part, f"combine_{self.name}")
+        r = self.reduction
+        return combined(self.name, r.op, self.found, self.part(number), f"combine_{self.name}")
+
+    def part(self, number: Expr) -> Load:
+        """The partial result of a chunk."""
+        return Load(self.array, (number,))
+
+
+def _extremum(found: Sequence[Reduction], place: Reduction) -> Reduction:
+    """The extremum that a place goes with: their updates are in one statement."""
+    return next(r for r in found if r.op not in PLACES and r.paths[0] == place.paths[0])
+
+
+def _combined(made: Sequence[_Part], number: Expr) -> Iterator[Stmt]:
+    """The updates by the partial results of a chunk; an extremum takes its places along."""
+    for p in made:
+        r = p.reduction
+        places = [
+            x for x in made if x.reduction.op in PLACES and x.reduction.paths[0] == r.paths[0]
+        ]
+        if r.op in PLACES:
+            continue
+        ((update, operand), *_) = p.found
+        if not places:
+            yield p.combined(number)
+        elif isinstance(update, If):
+            parts = {x.name: x.part(number) for x in (p, *places)}
+            yield combined_place(update, operand, parts, f"combine_{p.name}")
 
 
 def _part(fn: Function, r: Reduction, chunks: For) -> _Part:

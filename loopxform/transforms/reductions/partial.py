@@ -3,12 +3,15 @@
 + * & | ^    in an unsigned type as wide as any operand: the low bits are those of the whole
 && ||        in int, where no operand is left out on account of the one before
 min max      in the type itself, from the end of it, or an infinity; fmin and fmax from NaN
+argmin argmax  the place of an extremum, in its own type: it is taken over with the extremum of its
+             part, in the order of the parts; a part that finds none begins with any
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from loopxform.ir.nodes import (
     Assign,
@@ -27,10 +30,13 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import BOOL, INT, UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import map_body, map_stmt_exprs, walk, walk_expr
+from loopxform.ir.visit import map_body, map_expr, map_stmt_exprs, walk, walk_expr
 
 ROUNDED = {"+": "addition", "*": "multiplication"}
 """Floating-point operations that are not associative."""
+
+PLACES = ("argmin", "argmax")
+"""Places of extrema."""
 
 NEUTRAL = {"+": 0, "*": 1, "|": 0, "^": 0, "&&": 1, "||": 0}
 
@@ -47,6 +53,20 @@ def rounded(name: str, op: str, types: Types) -> str:
     return f"floating-point {ROUNDED[op]} is not associative: '{name}' would be rounded differently"
 
 
+def misplaced(
+    s: Assign | If, *, always: bool, ordered: bool, found: Scalar
+) -> tuple[str, str] | None:
+    """Why the place of an extremum cannot be found in parts, and what to do instead: in parts that
+    are not `ordered` equal values have no first one; where the last one counts, a part must not
+    find a NaN alone, nor nothing at all (`always` it compares)."""
+    if not ordered:
+        return "of equal values another one may come first", "find it in chunks that keep the order"
+    strict = isinstance(s, If) and isinstance(s.cond, Bin) and s.cond.op in ("<", ">")
+    if strict or (always and not found.is_float):
+        return None
+    return "a part may find nothing, and the last of equal values counts", "compare with < or >"
+
+
 def unordered(name: str, op: str, found: Sequence[Operand], types: Types) -> str:
     """Why updates that are associative do not commute ("": they do). Which zero fmin and fmax give
     is free in C; a comparison keeps the first."""
@@ -61,8 +81,8 @@ def inseparable(
 ) -> tuple[str, str] | None:
     """Why the updates of `name` cannot be done in parts, and what to do instead."""
     own = types[name]
-    if op not in NEUTRAL and op not in ("&", "min", "max"):
-        return f"it goes with an extremum ({op})", "find the extremum first, its place afterwards"
+    if op in PLACES:
+        return None
     if op in ("&&", "||") and any(_skipped(name, s, e) for s, e in found):
         return (
             f"an operand is computed only where those before it leave {op} open",
@@ -103,7 +123,7 @@ def _truth(e: Expr) -> bool:
 def partial_type(name: str, op: str, found: Sequence[Operand], types: Types) -> Scalar:
     """The type in which a part is reduced."""
     own = types[name]
-    if op in ("min", "max") or own.is_float or (own is BOOL and op == "^"):
+    if op in ("min", "max", *PLACES) or own.is_float or (own is BOOL and op == "^"):
         return own
     if op in ("&&", "||"):
         return INT
@@ -118,6 +138,8 @@ def neutral(op: str, found: Sequence[Operand], part: Scalar) -> Const:
     not)."""
     if op == "+" and part.is_float:
         return Const(-0.0, part)
+    if op in PLACES:
+        return Const(0.0 if part.is_float else 0, part)
     if op in NEUTRAL:
         return Const(float(NEUTRAL[op]) if part.is_float else NEUTRAL[op], part)
     bits = 8 * part.bytes
@@ -145,6 +167,21 @@ def combined(name: str, op: str, found: Sequence[Operand], part: Load, label: st
 
     (made,) = map_body((update,), lambda s: (map_stmt_exprs(s, put),))
     return made
+
+
+def combined_place(update: If, operand: Expr, parts: Mapping[str, Load], label: str) -> Stmt:
+    """The update of an extremum and its places by those of a part, by name."""
+    (best,) = (s for s in update.then if isinstance(s, Assign) and s.value == operand)
+    assert isinstance(best.target, Var)
+    part = parts[best.target.name]
+    cond = map_expr(update.cond, lambda e: part if e == operand else e)
+    then = []
+    for s in update.then:
+        assert isinstance(s, Assign)
+        assert isinstance(s.target, Var)
+        name = s.target.name
+        then.append(replace(s, value=parts[name], label=f"{label}_{name}"))
+    return replace(update, cond=cond, then=tuple(then))
 
 
 def _skipped(name: str, s: Assign | If, e: Expr) -> bool:

@@ -13,7 +13,14 @@ from reducing import REAL, loop, results, shown_where_rounding_differs
 
 from loopxform.transforms.reductions.rfactor import Rfactor
 
+PLACE = c(
+    "int m = -2, p = 0; for (int k = 0; k < n; k++) if (a[k] > m) { m = a[k]; p = k; } s[0] = p;",
+    "int n, int a[n], int s[1]",
+)
+
 LISTINGS = {
+    "place": (PLACE, "rfactor k 4"),
+    "last-place": (PLACE.replace(">", ">="), "rfactor k 4"),
     "sum": (loop("t += a[k];"), "rfactor k 4"),
     "difference": (loop("t -= a[k];"), "rfactor k 4"),
     "chain": (loop("t = t + a[k] + k;"), "rfactor k 4"),
@@ -110,12 +117,11 @@ REFUSALS = {
     "bool": (loop("t ^= a[k];", "int n, int a[n], _Bool s[1]"), "rfactor k 4"),
     "converted": (loop("if (a[k] > t) t = a[k];", "int n, int a[n], unsigned s[1]"), "rfactor k 4"),
     "nan": (loop("t = t < a[k] ? t : a[k];", REAL), "rfactor k 4"),
-    "place": (
-        c(
-            "int m = a[0], p = 0; for (int k = 0; k < n; k++) if (a[k] > m) { m = a[k]; p = k; } "
-            "a[0] = p;",
-            "int n, int a[n]",
-        ),
+    "last-place": (PLACE.replace(">", ">=").replace("if (", "if (k & 1) if ("), "rfactor k 4"),
+    "last-place-of-numbers": (
+        PLACE.replace(">", ">=")
+        .replace("int m = -2, p", "float m = x; int p")
+        .replace("int n, int a[n]", "int n, float x, float a[n]"),
         "rfactor k 4",
     ),
     "no-such-word": (loop("t += a[k];"), "rfactor k 4 yes"),

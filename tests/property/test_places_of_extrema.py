@@ -1,0 +1,87 @@
+"""The place of an extremum in chunks: what the loop finds, to the last bit, whatever it compares.
+
+Values are few, so that many are equal, with zeros of both signs, infinities and NaN among them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from deriving import untiled
+
+from loopxform.errors import TransformError
+from loopxform.ir.nodes import Function
+from loopxform.transforms import Derivation, Rfactor
+from loopxform.verify.interp import Program
+
+TYPES = {
+    "float": ("f4", (-np.inf, -1.0, -0.0, 0.0, 1.0, np.inf, np.nan, np.nan)),
+    "double": ("f8", (-np.inf, -2.5, -0.0, 0.0, 2.5, np.inf, np.nan)),
+    "int": ("i4", (-(2**31), -1, 0, 1, 2**31 - 1)),
+    "unsigned char": ("u1", (0, 1, 254, 255)),
+}
+UPDATES = (
+    "if (a[k] {op} best) {{ best = a[k]; place = k; }}",
+    "if (a[k] {op} best) {{ place = k; best = a[k]; }}",
+    "if (best {po} a[k]) {{ best = a[k]; place = k; }}",
+    "if (k & 1) if (a[k] {op} best) {{ best = a[k]; place = k; }}",
+    "if (a[k] {op} best) {{ best = a[k]; place = b[k]; other = k; }}",
+    "s += b[k]; if (a[k] {op} best) {{ best = a[k]; place = k; }}",
+)
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def text(rng: random.Random, kind: str, op: str) -> str:
+    update = rng.choice(UPDATES).format(op=op, po=TURNED[op])
+    return (
+        f"void f(int n, {kind} first, const {kind} *restrict a, const int *restrict b,"
+        f" {kind} *restrict found, int *restrict places) {{"
+        f" {kind} best = first; int place = -1, other = -2, s = 0;"
+        f" for (int k = 0; k < n; k++) {{ {update} }}"
+        " found[0] = best; places[0] = place; places[1] = other; places[2] = s; }"
+    )
+
+
+def arguments(rng: random.Random, kind: str) -> dict[str, Any]:
+    dtype, values = TYPES[kind]
+    n = rng.choice((0, 1, 2, 5, 11, 12))
+    a = np.array([rng.choice(values) for _ in range(n + 1)], dtype)
+    first = a.dtype.type(rng.choice(values)).item()
+    b = np.array([rng.randint(-9, 9) for _ in range(n + 1)], "i4")
+    found, places = np.zeros(1, dtype), np.zeros(3, "i4")
+    return {"n": n, "first": first, "a": a, "b": b, "found": found, "places": places}
+
+
+def after(fn: Function, given: dict[str, Any]) -> list[bytes]:
+    own = deepcopy(given)
+    Program(fn).run(own, order_seed=5)
+    return [own[x].tobytes() for x in ("found", "places")]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("op", TURNED)
+def test_in_chunks(kind: str, op: str) -> None:
+    counts = Counter[str]()
+    for seed in range(30):
+        rng = random.Random(f"{kind} {op} {seed}")
+        source = text(rng, kind, op)
+        fn = untiled(source)
+        try:
+            done = Derivation(fn).then(Rfactor("k", rng.choice("1235"))).function
+        except TransformError as e:
+            if "a part may find nothing" not in e.message:
+                raise
+            counts["refused"] += 1
+            continue
+        counts["done"] += 1
+        for _ in range(6):
+            given = arguments(rng, kind)
+            assert after(fn, given) == after(done, given), (seed, source, given)
+    strict, whole = op in ("<", ">"), kind in ("int", "unsigned char")
+    assert (counts["done"] == 30) == strict, counts
+    assert (counts["done"] > 0) == (strict or whole), counts
