@@ -20,7 +20,7 @@ from loopxform.runtime.schedule import launched, not_known
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource
 
-EXACT = ("rows", "columns", "total")
+EXACT = ("rows", "columns", "total", "place")
 """Those whose results do not depend on the order."""
 
 
