@@ -18,9 +18,9 @@ from loopxform.schedule.params import KINDS, NAMES, Recipe, Tiles, Trait
 class Choice:
     """How a nest is tiled: `dims` are the tiled loops, outermost first; the work-items along
     `neighbours` touch neighbouring addresses. `group` are the sizes of a group whose work-items run
-    along no tiled loops, `tiles` those that suit the nest, where the recipe can tell; `shared` are the
-    loops of the body whose iterations the work-items of a group share, one along x or two along y
-    and x."""
+    along no tiled loops, `tiles` those that suit the nest, where the recipe can tell. `shared` are
+    the loops of the body whose iterations the work-items of a group share, one along x or two along
+    y and x."""
 
     recipe: Recipe
     dims: tuple[Dim, ...]
