@@ -54,7 +54,7 @@ class Coarsened:
             return "no two loops of few iterations, inside another one, have use for the same data"
         outer = (Dim(batches[-1], "Tz"),) if batches else ()
         dims = (*outer, Dim(y, "Ty", "Ry"), Dim(x, "Tx", "Rx"))
-        reads = tuple(r for r in facts.reads if r.loops)
+        reads = tuple(r for r in facts.reads if facts.over(r))
         along = neighbours(facts, [d.loop for d in dims])
         return Choice(self.name, dims, along, reads=reads, tiles=tiles)
 
