@@ -14,8 +14,7 @@ from itertools import combinations
 from typing import ClassVar
 
 from loopxform.ir.affine import value_of
-from loopxform.ir.typing import symbols
-from loopxform.ir.visit import loops, perfect_nest
+from loopxform.ir.visit import perfect_nest
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import SMALL, Dim, Facts
 from loopxform.prepare.parallel_band import Nest
@@ -23,18 +22,10 @@ from loopxform.recipes.base import NO_REUSE, Mapped, Question, Uncopied
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.staged_tiles import neighbours, one_parallel
 from loopxform.recipes.tile_steps import mapped_tiles
+from loopxform.recipes.vector_stores import store_results
 from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Limits
-from loopxform.transforms import StoreVectors
 from loopxform.transforms.edges.bounds import trip_count
-from loopxform.transforms.latency.store_vectors import in_memory, stored
-from loopxform.transforms.latency.vectors import VECTOR_BYTES
-
-ITEMS = 128
-"""Work-items of a group: as many batches as fill it."""
-
-MOST_BATCHES = 64
-"""Work-items along the third dimension of NVIDIA's devices."""
 
 
 class Coarsened:
@@ -49,7 +40,7 @@ class Coarsened:
             return NO_REUSE
         y, x = pair
         batches = [v for v in parallel if v not in pair]
-        tiles = _tiles(facts.nest, y, x)
+        tiles = _tiles(facts.nest, y, x, question.costs.coarsened_items)
         if not question.asked and (tiles is None or not batches or facts.reduced):
             return "no two loops of few iterations, inside another one, have use for the same data"
         outer = (Dim(batches[-1], "Tz"),) if batches else ()
@@ -62,17 +53,10 @@ class Coarsened:
         self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits
     ) -> Mapped | Uncopied:
         mapped = mapped_tiles(w, nest, choice, options, limits)
-        most = limits.vector_width if options.vector is None else options.vector
-        if limits.vector or most == 1:
-            return mapped
-        w.stage("Vectors")
-        for site in list(loops(w.fn)):
-            assigned = stored(site.loop) if site.loop.unroll else None
-            if assigned is None or not in_memory(w.fn, assigned.target.array):
-                continue
-            width = min(most, VECTOR_BYTES // symbols(w.fn)[assigned.target.array].bytes)
-            while width > 1 and not w.attempt(StoreVectors(w.ref(site.path), str(width))):
-                width //= 2
+        width = limits.vector_width if options.vector is None else options.vector
+        if isinstance(mapped, Mapped) and not limits.vector and width > 1:
+            w.stage("Vectors")
+            store_results(w, mapped.group, width)
         return mapped
 
 
@@ -85,9 +69,9 @@ def _pair(facts: Facts) -> tuple[str, str] | None:
     return None
 
 
-def _tiles(nest: Nest, y: str, x: str) -> Tiles | None:
-    """Tiles of items that cover two loops of few iterations; None where these are not known, or no
-    vector divides the inner one."""
+def _tiles(nest: Nest, y: str, x: str, items: int) -> Tiles | None:
+    """Tiles that cover two loops of few iterations, in groups of some `items`; None where the
+    iterations are not known, or no vector divides those of the inner loop."""
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
     trips = {loop.var: value_of(trip_count(loop)) for loop in chain}
     rows, columns = trips.get(y), trips.get(x)
@@ -95,5 +79,4 @@ def _tiles(nest: Nest, y: str, x: str) -> Tiles | None:
         return None
     wide, high = (4 if columns % 4 == 0 else 2), (2 if rows % 2 == 0 else 1)
     across, down = columns // wide, rows // high
-    batches = max(1, min(MOST_BATCHES, ITEMS // (across * down)))
-    return Tiles(Tz=batches, Ty=down, Tx=across, Ry=high, Rx=wide)
+    return Tiles(Tz=max(1, items // (across * down)), Ty=down, Tx=across, Ry=high, Rx=wide)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from loopxform.errors import TransformError
@@ -40,6 +41,11 @@ class Work:
     def attempt(self, *steps: Step) -> bool:
         """Applies steps that the recipe can do without: all of them or none."""
         return self.refusal(*steps) is None
+
+    def widest(self, step: Callable[[str, str], Step], subject: str, most: int) -> None:
+        """Applies the step for the widest vectors that it is legal for, if any."""
+        while most > 1 and not self.attempt(step(subject, str(most))):
+            most //= 2
 
     def refusal(self, *steps: Step) -> TransformError | None:
         """Applies all of the steps, or none and says why."""

@@ -113,9 +113,7 @@ def _in_vectors(w: Work, choice: Choice, width: int) -> bool:
     if width == 1 or w.refusal(Stripmine(loop, str(width), over), *copied) is not None:
         return False
     for name in arrays.values():
-        widest = min(width, VECTOR_BYTES // symbols(w.fn)[name].bytes)
-        while widest > 1 and not w.attempt(Vectorise(name, str(widest))):
-            widest //= 2
+        w.widest(Vectorise, name, min(width, VECTOR_BYTES // symbols(w.fn)[name].bytes))
     w.attempt(Unroll(f"{over}*"), Unroll(f"{loop}*"))
     return True
 

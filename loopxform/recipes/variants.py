@@ -10,7 +10,7 @@ the program runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -19,12 +19,13 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, Path, loops, names, perfect_nest, resolve, walk, writes
+from loopxform.ir.visit import LoopSite, Path, names, perfect_nest, resolve, walk, writes
 from loopxform.model.cost import worthwhile_iterations
 from loopxform.model.tile_shapes import ITERATIONS, Shape, least
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.relayout_kernels import mapped_copy
+from loopxform.recipes.vector_stores import store_results
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
@@ -35,15 +36,12 @@ from loopxform.transforms import (
     Index32,
     Pack,
     Step,
-    StoreVectors,
     Variant,
     Vectorise,
     possible,
 )
 from loopxform.transforms.edges.bounds import trip_count
-from loopxform.transforms.latency.store_vectors import in_memory, stored
 from loopxform.transforms.latency.vectors import (
-    VECTOR_BYTES,
     Found,
     copies,
     divides,
@@ -247,26 +245,10 @@ def _with_vectors(d: Draft, width: int) -> Draft:
     w.stage("Vectors")
     tiles = (f.copy.target for f in _copies(w, d.group) if f.copy.collective)
     for tile in dict.fromkeys(tiles):
-        _widest(w, Vectorise, tile, widest(w.fn, tile, width))
+        w.widest(Vectorise, tile, widest(w.fn, tile, width))
     if _on_grid(w, d.group) <= 2:
-        for path, array in _stored(w, d.group):
-            most = min(width, VECTOR_BYTES // symbols(w.fn)[array].bytes)
-            _widest(w, StoreVectors, w.ref(path), most)
+        store_results(w, d.group, width)
     return replace(d, derivation=w.derivation)
-
-
-def _widest(w: Work, step: Callable[[str, str], Step], subject: str, most: int) -> None:
-    """The step for the widest vectors that it is legal for."""
-    while most > 1 and not w.attempt(step(subject, str(most))):
-        most //= 2
-
-
-def _stored(w: Work, group: str) -> list[tuple[Path, str]]:
-    """The unrolled loops that store results in an array that is known to lie in memory."""
-    (nest,) = resolve(w.fn, group)
-    inside = (s for s in loops(w.fn) if s.loop.unroll and _is_in(s.path, nest.path))
-    arrays = ((s.path, x.target.array) for s in inside if (x := stored(s.loop)) is not None)
-    return [(path, array) for path, array in arrays if in_memory(w.fn, array)]
 
 
 def _sources(w: Work, group: str) -> set[str]:

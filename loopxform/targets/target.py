@@ -46,6 +46,7 @@ class Costs:
     `short_loop` iterations sooner than a group has shared them out. From `several_chunks` chunks on
     a result is worth several groups. `busy_warps` keep the arithmetic of a unit busy: fewer than
     hide what one waits for in memory (an H100: n-body at 0.46 of its rate with 4, 0.99 with 16).
+    Batches of small products have about `coarsened_items` work-items in a group.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
     `units` stands for the compute units of a device where their number is not known."""
 
@@ -81,6 +82,7 @@ class Costs:
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16
+    coarsened_items: int = 128
     resident_groups: int = 2
 
 

@@ -17,6 +17,7 @@ often a loop runs, or a function is called that may do anything.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
@@ -100,7 +101,7 @@ def _formula(work: _Work, scalars: list[Param]) -> str | None:
 # ---------------------------------------------------------------- sums
 
 
-class _Work:
+class _Work(ABC):
     """Sums over a program; `known` are the values of scalars in the middle of their loops."""
 
     def __init__(self, fn: Function) -> None:
@@ -129,8 +130,9 @@ class _Work:
     ) -> str:
         return self.body(body, known, around)
 
+    @abstractmethod
     def statement(self, s: Stmt, around: tuple[For, ...]) -> float:
-        raise NotImplementedError
+        """Operations of a statement that is not a loop."""
 
     def loop(self, s: For, known: Mapping[str, str], around: tuple[For, ...]) -> str:
         """Its iterations times what the middle one does."""
