@@ -92,7 +92,8 @@ def test_a_number_that_is_none(capsys: Capture) -> None:
 
 
 def faulty(faults: dict[str, str], *words: str) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(Path(faulty_judge.__file__).parent), os.environ["PYTHONPATH"]])
+    places = (str(Path(faulty_judge.__file__).parent), os.environ.get("PYTHONPATH"))
+    path = os.pathsep.join(filter(None, places))
     environment = {**os.environ, "FAULTS": json.dumps(faults), "PYTHONPATH": path}
     command = [sys.executable, faulty_judge.__file__, "check", "-j", "2", *words]
     pipe = subprocess.PIPE
