@@ -80,6 +80,9 @@ CODES: dict[str, str] = {
     "LX102": "A dependence could not be excluded, nor proven.",
     "LX103": "Something in the loop is not modelled, so nothing can be proven about it.",
     "LX104": "The time or the memory given does not suffice, so nothing is proven.",
+    "LX105": "The iterations of the loop are in order as it is written: data decide whether there "
+    "is a next one, each computes a variable from its value before, or calls of the library must "
+    "happen in turn. A search, a counter or a list has other forms that are parallel.",
     "LX110": "The two loops are not perfectly nested: a statement stands between them.",
     "LX111": "The bounds of the inner loop depend on the outer loop's variable, in a way in which "
     "they cannot be turned around.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled
-from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.analysis.verdict import LoopVerdict, Reason, judge
 from loopxform.api.source import SourceRoutine
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import at
@@ -21,7 +21,20 @@ if TYPE_CHECKING:
 
 def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
     """A verdict for every loop, in text order; see `Routine.check`."""
-    return with_given(routine, spelled(judge(routine.function, seconds), routine.function))
+    fn = routine.function
+    return with_given(routine, in_order(spelled(judge(fn, seconds), fn), fn))
+
+
+def in_order(verdicts: Sequence[LoopVerdict], fn: Function) -> tuple[LoopVerdict, ...]:
+    """The verdicts, `no` where a loop is not understood as a whole, and the text says all the same
+    that its iterations depend on each other."""
+    obstacles = {s.loop: Reason("LX105", s.message, s.loc) for s in fn.sequential}
+    return tuple(
+        replace(v, parallel="no", reasons=(obstacles[v.loc],))
+        if v.parallel == "unknown" and v.loc in obstacles
+        else v
+        for v in verdicts
+    )
 
 
 def claims(routine: SourceRoutine, seconds: float | None = None) -> tuple[Claim, ...]:

@@ -28,7 +28,7 @@ from loopxform.ir.permits import NOTHING, Permits
 from loopxform.ir.records import Record
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.records import slotted
-from loopxform.source import NOWHERE, Origin
+from loopxform.source import NOWHERE, Loc, Origin
 
 
 @slotted
@@ -387,6 +387,15 @@ class Routine(Node):
 
 
 @slotted
+class Sequential:
+    """What keeps the iterations of the loop at `loop` in order as the text has it, and where."""
+
+    loop: Loc
+    message: str
+    loc: Loc | None
+
+
+@slotted
 class Function(Node):
     """One C function. `structs` are those of its objects whose layout is known, `routines` the
     functions of the file that it calls, `tiles` the tile
@@ -394,7 +403,8 @@ class Function(Node):
     of the prototype, types expanded; `spelling` what the text calls a
     variable whose name here is another; `assumes` conditions on scalar parameters under which the
     model of the function holds (a recovered shape, say): the analysis relies on them, the host
-    code checks them at run time; `permits` what the source says of floating point."""
+    code checks them at run time; `permits` what the source says of floating point; `sequential`
+    the loops of the text whose iterations are in order, whatever else is known of them."""
 
     name: str
     params: tuple[Param, ...]
@@ -408,6 +418,7 @@ class Function(Node):
     signature: str = field(default="", compare=False)
     spelling: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     permits: Permits = field(default=NOTHING, compare=False)
+    sequential: tuple[Sequential, ...] = field(default=(), compare=False)
 
     @property
     def objects(self) -> tuple[Param, ...]:

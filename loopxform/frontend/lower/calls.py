@@ -15,8 +15,9 @@ _WRITES = """printf fprintf vprintf vfprintf dprintf puts fputs putchar putc fpu
     perror fflush putchar_unlocked putwchar wprintf fwprintf"""
 _READS = """scanf fscanf getchar getc fgetc fgets gets fread read getline getdelim ungetc
     fseek rewind ftell feof ferror fopen fclose"""
-_STATE = """rand srand random srandom drand48 srand48 erand48 lrand48 mrand48 strtok time clock
-    gettimeofday clock_gettime"""
+_GENERATORS = "rand srand random srandom drand48 srand48 lrand48 mrand48 strtok"
+_CLOCKS = "erand48 time clock gettimeofday clock_gettime"
+_STATE = f"{_GENERATORS} {_CLOCKS}"
 _MEMORY = "malloc calloc realloc free alloca aligned_alloc posix_memalign strdup"
 _NO_COUNTERPART = """ilogb ilogbf j0 j0f j1 j1f jn jnf y0 y0f y1 y1f yn ynf modf modff frexp frexpf
     remquo remquof sincos sincosf nan nanf nexttoward nexttowardf scalbln scalblnf exp10 exp10f
@@ -68,6 +69,18 @@ def unknown_call(name: str, own: Mapping[str, str]) -> tuple[str, str]:
         return _LONG_DOUBLE[0].format(name), _LONG_DOUBLE[1]
     reason, help = _KNOWN.get(name, ("the effects of calling '{}' are not known", _INLINE))
     return reason.format(name), help
+
+
+_IN_ORDER = frozenset(f"{_WRITES} {_READS} {_GENERATORS}".split())
+"""What must happen in the order of the program; a clock tells the time whatever the order."""
+
+
+def effect_on_order(name: str) -> str | None:
+    """What would change if two calls of a function of the library changed places; None where
+    nothing would, or it is not known."""
+    if name not in _IN_ORDER:
+        return None
+    return unknown_call(name, {})[0].partition(": ")[2]
 
 
 def leaves_variables(name: str) -> bool:

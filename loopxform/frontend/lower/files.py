@@ -17,6 +17,7 @@ from loopxform.frontend.desugar.callee import Callee, callee, enumerators
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.externs import hoisted
 from loopxform.frontend.desugar.inline import FileNames, inline
+from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.pointer_induction import without_moves
 from loopxform.frontend.desugar.stepping import without_steps
@@ -31,12 +32,15 @@ from loopxform.frontend.names.ctype import Array, Func, ctype, enum_key, enumera
 from loopxform.frontend.names.filescope import FileScope
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.iterated import iterated
+from loopxform.frontend.names.sequential import sequential
 from loopxform.frontend.names.symbols import Symbol, enumerator
+from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.pragmas.annotated import misplaced, unread
 from loopxform.frontend.pragmas.directives import directive_of
 from loopxform.frontend.pragmas.permits import permits
 from loopxform.frontend.syntax.places import Places
+from loopxform.frontend.syntax.tree import every
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
@@ -148,7 +152,7 @@ def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, 
         for left, node in _counted(functions):
             # Where a function is nested too deeply, lowering says so.
             with _apart(node, left, places, broken), suppress(RecursionError):
-                scope.iterated.update(iterated(node))
+                _as_written(node, scope)
                 prototyped(node)
                 without_builtins(node, defined)
                 with_arrays(node, pointers, fresh[id(node)])
@@ -172,6 +176,15 @@ def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, 
                 inline(node, known, file, fresh[id(node)])
                 without_moves(node, arrays, fresh[id(node)])
     return broken
+
+
+def _as_written(node: c_ast.FuncDef, scope: FileScope) -> None:
+    """Records what the loops of the text say that those of the loop tree do not."""
+    loops = [n for n in every(node.body) if isinstance(n, LOOPS)]
+    if loops:
+        variables = Variables(node, {})
+        scope.iterated.update(iterated(loops, variables))
+        scope.sequential.update(sequential(loops, node, variables, scope.own))
 
 
 @contextmanager

@@ -121,7 +121,7 @@ class _Lowering:
             self.table, places, self.facts.stable, before, known, part=part
         )
         self.statements = Statements(
-            self.x, self.facts, self.annotations, node.body, scope.iterated
+            self.x, self.facts, self.annotations, node.body, scope.iterated, scope.sequential
         )
 
     def run(self) -> LoweredFunction:
@@ -145,6 +145,7 @@ class _Lowering:
             routines=self._routines(body),
             signature=self._signature(returns),
             spelling=tuple(self._spelling()),
+            sequential=tuple(self.statements.sequential),
             origin=self.places.origin(self.node.decl),
         )
         function = _labelled(forward_subscripts(function, self.x.types, self.node))

@@ -18,6 +18,7 @@ from loopxform.frontend.lower.subscripts import check_condition
 from loopxform.frontend.names.ctype import ctype
 from loopxform.frontend.names.iterated import place
 from loopxform.frontend.names.liveness import live_after
+from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Span, Symbol, outside
 from loopxform.frontend.pragmas.annotated import Annotations, Noted
 from loopxform.frontend.pragmas.directives import Directives
@@ -28,10 +29,12 @@ from loopxform.ir.nodes import (
     For,
     If,
     Opaque,
+    Sequential,
     Stmt,
     While,
 )
 from loopxform.ir.visit import declared, walk, writes
+from loopxform.source import Origin
 
 _COUNTED = "write it as a for loop that counts to a bound"
 _JUMP = "write the jump as an if around what it skips, or as a for loop"
@@ -49,10 +52,13 @@ class Statements(SimpleStatements):
         annotations: Annotations,
         function: c_ast.Compound,
         iterated: Mapping[str, Sequence[str]],
+        obstacles: Mapping[str, Obstacle],
     ) -> None:
         super().__init__(expressions)
         self.function = function
         self.iterated = iterated
+        self.obstacles = obstacles
+        self.sequential: list[Sequential] = []
         self.facts = facts
         self.headers = Headers(expressions, facts)
         self.directives = Directives(self.table, self.places, self._reads_outside_loops)
@@ -179,6 +185,7 @@ class Statements(SimpleStatements):
 
     def _for(self, node: c_ast.For) -> list[Stmt]:
         origin = self.places.origin(node)
+        self._note_order(node, origin)
         try:
             h = self.headers.header(node)
         except NotModelled as why:
@@ -191,6 +198,15 @@ class Statements(SimpleStatements):
         loop = replace(loop, body=self.body(node.stmt))
         self.facts.leave()
         return [replace(loop, sets=tuple(self._silently_set(node, loop, h.symbol)))]
+
+    def _note_order(self, node: c_ast.For, origin: Origin) -> None:
+        """Records what keeps the iterations of a loop of this function in order."""
+        obstacle = self.obstacles.get(place(node))
+        if obstacle is None or origin.loc is None or origin.steps:
+            return
+        loc = self.places.node(obstacle.node)
+        message = obstacle.message.format(line=loc.line if loc else "?")
+        self.sequential.append(Sequential(origin.loc, message, loc))
 
     def _uncounted(self, node: c_ast.For, why: NotModelled) -> list[Stmt]:
         """A `for` whose header is not modelled: its start, and a while loop that ends with its

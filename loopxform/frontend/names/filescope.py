@@ -8,6 +8,7 @@ from typing import TypeAlias
 from loopxform.frontend.names.ctype import CType
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.members import Records
+from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.ir.nodes import Routine
 
@@ -36,6 +37,8 @@ class FileScope:
         self.records = Records({})
         self.iterated: dict[str, list[str]] = {}
         """What loops set that is declared outside of them, by their places in the text."""
+        self.sequential: dict[str, Obstacle] = {}
+        """What keeps the iterations of loops in order, by their places in the text."""
 
     def sees(self, function: str) -> Sees:
         """What is looked at of the state that a call of a math function in `function` changes."""

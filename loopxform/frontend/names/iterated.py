@@ -8,22 +8,16 @@ iterations all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast
 
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.syntax.tree import every
 
-_LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
-
-def iterated(node: c_ast.FuncDef) -> Iterator[tuple[str, list[str]]]:
+def iterated(loops: Sequence[c_ast.Node], variables: Variables) -> Iterator[tuple[str, list[str]]]:
     """For the place of each loop of a function, as it is written, the variables."""
-    loops = [n for n in every(node.body) if isinstance(n, _LOOPS)]
-    if not loops:
-        return
-    variables = Variables(node, {})
     for loop in loops:
         inside = set(map(id, every(loop)))
         sets = {d: variables.sets[id(d)] for d in variables.used([loop])}

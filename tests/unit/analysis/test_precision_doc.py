@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loopxform.analysis.verdict import judge
-from loopxform.frontend import parse_file
+import loopxform as lx
+from loopxform.api.verdicts import verdicts
 
 PAGE = Path(__file__).parents[3] / "docs" / "precision.md"
 EXAMPLES = re.findall(r"```c\n(.*?)```", PAGE.read_text(), re.S)
@@ -21,6 +21,6 @@ def test_verdicts(text: str) -> None:
         for n, line in enumerate(text.splitlines(), 1)
         if (found := re.search(r"// (\w+)$", line))
     }
-    functions = parse_file("page.c", text=text).unit.functions
-    found = {v.loc.line: v.parallel for fn in functions for v in judge(fn) if v.loc}
+    file = lx.loads(text)
+    found = {v.line: v.parallel for routine in file.routines() for v in verdicts(routine)}
     assert found == said

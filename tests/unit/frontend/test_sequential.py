@@ -1,0 +1,120 @@
+"""Loops whose iterations are in order as the text has it, whatever else their statements do."""
+
+from __future__ import annotations
+
+import pytest
+
+import loopxform as lx
+
+HEAD = """#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+struct item { struct item *next; int value; };
+int some(int);
+void f(int n, int m, int *a, int *b, struct item *list, const char *s)
+{
+  int i, j, k = 0, sum = 0, *p = a;
+  unsigned h = 1;
+"""
+
+IN_ORDER = {
+    # data decide whether there is a next iteration
+    "for (i = 0; i < n; i++) if (a[i] == m) break;": "(break)",
+    "for (i = 0; i < n; i++) { a[i] = some(i); if (a[i] > 3) return; }": "(return)",
+    "for (i = 0; i < n; i++) for (j = 0; j < n; j++) if (a[j] == b[i]) goto end;": "(goto)",
+    "for (i = 0; i < n; i++) { k = some(i); if (k) { printf(s); exit(1); } }": "(exit)",
+    "for (i = 0; i < n; i++) { switch (a[i]) { case 1: break; case 2: return; } }": "(return)",
+    "for (i = 0; i < n && s[i]; i++) a[i] = 0;": "the condition of the loop asks data",
+    "for (i = 0, k = 0; i < n && !k; i++) if (a[i] < b[i]) k = 1;": "the condition of the loop",
+    "while (some(k) > a[k]) k++;": "the condition of the loop asks data",
+    "for (; getchar() > 0;) k++;": "the condition of the loop asks data",
+    # a variable is computed from its value before
+    "for (; list; list = list->next) list->value = 1;": "flow dependence of list",
+    "for (i = 1; i < n; i *= 2) a[i] = some(i);": "flow dependence of i",
+    "for (i = n; i > 1; i = (i + 1) / 2) a[i] = some(i);": "flow dependence of i",
+    "for (i = 0; i < n; i++) if (b[i] > 0) { a[k] = some(i); k++; }": "flow dependence of k",
+    "for (i = 0; i < n; i++) if (b[i] > 0) a[k++] = some(i);": "flow dependence of k",
+    "for (i = 0; i < n; i++) { *p++ = some(i); }": "p is an induction variable",
+    "for (i = 0; i < n; i++) h = h * 31 + some(i);": "flow dependence of h",
+    "for (i = 0; i < n; i++) h = some(i) ? h << 1 : h >> 2;": "",
+    "for (i = 0; i < n; i++) h = some(h);": "",
+    # calls in turn
+    "for (i = 0; i < n; i++) printf(s, a[i]);": "call 'printf' in turn: the order of output",
+    "for (i = 0; i < n; i++) if (a[i]) putchar(a[i]);": "call 'putchar' in turn",
+    "for (i = 0; i < n; i++) a[i] = rand() % 6;": "call 'rand' in turn: it keeps a state",
+}
+
+NOT_SAID = [
+    # conditions on counters and sizes may never hold
+    "for (i = 0; i < n; i++) { if (i > n) break; a[i] = some(i); }",
+    "for (i = 0; i < n; i++) { if (m < 0) return; a[i] = some(i); }",
+    "for (i = 0; i < n; i++) if (i == 3) printf(s);",
+    "for (i = 0; i < n; i++) if (i == 3) k = k / 2 + some(i);",
+    # what is left is a loop or a switch further inside
+    "for (i = 0; i < n; i++) { some(i); for (j = 0; j < n; j++) if (a[j]) break; }",
+    "for (i = 0; i < n; i++) { switch (a[i]) { case 1: some(i); break; default: some(n); } }",
+    "for (i = 0; i < n; i++) { if (a[i]) goto next; some(i); next:; }",
+    # nothing is repeated
+    "for (i = 0; i < n; i++) { do { if (a[i]) break; some(i); } while (0); }",
+    "for (i = 0; i < n; i++) { some(a[i]); if (a[i]) k++; break; }",
+    # two iterations cannot both come there
+    "for (i = 0; i < n; i++) if (a[i]) { printf(s); some(i); }",
+    # sums, and what each iteration sets first
+    "for (i = 0; i < n; i++) sum += some(i);",
+    "for (i = 0; i < n; i++) sum = sum + some(i);",
+    "for (i = 0; i < n; i++) k++, some(i);",
+    "for (i = 0; i < n; i++) { k = 0; k++; a[k] = some(i); }",
+    "for (i = 0; i < n; i++) { for (j = 0; j < n; j++) a[j] = some(i); }",
+    "for (i = 0; i < n; i++) { int k = 1; k *= 2; a[k] = some(i); }",
+    "for (i = 0; i < n; i++) sum = sum > a[i] ? sum : some(a[i]);",
+    # counters, and variables that others may set
+    "for (i = 0; i < n; i += 3) some(i);",
+    "k = 0; while (k < n) { some(k); k++; }",
+    "for (i = 0; i < a[3]; i++) some(i);",
+    "scanf(s, &k); for (i = 0; i < n; i++) { a[k] = some(i); k = k / 2; }",
+    "for (i = 0; i < n; i++) { h = sizeof(h) + some(i); }",
+]
+
+
+def judged(text: str) -> list[tuple[str, str]]:
+    verdicts = lx.loads(f"{HEAD}{text}\nend: ;\n}}\n")["f"].check()
+    return [(v.parallel, "; ".join(f"{r.code} {r.message}" for r in v.reasons)) for v in verdicts]
+
+
+@pytest.mark.parametrize(("text", "reason"), IN_ORDER.items())
+def test_iterations_in_order(text: str, reason: str) -> None:
+    verdict, said = judged(text)[0]
+    if reason:
+        assert verdict == "no"
+        assert reason in said
+        assert said.startswith("LX105")
+    else:
+        assert verdict == "unknown"
+
+
+@pytest.mark.parametrize("text", NOT_SAID)
+def test_nothing_follows(text: str) -> None:
+    verdict, said = judged(text)[0]
+    assert "LX105" not in said
+    assert verdict != "no"
+
+
+def test_what_is_known_otherwise_stays() -> None:
+    """A loop that is understood as a whole keeps its verdict, and the dependence with a witness."""
+    (verdict, said), *_ = judged("for (i = 0; i < n; i++) { a[i] = b[k]; k += 2; }")
+    assert verdict == "no"
+    assert "LX105" not in said
+
+
+def test_a_function_of_the_file_is_not_the_one_of_the_library() -> None:
+    text = "int rand(void) { return 4; }\n"
+    text += "void g(int n, int *a) { for (int i = 0; i < n; i++) a[i] = rand(); }\n"
+    (verdict,) = lx.loads(text)["g"].check()
+    assert verdict.parallel == "yes"
+
+
+def test_an_openmp_claim_is_not_wrong_for_such_a_reason() -> None:
+    text = "int some(int);\nvoid g(int n, int *a, int k) {\n#pragma omp parallel for\n"
+    text += "for (int i = 0; i < n; i++) if (a[i]) { a[k] = some(i); k++; } }\n"
+    (claim,) = lx.loads(text)["g"].audit()
+    assert claim.proven is None
