@@ -17,6 +17,7 @@ from loopxform.frontend import Parsed
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.decisions import Event
 from loopxform.ir.nodes import Function
+from loopxform.source import Loc
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +34,13 @@ class SourceFile:
     def stem(self) -> str:
         """What written files are called after: `mm` for `src/mm.c`."""
         return safe_name(Path(self.name.strip("<>")).stem)
+
+    @property
+    def extracted_loops(self) -> dict[Loc, Function]:
+        """By their places, loops that are not understood where they stand, each as a function."""
+        from loopxform.frontend.outline.extraction import extracted_loops  # reads the file again
+
+        return extracted_loops(self.parsed)
 
     def routines(self) -> Iterator[SourceRoutine]:
         """Its functions, in text order."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import LoopVerdict, Reason, judge
-from loopxform.api.source import SourceRoutine
+from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import at
 from loopxform.source import Loc
@@ -22,7 +22,29 @@ if TYPE_CHECKING:
 def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
     """A verdict for every loop, in text order; see `Routine.check`."""
     fn = routine.function
-    return with_given(routine, in_order(spelled(judge(fn, seconds), fn), fn))
+    found = in_order(spelled(judge(fn, seconds), fn), fn)
+    return with_given(routine, apart(found, routine.file))
+
+
+def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdict, ...]:
+    """The verdicts, and for loops that are unknown those that they get apart from the rest of the
+    function."""
+    if not any(v.parallel == "unknown" for v in verdicts):
+        return tuple(verdicts)
+    decided: dict[Loc, LoopVerdict] = {}
+    for v in verdicts:
+        open = v.parallel == "unknown" and v.loc is not None and v.loc not in decided
+        loop = file.extracted_loops.get(v.loc) if open and v.loc else None
+        if loop is not None:
+            alone = spelled(judge(loop), loop)
+            decided.update((x.loc, x) for x in alone if x.loc and x.parallel != "unknown")
+    return tuple(_as_apart(v, decided.get(v.loc)) if v.loc else v for v in verdicts)
+
+
+def _as_apart(v: LoopVerdict, alone: LoopVerdict | None) -> LoopVerdict:
+    if alone is None or v.parallel != "unknown":
+        return v
+    return replace(alone, path=v.path, depth=v.depth)
 
 
 def in_order(verdicts: Sequence[LoopVerdict], fn: Function) -> tuple[LoopVerdict, ...]:

@@ -29,54 +29,139 @@ def live_after(body: c_ast.Node, region: Sequence[c_ast.Node], means: Means) -> 
     if any(isinstance(x, c_ast.Goto | c_ast.Switch | c_ast.Label) for x in every(body)):
         inside = {id(x) for n in region for x in every(n)}
         return any(means(x) and id(x) not in inside for x in every(body))
-    return _after(body, region, means) is Use.READ
+    leaving = _holding(body, lambda x: isinstance(x, c_ast.Break | c_ast.Continue))
+    touching = _holding(body, means)
+    return _Order(means, leaving, touching).after(body, region) is Use.READ
 
 
 def first(node: c_ast.Node | None, means: Means) -> Use:
     """What a statement or an expression does first."""
-    match node:
-        case None:
-            return Use.NONE
-        case c_ast.ID():
-            return Use.READ if means(node) else Use.NONE
-        case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target) if means(target):
-            return _or(first(node.rvalue, means), Use.SET)
-        case c_ast.Compound() | c_ast.DeclList() | c_ast.ExprList():
-            return sequence(below(node), means)
-        case c_ast.If() | c_ast.TernaryOp():
-            return _or(first(node.cond, means), _either(node.iftrue, node.iffalse, means))
-        case c_ast.BinaryOp(op="&&" | "||"):
-            return _or(first(node.left, means), _perhaps(first(node.right, means)))
-        case c_ast.For():
-            return sequence((node.init, node.cond), means, _perhaps(_round(node, means)))
-        case c_ast.While():
-            return _or(first(node.cond, means), _perhaps(_round(node, means)))
-        case c_ast.DoWhile():
-            return sequence((node.stmt, node.cond), means)
-        case c_ast.StructRef():
-            return first(node.name, means)
-        case c_ast.Switch() | c_ast.Label() | c_ast.Goto():
-            return Use.READ if any(map(means, every(node))) else Use.NONE
-        case _:
-            found = [first(x, means) for x in below(node)]
-            return next((u for u in (Use.READ, Use.SET) if u in found), Use.NONE)
+    return _Order(means).first(node)
 
 
 def sequence(nodes: Iterable[c_ast.Node | None], means: Means, last: Use = Use.NONE) -> Use:
     """What statements do first, one after the other, and `last` at the end."""
-    certain = True
-    for n in nodes:
-        use = first(n, means)
-        if use is Use.READ or (use is Use.SET and certain):
+    return _Order(means).sequence(nodes, last)
+
+
+def _holding(body: c_ast.Node, holds: Means) -> set[int]:
+    """The nodes, by identity, that are or hold one of which it is true."""
+    found = set[int]()
+    waiting: list[tuple[c_ast.Node, bool]] = [(body, False)]
+    while waiting:
+        node, done = waiting.pop()
+        if done:
+            if any(id(x) in found for x in below(node)):
+                found.add(id(node))
+            continue
+        if holds(node):
+            found.add(id(node))
+        waiting.append((node, True))
+        waiting += [(x, False) for x in below(node)]
+    return found
+
+
+class _Order:
+    """What happens to one variable in the order of execution. `leaving` are the nodes that hold a
+    jump, `touching` those that name the variable, where that was gathered before."""
+
+    def __init__(
+        self, means: Means, leaving: set[int] | None = None, touching: set[int] | None = None
+    ) -> None:
+        self.means, self.leaving, self.touching = means, leaving, touching
+
+    def first(self, node: c_ast.Node | None) -> Use:
+        if node is None or (self.touching is not None and id(node) not in self.touching):
+            return Use.NONE
+        match node:
+            case c_ast.ID():
+                return Use.READ if self.means(node) else Use.NONE
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target) if self.means(target):
+                return _or(self.first(node.rvalue), Use.SET)
+            case c_ast.Compound() | c_ast.DeclList() | c_ast.ExprList():
+                return self.sequence(below(node))
+            case c_ast.If() | c_ast.TernaryOp():
+                return _or(self.first(node.cond), self._either(node.iftrue, node.iffalse))
+            case c_ast.BinaryOp(op="&&" | "||"):
+                return _or(self.first(node.left), _perhaps(self.first(node.right)))
+            case c_ast.For():
+                return self.sequence((node.init, node.cond), _perhaps(self._round(node)))
+            case c_ast.While():
+                return _or(self.first(node.cond), _perhaps(self._round(node)))
+            case c_ast.DoWhile():
+                return self.sequence((node.stmt, node.cond))
+            case c_ast.StructRef():
+                return self.first(node.name)
+            case c_ast.Switch() | c_ast.Label() | c_ast.Goto():
+                return Use.READ if any(map(self.means, every(node))) else Use.NONE
+            case _:
+                found = [self.first(x) for x in below(node)]
+                return next((u for u in (Use.READ, Use.SET) if u in found), Use.NONE)
+
+    def sequence(self, nodes: Iterable[c_ast.Node | None], last: Use = Use.NONE) -> Use:
+        certain = True
+        for n in nodes:
+            use = self.first(n)
+            if use is Use.READ or (use is Use.SET and certain):
+                return use
+            certain = certain and not self._jumps(n)
+        return last if certain else _perhaps(last)
+
+    def _round(self, loop: c_ast.For | c_ast.While) -> Use:
+        """One iteration of a loop, from its body to its condition."""
+        following = (loop.next,) if isinstance(loop, c_ast.For) else ()
+        return self.sequence((loop.stmt, *following, loop.cond))
+
+    def _either(self, then: c_ast.Node | None, orelse: c_ast.Node | None) -> Use:
+        uses = {self.first(then), self.first(orelse)}
+        return Use.READ if Use.READ in uses else uses.pop() if len(uses) == 1 else Use.NONE
+
+    def _jumps(self, node: c_ast.Node | None) -> bool:
+        """Whether a statement may be left for somewhere else than what follows it."""
+        if self.leaving is not None:
+            return id(node) in self.leaving
+        return any(isinstance(x, c_ast.Break | c_ast.Continue) for x in every(node))
+
+    # ------------------------------------------------------------ what follows a region
+
+    def after(self, node: c_ast.Node, region: Sequence[c_ast.Node]) -> Use | None:
+        """What happens first after the region, up to the end of `node`; None where it is not
+        there."""
+        if any(node is x for x in region):
+            return Use.NONE
+        children = list(below(node))
+        for n, child in enumerate(children):
+            use = self.after(child, region)
+            if use is not None:
+                return self._on(node, child, children[n + 1 :], use, region)
+        return None
+
+    def _on(
+        self,
+        node: c_ast.Node,
+        child: c_ast.Node,
+        rest: list[c_ast.Node],
+        use: Use,
+        region: Sequence[c_ast.Node],
+    ) -> Use:
+        """Goes on from the part of `node` that holds the region."""
+        if use is Use.READ:
             return use
-        certain = certain and not _jumps(n)
-    return last if certain else _perhaps(last)
-
-
-def _round(loop: c_ast.For | c_ast.While, means: Means) -> Use:
-    """One iteration of a loop, from its body to its condition."""
-    following = (loop.next,) if isinstance(loop, c_ast.For) else ()
-    return sequence((loop.stmt, *following, loop.cond), means)
+        match node:
+            case c_ast.Compound():
+                following = [x for x in rest if not any(x is r for r in region)]
+                after = self.sequence(following)
+                return _or(use, _perhaps(after) if self._jumps(child) else after)
+            case c_ast.For() | c_ast.While():
+                again = self._round(node)
+                head = (node.next, node.cond) if isinstance(node, c_ast.For) else (node.cond,)
+                back = self.sequence(head, _perhaps(again))
+                return _or(_perhaps(use) if self._jumps(child) else use, back)
+            case c_ast.DoWhile():
+                back = _or(self.first(node.cond), _perhaps(self.first(node.stmt)))
+                return _or(_perhaps(use) if self._jumps(child) else use, back)
+            case _:
+                return use
 
 
 def _or(use: Use, following: Use) -> Use:
@@ -86,54 +171,3 @@ def _or(use: Use, following: Use) -> Use:
 def _perhaps(use: Use) -> Use:
     """Of what may not run."""
     return Use.NONE if use is Use.SET else use
-
-
-def _either(then: c_ast.Node | None, orelse: c_ast.Node | None, means: Means) -> Use:
-    uses = {first(then, means), first(orelse, means)}
-    return Use.READ if Use.READ in uses else uses.pop() if len(uses) == 1 else Use.NONE
-
-
-def _jumps(node: c_ast.Node | None) -> bool:
-    """Whether a statement may be left for somewhere else than what follows it."""
-    return any(isinstance(x, c_ast.Break | c_ast.Continue) for x in every(node))
-
-
-# ---------------------------------------------------------------- what follows a region
-
-
-def _after(node: c_ast.Node, region: Sequence[c_ast.Node], means: Means) -> Use | None:
-    """What happens first after the region, up to the end of `node`; None where it is not there."""
-    if any(node is x for x in region):
-        return Use.NONE
-    children = list(below(node))
-    for n, child in enumerate(children):
-        use = _after(child, region, means)
-        if use is not None:
-            return _on(node, child, children[n + 1 :], use, region, means)
-    return None
-
-
-def _on(
-    node: c_ast.Node,
-    child: c_ast.Node,
-    rest: list[c_ast.Node],
-    use: Use,
-    region: Sequence[c_ast.Node],
-    means: Means,
-) -> Use:
-    """Goes on from the part of `node` that holds the region."""
-    match node:
-        case c_ast.Compound():
-            following = [x for x in rest if not any(x is r for r in region)]
-            after = sequence(following, means)
-            return _or(use, _perhaps(after) if _jumps(child) else after)
-        case c_ast.For() | c_ast.While():
-            again = _round(node, means)
-            head = (node.next, node.cond) if isinstance(node, c_ast.For) else (node.cond,)
-            back = sequence(head, means, _perhaps(again))
-            return _or(_perhaps(use) if _jumps(child) else use, back)
-        case c_ast.DoWhile():
-            back = _or(first(node.cond, means), _perhaps(first(node.stmt, means)))
-            return _or(_perhaps(use) if _jumps(child) else use, back)
-        case _:
-            return use

@@ -53,7 +53,7 @@ class Variables:
 
     def kind(self, node: c_ast.Node) -> str:
         """What sort of type: a number, an array, a pointer, a struct, a function."""
-        match self._type(node):
+        match self.resolved(node):
             case c_ast.PtrDecl():
                 return "pointer"
             case c_ast.ArrayDecl():
@@ -67,12 +67,12 @@ class Variables:
 
     def words(self, node: c_ast.Node) -> frozenset[str]:
         """The words of the type of the elements: `{"long", "int"}`; a struct has none."""
-        t = self._type(node)
+        t = self.resolved(node)
         while isinstance(t, c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.FuncDecl):
-            t = self._type(t.type)
+            t = self.resolved(t.type)
         return frozenset(t.names) if isinstance(t, c_ast.IdentifierType) else frozenset()
 
-    def _type(self, node: c_ast.Node) -> c_ast.Node:
+    def resolved(self, node: c_ast.Node) -> c_ast.Node:
         """The outermost derivation of a type, or the type of a number or a struct."""
         while True:
             match node:

@@ -1,0 +1,189 @@
+"""What the pointers of a function are set from, as far as its text says: which of two names may be
+the same memory because the function made it so.
+
+    p = a; p = a + 1;      p is a, or so near that they overlap: one class
+    p = a + k;             apart or not, as k is: no class
+    p = s->data;           p and the expression s->data are one class
+    p = f(q);              the function may return q: one class
+    *s = *t; copy(s, t);   what the structs lead to is the same: one class
+
+Flow-insensitive: an assignment counts wherever it stands, and what a pointer to pointers leads to
+is in its own class (Steensgaard's analysis, within a function).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import TypeAlias
+
+from pycparser import c_ast
+
+from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
+from loopxform.frontend.names.variables import Variables
+from loopxform.frontend.syntax.tree import every
+
+Root: TypeAlias = tuple[str, object]
+"""A declaration of the function, a name of the file, or the text of an expression in memory."""
+
+_ALLOCATE = frozenset(["malloc", "calloc", "alloca", "aligned_alloc"])
+_COPY = frozenset(["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"])
+
+
+class PointerSources:
+    """The classes of a function, leaving out what the nodes `inside` set. `own` are the functions
+    that the file defines."""
+
+    def __init__(
+        self,
+        function: c_ast.FuncDef,
+        variables: Variables,
+        file: FileTypes,
+        own: frozenset[str],
+        inside: Iterable[c_ast.Node],
+    ) -> None:
+        self.variables = variables
+        self.types = ExpressionTypes(variables, file)
+        self.own = own
+        self._parent: dict[Root, Root] = {}
+        left_out = {id(x) for n in inside for x in every(n)}
+        for x in every(function.body):
+            if id(x) in left_out:
+                continue
+            if isinstance(x, c_ast.Assignment) and x.op == "=":
+                self._assigned(x.lvalue, x.rvalue)
+            elif isinstance(x, c_ast.Decl) and x.init is not None:
+                self._join([("declaration", id(x))], self._values(x.init))
+            elif isinstance(x, c_ast.FuncCall):
+                self._called(x)
+
+    def same(self, a: Root, b: Root) -> bool:
+        """Whether two may be one place, or near each other, by what the function says."""
+        return self._find(a) == self._find(b)
+
+    def roots(self, value: c_ast.Node | None) -> list[Root]:
+        """What a pointer value is, or is a constant away from; nothing of a number."""
+        if value is None or self.types.is_number(value):
+            return []
+        match value:
+            case c_ast.ID():
+                d = self.variables.meant.get(id(value))
+                return [("file", value.name) if d is None else ("declaration", id(d))]
+            case c_ast.Cast():
+                return self.roots(value.expr)
+            case c_ast.UnaryOp(op="&", expr=place):
+                return self._address(place)
+            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=pointer):
+                return self.roots(pointer)
+            case c_ast.BinaryOp(op="+" | "-"):
+                parts = [(value.left, value.right), (value.right, value.left)]
+                return [r for a, offset in parts if _is_number(offset) for r in self.roots(a)]
+            case c_ast.Assignment():
+                return self.roots(value.rvalue)
+            case c_ast.TernaryOp():
+                return [*self.roots(value.iftrue), *self.roots(value.iffalse)]
+            case c_ast.FuncCall():
+                return list(self._returned(value))
+            case c_ast.StructRef():
+                return [("memory", self.path(value))]
+            case c_ast.ArrayRef(name=base) | c_ast.UnaryOp(op="*", expr=base):
+                return [("memory", self.path(value)), *self.roots(base)]
+            case _:
+                return []
+
+    def path(self, node: c_ast.Node) -> str:
+        """The text of an expression that reads memory, whatever its subscripts: `s->rows[]`."""
+        match node:
+            case c_ast.StructRef():
+                return f"{self.path(node.name)}{node.type}{node.field.name}"
+            case c_ast.ArrayRef():
+                return f"{self.path(node.name)}[]"
+            case c_ast.UnaryOp(op="*"):
+                return f"{self.path(node.expr)}[]"
+            case c_ast.UnaryOp(op="&") | c_ast.Cast():
+                return self.path(node.expr)
+            case c_ast.BinaryOp():
+                return self.path(node.left)
+            case c_ast.ID():
+                d = self.variables.meant.get(id(node))
+                return node.name if d is None else f"{node.name}@{self.variables.order[id(d)]}"
+            case _:
+                return "?"
+
+    # ------------------------------------------------------------ what the function does
+
+    def _assigned(self, target: c_ast.Node, value: c_ast.Node) -> None:
+        if self.types.is_number(target) or self.types.is_number(value):
+            return
+        self._join(self.roots(target), self._values(value))
+        if self.types.sort(target) in ("struct", ""):
+            self._join(self._owners(target), self._owners(value))
+
+    def _values(self, value: c_ast.Node) -> list[Root]:
+        """What an initialiser or a value leads to."""
+        if isinstance(value, c_ast.InitList):
+            return [r for x in value.exprs for r in self._values(x)]
+        if isinstance(value, c_ast.NamedInitializer):
+            return self._values(value.expr)
+        return self.roots(value)
+
+    def _owners(self, place: c_ast.Node) -> list[Root]:
+        """The pointer or the variable that a struct is reached by."""
+        match place:
+            case c_ast.StructRef() | c_ast.ArrayRef():
+                return self._owners(place.name)
+            case c_ast.UnaryOp() | c_ast.Cast():
+                return self._owners(place.expr)
+            case _:
+                return self.roots(place)
+
+    def _called(self, call: c_ast.FuncCall) -> None:
+        """A function of the file, or one that copies memory, may make what its arguments lead to
+        the same."""
+        name = call.name.name if isinstance(call.name, c_ast.ID) else ""
+        if name not in self.own and name not in _COPY:
+            return
+        args = call.args.exprs if call.args is not None else []
+        leading = [self._owners(a) for a in args if not self._is_flat(a)]
+        for one, other in pairwise(leading):
+            self._join(one, other)
+
+    def _is_flat(self, arg: c_ast.Node) -> bool:
+        """Whether it is a number, or leads to numbers only."""
+        return self.types.is_number(arg) or self.types.leads_to_numbers(arg)
+
+    def _address(self, place: c_ast.Node) -> list[Root]:
+        """What `&place` is near to."""
+        match place:
+            case c_ast.ArrayRef():
+                return self.roots(place.name) if _is_number(place.subscript) else []
+            case c_ast.UnaryOp(op="*"):
+                return self.roots(place.expr)
+            case c_ast.ID():
+                d = self.variables.meant.get(id(place))
+                return [("file", place.name) if d is None else ("declaration", id(d))]
+            case _:
+                return [("memory", self.path(place))]
+
+    def _returned(self, call: c_ast.FuncCall) -> Iterator[Root]:
+        if isinstance(call.name, c_ast.ID) and call.name.name in _ALLOCATE:
+            return
+        for arg in call.args.exprs if call.args is not None else ():
+            yield from self.roots(arg)
+
+    # ------------------------------------------------------------ classes
+
+    def _join(self, some: Iterable[Root], others: Iterable[Root]) -> None:
+        for a in some:
+            for b in others:
+                self._parent[self._find(a)] = self._find(b)
+
+    def _find(self, root: Root) -> Root:
+        while (parent := self._parent.get(root, root)) != root:
+            root = parent
+        return root
+
+
+def _is_number(node: c_ast.Node) -> bool:
+    """Whether an offset is a constant."""
+    return all(isinstance(x, c_ast.Constant | c_ast.UnaryOp | c_ast.BinaryOp) for x in every(node))

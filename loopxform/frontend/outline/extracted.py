@@ -1,0 +1,302 @@
+"""A loop as a function of its own, for questions about it alone.
+
+    for (k = 0; k < 2; k++) {               void f(int k, int n, struct cell *p)
+      p = k ? &cells[n] : &cells[0];   ->   {
+      for (i = 0; i < p->n; i++)              int i;
+        p->x[i] = 0;                          for (i = 0; i < p->n; i++)
+    }                                           p->x[i] = 0;
+                                            }
+
+A pointer that the loop leaves alone is a parameter there, whatever the rest of the function does to
+it: one array, apart from others as far as the verdict says so. (Loop extraction, as in LLVM's
+LoopExtractor.) What the function itself makes the same memory is refused: there the assumption that
+two names are apart would be false. The function is only looked at, it is never run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Any, cast
+
+from pycparser import c_ast
+
+from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.jumps import LOOPS
+from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.expression_types import FileTypes
+from loopxform.frontend.names.liveness import live_after
+from loopxform.frontend.names.pointer_sources import PointerSources, Root
+from loopxform.frontend.names.variables import Variables, changed
+from loopxform.frontend.outline.outlined import require_whole
+from loopxform.frontend.syntax.tree import below, clone, every
+from loopxform.records import record
+
+_make = cast(Any, c_ast)
+KNOWN, USED = "lx_known", "lx_used"
+"""Functions that nobody knows: one has the addresses that others have, the other reads what is read
+after the loop."""
+
+
+@record
+class Owner:
+    """The function that the loop is from, and the file that it stands in, which defines the
+    functions `own`."""
+
+    function: c_ast.FuncDef
+    variables: Variables
+    file: FileTypes
+    own: frozenset[str]
+
+
+def extracted(name: str, owner: Owner, loop: c_ast.Node) -> c_ast.FuncDef:
+    """The function that holds the loop. Raises NotModelled where none means the same."""
+    require_whole([loop])
+    return _Extraction(name, owner, loop).made()
+
+
+class _Extraction:
+    def __init__(self, name: str, owner: Owner, loop: c_ast.Node) -> None:
+        self.name, self.owner, self.loop = name, owner, loop
+        self.function, self.variables = owner.function, owner.variables
+        self.inside = list(every(loop))
+        self.used = self.variables.used([loop])
+        order = self.variables.order
+        self.last = max(order[id(x)] for x in self.inside)
+        self.before = {id(x) for n in self._repeating() for x in every(n)}
+
+    def _repeating(self) -> Iterator[c_ast.Node]:
+        """The loops around it, after which it runs again; all of the function, if it jumps."""
+        within = id(self.loop)
+        for n in every(self.function.body):
+            if isinstance(n, c_ast.Goto):
+                yield self.function.body
+            if isinstance(n, LOOPS) and any(id(x) == within for x in every(n)):
+                yield n
+
+    def made(self) -> c_ast.FuncDef:
+        self._require_plain()
+        self._require_apart()
+        params: list[c_ast.Decl] = []
+        locals: list[c_ast.Decl] = []
+        for d in (*self._sizes(), *self.used):
+            (params if self._is_given(d) else locals).append(_plain(d))
+        escaping = [d for d in self.used if self._escapes(d)]
+        live = [d for d in self.used if self._is_live(d)]
+        items = [
+            *locals,
+            *self._call(KNOWN, [self._address(d) for d in escaping]),
+            _without_pragmas(clone(self.loop)),
+            *self._call(USED, [build.name(d.name, self.loop) for d in live]),
+        ]
+        return self._definition(params, items)
+
+    def _is_given(self, d: c_ast.Decl) -> bool:
+        """Whether it is a parameter: an array that others may know is one, so that it is taken to
+        be apart from their pointers only where the verdict says so."""
+        kind = self.variables.kind(d)
+        given = id(d) in self.variables.params or kind in ("number", "pointer")
+        return given or (kind == "array" and self._escapes(d))
+
+    # ------------------------------------------------------------ what is refused
+
+    def _require_plain(self) -> None:
+        """Raises NotModelled for variables that are more than numbers, pointers, arrays, structs of
+        each call, and for types that the function declares."""
+        types = self.variables.types_inside
+        nodes = (*self.inside, *(x for d in self.used for x in every(d.type)))
+        words = (x.names if isinstance(x, c_ast.IdentifierType) else [_tag(x)] for x in nodes)
+        if types & {w for several in words for w in several if w}:
+            raise self._not("a type of the function")
+        for d in self.used:
+            odd = {"volatile", "_Atomic"} & set(d.quals) or {"static", "extern"} & set(d.storage)
+            if odd or self.variables.kind(d) == "function":
+                raise self._not(f"'{d.name}' is not a plain variable")
+            if self.variables.kind(d) == "pointer" and self._is_exposed(d):
+                raise self._not(f"the address of '{d.name}' is taken")
+        pointers = [d for d in self.used if self.variables.kind(d) == "pointer"]
+        set_here = [d for d in pointers if id(d) not in self.variables.params or self._sets(d)]
+        known = [d for d in self.used if self._escapes(d) and self.variables.kind(d) != "array"]
+        if known and set_here:
+            raise self._not(f"'{set_here[0].name}' may point to '{known[0].name}'")
+
+    def _sets(self, d: c_ast.Decl) -> bool:
+        return bool(self.variables.sets[id(d)])
+
+    def _is_exposed(self, pointer: c_ast.Decl) -> bool:
+        """Whether the address of a pointer is taken, not one that it leads to."""
+        taken = self.variables.escaping[id(pointer)]
+        return any(isinstance(x, c_ast.UnaryOp) and isinstance(x.expr, c_ast.ID) for x in taken)
+
+    def _require_apart(self) -> None:
+        """Raises NotModelled where the function makes two names of the loop one place, and the loop
+        writes there."""
+        o = self.owner
+        sources = PointerSources(o.function, o.variables, o.file, o.own, [self.loop])
+        names = dict(self._bases(sources))
+        written = set(self._written(sources))
+        for a, b in combinations(names, 2):
+            if (a in written or b in written) and sources.same(a, b):
+                raise self._not(f"'{names[a]}' may be '{names[b]}'")
+
+    def _bases(self, sources: PointerSources) -> Iterator[tuple[Root, str]]:
+        """The pointers and arrays that the loop uses, and what it reads pointers from."""
+        for x in self.inside:
+            match x:
+                case c_ast.ID(name=name):
+                    yield from ((root, name) for root in sources.roots(x))
+                case c_ast.StructRef() | c_ast.ArrayRef():
+                    yield ("memory", sources.path(x)), sources.path(x).replace("[]", "")
+
+    def _written(self, sources: PointerSources) -> Iterator[Root]:
+        """Those through which the loop writes, or that it hands to others."""
+        for x in self.inside:
+            target = changed(x)
+            if target is not None and not isinstance(target, c_ast.ID):
+                yield from _through(target, sources)
+            if isinstance(x, c_ast.FuncCall):
+                for arg in x.args.exprs if x.args is not None else ():
+                    yield from sources.roots(arg)
+                    yield from _through(arg, sources)
+
+    # ------------------------------------------------------------ what stands around
+
+    def _sizes(self) -> Iterator[c_ast.Decl]:
+        """The variables in the sizes of arrays that the loop does not mention itself. Raises
+        NotModelled for one that is set again."""
+        v, known = self.variables, set(map(id, self.used))
+        for d in self.used:
+            for x in every(d.type):
+                size = v.meant.get(id(x))
+                if size is None or not isinstance(x, c_ast.ID):
+                    continue
+                later = any(v.order[id(s)] > v.order[id(d)] for s in v.sets[id(size)])
+                if later or v.escaping[id(size)]:
+                    raise self._not(f"'{x.name}', in the size of '{d.name}', is modified")
+                if id(size) not in known:
+                    known.add(id(size))
+                    yield size
+
+    def _escapes(self, d: c_ast.Decl) -> bool:
+        """Whether others may know the address of what belongs to the function when the loop
+        runs."""
+        kind = self.variables.kind(d)
+        if kind == "pointer" or (kind == "array" and id(d) in self.variables.params):
+            return False
+        return any(map(self._is_before, self._taken(d)))
+
+    def _taken(self, d: c_ast.Decl) -> Iterator[c_ast.Node]:
+        """Where the address of a variable is taken; the name of an array is its address."""
+        yield from self.variables.escaping[id(d)]
+        rank = _rank(d.type)
+        if self.variables.kind(d) != "array":
+            return
+        for x in every(self.function.body):
+            values: list[c_ast.Node | None] = []
+            match x:
+                case c_ast.FuncCall(args=c_ast.ExprList(exprs=args)):
+                    values = args
+                case c_ast.Assignment(rvalue=value) | c_ast.Decl(init=value):
+                    values = [value]
+            if any(
+                self.variables.meant.get(id(n)) is d for v in values for n in _addresses(v, rank)
+            ):
+                yield x
+
+    def _is_before(self, x: c_ast.Node) -> bool:
+        """Whether a node of the function may run before the loop does, or in it."""
+        return id(x) in self.before or self.variables.order[id(x)] <= self.last
+
+    def _is_live(self, d: c_ast.Decl) -> bool:
+        """Whether the loop may set what is read after it."""
+        within = set(map(id, self.inside))
+        number = self.variables.kind(d) == "number"
+        if number and not any(id(x) in within for x in self.variables.sets[id(d)]):
+            return False
+        given = id(d) in self.variables.params and not number
+        if given or self.variables.kind(d) == "pointer":
+            return False
+        return live_after(
+            self.function.body, [self.loop], lambda x: self.variables.meant.get(id(x)) is d
+        )
+
+    def _address(self, d: c_ast.Decl) -> c_ast.Node:
+        name = build.name(d.name, self.loop)
+        if self.variables.kind(d) == "array":
+            return name
+        return cast(c_ast.Node, _make.UnaryOp("&", name, coord=self.loop.coord))
+
+    # ------------------------------------------------------------ nodes
+
+    def _call(self, name: str, args: list[c_ast.Node]) -> list[c_ast.Node]:
+        if not args:
+            return []
+        given = _make.ExprList(args, coord=self.loop.coord)
+        called = build.name(name, self.loop)
+        return [cast(c_ast.Node, _make.FuncCall(called, given, coord=self.loop.coord))]
+
+    def _definition(self, params: list[c_ast.Decl], items: Iterable[c_ast.Node]) -> c_ast.FuncDef:
+        at = self.loop.coord
+        given = _make.ParamList(params, coord=at) if params else None
+        void = _make.IdentifierType(["void"], coord=at)
+        returned = _make.TypeDecl(self.name, [], None, void, coord=at)
+        t = _make.FuncDecl(given, returned, coord=at)
+        decl = _make.Decl(self.name, [], [], [], [], t, None, None, coord=at)
+        body = build.block(items, self.loop)
+        return cast(c_ast.FuncDef, _make.FuncDef(decl, None, body, coord=at))
+
+    def _not(self, reason: str) -> NotModelled:
+        return NotModelled("LX014", reason, "", self.loop)
+
+
+def _addresses(node: c_ast.Node | None, rank: int) -> Iterator[c_ast.Node]:
+    """The names in an expression that fewer subscripts follow than an array of so many dimensions
+    has: `f(m[1])` hands out a row, `f(m[1][2])` the value of an element."""
+    waiting = [] if node is None else [(node, 0)]
+    while waiting:
+        x, subscripts = waiting.pop()
+        if isinstance(x, c_ast.ArrayRef):
+            waiting += [(x.name, subscripts + 1), (x.subscript, 0)]
+            continue
+        if subscripts < rank:
+            yield x
+        waiting += ((child, 0) for child in below(x))
+
+
+def _rank(t: c_ast.Node) -> int:
+    return 1 + _rank(t.type) if isinstance(t, c_ast.ArrayDecl) else 0
+
+
+def _plain(d: c_ast.Decl) -> c_ast.Decl:
+    """The declaration alone."""
+    out = build.without_value(d)
+    out.type = clone(d.type)
+    out.storage, out.funcspec, out.bitsize = [], [], None
+    return out
+
+
+def _tag(x: c_ast.Node) -> str | None:
+    name = getattr(x, "name", None)
+    return name if isinstance(name, str) else None
+
+
+def _through(place: c_ast.Node, sources: PointerSources) -> Iterator[Root]:
+    """What a place in memory is reached from, step by step."""
+    inner: list[c_ast.Node] = []
+    match place:
+        case c_ast.ArrayRef() | c_ast.StructRef():
+            inner = [place.name]
+        case c_ast.UnaryOp(op="*" | "&") | c_ast.Cast():
+            inner = [place.expr]
+        case c_ast.BinaryOp():
+            inner = [place.left, place.right]
+    for x in inner:
+        yield from sources.roots(x)
+        yield from _through(x, sources)
+
+
+def _without_pragmas(node: c_ast.Node) -> c_ast.Node:
+    for x in every(node):
+        if isinstance(x, c_ast.Compound):
+            x.block_items = [s for s in x.block_items or () if not isinstance(s, c_ast.Pragma)]
+    return node

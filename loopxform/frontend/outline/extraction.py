@@ -1,0 +1,131 @@
+"""The loops of a file that are not understood where they stand, each as a function of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from pycparser import c_ast
+
+from loopxform import budget
+from loopxform.errors import InputError
+from loopxform.frontend.desugar.definitions import prototyped
+from loopxform.frontend.desugar.jumps import LOOPS
+from loopxform.frontend.lower.files import Around, lower_file
+from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.expression_types import FileTypes
+from loopxform.frontend.names.variables import Variables
+from loopxform.frontend.outline.extracted import Owner, extracted
+from loopxform.frontend.parsed import Parsed
+from loopxform.frontend.syntax.parsing import parse
+from loopxform.frontend.syntax.places import Places
+from loopxform.frontend.syntax.tree import every
+from loopxform.frontend.text import gnu
+from loopxform.frontend.text.preprocess import load, preprocess
+from loopxform.frontend.text.rawtext import decode
+from loopxform.frontend.text.reader import Reader
+from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.visit import walk
+from loopxform.source import Loc
+
+_CURABLE = frozenset(["LX010", "LX012", "LX013", "LX014", "LX015"])
+"""What may be readable in a loop apart: names that the rest of the function makes unclear."""
+
+
+SHARE = 1 / 2
+"""Of the time left, what reading the loops may take."""
+
+
+def extracted_loops(parsed: Parsed) -> dict[Loc, Function]:
+    """For the places of loops that hold what is not modelled, functions that hold the loop alone;
+    none for loops that cannot be taken out, or where the limits in force do not suffice."""
+    if _latest[0] is not parsed:
+        _latest[:] = [parsed, _extracted(parsed)]
+    return cast("dict[Loc, Function]", _latest[1])
+
+
+_latest: list[Any] = [None, {}]
+"""The file that was asked about last, and its answer: a file is asked about once per function."""
+
+
+def _extracted(parsed: Parsed) -> dict[Loc, Function]:
+    wanted = {loc for fn in parsed.unit.functions for loc in _unclear(fn)}
+    if not wanted:
+        return {}
+    try:
+        with budget.within(budget.part(SHARE)):
+            return _Extraction(parsed).functions(wanted)
+    except (InputError, budget.Exhausted):
+        return {}
+
+
+def _unclear(fn: Function) -> Iterator[Loc]:
+    """The loops of a function that hold what is not modelled where it stands."""
+    in_order = {s.loop for s in fn.sequential}
+    loops: list[tuple[tuple[int, ...], Loc | None]] = []
+    for path, s in walk(fn.body):
+        while loops and path[: len(loops[-1][0])] != loops[-1][0]:
+            loops.pop()
+        if (isinstance(s, For) or (isinstance(s, Opaque) and s.loop)) and not s.origin.steps:
+            loops.append((path, s.origin.loc))
+        if isinstance(s, Opaque) and s.code in _CURABLE:
+            yield from (loc for _, loc in loops if loc is not None and loc not in in_order)
+
+
+class _Extraction:
+    def __init__(self, parsed: Parsed) -> None:
+        path = parsed.unit.file
+        reader = Reader()
+        raw = load(path) if parsed.text is None else decode(parsed.text.encode(), path)
+        source = preprocess(path, raw, parsed.options, reader)
+        self.text = source.text
+        self.places = Places(source.files, reader.sources)
+        self.ast = parse(gnu.normalise(source.text), self.places).ast
+        self.types = FileTypes(self.ast.ext)
+        self.own = frozenset(x.decl.name for x in self.ast.ext if isinstance(x, c_ast.FuncDef))
+
+    def functions(self, wanted: Iterable[Loc]) -> dict[Loc, Function]:
+        around = Around.of(self.ast, self.places, self.text)
+        made = dict(self._made(frozenset(wanted)))
+        owners = {name: owner for name, (owner, _, _) in made.items()}
+        apart: dict[str, list[c_ast.Node]] = {}
+        for owner, _, node in made.values():
+            apart.setdefault(owner, []).append(node)
+        defined = around.hidden.reached(node for _, _, node in made.values())
+        tree = cast(Any, c_ast.FileAST)(list(self._with(apart, defined)))
+        layout = gnu.plain_layout(self.text)
+        done = lower_file(tree, self.places, plain_layout=layout, parts=owners, around=around)
+        return {made[f.name][1]: f for f in done.functions if f.name in made}
+
+    def _made(self, wanted: frozenset[Loc]) -> Iterator[tuple[str, tuple[str, Loc, c_ast.FuncDef]]]:
+        """By their names, the functions of loops, each with the one that it is from."""
+        for node in self.ast.ext:
+            if not isinstance(node, c_ast.FuncDef) or self.places.file(node.decl.coord) != 1:
+                continue
+            prototyped(node)
+            loops = [(x, self.places.node(x)) for x in every(node.body) if isinstance(x, LOOPS)]
+            owner: Owner | None = None
+            for n, (loop, loc) in enumerate(loops, 1):
+                if loc not in wanted or loc is None:
+                    continue
+                owner = owner or self._owner(node)
+                name = f"{node.decl.name}_loop_{n}"
+                try:
+                    yield name, (node.decl.name, loc, extracted(name, owner, loop))
+                except NotModelled:
+                    continue
+
+    def _owner(self, node: c_ast.FuncDef) -> Owner:
+        return Owner(node, Variables(node, self.types.typedefs), self.types, self.own)
+
+    def _with(
+        self, apart: Mapping[str, list[c_ast.Node]], defined: frozenset[str]
+    ) -> Iterator[c_ast.Node]:
+        """The file, with the loops of each function in its place; functions that they call stay."""
+        for e in self.ast.ext:
+            if not isinstance(e, c_ast.FuncDef):
+                yield e
+                continue
+            loops = apart.get(e.decl.name, ())
+            yield e if e.decl.name in defined else e.decl
+            yield from loops

@@ -1,0 +1,174 @@
+"""Loops that are not understood where they stand, judged apart from the rest of their function."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import combinations
+
+import pytest
+
+import loopxform as lx
+
+STRUCTS = """struct cell { int n; double x[8]; double at[100][3]; };
+struct cell *some(int k);
+double *given(int k);
+void other(double *p);
+"""
+
+LOOPS = {
+    # pointers to structs and to elements, set in one of several ways before the loop
+    """void f(int n, int k, struct cell *cells) {
+      struct cell *p;
+      if (k) p = &cells[k]; else p = some(n);
+      for (int i = 0; i < n; i++) p->at[i][0] = 1; }""": "yes",
+    """void f(int n, int k, struct cell *cells) {
+      struct cell *p = k ? &cells[k] : some(n);
+      for (int i = 1; i < n; i++) p->at[i][0] = p->at[i - 1][0]; }""": "no",
+    """void f(int n, int k, double *a, double *b) {
+      double *p = k ? a + k : b + 2 * k;
+      for (int i = 0; i < n; i++) p[i] = 2 * b[i]; }""": "yes if b and p do not overlap",
+    """void f(int n, int k, double *b) {
+      for (int j = 0; j < k; j++) {
+        double *p = j % 2 ? given(j) : given(k + j);
+        for (int i = 0; i < n; i++) p[i] = 2 * b[i]; } }""": "yes if b and p do not overlap",
+    """void f(int n, int k) {
+      double *p = k ? given(1) : given(2), s = 0;
+      for (int i = 0; i < n; i++) s += p[i];
+      other(&s); }""": "reduction",
+    # what the loop sets and the function reads afterwards
+    """int f(int n, int k) {
+      double *p = k ? given(1) : given(2), t;
+      for (int i = 0; i < n; i++) { t = p[i]; p[i] = t * t; }
+      return t > 0; }""": "privatizable",
+    """double f(int n, int k) {
+      double *p = k ? given(1) : given(2), t[4];
+      for (int i = 0; i < n; i++) { t[0] = p[i]; p[i] = t[0] * 2; }
+      return t[0]; }""": "no",
+    # the function makes both the same memory
+    """void f(int n, int k, double *a) {
+      double *p = k ? a : a + 1;
+      for (int i = 0; i < n; i++) p[i] = 2 * a[i]; }""": "unknown",
+    """void f(int n, int k, double *a) {
+      double *p = k ? given(1) : given(2), *q = p;
+      p = k ? p : a; q = k ? q + 1 : q;
+      for (int i = 0; i < n; i++) p[i] = 2 * q[i]; }""": "unknown",
+    """void f(int n, int k, struct cell *c) {
+      double *p = k ? c->x : c->at[0];
+      for (int i = 1; i < n; i++) p[i] = c->x[i - 1]; }""": "unknown",
+    # what others may know of the arrays of the function
+    """void f(int n, int k) {
+      double m[4][100], *p = k ? given(1) : given(2); other(m[1]);
+      for (int i = 0; i < n; i++) p[i] = m[1][i]; }""": "yes if m and p do not overlap",
+    """void f(int n, int k) {
+      double m[4][100], *p = k ? given(1) : given(2); m[2][3] = k; given(m[2][3]);
+      for (int i = 0; i < n; i++) p[i] = m[1][i]; }""": "yes",
+    # others may change it
+    """void f(int n, int k) {
+      int m = k; double *p = k ? given(1) : given(2); other((double *)&m);
+      for (int i = 0; i < m; i++) { other(p); } }""": "unknown",
+    """void f(int n, int k) {
+      double *p = k ? given(1) : given(2); double **q = &p; other(*q);
+      for (int i = 0; i < n; i++) { p[i] = 1; *q = given(i); } }""": "unknown",
+    # nothing is judged that is left in the middle
+    """void f(int n, int k) {
+      double *p = k ? given(1) : given(2);
+      for (int i = 0; i < n; i++) { if (n < 3) return; p[i] = 1; } }""": "unknown",
+}
+
+
+def said(text: str) -> str:
+    verdict = lx.loads(STRUCTS + text)["f"].check()[-1]
+    return " if ".join([verdict.parallel, *verdict.assumes])
+
+
+@pytest.mark.parametrize(("text", "verdict"), LOOPS.items())
+def test_verdicts(text: str, verdict: str) -> None:
+    assert said(text) == verdict
+
+
+def test_the_loop_keeps_its_place() -> None:
+    text = """void f(int n, int k, double *b) {
+      for (int j = 0; j < k; j++) {
+        double *p = j % 2 ? given(j) : given(k + j);
+        for (int i = 0; i < n; i++)
+          p[i] = 2 * b[i]; } }"""
+    outer, inner = lx.loads(text)["f"].check()
+    assert (outer.parallel, inner.parallel) == ("unknown", "yes")
+    assert (inner.var, inner.depth, inner.line) == ("i", 1, 4)
+
+
+# ---------------------------------------------------------------- against execution
+
+BASES = {"a": 0, "b": 1000}
+SEEDS = range(60)
+
+
+class Draw:
+    """A function that sets pointers p and q somewhere in two arrays, and a loop that uses them."""
+
+    def __init__(self, seed: int) -> None:
+        rng = random.Random(seed)
+        self.settings = [self._setting(rng) for _ in range(rng.randint(2, 4))]
+        self.written = rng.choice("pqab"), rng.randint(0, 2)
+        self.read = [(rng.choice("pqab"), rng.randint(0, 2)) for _ in range(rng.randint(1, 2))]
+
+    def _setting(self, rng: random.Random) -> tuple[str, str, str, str]:
+        value = rng.choice(["a", "b", "p", "q"])
+        offset = rng.choice(["", " + 1", " + k", " + n", " + 2 * n + k", " + 500"])
+        return rng.choice("pq"), value, offset, rng.choice(["", "k > 1", "k < 3"])
+
+    @property
+    def text(self) -> str:
+        lines = [
+            (f"if ({when}) " if when else "") + f"{target} = {value}{offset};"
+            for target, value, offset, when in self.settings
+        ]
+        reads = " + ".join(f"{name}[i + {c}]" for name, c in self.read)
+        name, c = self.written
+        loop = f"for (int i = 0; i < n; i++) {name}[i + {c}] = {reads};"
+        head = "void f(int n, int k, double *a, double *b) { double *p = b, *q = a; "
+        return head + " ".join(lines) + loop + "}"
+
+    def bases(self, n: int, k: int) -> dict[str, int]:
+        found = {**BASES, "p": BASES["b"], "q": BASES["a"]}
+        for target, value, offset, when in self.settings:
+            if not when or eval(when, {"k": k}):
+                found[target] = found[value] + eval(f"0{offset}", {"n": n, "k": k})
+        return found
+
+    def touched(self, n: int, k: int) -> dict[str, list[tuple[int, int, bool]]]:
+        """By name, the iteration and the address of each access, and whether it writes."""
+        bases = self.bases(n, k)
+        out: dict[str, list[tuple[int, int, bool]]] = {}
+        for (name, c), write in [(self.written, True), *((r, False) for r in self.read)]:
+            out.setdefault(name, []).extend((i, bases[name] + i + c, write) for i in range(n))
+        return out
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parallel_loops_have_no_collision_where_the_assumptions_hold(seed: int) -> None:
+    draw = Draw(seed)
+    verdict = lx.loads(draw.text)["f"].check()[-1]
+    if verdict.parallel != "yes":
+        return
+    pairs = [re.fullmatch(r"(\w) and (\w) do not overlap", x) for x in verdict.assumes]
+    for n, k in [(1, 0), (4, 1), (6, 2), (9, 3), (20, 5)]:
+        touched = draw.touched(n, k)
+        every = [access for accesses in touched.values() for access in accesses]
+        # A pointer that is another name for a place in an array is called by that array.
+        ranges = {x: {at for _, at, _ in every if at // 1000 == BASES[x] // 1000} for x in BASES}
+        ranges |= {x: {at for _, at, _ in accesses} for x, accesses in touched.items()}
+        apart = all(m and not ranges.get(m[1], set()) & ranges.get(m[2], set()) for m in pairs)
+        collide = any(
+            i != j and at == there and (writes or others)
+            for (i, at, writes), (j, there, others) in combinations(every, 2)
+        )
+        assert not (apart and collide), (draw.text, n, k, verdict.assumes)
+
+
+def test_the_draws_reach_loops_that_are_judged_apart() -> None:
+    texts = [Draw(seed).text for seed in SEEDS]
+    verdicts = [lx.loads(t)["f"].check()[-1] for t in texts]
+    assert sum(v.parallel == "yes" and "p" in str(v.assumes) for v in verdicts) >= 8
+    assert sum(v.parallel == "unknown" for v in verdicts) >= 8
