@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from loopxform.ir.nodes import Decl, Function, Param, Stmt
+from loopxform.ir.nodes import Assign, Const, Decl, Function, Load, Param, Stmt
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import names, stmt_exprs, walk, writes
+from loopxform.ir.visit import names, stmt_exprs, walk, walk_expr, writes
 
 
 def may_share(a: Param, b: Param) -> bool:
@@ -75,7 +75,25 @@ def assumed(fn: Function, *body: Stmt) -> tuple[str, ...]:
         if {a.name, b.name} <= used and (a.name in changed or b.name in changed)
     ]
     local = [text for text in _of_pointers(fn, used) if text not in pairs]
-    return (*pairs, *local, *(expr_text(e) for e in fn.assumes if names(e) & (used | sizes)))
+    rows = (p.name for p in fn.objects if p.rows and p.name in changed)
+    several = [f"no rows of {name} overlap" for name in rows if _has_several(name, *body)]
+    return (
+        *pairs,
+        *local,
+        *several,
+        *(expr_text(e) for e in fn.assumes if names(e) & (used | sizes)),
+    )
+
+
+def _has_several(name: str, *body: Stmt) -> bool:
+    """Whether statements may touch more than one row of an array."""
+    found = {x.index[:-1] for _, s in walk(body) for x in _loads(s) if x.array == name}
+    return len(found) > 1 or any(not isinstance(i, Const) for index in found for i in index)
+
+
+def _loads(s: Stmt) -> Iterator[Load]:
+    exprs = (s.target, *stmt_exprs(s)) if isinstance(s, Assign) else stmt_exprs(s)
+    return (x for e in exprs for x in walk_expr(e) if isinstance(x, Load))
 
 
 def _of_pointers(fn: Function, used: frozenset[str] | None) -> Iterator[str]:

@@ -23,6 +23,7 @@ from loopxform.api.arguments import CHECKING, READING, require, require_known
 from loopxform.api.facade import File, Routine, load
 from loopxform.budget import Budget, part, shared, within
 from loopxform.errors import LoopxformError
+from loopxform.frontend.outline.extraction import extracted_loops
 from loopxform.ir.decisions import Line
 from loopxform.ir.memo import forget
 from loopxform.source import Loc
@@ -60,6 +61,8 @@ def check(
 def checked(file: File, *, function: str | None = None) -> CheckedFile:
     """`check` for a file that is read already, within the budget in force. Raises InputError."""
     routines = tuple(file) if function is None else (file.routine(function),)
+    with within(part(1 / 4)):
+        extracted_loops(file.parsed)
     judged = shared(routines, _judged)
     functions = tuple(f for f in judged if isinstance(f, CheckedFunction))
     broken = tuple(f for f in judged if isinstance(f, LoopxformError))

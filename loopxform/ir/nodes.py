@@ -299,7 +299,8 @@ class Param(Node):
     structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
     marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
     are the elements of a constant of the file in storage order, where its text says them. `p.given`
-    `tests` the pointer `p`: it is 1 where that points somewhere, else 0.
+    `tests` the pointer `p`: it is 1 where that points somewhere, else 0. `rows` marks one that
+    leads to its elements by pointers to rows, which are taken to be apart, whatever their sizes.
     """
 
     name: str
@@ -316,6 +317,7 @@ class Param(Node):
     local: bool = False
     values: tuple[Expr, ...] = ()
     tests: str = ""
+    rows: bool = False
 
     @property
     def is_member(self) -> bool:

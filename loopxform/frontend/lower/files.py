@@ -89,12 +89,14 @@ def lower_file(
     plain_layout: bool = True,
     parts: Mapping[str, str] | None = None,
     around: Around | None = None,
+    rows_apart: bool = False,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `text` is the
     preprocessed one, `plain_layout` says that nothing in it changes the layout of types; `parts`
     are functions made of statements of others, which they name. `around` is that of the whole file
-    where some of its functions are but declared in `ast`. Raises InputError for an annotation that
-    says nothing meaningful."""
+    where some of its functions are but declared in `ast`; with `rows_apart`, the rows that pointers
+    to pointers lead to are taken not to overlap. Raises InputError for an annotation that says
+    nothing meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     sketches = {id(n): Sketch.of(n) for n in functions}
@@ -105,7 +107,7 @@ def lower_file(
         around = Around({}, Hidden([]))
         broken = {n.decl.name: budget.Exhausted(e.kind) for n in functions}
     hidden = around.hidden.with_parts(parts)
-    scope = FileScope(around.obstacles, hidden, plain_layout=plain_layout)
+    scope = FileScope(around.obstacles, hidden, plain_layout=plain_layout, rows_apart=rows_apart)
     broken = broken or _plainer(ast, places, scope)
     left = {id(n): count for count, n in _counted(functions)}
     with _pass():
@@ -294,7 +296,8 @@ def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
         scope.names[node.name] = Symbol(node.name, t, "function", node)
         return
     symbol = Symbol(node.name, t, "global", node, tuple(node.storage or ()))
-    if t.is_array or (t.record and t.derived):
+    symbol.rows = scope.rows_apart and t.is_rows
+    if t.is_array or symbol.rows or (t.record and t.derived):
         symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
         inner = zip(t.derived[1:], symbol.shape[1:])
         symbol.unsized = any(isinstance(d, Array) and size is None for d, size in inner)

@@ -103,8 +103,9 @@ class _Lowering:
             self.resolver.param(p) for p in nodes if isinstance(p, c_ast.Decl) and p.name
         ]
         self.resolver.records = not any(map(defines_type, every(node.body)))
-        self.resolver.visit(node.body)
         self.table = self.resolver.table
+        self.table.indexed = frozenset(_indexed(node.body)) if scope.rows_apart else frozenset()
+        self.resolver.visit(node.body)
         bind(self.table)
         loosen(self.table, node.body)
         as_numbers(self.table, node.body)
@@ -247,6 +248,7 @@ class _Lowering:
             part_of=_whole(s),
             pointer=s.behind_pointer,
             tests=s.tests.ir if s.tests is not None else "",
+            rows=s.rows,
             origin=origin,
         )
 
@@ -325,6 +327,7 @@ class _Lowering:
             part_of=_whole(s),
             restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
             values=constants(s, self.scope, self.places),
+            rows=s.rows,
             origin=self.places.origin(s.decl),
         )
 
@@ -394,6 +397,16 @@ def _names(node: c_ast.Node | None) -> Iterator[c_ast.ID]:
         yield node
     for child in below(node):
         yield from _names(child)
+
+
+def _indexed(body: c_ast.Node) -> Iterator[str]:
+    """The names that subscripts other than 0 follow."""
+    for n in every(body):
+        match n:
+            case c_ast.ArrayRef(subscript=c_ast.Constant(value="0")):
+                continue
+            case c_ast.ArrayRef(name=c_ast.ID(name=name)):
+                yield name
 
 
 def _written_after(scalar: Symbol, array: Symbol) -> bool:

@@ -162,6 +162,8 @@ def _member(node: c_ast.StructRef, names: Names) -> tuple[Symbol, Index]:
         return found, []
     if found.member_type is None or not is_pointer_member(found.member_type):
         return found, index
+    if len(found.type.derived) > len(found.member_type.derived):
+        return found, index
     if all(_is_zero_term(t) for terms in index for t in terms):
         return found, []
     help = "copy the pointer to a variable before the loop"
@@ -239,7 +241,7 @@ def _is_integer_first(left: c_ast.Node, right: c_ast.Node, names: Names) -> bool
 def _check(symbol: Symbol, node: c_ast.Node) -> None:
     """NotModelled unless `symbol` is one block of elements that has no other name here."""
     name, t = symbol.name, symbol.type
-    if symbol.loose:
+    if symbol.loose or symbol.rows:
         return
     if symbol.is_modelled_array and "static" not in (
         symbol.storage if symbol.kind == "local" else ()

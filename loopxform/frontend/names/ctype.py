@@ -90,6 +90,15 @@ class CType:
         )
 
     @property
+    def is_rows(self) -> bool:
+        """Pointers to pointers to scalars, arrays of pointers and the like: rows of known
+        elements, wherever each of them is."""
+        levels = sum(isinstance(d, Pointer) for d in self.derived)
+        known = all(isinstance(d, Pointer | Array) for d in self.derived)
+        first = isinstance(self.derived[0], Pointer) if self.derived else False
+        return self.base is not None and known and levels > (1 if first else 0)
+
+    @property
     def is_any_volatile(self) -> bool:
         return self.volatile or any(isinstance(d, Pointer) and d.volatile for d in self.derived)
 

@@ -27,14 +27,17 @@ class FileScope:
         hidden: Hidden | None = None,
         *,
         plain_layout: bool = True,
+        rows_apart: bool = False,
     ) -> None:
         self.plain_layout = plain_layout
+        self.rows_apart = rows_apart
+        """Whether the rows that pointers to pointers lead to are taken to be apart."""
         self.hidden = hidden
         self.routines: dict[str, Routine] = {}
         """The functions so far that are pure and work on numbers."""
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
-        self.records = Records({})
+        self.records = Records({}, rows_apart=rows_apart)
         self.iterated: dict[str, list[str]] = {}
         """What loops set that is declared outside of them, by their places in the text."""
         self.sequential: dict[str, Obstacle] = {}

@@ -44,13 +44,15 @@ class Records:
     """Those whose members are all modelled, none of them a pointer."""
     listed: dict[str, list[Listed | None]] = field(default_factory=dict)
     """Every member in its order, with the sizes of its arrays; None where they are not known."""
+    rows_apart: bool = False
+    """Whether members that lead to rows by pointers count as arrays of them."""
 
     def define(self, node: c_ast.Node | None, typedef: Lookup, size: Size) -> None:
         """Learns every struct that a declaration defines; `size` evaluates sizes of arrays."""
         for n in every(node):
             if isinstance(n, c_ast.Struct) and n.decls is not None:
                 key = record_key(n)
-                self.fields[key] = dict(_fields(n, typedef, size))
+                self.fields[key] = dict(_fields(n, typedef, size, rows_apart=self.rows_apart))
                 self.listed[key] = [_listed(d, typedef, size) for d in n.decls]
                 types = list(self.fields[key].values())
                 inner = all(not t.record or t.record in self.whole for t in types)
@@ -93,7 +95,9 @@ def _listed(d: c_ast.Node, typedef: Lookup, size: Size) -> Listed | None:
     return d.name, t, tuple(sizes)
 
 
-def _fields(node: c_ast.Struct, typedef: Lookup, size: Size) -> Iterator[tuple[str, CType]]:
+def _fields(
+    node: c_ast.Struct, typedef: Lookup, size: Size, *, rows_apart: bool
+) -> Iterator[tuple[str, CType]]:
     for d in node.decls or ():
         if not isinstance(d, c_ast.Decl) or not d.name or d.bitsize is not None:
             continue
@@ -107,7 +111,8 @@ def _fields(node: c_ast.Struct, typedef: Lookup, size: Size) -> Iterator[tuple[s
         others = t.record and t.record != record_key(node)
         rows = len(t.derived) == 1 and isinstance(t.derived[0], Pointer)
         inside = t.record and all(isinstance(a, Array) for a in t.derived)
-        if t.is_scalar or t.is_array or inside or (others and rows):
+        apart = rows_apart and t.is_rows
+        if t.is_scalar or t.is_array or apart or inside or (others and rows):
             yield d.name, t
 
 
@@ -115,16 +120,19 @@ def is_pointer_member(t: CType) -> bool:
     return bool(t.derived) and isinstance(t.derived[0], Pointer)
 
 
-def member(owner: Symbol, name: str, t: CType) -> Symbol:
-    """The array (or scalar) that stands for one member, of type `t`, of the structs of `owner`."""
+def member(owner: Symbol, name: str, t: CType, *, of_each: bool = False) -> Symbol:
+    """The array (or scalar) that stands for one member, of type `t`, of the structs of `owner`.
+    Pointers `of_each` of several structs lead to rows of one array."""
     pointer = is_pointer_member(t)
-    derived = t.derived if pointer else (*owner.type.derived, *t.derived)
+    alone = pointer and not (of_each and t.base is not None and owner.type.derived)
+    derived = t.derived if alone else (*owner.type.derived, *t.derived)
     whole = replace(t, derived=derived, const=t.const or (owner.type.const and not pointer))
     sizes = tuple(_number(d) for d in t.derived)
-    shape = (None, *sizes[1:]) if pointer else (*owner.shape, *sizes)
+    shape = (None, *sizes[1:]) if alone else (*owner.shape, *sizes)
     storage = owner.storage if not pointer else ()
     out = Symbol(f"{owner.name}.{name}", whole, owner.kind, owner.decl, storage, shape=shape)
     out.at, out.owner, out.member_type = owner.at, owner, t
+    out.rows = t.is_rows or (pointer and not alone)
     return out
 
 

@@ -28,7 +28,7 @@ class Resolver:
     """One walk over a function; the result is its `Table`."""
 
     def __init__(self, file: FileScope) -> None:
-        self.table = Table()
+        self.table = Table(rows_apart=file.rows_apart)
         self._file = file
         self._scopes: list[dict[str, Symbol]] = [{}]
         self._globals: dict[str, Symbol] = {}
@@ -80,6 +80,7 @@ class Resolver:
 
     def param(self, decl: c_ast.Decl) -> Symbol:
         symbol = self.define(decl.name, ctype(decl.type, self.typedef), "param", decl)
+        symbol.rows = self._file.rows_apart and symbol.type.is_rows
         self._sizes(decl.type)
         return symbol
 
@@ -259,7 +260,8 @@ class Resolver:
         if owner is None or t is None:
             return
         if (owner, name) not in self.table.members:
-            self.table.members[owner, name] = member(owner, name, t)
+            of_each = self.table.rows_apart and owner.name in self.table.indexed
+            self.table.members[owner, name] = member(owner, name, t, of_each=of_each)
             self.table.symbols.append(self.table.members[owner, name])
         symbol = self.table.uses[id(node)] = self.table.members[owner, name]
         symbol.reads.append(self._next())

@@ -72,6 +72,7 @@ class Symbol:
     behind_pointer: bool = False
     tests: Symbol | None = None
     unsized: bool = False
+    rows: bool = False
     reads: list[int] = field(default_factory=list)
     writes: list[int] = field(default_factory=list)
     stores: list[int] = field(default_factory=list)
@@ -96,7 +97,7 @@ class Symbol:
     def is_modelled_array(self) -> bool:
         """A block of scalars that a Load can address."""
         if not self.type.is_array:
-            return False
+            return self.rows
         return self.kind in ("param", "global") or isinstance(self.type.derived[0], Array)
 
 
@@ -149,6 +150,10 @@ class Table:
     """Pointers whose own address is taken."""
     copies_pointers: bool = False
     """A struct with pointers in it is assigned, other than to a local."""
+    rows_apart: bool = False
+    """Whether the rows that pointers to pointers lead to are taken to be apart."""
+    indexed: frozenset[str] = frozenset()
+    """The names that subscripts follow."""
     jumps: bool = False
     """A goto or a switch occurs: text order is not the order of execution."""
 

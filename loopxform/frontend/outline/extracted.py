@@ -33,9 +33,8 @@ from loopxform.frontend.syntax.tree import below, clone, every
 from loopxform.records import record
 
 _make = cast(Any, c_ast)
-KNOWN, USED = "lx_known", "lx_used"
-"""Functions that nobody knows: one has the addresses that others have, the other reads what is read
-after the loop."""
+KNOWN = "lx_known"
+"""A function that nobody knows, which has the addresses that others have."""
 
 
 @record
@@ -81,22 +80,32 @@ class _Extraction:
         locals: list[c_ast.Decl] = []
         for d in (*self._sizes(), *self.used):
             (params if self._is_given(d) else locals).append(_plain(d))
-        escaping = [d for d in self.used if self._escapes(d)]
-        live = [d for d in self.used if self._is_live(d)]
+        known = [self._address(d) for d in self.used if self._escapes(d) and not self._is_given(d)]
+        live = [d for d in self.used if self.variables.kind(d) == "number" and self._is_live(d)]
         items = [
             *locals,
-            *self._call(KNOWN, [self._address(d) for d in escaping]),
+            *self._call(KNOWN, known),
             _without_pragmas(clone(self.loop)),
-            *self._call(USED, [build.name(d.name, self.loop) for d in live]),
+            *self._returned(live),
         ]
         return self._definition(params, items)
 
     def _is_given(self, d: c_ast.Decl) -> bool:
-        """Whether it is a parameter: an array that others may know is one, so that it is taken to
-        be apart from their pointers only where the verdict says so."""
+        """Whether it is a parameter. An array that others may know is one, so that it is taken to
+        be apart from their pointers only where the verdict says so; so is one that is read after
+        the loop, and never private for that reason."""
         kind = self.variables.kind(d)
-        given = id(d) in self.variables.params or kind in ("number", "pointer")
-        return given or (kind == "array" and self._escapes(d))
+        if id(d) in self.variables.params or kind in ("number", "pointer"):
+            return kind != "number" or not self._escapes(d)
+        if kind != "array":
+            return False
+        return self._escapes(d) or self._holds_pointers(d) or self._is_live(d)
+
+    def _holds_pointers(self, d: c_ast.Decl) -> bool:
+        t = self.variables.resolved(d)
+        while isinstance(t, c_ast.ArrayDecl):
+            t = self.variables.resolved(t.type)
+        return isinstance(t, c_ast.PtrDecl)
 
     # ------------------------------------------------------------ what is refused
 
@@ -110,7 +119,8 @@ class _Extraction:
             raise self._not("a type of the function")
         for d in self.used:
             odd = {"volatile", "_Atomic"} & set(d.quals) or {"static", "extern"} & set(d.storage)
-            if odd or self.variables.kind(d) == "function":
+            kind = self.variables.kind(d)
+            if odd or kind == "function" or (kind == "struct" and self._is_live(d)):
                 raise self._not(f"'{d.name}' is not a plain variable")
             if self.variables.kind(d) == "pointer" and self._is_exposed(d):
                 raise self._not(f"the address of '{d.name}' is taken")
@@ -235,11 +245,20 @@ class _Extraction:
         called = build.name(name, self.loop)
         return [cast(c_ast.Node, _make.FuncCall(called, given, coord=self.loop.coord))]
 
+    def _returned(self, live: list[c_ast.Decl]) -> list[c_ast.Node]:
+        """Reads what is read after the loop."""
+        if not live:
+            return []
+        value: c_ast.Node = build.name(live[0].name, self.loop)
+        for d in live[1:]:
+            value = build.binary("+", value, build.name(d.name, self.loop))
+        return [build.returned(value, self.loop)]
+
     def _definition(self, params: list[c_ast.Decl], items: Iterable[c_ast.Node]) -> c_ast.FuncDef:
         at = self.loop.coord
         given = _make.ParamList(params, coord=at) if params else None
-        void = _make.IdentifierType(["void"], coord=at)
-        returned = _make.TypeDecl(self.name, [], None, void, coord=at)
+        number = _make.IdentifierType(["double"], coord=at)
+        returned = _make.TypeDecl(self.name, [], None, number, coord=at)
         t = _make.FuncDecl(given, returned, coord=at)
         decl = _make.Decl(self.name, [], [], [], [], t, None, None, coord=at)
         body = build.block(items, self.loop)

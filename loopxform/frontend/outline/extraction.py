@@ -32,10 +32,6 @@ _CURABLE = frozenset(["LX010", "LX012", "LX013", "LX014", "LX015"])
 """What may be readable in a loop apart: names that the rest of the function makes unclear."""
 
 
-SHARE = 1 / 2
-"""Of the time left, what reading the loops may take."""
-
-
 def extracted_loops(parsed: Parsed) -> dict[Loc, Function]:
     """For the places of loops that hold what is not modelled, functions that hold the loop alone;
     none for loops that cannot be taken out, or where the limits in force do not suffice."""
@@ -53,8 +49,7 @@ def _extracted(parsed: Parsed) -> dict[Loc, Function]:
     if not wanted:
         return {}
     try:
-        with budget.within(budget.part(SHARE)):
-            return _Extraction(parsed).functions(wanted)
+        return _Extraction(parsed).functions(wanted)
     except (InputError, budget.Exhausted):
         return {}
 
@@ -94,7 +89,9 @@ class _Extraction:
         defined = around.hidden.reached(node for _, _, node in made.values())
         tree = cast(Any, c_ast.FileAST)(list(self._with(apart, defined)))
         layout = gnu.plain_layout(self.text)
-        done = lower_file(tree, self.places, plain_layout=layout, parts=owners, around=around)
+        done = lower_file(
+            tree, self.places, plain_layout=layout, parts=owners, around=around, rows_apart=True
+        )
         return {made[f.name][1]: f for f in done.functions if f.name in made}
 
     def _made(self, wanted: frozenset[Loc]) -> Iterator[tuple[str, tuple[str, Loc, c_ast.FuncDef]]]:

@@ -11,6 +11,7 @@ import pytest
 import loopxform as lx
 
 STRUCTS = """struct cell { int n; double x[8]; double at[100][3]; };
+struct grid { double **rows, *row; };
 struct cell *some(int k);
 double *given(int k);
 void other(double *p);
@@ -44,7 +45,7 @@ LOOPS = {
     """double f(int n, int k) {
       double *p = k ? given(1) : given(2), t[4];
       for (int i = 0; i < n; i++) { t[0] = p[i]; p[i] = t[0] * 2; }
-      return t[0]; }""": "no",
+      return t[0]; }""": "no if p and t do not overlap",
     # the function makes both the same memory
     """void f(int n, int k, double *a) {
       double *p = k ? a : a + 1;
@@ -56,6 +57,43 @@ LOOPS = {
     """void f(int n, int k, struct cell *c) {
       double *p = k ? c->x : c->at[0];
       for (int i = 1; i < n; i++) p[i] = c->x[i - 1]; }""": "unknown",
+    # rows that pointers lead to
+    """void f(int n, int m, double **a) {
+      for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = a[i - 1][j]; }""": (
+        "yes if no rows of a overlap"
+    ),
+    """void f(int n, double **a) {
+      for (int i = 1; i < n; i++) a[i][0] = a[i - 1][0]; }""": "no if no rows of a overlap",
+    """void f(int n, double **a, double **b) {
+      for (int i = 0; i < n; i++) a[i][0] = b[0][i]; }""": (
+        "yes if a and b do not overlap if no rows of a overlap"
+    ),
+    """void f(int n, double **a) {
+      for (int i = 0; i < n; i++) a[2][i] = a[2][i] + 1; }""": "yes",
+    """void f(int n, struct grid *g, int k) {
+      for (int i = 0; i < n; i++) g->rows[k][i] = g->rows[k + 1][i]; }""": (
+        "yes if no rows of g.rows overlap"
+    ),
+    """void f(int n, struct grid *g) {
+      for (int i = 0; i < n; i++) g[i].row[0] = 1; }""": "yes if no rows of g.row overlap",
+    """void f(int n, int m, struct grid *g, double *b) {
+      for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) g->row[i * m + j] = b[j]; }""": (
+        "yes if g.row and b do not overlap"
+    ),
+    """void f(int n, double *a[4], double *b) {
+      for (int i = 0; i < n; i++) a[3][i] = b[i]; }""": "yes if a and b do not overlap",
+    # the rows themselves change, or the function makes some the same
+    """void f(int n, double **a, double *b) {
+      for (int i = 0; i < n; i++) { a[i] = b + i; a[i][0] = 1; } }""": "unknown",
+    """void f(int n, double **a, double *b) {
+      a[3] = b; for (int i = 0; i < n; i++) a[i][0] = b[i + 1]; }""": "unknown",
+    """void f(int n, double **a) {
+      double *b = a[2]; if (n) b = given(n);
+      for (int i = 0; i < n; i++) a[i][0] = b[i + 1]; }""": "unknown",
+    """void f(int n, double **a, struct grid *g) {
+      g->rows = a; for (int i = 0; i < n; i++) a[i][0] = g->rows[i + 1][0]; }""": "unknown",
+    """void f(int n, double **a) {
+      for (int i = 0; i < n; i++) { other(a[i]); a[i][0] = 1; } }""": "unknown",
     # what others may know of the arrays of the function
     """void f(int n, int k) {
       double m[4][100], *p = k ? given(1) : given(2); other(m[1]);
