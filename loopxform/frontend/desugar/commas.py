@@ -2,6 +2,7 @@
 
 for (i = 0, j = 9; i < n; i++, j--) S    ->  { j = 9; for (i = 0; i < n; i++) { S; j--; } }
 for (i = 0, j = n; i < j; i++, j--) S    ->  ... i < (n + 1) / 2 ...     they meet in the middle
+for (i = 1, j = n - i; i < n; i++, j++) S  ->  { i = 1; j = n - i; for (i = 1; i < n; i++) ... }
 """
 
 from __future__ import annotations
@@ -40,13 +41,23 @@ def apart(loop: c_ast.For, types: Mapping[str, c_ast.Decl], private: frozenset[s
         return loop
     first = next((s for s in starts if s[0] == var), None)
     between = starts[starts.index(first) + 1 :] if first is not None else []
-    if first is not None and any(var in mentioned(s[1]) for s in between):
-        return loop
     if first is not None and any(s[0] in mentioned(first[1]) for s in between):
         return loop
+    again = first is not None and any(var in mentioned(s[1]) for s in between)
+    if again and not all(_is_plain(s[1]) for s in starts):
+        return loop
     cond = _met(loop, var, others, dict(starts), types, private)
-    before = [s for s in starts if s is not first]
+    before = [s for s in starts if again or s is not first]
     return _rebuilt(loop, (first, before), (steps[main], others), cond)
+
+
+def _is_plain(value: c_ast.Node) -> bool:
+    """Whether a value may be computed again: of variables and numbers, without effects."""
+    kinds = c_ast.ID | c_ast.Constant | c_ast.BinaryOp | c_ast.TernaryOp
+    return all(
+        isinstance(n, kinds) or (isinstance(n, c_ast.UnaryOp) and n.op in ("-", "+", "!", "~"))
+        for n in every(value)
+    )
 
 
 def _starts(init: c_ast.Node | None) -> list[tuple[str, c_ast.Node]] | None:
@@ -79,9 +90,12 @@ def _rebuilt(
     first, before = starts
     kept = {id(s): s for s in _items(loop.init)}
     own = isinstance(loop.init, c_ast.DeclList)
-    settings = [s for s in kept.values() if not _is_of(s, first)]
+    again = first in before
+    settings = [s for s in kept.values() if again or not _is_of(s, first)]
     init = next((s for s in kept.values() if _is_of(s, first)), None)
-    if own and init is not None:
+    if again and first is not None:
+        init = build.assignment(first[0], clone(first[1]), loop)
+    elif own and init is not None:
         init = build.declarations(cast(c_ast.Decl, init))
     assert len(settings) == len(before)
     step, others = steps

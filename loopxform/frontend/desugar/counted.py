@@ -3,6 +3,7 @@
     i = 0; while (i < n) { S; i++; }     ->   for (i = 0; i < n; i++) { S }
     i = 0; for (; i < n; i++) { S }      ->   for (i = 0; i < n; i++) { S }
     i = 0; do { S; i++; } while (i < n)  ->   for (i = 0; i < (n > 0 ? n : 0 + 1); i++) { S }
+    for (; i < n; i++) { S }             ->   i_start = i; for (i = i_start; i < n; i++) { S }
 
 Whether the header really counts is asked of every `for` later on.
 """
@@ -50,11 +51,29 @@ def from_start(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> c_ast.N
     return loop if loop.init is not None or _is_pointer_order(name, loop.cond, scope) else None
 
 
+def from_saved_start(s: c_ast.Node, scope: Scope) -> list[c_ast.Node] | None:
+    """The for loop of a number whose start nobody sees: what it holds in front of the loop."""
+    made = _loop(s, scope)
+    known = None if made is None else scope.types.get(made[0])
+    if made is None or known is None or made[0] not in scope.private:
+        return None
+    name, loop = made
+    if kind(known) not in ("signed", "unsigned") or not _is_order(name, loop.cond):
+        return None
+    start = scope.fresh.name(f"{name}_start")
+    loop.init = build.assignment(name, build.name(start, s), s)
+    return [build.local(start, known.type, s, build.name(name, s)), loop]
+
+
 def _is_pointer_order(name: str, cond: c_ast.Node, scope: Scope) -> bool:
     """Whether a condition is `p < end` of a pointer, which may well be the caller's."""
     known = scope.types.get(name)
-    if known is None or not isinstance(known.type, c_ast.PtrDecl | c_ast.ArrayDecl):
-        return False
+    pointer = known is not None and isinstance(known.type, c_ast.PtrDecl | c_ast.ArrayDecl)
+    return pointer and _is_order(name, cond)
+
+
+def _is_order(name: str, cond: c_ast.Node | None) -> bool:
+    """Whether a condition compares a variable with something."""
     ends = (cond.left, cond.right) if isinstance(cond, c_ast.BinaryOp) else ()
     order = isinstance(cond, c_ast.BinaryOp) and cond.op in (*_MIRROR, "!=")
     return order and any(isinstance(x, c_ast.ID) and x.name == name for x in ends)

@@ -17,7 +17,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
 from loopxform.frontend.desugar.countdown import counted_down
-from loopxform.frontend.desugar.counted import from_start
+from loopxform.frontend.desugar.counted import from_saved_start, from_start
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
 from loopxform.frontend.desugar.names import Fresh, declared, governed, mentioned
@@ -102,6 +102,7 @@ class _Structure:
             loop = from_start(s, out, self.scope)
             made = counted_down(s, out, self.scope) if loop is None else [loop]
             made = flagged(s, self.scope) if made is None else made
+            made = from_saved_start(s, self.scope) if made is None else made
             out += [s] if made is None else made
         return out
 

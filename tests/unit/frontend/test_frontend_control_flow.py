@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential import compare, needs_compiler
+from differential import assert_same, compare, needs_compiler
 from jumping import Generator
 from lowering import body, opaques, text
 
@@ -63,6 +63,19 @@ WHOLE = [
         "k = 2; for (i = 0; i < n; i += 2) a[i] = k;",
     ),
     ("int i = 0; for (; i < n; i++) a[i] = 1;", f"{LOOP} a[i] = 1;"),
+    # The start is not known to be the one the loop sees: it is kept.
+    (
+        "int i = 0; if (n) i = 2; while (i < n) { a[i] = 1; i++; }",
+        "i = 0; if (n) i = 2; i_start = i; for (i = i_start; i < n; i++) a[i] = 1;",
+    ),
+    (
+        "int k = n, i = k; k = 2; while (i < n) { a[i] = 1; i++; } a[0] = k;",
+        "k = n; i = k; k = 2; i_start = i; for (i = i_start; i < n; i++) a[i] = 1; a[0] = k;",
+    ),
+    (
+        "int i, k; for (i = n / 2, k = n - i; i < n; i++, k--) a[i] = b[k];",
+        "i = n/2; k = n - i; for (i = n/2; i < n; i++) a[i] = b[k]; k -= 1;",
+    ),
 ]
 
 
@@ -71,12 +84,28 @@ def test_functions(statements: str, expected: str) -> None:
     assert text(statements) == expected
 
 
+STARTS = """
+int f0(int n, int m, int *a) { int i = 0; for (; i < m; i++) a[i] = 1;
+  for (; i < n; i++) a[i] = 2; return i; }
+int f1(int n, int m, int *a) { int i = m; if (n > 3) i = 1; while (i < n) { a[i] = i; i += 2; }
+  while (i > m) { a[i - 1] = 7; i--; } return i; }
+int f2(int n, int m, int *a) { int i, j; for (i = n > m ? m : n, j = i + 1; i > 0; i--, j++)
+  a[i] = j; return i * 100 + j; }
+int f3(int n, int m, int *a) { int i = n, j = m; for (; j < n; j++) { for (; i > j; i--) a[i] = j;
+  i = n - j; } return i; }
+"""
+
+
+@needs_compiler
+def test_loops_that_go_on_from_where_another_ended() -> None:
+    sizes = [(0, 0), (4, 2), (5, 9), (8, 3), (11, 11)]
+    calls = [{"n": n, "m": m, "a": np.arange(16)} for n, m in sizes]
+    assert_same(STARTS, *calls)
+
+
 REFUSED = [
     # The step would be skipped.
     ("int i = 0; while (i < n) { if (a[i] > 0) continue; a[i] = 1; i++; }", "a while loop"),
-    # The start is not known to be the one the loop sees.
-    ("int i = 0; if (n) i = 2; while (i < n) { a[i] = 1; i++; }", "a while loop"),
-    ("int k = n, i = k; k = 2; while (i < n) { a[i] = 1; i++; } a[0] = k;", "a while loop"),
     # Another variable is stepped.
     ("int i = 0; while (i < n) { int i = 0; a[i] = 1; i++; }", "a while loop"),
     ("switch (n) { case 1: a[0] = 1; case 2: a[0] = 2; break; }", "a switch"),
