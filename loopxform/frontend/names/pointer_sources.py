@@ -3,7 +3,7 @@ the same memory because the function made it so.
 
     p = a; p = a + 1;      p is a, or so near that they overlap: one class
     p = a + k;             apart or not, as k is: no class
-    p = s->data;           p and the expression s->data are one class
+    p = s->data;           p and s->data are one class; so is t->data, if s and t are one
     p = f(q);              the function may return q: one class
     *s = *t; copy(s, t);   what the structs lead to is the same: one class
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from pycparser import c_ast
 
@@ -24,7 +24,8 @@ from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.syntax.tree import every
 
 Root: TypeAlias = tuple[str, object]
-"""A declaration of the function, a name of the file, or the text of an expression in memory."""
+"""A declaration of the function, a name of the file, or what is read from memory: the root that it
+is reached by, with the name of the member or `[]`."""
 
 _ALLOCATE = frozenset(["malloc", "calloc", "alloca", "aligned_alloc"])
 _COPY = frozenset(["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"])
@@ -56,6 +57,7 @@ class PointerSources:
                 self._join([("declaration", id(x))], self._values(x.init))
             elif isinstance(x, c_ast.FuncCall):
                 self._called(x)
+        self._close()
 
     def same(self, a: Root, b: Root) -> bool:
         """Whether two may be one place, or near each other, by what the function says."""
@@ -85,30 +87,21 @@ class PointerSources:
             case c_ast.FuncCall():
                 return list(self._returned(value))
             case c_ast.StructRef():
-                return [("memory", self.path(value))]
+                return self._members(value)
             case c_ast.ArrayRef(name=base) | c_ast.UnaryOp(op="*", expr=base):
-                return [("memory", self.path(value)), *self.roots(base)]
+                found = self.roots(base)
+                return [*(("memory", (r, "[]")) for r in found), *found]
             case _:
                 return []
 
-    def path(self, node: c_ast.Node) -> str:
-        """The text of an expression that reads memory, whatever its subscripts: `s->rows[]`."""
-        match node:
-            case c_ast.StructRef():
-                return f"{self.path(node.name)}{node.type}{node.field.name}"
-            case c_ast.ArrayRef():
-                return f"{self.path(node.name)}[]"
-            case c_ast.UnaryOp(op="*"):
-                return f"{self.path(node.expr)}[]"
-            case c_ast.UnaryOp(op="&") | c_ast.Cast():
-                return self.path(node.expr)
-            case c_ast.BinaryOp():
-                return self.path(node.left)
-            case c_ast.ID():
-                d = self.variables.meant.get(id(node))
-                return node.name if d is None else f"{node.name}@{self.variables.order[id(d)]}"
-            case _:
-                return "?"
+    def _members(self, node: c_ast.StructRef) -> list[Root]:
+        """A member of the structs that a pointer or a variable leads to."""
+        owner = node.name
+        if isinstance(owner, c_ast.ArrayRef):
+            owner = owner.name
+        elif isinstance(owner, c_ast.UnaryOp) and owner.op in ("*", "&"):
+            owner = owner.expr
+        return [("memory", (r, node.field.name)) for r in self.roots(owner)]
 
     # ------------------------------------------------------------ what the function does
 
@@ -162,8 +155,10 @@ class PointerSources:
             case c_ast.ID():
                 d = self.variables.meant.get(id(place))
                 return [("file", place.name) if d is None else ("declaration", id(d))]
+            case c_ast.StructRef():
+                return self._members(place)
             case _:
-                return [("memory", self.path(place))]
+                return []
 
     def _returned(self, call: c_ast.FuncCall) -> Iterator[Root]:
         if isinstance(call.name, c_ast.ID) and call.name.name in _ALLOCATE:
@@ -176,12 +171,38 @@ class PointerSources:
     def _join(self, some: Iterable[Root], others: Iterable[Root]) -> None:
         for a in some:
             for b in others:
-                self._parent[self._find(a)] = self._find(b)
+                self._unite(self._find(a), self._find(b))
+
+    def _unite(self, a: Root, b: Root) -> bool:
+        if a == b:
+            return False
+        # The shorter way stands for a list that leads to itself: `p = p->next`.
+        longer, shorter = (a, b) if _depth(a) >= _depth(b) else (b, a)
+        self._parent[longer] = shorter
+        return True
+
+    def _close(self) -> None:
+        """What is read alike from what is one class is one class (congruence closure)."""
+        while any(self._unite(self._top(r), self._find(r)) for r in list(self._parent)):
+            pass
 
     def _find(self, root: Root) -> Root:
+        """What stands for the class of a root, whose own way there goes by classes too."""
+        kind, what = root
+        if kind == "memory":
+            base, part = cast("tuple[Root, str]", what)
+            root = kind, (self._find(base), part)
+        return self._top(root)
+
+    def _top(self, root: Root) -> Root:
         while (parent := self._parent.get(root, root)) != root:
             root = parent
         return root
+
+
+def _depth(root: Root) -> int:
+    kind, what = root
+    return 1 + _depth(cast("tuple[Root, str]", what)[0]) if kind == "memory" else 0
 
 
 def _is_number(node: c_ast.Node) -> bool:

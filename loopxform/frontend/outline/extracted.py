@@ -152,11 +152,8 @@ class _Extraction:
     def _bases(self, sources: PointerSources) -> Iterator[tuple[Root, str]]:
         """The pointers and arrays that the loop uses, and what it reads pointers from."""
         for x in self.inside:
-            match x:
-                case c_ast.ID(name=name):
-                    yield from ((root, name) for root in sources.roots(x))
-                case c_ast.StructRef() | c_ast.ArrayRef():
-                    yield ("memory", sources.path(x)), sources.path(x).replace("[]", "")
+            if isinstance(x, c_ast.ID | c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp):
+                yield from ((root, _name(x)) for root in sources.roots(x))
 
     def _written(self, sources: PointerSources) -> Iterator[Root]:
         """Those through which the loop writes, or that it hands to others."""
@@ -292,6 +289,13 @@ def _plain(d: c_ast.Decl) -> c_ast.Decl:
     out.type = clone(d.type)
     out.storage, out.funcspec, out.bitsize = [], [], None
     return out
+
+
+def _name(x: c_ast.Node) -> str:
+    """The variable that a place is reached by."""
+    while isinstance(x, c_ast.StructRef | c_ast.ArrayRef):
+        x = x.name
+    return str(x.name) if isinstance(x, c_ast.ID) else "?"
 
 
 def _tag(x: c_ast.Node) -> str | None:

@@ -94,6 +94,15 @@ LOOPS = {
       g->rows = a; for (int i = 0; i < n; i++) a[i][0] = g->rows[i + 1][0]; }""": "unknown",
     """void f(int n, double **a) {
       for (int i = 0; i < n; i++) { other(a[i]); a[i][0] = 1; } }""": "unknown",
+    """void f(int n, struct grid *g, struct grid *h, int k) {
+      if (k) h = g; double *p = k ? h->row : given(1);
+      for (int i = 0; i < n; i++) p[i] = g->row[i + 1]; }""": "unknown",
+    """void f(int n, struct grid *g, struct grid *h, int k) {
+      double *p = k ? h->row : given(1);
+      for (int i = 0; i < n; i++) p[i] = g->row[i + 1]; }""": "yes if g.row and p do not overlap",
+    """void f(int n, struct grid *g, int k) {
+      struct grid x, *h = k ? &x : g; x.row = g->row; double *p = k ? h->row : given(1);
+      for (int i = 0; i < n; i++) p[i] = x.row[i + 1]; }""": "unknown",
     # what others may know of the arrays of the function
     """void f(int n, int k) {
       double m[4][100], *p = k ? given(1) : given(2); other(m[1]);
