@@ -36,6 +36,7 @@ def main(args: argparse.Namespace) -> int:
     if many and asked:
         message = f"--{asked} is asked of one file, and there are {len(files)}"
         raise UsageError(message, help="name one C file", subject=f"--{asked}")
+    _require_stats_alone(args)
     answers: list[questions.Answer] = []
     every = list(_judged(args, judge, files, jobs))
     reports = [x for x in every if isinstance(x, CheckedFile)]
@@ -45,7 +46,9 @@ def main(args: argparse.Namespace) -> int:
     if not many and not failed:
         with within(judge.limit):
             reports[0], answers = _asked(args, reports[0])
-    if reports:
+    if reports and args.stats:
+        _show_stats(args, reports)
+    elif reports:
         _show(args, reports, answers, failed, many=many)
     failed += [e for r in reports for e in file_diagnostics(r)]
     failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
@@ -58,6 +61,15 @@ def main(args: argparse.Namespace) -> int:
     refuted = any(c.proven is False for r in reports for c in r.claims)
     refuted = refuted or not all(a.holds for r in reports for a in r.asserted)
     return int(refuted or any(not a.holds for a in answers))
+
+
+def _require_stats_alone(args: argparse.Namespace) -> None:
+    """Raises UsageError where --stats stands beside what asks for something else."""
+    others = [f"--{o}" for o in ("line", "can", "require") if getattr(args, o)]
+    others += ["--format sarif"] if args.format == "sarif" else []
+    if args.stats and others:
+        message = f"--stats and {others[0]} exclude each other"
+        raise UsageError(message, help=f"leave out {others[0]}", subject="--stats")
 
 
 def _judged(
@@ -99,6 +111,16 @@ def _asked(
         shown = report.only(line)
     answers = _legality(chosen(report.file, args), args.can) if args.can else []
     return shown, answers + [questions.require(text, report) for text in args.require]
+
+
+def _show_stats(args: argparse.Namespace, reports: Sequence[CheckedFile]) -> None:
+    from loopxform.cli.check_stats import Statistics  # loads what only --stats needs
+
+    found = Statistics(reports)
+    if args.format == "json":
+        print(json.dumps(found.json(), indent=2))
+    else:
+        print("\n".join(found.text()))
 
 
 def _show(

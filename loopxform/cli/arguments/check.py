@@ -11,11 +11,12 @@ EXAMPLES = (
     "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
     "check src --format sarif > found.sarif all .c files of a folder, for code scanning",
     "check src -j 8                         the same as text, eight files at a time",
+    "check src --stats                      how many loops are decided, and why not the others",
 )
 
 FIRST = (
     *("--can", "--require", "--format", "--function", "--line", "-j", "--time-limit", "-I", "-D"),
-    "--cflags",
+    *("--cflags", "--stats"),
 )
 
 
@@ -43,6 +44,8 @@ def options() -> Parser:
         metavar="VERDICT:LINE",
         help="exit status 1 unless the loop is parallel:LINE, privatizable:LINE or reduction:LINE",
     )
+    help = "how many loops are decided, and what stands in the way of the others, by its frequency"
+    p.add_argument("--stats", action="store_true", help=help)
     add_limits(p, "beyond it: unknown")
     help = "processes that judge several files side by side (1)"
     p.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
