@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -26,18 +27,26 @@ def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[Loop
     return with_given(routine, apart(found, routine.file))
 
 
+def shared_places(verdicts: Sequence[LoopVerdict]) -> frozenset[Loc]:
+    """The places of several loops each: those of a macro."""
+    found = Counter(v.loc for v in verdicts if v.loc is not None)
+    return frozenset(loc for loc, count in found.items() if count > 1)
+
+
 def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdict, ...]:
     """The verdicts, and for loops that are unknown those that they get apart from the rest of the
     function."""
     if not any(v.parallel == "unknown" for v in verdicts):
         return tuple(verdicts)
+    several = shared_places(verdicts)
     decided: dict[Loc, LoopVerdict] = {}
     for v in verdicts:
-        open = v.parallel == "unknown" and v.loc is not None and v.loc not in decided
-        loop = file.extracted_loops.get(v.loc) if open and v.loc else None
-        if loop is not None:
-            alone = spelled(judge(loop), loop)
-            decided.update((x.loc, x) for x in alone if x.loc and x.parallel != "unknown")
+        if v.loc is None or v.loc in several or v.loc in decided or v.parallel != "unknown":
+            continue
+        loop = file.extracted_loops.get(v.loc)
+        for x in spelled(judge(loop), loop) if loop is not None else ():
+            if x.loc is not None and x.loc not in several and x.parallel != "unknown":
+                decided[x.loc] = x
     return tuple(_as_apart(v, decided.get(v.loc)) if v.loc else v for v in verdicts)
 
 
@@ -50,7 +59,10 @@ def _as_apart(v: LoopVerdict, alone: LoopVerdict | None) -> LoopVerdict:
 def in_order(verdicts: Sequence[LoopVerdict], fn: Function) -> tuple[LoopVerdict, ...]:
     """The verdicts, `no` where a loop is not understood as a whole, and the text says all the same
     that its iterations depend on each other."""
-    obstacles = {s.loop: Reason("LX105", s.message, s.loc) for s in fn.sequential}
+    several = shared_places(verdicts)
+    obstacles = {
+        s.loop: Reason("LX105", s.message, s.loc) for s in fn.sequential if s.loop not in several
+    }
     return tuple(
         replace(v, parallel="no", reasons=(obstacles[v.loc],))
         if v.parallel == "unknown" and v.loc in obstacles

@@ -145,6 +145,26 @@ def test_the_loop_keeps_its_place() -> None:
     assert (inner.var, inner.depth, inner.line) == ("i", 1, 4)
 
 
+MACRO = """#define EACH(S) for (int i = n; i > 0; i--, p += m) for (int k = 0; k < m; k++) S
+#define NEXT(S) for (struct cell *c = list; c; c = next(c)) for (int k = 0; k < m; k++) S
+double *given(int k);
+struct cell { double x[8]; } *next(struct cell *c);
+void f(int n, int m, struct cell *list)
+{
+  double *p = n ? given(1) : given(2);
+  EACH(p[k] = p[k - m];)
+  NEXT(c->x[k] = 1;)
+}
+"""
+
+
+def test_loops_of_one_place_are_not_taken_for_each_other() -> None:
+    """Both loops of a macro stand where it is used."""
+    verdicts = [v.parallel for v in lx.loads(MACRO)["f"].check()]
+    assert verdicts[0] != "yes"
+    assert verdicts[3] != "no"
+
+
 # ---------------------------------------------------------------- against execution
 
 BASES = {"a": 0, "b": 1000}
