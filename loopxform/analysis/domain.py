@@ -57,7 +57,7 @@ def _inputs(fn: Function, facts: Facts) -> frozenset[str]:
     not modelled are seen; what else it says stands in its line."""
     odd = [s for _, s in walk(fn.body) if isinstance(s, Opaque)]
     words = {word for s in odd for word in re.findall(r"[\w.]+", s.text)} - facts.kept
-    own = {p.name for p in fn.objects if not p.shape}
+    own = {p.name for p in fn.objects if not (p.shape or p.computed)}
     others = [s.keeps for s in odd if not s.loop and s.code != "LX011"]
     hidden = {p.name for p in fn.params if not all(p.name in keeps for keeps in others)}
     hidden -= {p.name for p in fn.params if p.is_member}

@@ -300,7 +300,8 @@ class Param(Node):
     marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
     are the elements of a constant of the file in storage order, where its text says them. `p.given`
     `tests` the pointer `p`: it is 1 where that points somewhere, else 0. `rows` marks one that
-    leads to its elements by pointers to rows, which are taken to be apart, whatever their sizes.
+    leads to its elements by pointers to rows, which are taken to be apart, whatever their sizes;
+    `computed` a number that need not have every value that its type allows.
     """
 
     name: str
@@ -318,6 +319,7 @@ class Param(Node):
     values: tuple[Expr, ...] = ()
     tests: str = ""
     rows: bool = False
+    computed: bool = False
 
     @property
     def is_member(self) -> bool:

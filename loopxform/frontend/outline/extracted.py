@@ -48,10 +48,19 @@ class Owner:
     own: frozenset[str]
 
 
-def extracted(name: str, owner: Owner, loop: c_ast.Node) -> c_ast.FuncDef:
-    """The function that holds the loop. Raises NotModelled where none means the same."""
+@record
+class Extracted:
+    """The function that holds a loop, and its parameters that the function around it computes."""
+
+    node: c_ast.FuncDef
+    computed: frozenset[str]
+
+
+def extracted(name: str, owner: Owner, loop: c_ast.Node) -> Extracted:
+    """Raises NotModelled where no function means the same."""
     require_whole([loop])
-    return _Extraction(name, owner, loop).made()
+    extraction = _Extraction(name, owner, loop)
+    return Extracted(extraction.made(), frozenset(extraction.computed()))
 
 
 class _Extraction:
@@ -89,6 +98,14 @@ class _Extraction:
             *self._returned(live),
         ]
         return self._definition(params, items)
+
+    def computed(self) -> Iterator[str]:
+        """The numbers that are not what the caller gave."""
+        within = set(map(id, self.inside))
+        for d in self.used:
+            sets = self.variables.sets[id(d)]
+            if id(d) not in self.variables.params or not all(id(x) in within for x in sets):
+                yield d.name
 
     def _is_given(self, d: c_ast.Decl) -> bool:
         """Whether it is a parameter. An array that others may know is one, so that it is taken to

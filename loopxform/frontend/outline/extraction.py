@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -15,7 +16,7 @@ from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.variables import Variables
-from loopxform.frontend.outline.extracted import Owner, extracted
+from loopxform.frontend.outline.extracted import Extracted, Owner, extracted
 from loopxform.frontend.parsed import Parsed
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
@@ -84,17 +85,23 @@ class _Extraction:
         made = dict(self._made(frozenset(wanted)))
         owners = {name: owner for name, (owner, _, _) in made.items()}
         apart: dict[str, list[c_ast.Node]] = {}
-        for owner, _, node in made.values():
-            apart.setdefault(owner, []).append(node)
-        defined = around.hidden.reached(node for _, _, node in made.values())
+        for owner, _, alone in made.values():
+            apart.setdefault(owner, []).append(alone.node)
+        defined = around.hidden.reached(alone.node for _, _, alone in made.values())
         tree = cast(Any, c_ast.FileAST)(list(self._with(apart, defined)))
         layout = gnu.plain_layout(self.text)
         done = lower_file(
             tree, self.places, plain_layout=layout, parts=owners, around=around, rows_apart=True
         )
-        return {made[f.name][1]: f for f in done.functions if f.name in made}
+        out: dict[Loc, Function] = {}
+        for f in done.functions:
+            if f.name in made:
+                _, loc, alone = made[f.name]
+                computed = (replace(p, computed=p.name in alone.computed) for p in f.params)
+                out[loc] = replace(f, params=tuple(computed))
+        return out
 
-    def _made(self, wanted: frozenset[Loc]) -> Iterator[tuple[str, tuple[str, Loc, c_ast.FuncDef]]]:
+    def _made(self, wanted: frozenset[Loc]) -> Iterator[tuple[str, tuple[str, Loc, Extracted]]]:
         """By their names, the functions of loops, each with the one that it is from."""
         for node in self.ast.ext:
             if not isinstance(node, c_ast.FuncDef) or self.places.file(node.decl.coord) != 1:

@@ -57,6 +57,16 @@ LOOPS = {
     """void f(int n, int k, struct cell *c) {
       double *p = k ? c->x : c->at[0];
       for (int i = 1; i < n; i++) p[i] = c->x[i - 1]; }""": "unknown",
+    # a collision for some value of what the function computes is not proven
+    """void f(int n, int k) {
+      double *p = k ? given(1) : given(2); int m = n;
+      for (int i = 0; i < n; i++) p[i] = p[i + m]; }""": "unknown",
+    """void f(int n, int k) {
+      double *p = k ? given(1) : given(2); n = n > 3 ? 1 : 0;
+      for (int i = 1; i < n; i++) p[i] = p[i - 1]; }""": "unknown",
+    """void f(int n, int k, int m) {
+      double *p = k ? given(1) : given(2);
+      for (int i = 0; i < n; i++) p[i] = p[i + m]; }""": "no",
     # rows that pointers lead to
     """void f(int n, int m, double **a) {
       for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = a[i - 1][j]; }""": (
