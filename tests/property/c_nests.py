@@ -32,6 +32,7 @@ class Writer:
     kind: str
     lines: list[str] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)
+    below_n: set[str] = field(default_factory=set)
     signed: list[str] = field(default_factory=list)
     """Those of the loops that count an int."""
 
@@ -73,10 +74,20 @@ class Writer:
             if rng.random() < 0.5:
                 low = rng.choice([outer, f"{outer} + 1"])
             else:
-                fall = "4" if self.kind == "unsigned" else f"5 - {outer}"
+                fall = f"5 - {outer}"
+                if self.kind == "unsigned":
+                    fall = f"N - {outer}" if outer in self.below_n else "4"
                 high = rng.choice([outer, f"{outer} + 1", fall])
+        self.below_n = {v for v in self.below_n if v != var} | ({var} if high == "N" else set())
         shape = rng.random()
-        if shape < 0.15 and self.kind != "unsigned":
+        if shape < 0.15 and self.kind == "unsigned":
+            return rng.choice(
+                [
+                    f"{low}; {var} < {high} + 2u - 1u; {var}++",
+                    f"N + 3u - 1u; {var} > {low}; {var}--",
+                ]
+            )
+        if shape < 0.15:
             return f"{high} - 1; {var} >= {low}; {var} -= {rng.choice([1, 1, 2])}"
         step = "++" if shape < 0.85 else f" += {rng.choice([2, 3])}"
         return f"{low}; {var} < {high}; {var}{step}"

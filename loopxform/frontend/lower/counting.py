@@ -50,7 +50,8 @@ class Counting:
         if t.bytes < INT.bytes:
             self._narrow(symbol, t, lo, hi, form, node)
         compared = common(t, self.type_of(hi)).is_unsigned
-        if step < 0 and (t.is_unsigned or compared) and (op == ">=" or step < -1 or shift):
+        falls = step < 0 and (t.is_unsigned or compared)
+        if falls and (shift or not self._ends_above_zero(op, step, hi)):
             help = "use a signed variable (int or long)"
             raise refused(
                 node.cond, f"the unsigned '{symbol.name}' may wrap around below zero", help
@@ -66,6 +67,15 @@ class Counting:
             if shift < 0 or not self.facts.assume(least):
                 help = "make the variables signed (int or long)"
                 raise refused(node.cond, "an unsigned sum may wrap around", help)
+
+    def _ends_above_zero(self, op: str, step: int, hi: Expr) -> bool:
+        """Whether the first value past the bound of a loop that counts down is no less than 0, or
+        can be asked to be."""
+        least = -step if op == ">=" else -step - 1
+        value = value_of(hi)
+        if least == 0 or value is not None:
+            return least == 0 or (value is not None and value >= least)
+        return self.facts.assume(Bin(">=", hi, Const(least)))
 
     def _fits(self, symbol: Symbol, t: Scalar, lo: Expr, node: c_ast.For) -> None:
         """The start value survives the conversion to the type of the variable."""

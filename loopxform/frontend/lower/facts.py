@@ -48,6 +48,8 @@ class Facts:
                 return self.known(left) and self.known(right)
             case Bin("max", left, right):
                 return self.known(left) or self.known(right)
+            case Select(Bin(">" | ">=", a, b), then, orelse) if (a, b) == (then, orelse):
+                return self.known(a) or self.known(b)
             case Select(_, then, orelse):
                 return self.known(then) and self.known(orelse)
             case Cast(t, operand):

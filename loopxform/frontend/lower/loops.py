@@ -109,7 +109,7 @@ class Headers:
         if (step > 0) != (op in ("<", "<=")):
             raise refused(part, f"'{symbol.name}' counts away from its bound", _FORM)
         self.counting.agrees(symbol, lo, hi, (op, step, shift), node)
-        return self._exclusive(hi, op, shift)
+        return self._exclusive(hi, op, shift, bound)
 
     def _comparable(self, ends: list[Expr], symbol: Symbol, node: c_ast.For) -> None:
         """The nearest of several ends is the least (or greatest) number, and reading all of them
@@ -213,8 +213,7 @@ class Headers:
         if not self.x.type_of(e).is_integer:
             raise refused(node, "the bound is not an integer", "convert it to int before the loop")
         check_wrap(e, self.x.types, node)
-        if wraps(e, self.x.types):
-            raise refused(node, "an unsigned difference may wrap around below zero", _UNSIGNED)
+        self._is_difference(e)
         for c in walk_expr(e):
             if isinstance(c, Cast) and not self.counting.keeps(c):
                 help = "compute the bound into a variable before the loop"
@@ -274,14 +273,27 @@ class Headers:
             return
         self._not_elsewhere(symbol, span, bound)
 
-    def _exclusive(self, hi: Expr, op: str, shift: int) -> Expr:
-        """The bound of `var`, not to be reached."""
+    def _exclusive(self, hi: Expr, op: str, shift: int, bound: c_ast.Node) -> Expr:
+        """The bound of `var`, not to be reached. One that wraps around is any number, but the next
+        one is not computed from it."""
         add = {"<": 0, "<=": 1, ">": 0, ">=": -1}[op] - shift
         if not add:
             return hi
+        if not self._is_difference(hi):
+            raise refused(bound, "an unsigned difference may wrap around below zero", _UNSIGNED)
         if any(isinstance(e, Cast | Load) for e in walk_expr(hi)):
             return Bin("+" if add > 0 else "-", hi, Const(abs(add)), origin=hi.origin)
         return simplify(Bin("+", hi, Const(add)))
+
+    def _is_difference(self, e: Expr) -> bool:
+        """Whether no unsigned difference wraps around in a number, or one can be asked not to (and
+        now is)."""
+        if not wraps(e, self.x.types):
+            return True
+        if not isinstance(e, Bin) or e.op != "-":
+            return False
+        inside = wraps(e.left, self.x.types) or wraps(e.right, self.x.types)
+        return not inside and self.counting.facts.assume(Bin(">=", e.left, e.right))
 
 
 def _may_trap(e: Expr) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.frontend.lower.accesses import known_scalars
-from loopxform.frontend.lower.facts import Facts, is_stable
+from loopxform.frontend.lower.facts import Facts, follows, is_stable
 from loopxform.frontend.lower.ranges import Context, branch_bounds, extremes, loop_bounds
 from loopxform.ir.affine import Poly, poly, to_expr
 from loopxform.ir.nodes import (
@@ -180,10 +180,14 @@ class _Marking:
         lows = extremes(p, context, self.facts.known, greatest=False) or [p]
         highs = extremes(p, context, self.facts.known, greatest=True) or [p]
         floor = -(1 << 62) if index and bits == 64 else 0
-        above = any(self._range(low)[0] >= floor for low in lows) or self._ask_low(lows)
-        return above and (
+        above = any(self._range(low)[0] >= floor or self._is_asked(low) for low in lows)
+        return (above or self._ask_low(lows)) and (
             any(self._range(high)[1] < 1 << bits for high in highs) or self._ask_high(highs, bits)
         )
+
+    def _is_asked(self, low: Poly) -> bool:
+        """Whether it is asked already that a least value is not negative."""
+        return follows(Bin(">=", to_expr(low), Const(0)), self.facts.assumes)
 
     def _range(self, p: Poly, more: tuple[Expr, ...] = ()) -> tuple[int, int]:
         """The least and greatest value that the types, what is asked already, and `more` leave to

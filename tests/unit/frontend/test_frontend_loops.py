@@ -130,13 +130,25 @@ def test_bound_in_an_array_the_body_writes() -> None:
 
 UNSIGNED = [
     ("size_t i = 0; i < n; i++", "size_t n", [], None),
-    ("size_t i = 0; i < n - 1; i++", "size_t n", [], "unsigned difference may wrap"),
-    ("size_t i = 0; i <= n - 1; i++", "size_t n", [], "unsigned difference may wrap"),
+    ("size_t i = 0; i < n - 1; i++", "size_t n", ["n >= 1"], None),
+    ("size_t i = 0; i <= n - 1; i++", "size_t n", ["n >= 1"], None),
+    ("size_t i = 0; i < n - 1 - m; i++", "size_t n, size_t m", [], None),
+    ("size_t i = 0; i <= n - 1 - m; i++", "size_t n, size_t m", [], "unsigned difference may wrap"),
+    ("size_t i = 0; i <= *b - 1; i++", "size_t *b", [], "unsigned difference may wrap"),
     ("size_t i = 0; i + 1 < n; i++", "size_t n", ["n >= 1"], None),
-    ("size_t i = n - 1; i > 0; i--", "size_t n", [], "unsigned difference may wrap"),
+    ("size_t i = n - 1; i > 0; i--", "size_t n", ["n >= 1"], None),
+    ("int i = n - 1; i >= 0; i--", "unsigned n", ["n >= 1", "n - 1 <= 2147483647"], None),
+    ("unsigned i = m - k > 0 ? m - k : 0; i < n; i++", "unsigned n, int m, int k", [], None),
     ("size_t i = n; i > 0; i--", "size_t n", [], None),
     ("size_t i = n; i >= 0; i--", "size_t n", [], "may wrap around below zero"),
     ("size_t i = n; i > 0; i -= 2", "size_t n", [], "may wrap around below zero"),
+    ("size_t i = n; i > 1; i -= 2", "size_t n", [], None),
+    ("size_t i = n; i >= 1; i--", "size_t n", [], None),
+    ("size_t i = n; i >= 2; i -= 3", "size_t n", [], "may wrap around below zero"),
+    ("size_t i = n; i >= m; i--", "size_t n, size_t m", ["m >= 1"], None),
+    ("size_t i = n; i > m; i--", "size_t n, size_t m", [], None),
+    ("size_t i = n; i > m; i -= 3", "size_t n, size_t m", ["m >= 2"], None),
+    ("size_t i = n; i >= *b; i--", "size_t n, size_t *b", [], "may wrap around below zero"),
     ("size_t i = 0; i < n; i++", "int n", ["n >= 0"], None),
     ("int i = 0; i < n; i++", "size_t n", [], None),
     ("int i = -1; i < n; i++", "size_t n", [], "signed start is converted"),
@@ -157,6 +169,23 @@ def test_unsigned(header: str, params: str, conditions: list[str], reason: str |
     assert assumes(fn) == conditions
     assert [reason in o.reason for o in opaques(fn) if reason] == ([True] if reason else [])
     assert bool(opaques(fn)) == bool(reason)
+
+
+@needs_compiler
+def test_unsigned_differences_mean_the_same() -> None:
+    source = """
+    void up(unsigned n, int *a) { for (unsigned i = 0; i < n - 1; i++) a[i] += i; }
+    void last(unsigned n, int *a) { for (unsigned i = 0; i <= n - 1; i++) a[i] += i; }
+    void down(unsigned n, int *a) { for (unsigned i = n - 1; i > 0; i--) a[i] += i; }
+    void by_two(unsigned n, int *a) { for (unsigned i = n; i >= 2; i -= 2) a[i] += i; }
+    void to_n(unsigned n, int *a) { for (unsigned i = 11; i >= n; i--) a[i] += i; }
+    void to_zero(unsigned n, int *a) { for (int i = n - 1; i >= 0; i--) a[i] += i; }
+    void read(unsigned n, int *a) {
+      n = n + a[11] - 1;
+      for (unsigned i = 0; i < n - 1; i++) a[i] = 1;
+    }
+    """
+    assert_same(source, *({"n": n, "a": np.zeros(12)} for n in (2, 3, 11)))
 
 
 def test_a_loop_around_that_counts_from_zero_makes_a_start_non_negative() -> None:
