@@ -12,15 +12,16 @@ from itertools import combinations
 
 from loopxform.ir.nodes import Assign, Const, Decl, Function, Load, Param, Stmt
 from loopxform.ir.printer import expr_text
+from loopxform.ir.types import may_alias
 from loopxform.ir.visit import names, stmt_exprs, walk, walk_expr, writes
 
 
-def may_share(a: Param, b: Param) -> bool:
+def may_share(a: Param, b: Param, *, typed: bool = True) -> bool:
     """Whether two objects of a function may be the same memory, `restrict` aside: not two objects
     of the file or two members of a struct, but a pointer at file scope points anywhere. `const`
     helps where it is the object that nobody may write (C11 6.7.3p6), not a pointer to it. A
     number behind a pointer (`s->n`) or a variable of the file is only read through pointers to its
-    type, or to bytes (C11 6.5p7)."""
+    type, or to bytes (C11 6.5p7), where code is `typed`."""
     if a.part_of and a.part_of == b.part_of:
         return False
     if any(p.const and is_object(p) for p in (a, b)):
@@ -30,19 +31,18 @@ def may_share(a: Param, b: Param) -> bool:
     pointer, number = (a, b) if a.array else (b, a)
     if not pointer.array or not (number.pointer or _is_reached(number, pointer)):
         return False
-    p, n = pointer.type, number.type
-    return "char" in p.c + n.c or (p.is_float, p.bytes) == (n.is_float, n.bytes)
+    return not typed or may_alias(pointer.type, number.type)
 
 
 def _is_reached(number: Param, pointer: Param) -> bool:
     """Whether a variable of the file may be what a pointer points to, and change."""
-    return number.is_global and not number.const and not is_object(pointer)
+    return number.is_global and not (number.const or number.by_name or is_object(pointer))
 
 
-def may_overlap(a: Param, b: Param) -> bool:
+def may_overlap(a: Param, b: Param, *, typed: bool = True) -> bool:
     """As may_share, without what `restrict` forbids: two such pointers, or one and a variable."""
     pointers = [p for p in (a, b) if p.array]
-    return may_share(a, b) and not all(p.restrict for p in pointers)
+    return may_share(a, b, typed=typed) and not all(p.restrict for p in pointers)
 
 
 def is_object(p: Param) -> bool:
@@ -54,7 +54,7 @@ def apart(fn: Function) -> Iterator[tuple[Param, Param]]:
     """Pairs of objects the analysis takes to be apart: they may overlap, and one is written."""
     written = writes(fn.body)
     for a, b in combinations(fn.objects, 2):
-        if may_overlap(a, b) and (a.name in written or b.name in written):
+        if may_overlap(a, b, typed=fn.strict_aliasing) and (a.name in written or b.name in written):
             yield a, b
 
 
@@ -113,6 +113,12 @@ def _of_pointers(fn: Function, used: frozenset[str] | None) -> Iterator[str]:
 def _is_kept(p: Param) -> bool:
     """Whether it is a pointer in memory, which others may have set meanwhile."""
     return p.array and ((p.is_global and p.pointer) or (p.is_member and not p.part_of))
+
+
+def settable(p: Param) -> bool:
+    """Whether a statement that is not modelled may have the name stand for other memory: a pointer
+    in memory or of the function, or what lies behind one in a struct."""
+    return p.array and (p.local or "." in p.part_of or _is_kept(p))
 
 
 def names_in(*body: Stmt) -> frozenset[str]:

@@ -16,15 +16,16 @@ from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access
+from loopxform.analysis.assumptions import settable
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
 from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
 from loopxform.budget import spend
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Function, If
+from loopxform.ir.nodes import Function, If, Opaque
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, enclosing
+from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -169,6 +170,8 @@ class _Search:
         self.known: dict[Key, list[tuple[Row, Witness | None]]] = {}
         self.reductions: dict[Path, tuple[Reduction, ...]] = {}
         self.by_storage: dict[tuple[str, Path | None], list[Use]] = {}
+        self.moving = _moving(where)
+        self.odd = dict[Path, bool]()
         for n, instance in enumerate(where.instances):
             for access in instance.accesses:
                 key = (access.storage.name, access.storage.decl)
@@ -220,7 +223,8 @@ class _Search:
             reduction = self._reduction(a.storage.name, source, sink, loops, row.pattern)
             computed = self.region.unproven(sorted(point.params)) if point else []
             computed += sorted(point.beyond(self.region.names.types)) if point else []
-            proven = exact and point is not None and not computed
+            moves = a.storage.decl is None and self._may_move(a.storage.name, loops, row.pattern)
+            proven = exact and point is not None and not computed and not moves
             distance = _iterations(row.distance, loops)
             out.append(
                 Dependence(
@@ -239,10 +243,21 @@ class _Search:
                     None if reduction is None else reduction.op,
                     a.storage.decl,
                     row.tight,
-                    None if proven else _doubt(((source, a), (sink, b)), computed),
+                    None if proven else _doubt(((source, a), (sink, b)), computed, moves=moves),
                 )
             )
         return out
+
+    def _may_move(self, name: str, loops: tuple[Loop, ...], p: Pattern) -> bool:
+        """Whether a pointer may be set between two accesses: in the loop that leads from one to the
+        other."""
+        if name not in self.moving:
+            return False
+        level = next((n for n, d in enumerate(p) if d != "="), len(loops) - 1)
+        path = loops[level].path if loops else self.region.scope
+        if path not in self.odd:
+            self.odd[path] = _is_odd(self.region.fn, path)
+        return self.odd[path]
 
     def _reduction(
         self, name: str, source: Instance, sink: Instance, loops: tuple[Loop, ...], p: Pattern
@@ -298,7 +313,22 @@ class _Search:
         return list(found.values())
 
 
-def _doubt(ends: Iterable[tuple[Instance, Access]], computed: Sequence[str]) -> str | None:
+def _moving(where: Region) -> frozenset[str]:
+    """The pointers that statements of a region may set, because what they do is not known."""
+    if not where.facts.opaque:
+        return frozenset()
+    return frozenset(p.name for p in where.fn.objects if settable(p))
+
+
+def _is_odd(fn: Function, path: Path) -> bool:
+    """Whether there are such statements below `path`."""
+    body = enclosing(fn, path)[-1:] if path else fn.body
+    return any(isinstance(s, Opaque) and not s.is_library_call for _, s in walk(body))
+
+
+def _doubt(
+    ends: Iterable[tuple[Instance, Access]], computed: Sequence[str], *, moves: bool
+) -> str | None:
     """What about the two statements, or the numbers they depend on, is not known exactly."""
     for instance, access in ends:
         line = f" (line {instance.loc.line})" if instance.loc else ""
@@ -311,6 +341,9 @@ def _doubt(ends: Iterable[tuple[Instance, Access]], computed: Sequence[str]) -> 
         if not (instance.exact and access.exact):
             line = f"line {instance.loc.line}" if instance.loc else "a statement"
             return f"whether {line} runs depends on data, or on a condition that is not affine"
+    if moves:
+        name = next(access.storage.name for _, access in ends)
+        return f"what {name} points to may change in between"
     return f"which values {', '.join(computed)} may have is not known" if computed else None
 
 

@@ -70,8 +70,13 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
     tree = parse(gnu.normalise(source.text), places)
     require_balance(tree.ast, places)
     deciding = _deciding(source.events, reader.sources) if source.events else None
-    layout = gnu.plain_layout(source.text)
-    lowered = lower_file(tree.ast, places, text=source.text, plain_layout=layout)
+    lowered = lower_file(
+        tree.ast,
+        places,
+        text=source.text,
+        plain_layout=gnu.plain_layout(source.text),
+        strict_aliasing=gnu.strict_aliasing(source.text, options.flags),
+    )
     problems = (*tree.problems, *(e for _, e in lowered.failed))
     for e in problems:
         e.sources = reader.sources

@@ -295,13 +295,13 @@ class Param(Node):
     state it (`float *a`, `float a[][N]`); inner dimensions are always known. `flat` marks a plain
     pointer or 1-D array whose shape was recovered from subscripts such as `A[i*n + k]`. `pointer`
     marks a global that is a pointer to elements, not the elements, and a number that is behind a
-    pointer (`s->n`). `p.x` is the member `x` of the
-    structs that `p` names; `part_of` is then `p` (but empty where the member is a pointer). `local`
-    marks a pointer of the function itself, which is one array wherever nothing sets it. `values`
-    are the elements of a constant of the file in storage order, where its text says them. `p.given`
-    `tests` the pointer `p`: it is 1 where that points somewhere, else 0. `rows` marks one that
-    leads to its elements by pointers to rows, which are taken to be apart, whatever their sizes;
-    `computed` a number that need not have every value that its type allows.
+    pointer (`s->n`). `p.x` is the member `x` of the structs that `p` names; `part_of` is then `p`
+    (but empty where the member is a pointer). `local` marks a pointer of the function itself, which
+    is one array wherever nothing sets it. `values` are the elements of a constant of the file in
+    storage order, where its text says them. `p.given` `tests` the pointer `p`: it is 1 where that
+    points somewhere, else 0. `rows` marks one that leads to its elements by pointers to rows, which
+    are taken to be apart, whatever their sizes; `computed` a number that need not have every value
+    that its type allows. No pointer leads to a variable that is reached `by_name`.
     """
 
     name: str
@@ -320,6 +320,7 @@ class Param(Node):
     tests: str = ""
     rows: bool = False
     computed: bool = False
+    by_name: bool = False
 
     @property
     def is_member(self) -> bool:
@@ -402,13 +403,13 @@ class Sequential:
 @slotted
 class Function(Node):
     """One C function. `structs` are those of its objects whose layout is known, `routines` the
-    functions of the file that it calls, `tiles` the tile
-    sizes steps may name; `globals` the file-scope objects it uses; `signature` the user's spelling
-    of the prototype, types expanded; `spelling` what the text calls a
-    variable whose name here is another; `assumes` conditions on scalar parameters under which the
-    model of the function holds (a recovered shape, say): the analysis relies on them, the host
-    code checks them at run time; `permits` what the source says of floating point; `sequential`
-    the loops of the text whose iterations are in order, whatever else is known of them."""
+    functions of the file that it calls, `tiles` the tile sizes steps may name; `globals` the
+    file-scope objects it uses; `signature` the user's spelling of the prototype, types expanded;
+    `spelling` what the text calls a variable whose name here is another; `assumes` conditions on
+    scalar parameters under which the model of the function holds (a recovered shape, say): the
+    analysis relies on them, the host code checks them at run time; `permits` what the source says
+    of floating point; `sequential` the loops of the text whose iterations are in order, whatever
+    else is known of them; `strict_aliasing` that types tell objects apart."""
 
     name: str
     params: tuple[Param, ...]
@@ -423,6 +424,7 @@ class Function(Node):
     spelling: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     permits: Permits = field(default=NOTHING, compare=False)
     sequential: tuple[Sequential, ...] = field(default=(), compare=False)
+    strict_aliasing: bool = field(default=True, compare=False)
 
     @property
     def objects(self) -> tuple[Param, ...]:

@@ -105,6 +105,12 @@ SCALARS: dict[str, Scalar] = {
 }
 
 
+def may_alias(a: Scalar, b: Scalar) -> bool:
+    """Whether C may use an object of one type under the other (C11 6.5p7): a type and the one of
+    another sign, and bytes of any. Types of one size are not told apart."""
+    return "char" in a.c + b.c or (a.is_float, a.bytes) == (b.is_float, b.bytes)
+
+
 class Space(Enum):
     """Where an array lives in the mapped program."""
 

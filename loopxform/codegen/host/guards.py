@@ -201,7 +201,7 @@ def meeting(start: Function) -> tuple[tuple[Param, Param], ...]:
     return tuple(
         (a, b)
         for a, b in combinations(used, 2)
-        if (a.name in written or b.name in written) and may_share(a, b)
+        if (a.name in written or b.name in written) and may_share(a, b, typed=start.strict_aliasing)
     )
 
 

@@ -88,6 +88,11 @@ def leaves_variables(name: str) -> bool:
     return name in _KNOWN
 
 
+def keeps_no_address(name: str) -> bool:
+    """Whether a function of the library forgets the addresses that it is given."""
+    return (name in _KNOWN and name != "strtok") or is_known(name)
+
+
 def obstacles(ast: c_ast.FileAST) -> dict[str, str]:
     """What keeps the body of each function of a file from standing in the place of a call."""
     nodes = {n.decl.name: n for n in ast.ext if isinstance(n, c_ast.FuncDef)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -47,9 +48,14 @@ class Expressions:
         self.types: dict[str, Scalar] = {
             s.ir: s.type.base for s in table.symbols if s.is_variable and s.type.base is not None
         }
-        # A scalar of this function that pointers of the file could point to.
-        exposed = (s for s in table.symbols if s.kind in ("param", "local", "loop") and s.escapes)
-        self.exposed = next((s.name for s in exposed if not s.type.derived), None)
+        self.exposed = [
+            s
+            for s in table.symbols
+            if s.kind in ("param", "local", "loop")
+            and not s.type.derived
+            and table.is_known_elsewhere(s)
+        ]
+        """Scalars of this function that pointers of the file could point to."""
         self._depth = 0
 
     def type_of(self, e: Expr) -> Scalar:
@@ -122,20 +128,24 @@ class Expressions:
         found = self.table.members.get((owner, node.field.name))
         if found is None:
             raise _odd_member(node)
-        if found in self.table.settings or (
-            found.member_type and self._may_be_set(found.member_type)
-        ):
+        if found in self.table.settings or self._may_be_set(found):
             reason = f"the pointer '{found.name}' may be set in this function"
             raise NotModelled("LX015", reason, "copy it to a parameter", node)
         return _sized(found, node)
 
-    def _may_be_set(self, t: CType) -> bool:
-        """Whether a member that is a pointer may change, through whatever name."""
-        if not is_pointer_member(t):
+    def _may_be_set(self, m: Symbol) -> bool:
+        """Whether a member that is a pointer may be set to what has another name here, under the
+        name of another struct. What a call may set it to is asked as of other pointers: loops
+        around the call are unknown, and others meet one array."""
+        if m.member_type is None or not is_pointer_member(m.member_type):
             return False
-        fields = (s.member_type for s in self.table.settings if s.member_type is not None)
-        known = not (self.table.calls or self.table.copies_pointers)
-        return not known or any(map(is_pointer_member, fields))
+        if self.table.copies_pointers or not (self.table.aliasing.strict or self._is_typed_only()):
+            return True
+        return any(self.table.aliasing.may_be_one(m.field, s.field) for s in self.table.settings)
+
+    def _is_typed_only(self) -> bool:
+        """Whether nothing is stored through a pointer."""
+        return all(s.within is not None for s in self.table.stores.values())
 
     def load(self, node: c_ast.Node) -> Load | Var:
         """The array element an ArrayRef or a dereference names, or the `x` of `*&x`."""
@@ -147,8 +157,8 @@ class Expressions:
             reason = f"'{set_here.name}' is set in this function, to what may have another name"
             help = f"use another pointer for what '{set_here.name}' is set to"
             raise NotModelled("LX014", reason, help, node)
-        if self.exposed is not None and self._may_be_local(symbol):
-            reason = f"'{symbol.name}' may point to '{self.exposed}', whose address is taken"
+        if self.exposed and (own := self._local_behind(symbol)) is not None:
+            reason = f"'{symbol.name}' may point to '{own.name}', whose address is taken"
             raise NotModelled("LX014", reason, "make the pointer a parameter", node)
         index: list[Expr] = []
         for part in parts:
@@ -157,11 +167,13 @@ class Expressions:
             index.append(subscript(terms, self.types))
         return Load(symbol.ir, tuple(index), origin=self.places.origin(node))
 
-    def _may_be_local(self, s: Symbol) -> bool:
-        """Whether an array may be memory of the function: no caller gave the pointer."""
-        if s.member_type is not None and is_pointer_member(s.member_type):
-            return True
-        return s.is_pointer and (s.kind == "global" or s.loose or s in self.table.settings)
+    def _local_behind(self, s: Symbol) -> Symbol | None:
+        """The scalar of the function that an array may be: no caller gave the pointer."""
+        given = not (s.kind == "global" or s.loose or s in self.table.settings)
+        if (given or not s.is_pointer) and not (s.member_type and is_pointer_member(s.member_type)):
+            return None
+        t, may_modify = replace(s.type, derived=()), self.table.aliasing.may_modify
+        return next((x for x in self.exposed if may_modify(t, x.type)), None)
 
     def _integer(self, node: c_ast.Node) -> Expr:
         e = self.lower(node)

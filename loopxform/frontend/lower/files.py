@@ -29,7 +29,7 @@ from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.routines import routine
 from loopxform.frontend.lower.sketch import Sketch
 from loopxform.frontend.names.ctype import Array, Func, ctype, enum_key, enumeration, named
-from loopxform.frontend.names.filescope import FileScope
+from loopxform.frontend.names.filescope import FileScope, by_name
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.iterated import iterated
 from loopxform.frontend.names.sequential import sequential
@@ -74,11 +74,13 @@ class Around:
     obstacles: Mapping[str, str]
     hidden: Hidden
     permits: Permits = NOTHING
+    by_name: frozenset[str] = frozenset()
+    """Static variables whose addresses nobody takes."""
 
     @classmethod
     def of(cls, ast: c_ast.FileAST, places: Places, text: str) -> Around:
         """Of a file that is `text` once it is preprocessed."""
-        return cls(obstacles(ast), Hidden(ast.ext), permits(ast, places, text))
+        return cls(obstacles(ast), Hidden(ast.ext), permits(ast, places, text), by_name(ast))
 
 
 def lower_file(
@@ -87,16 +89,18 @@ def lower_file(
     *,
     text: str = "",
     plain_layout: bool = True,
+    strict_aliasing: bool = True,
     parts: Mapping[str, str] | None = None,
     around: Around | None = None,
     rows_apart: bool = False,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `text` is the
-    preprocessed one, `plain_layout` says that nothing in it changes the layout of types; `parts`
-    are functions made of statements of others, which they name. `around` is that of the whole file
-    where some of its functions are but declared in `ast`; with `rows_apart`, the rows that pointers
-    to pointers lead to are taken not to overlap. Raises InputError for an annotation that says
-    nothing meaningful."""
+    preprocessed one, `plain_layout` says that nothing in it changes the layout of types,
+    `strict_aliasing` that the compiler tells objects apart by their types; `parts` are functions
+    made of statements of others, which they name. `around` is that of the whole file where some of
+    its functions are but declared in `ast`; with `rows_apart`, the rows that pointers to pointers
+    lead to are taken not to overlap. Raises InputError for an annotation that says nothing
+    meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     sketches = {id(n): Sketch.of(n) for n in functions}
@@ -107,7 +111,14 @@ def lower_file(
         around = Around({}, Hidden([]))
         broken = {n.decl.name: budget.Exhausted(e.kind) for n in functions}
     hidden = around.hidden.with_parts(parts)
-    scope = FileScope(around.obstacles, hidden, plain_layout=plain_layout, rows_apart=rows_apart)
+    scope = FileScope(
+        around.obstacles,
+        hidden,
+        plain_layout=plain_layout,
+        strict_aliasing=strict_aliasing,
+        rows_apart=rows_apart,
+    )
+    scope.by_name = around.by_name
     broken = broken or _plainer(ast, places, scope)
     left = {id(n): count for count, n in _counted(functions)}
     with _pass():

@@ -102,7 +102,8 @@ class _Lowering:
         self.params = [
             self.resolver.param(p) for p in nodes if isinstance(p, c_ast.Decl) and p.name
         ]
-        self.resolver.records = not any(map(defines_type, every(node.body)))
+        if any(map(defines_type, every(node.body))):
+            self.resolver.shadow_records()
         self.table = self.resolver.table
         self.table.indexed = frozenset(_indexed(node.body)) if scope.rows_apart else frozenset()
         self.resolver.visit(node.body)
@@ -147,6 +148,7 @@ class _Lowering:
             signature=self._signature(returns),
             spelling=tuple(self._spelling()),
             sequential=tuple(self.statements.sequential),
+            strict_aliasing=self.scope.aliasing.strict,
             origin=self.places.origin(self.node.decl),
         )
         function = _labelled(forward_subscripts(function, self.x.types, self.node))
@@ -328,6 +330,7 @@ class _Lowering:
             restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
             values=constants(s, self.scope, self.places),
             rows=s.rows,
+            by_name=s.by_name,
             origin=self.places.origin(s.decl),
         )
 
@@ -355,10 +358,8 @@ def stable(table: Table) -> frozenset[str]:
         if s.kind not in ("param", "global") or not s.type.is_scalar or s.writes or s.escapes:
             continue
         if s.behind_pointer or (s.kind == "global" and not s.type.const):
-            aliased = any(
-                p.is_pointer and p.stores and p.type.base == s.type.base for p in table.symbols
-            )
-            if table.calls or aliased:
+            through = (p for p, x in table.stores.items() if x.within is None and not s.by_name)
+            if table.calls or any(table.modifies(p, s.type) for p in through):
                 continue
         if not s.type.is_any_volatile:
             out.add(s.ir)

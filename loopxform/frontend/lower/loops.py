@@ -8,6 +8,7 @@ and of several it is the one that is reached first.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
 from pycparser import c_ast
@@ -19,7 +20,7 @@ from loopxform.frontend.lower.pointers import Of, rank_left
 from loopxform.frontend.lower.refusal import NotModelled, refused
 from loopxform.frontend.lower.subscripts import check_wrap, wraps
 from loopxform.frontend.names.hidden_state import ARITHMETIC
-from loopxform.frontend.names.symbols import Span, Symbol
+from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load
@@ -99,8 +100,10 @@ class Headers:
         """Where one comparison ends the loop, exclusive."""
         (step, part), (op, bound, shift) = stepping, comparison
         hi = self._number(bound)
-        for s in self._symbols(bound):
-            self._bound_unchanged(s, node, bound)
+        read = self._symbols(bound)
+        owners = {s.owner for s in read}
+        for s in read:
+            self._bound_unchanged(s, node, bound, itself=s in owners)
         if op == "!=":
             if step not in (1, -1):
                 raise refused(part, "a loop that ends with != must step by 1", "end it with < or >")
@@ -240,29 +243,51 @@ class Headers:
         self._not_elsewhere(symbol, span, node)
 
     def _not_elsewhere(self, symbol: Symbol, span: Span, part: c_ast.Node) -> None:
-        if symbol.escapes:
-            help = f"use a copy of '{symbol.name}' in the loop"
-            raise refused(part, f"the address of '{symbol.name}' is taken", help)
-        if symbol.kind != "global" or symbol.type.const:
+        """Nothing in the loop modifies a variable under another name, as far as that is not asked
+        at run time: whether a pointer that the caller gives points to a variable of the file."""
+        if symbol.type.const:
             return
-        if span.repeated(self.table.calls):
-            reason = f"a call in the body may modify the global '{symbol.name}'"
-            raise refused(part, reason, f"copy '{symbol.name}' to a local variable before the loop")
-        for s in self.table.symbols:
-            may_alias = s.is_pointer and s.type.base == symbol.type.base and not symbol.type.derived
-            if may_alias and span.repeated(s.stores):
-                reason = f"writing to '{s.name}' may modify the global '{symbol.name}'"
-                help = f"copy '{symbol.name}' to a local variable before the loop"
-                raise refused(part, reason, help)
+        known = self.table.is_known_elsewhere(symbol)
+        help = f"use a copy of '{symbol.name}' in the loop"
+        if span.repeated(symbol.escapes):
+            reason = f"the address of '{symbol.name}' is taken in the loop"
+            raise refused(part, reason, help)
+        if (known or symbol.kind == "global") and span.repeated(self.table.calls):
+            what = "the global " if symbol.kind == "global" else ""
+            reason = f"a call in the body may modify {what}'{symbol.name}'"
+            raise refused(part, reason, help)
+        if known and (pointer := self._reaching(symbol, span)) is not None:
+            reason = f"writing to '{pointer}' may modify '{symbol.name}', whose address is taken"
+            raise refused(part, reason, help)
 
-    def _bound_unchanged(self, symbol: Symbol, node: c_ast.For, bound: c_ast.Node) -> None:
+    def _reaching(self, symbol: Symbol, span: Span) -> str | None:
+        """A pointer through which the loop may write to a variable whose address is taken."""
+        for place, s in self.table.stores.items():
+            inside = span.repeats(place) and s.within is None
+            if inside and self.table.modifies(place, symbol.type) and not self._is_given(s):
+                return "a pointer" if s.base is None else s.base.name
+        return None
+
+    def _is_given(self, store: Store) -> bool:
+        """Whether the caller gave the one pointer that leads to what is stored."""
+        pointer = store.base
+        if pointer is None or not store.through or pointer.kind != "param":
+            return False
+        return pointer not in self.table.settings and pointer not in self.table.exposed
+
+    def _bound_unchanged(
+        self, symbol: Symbol, node: c_ast.For, bound: c_ast.Node, *, itself: bool
+    ) -> None:
+        """`itself` says that nothing but the pointer is read, to reach a member."""
         span = self.table.span(node)
         owner = symbol.owner
-        if owner is not None and span.repeated(owner.stores):
+        held = replace(symbol.type, derived=())
+        stores = owner.stores if owner is not None else ()
+        if owner and any(span.repeats(p) and self.table.modifies(p, held) for p in stores):
             help = "copy the bound to a variable before the loop"
             why = f"which a store through '{owner.name}' in the body may modify"
             raise refused(bound, f"the bound reads '{symbol.name}', {why}", help)
-        if span.repeated(symbol.writes) or span.repeated(symbol.stores):
+        if span.repeated(symbol.writes) or (span.repeated(symbol.stores) and not itself):
             help = f"copy the bound to a variable before the loop, or do not modify '{symbol.name}'"
             raise refused(bound, f"the bound reads '{symbol.name}', which the body modifies", help)
         if symbol.type.derived:

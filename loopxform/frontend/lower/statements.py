@@ -242,10 +242,10 @@ class Statements(SimpleStatements):
 
     def _live_out(self, symbol: Symbol, node: c_ast.For) -> bool:
         """Whether the variable may be read after the loop, before another loop sets it."""
+        if symbol.kind == "global" or self.table.is_known_elsewhere(symbol):
+            return True
         if symbol.kind == "loop":
             return False
-        if symbol.kind == "global":
-            return True
         reads = self._reads_outside_loops(symbol)
         if self.table.jumps:
             return bool(reads)

@@ -8,11 +8,12 @@ every use may compute the value again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pycparser import c_ast
 
 from loopxform.frontend.names.ctype import Pointer
-from loopxform.frontend.names.members import member
+from loopxform.frontend.names.members import is_pointer_member, member
 from loopxform.frontend.names.symbols import Setting, Symbol, Table
 from loopxform.frontend.syntax.tree import every
 
@@ -48,8 +49,14 @@ def _join_members(table: Table) -> None:
             other.reads = sorted({*other.reads, *m.reads})
             other.stores = sorted({*other.stores, *m.stores})
         m.escapes = sorted({*m.escapes, *s.escapes})
-        m.stores = sorted({*m.stores, *s.stores})
+        m.stores = sorted({*m.stores, *(p for p in s.stores if _concerns(p, m, table))})
         m.writes = sorted({*m.writes, *s.writes})
+
+
+def _concerns(place: int, m: Symbol, table: Table) -> bool:
+    """Whether what is stored to a struct may be in a member, or in what it points to."""
+    types = (m.type if m.member_type is None else m.member_type, replace(m.type, derived=()))
+    return any(table.modifies(place, t) for t in types)
 
 
 def _image(s: Symbol, table: Table) -> Symbol:
@@ -133,13 +140,24 @@ def _is_kept(x: Symbol, first: int, last: int, table: Table) -> bool:
     if x.type.derived:
         pointer = isinstance(x.type.derived[0], Pointer) or x.kind == "param"
         moved = between(x.writes) or any(first < s.place < last for s in table.settings.get(x, ()))
+        if x.member_type is not None and is_pointer_member(x.member_type):
+            moved = (
+                moved or between(table.calls) or between(x.escapes) or between(_pointers(x, table))
+            )
         return not pointer or not (moved or x in table.exposed or x.kind == "global")
     if between(x.writes) or x.escapes:
         return False
     if x.kind != "global" or x.type.const:
         return True
-    aliased = (p for p in table.symbols if p.is_pointer and p.type.base == x.type.base)
-    return not between(table.calls) and not any(between(p.stores) for p in aliased)
+    reached = [p for p, s in table.stores.items() if s.within is None and table.modifies(p, x.type)]
+    return not between(table.calls) and not between(reached)
+
+
+def _pointers(member: Symbol, table: Table) -> list[int]:
+    """Where a pointer in a struct may be set under another name, but for bytes of it."""
+    found = table.stores.items()
+    whole = [p for p, s in found if s.type is None or s.type.record or s.type.derived]
+    return [p for p in whole if table.modifies(p, member.member_type or member.type)]
 
 
 def _bases(s: Symbol, table: Table) -> Iterator[Symbol]:

@@ -5,21 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from pycparser import c_ast
+
+from loopxform.frontend.names.aliasing import Aliasing
 from loopxform.frontend.names.ctype import CType
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.members import Records
 from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Symbol
+from loopxform.frontend.syntax.tree import every
 from loopxform.ir.nodes import Routine
 
 Sees: TypeAlias = Callable[[str], str | None]
 
 
+def by_name(ast: c_ast.FileAST) -> frozenset[str]:
+    """The static variables of a file whose addresses are taken nowhere in it."""
+    declared = (n for n in ast.ext if isinstance(n, c_ast.Decl) and "static" in (n.storage or ()))
+    names = {n.name for n in declared if n.name}
+    for n in every(ast) if names else ():
+        match n:
+            case c_ast.UnaryOp(op="&", expr=place):
+                names -= {x.name for x in every(place) if isinstance(x, c_ast.ID)}
+            case c_ast.FuncCall(name=c_ast.ID(name="asm" | "__asm" | "__asm__")):
+                return frozenset()
+    return frozenset(names)
+
+
 class FileScope:
     """What a translation unit declares outside functions; `own` are the functions it defines,
     each with what keeps its body from standing in the place of a call. `plain_layout` says that
-    nothing in the file changes the layout of types (`packed`, `#pragma pack`); `hidden` says who
-    looks at what functions of the library leave behind."""
+    nothing in the file changes the layout of types (`packed`, `#pragma pack`), `strict_aliasing`
+    that types tell objects apart; `hidden` says who looks at what functions of the library leave
+    behind."""
 
     def __init__(
         self,
@@ -27,6 +45,7 @@ class FileScope:
         hidden: Hidden | None = None,
         *,
         plain_layout: bool = True,
+        strict_aliasing: bool = True,
         rows_apart: bool = False,
     ) -> None:
         self.plain_layout = plain_layout
@@ -38,6 +57,9 @@ class FileScope:
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
         self.records = Records({}, rows_apart=rows_apart)
+        self.aliasing = Aliasing(self.records.types, self.records.united, strict=strict_aliasing)
+        self.by_name: frozenset[str] = frozenset()
+        """The variables that only their names lead to."""
         self.iterated: dict[str, list[str]] = {}
         """What loops set that is declared outside of them, by their places in the text."""
         self.sequential: dict[str, Obstacle] = {}

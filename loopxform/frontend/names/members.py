@@ -42,6 +42,10 @@ class Records:
     fields: dict[str, Fields]
     whole: set[str] = field(default_factory=set)
     """Those whose members are all modelled, none of them a pointer."""
+    types: dict[str, Fields] = field(default_factory=dict)
+    """The types of all members that have names."""
+    united: set[str] = field(default_factory=set)
+    """The structs that unions hold."""
     listed: dict[str, list[Listed | None]] = field(default_factory=dict)
     """Every member in its order, with the sizes of its arrays; None where they are not known."""
     rows_apart: bool = False
@@ -50,8 +54,13 @@ class Records:
     def define(self, node: c_ast.Node | None, typedef: Lookup, size: Size) -> None:
         """Learns every struct that a declaration defines; `size` evaluates sizes of arrays."""
         for n in every(node):
+            if isinstance(n, c_ast.Union) and n.decls is not None:
+                held = (ctype(d.type, typedef) for d in n.decls if isinstance(d, c_ast.Decl))
+                self.united |= {t.record for t in held if t.record}
             if isinstance(n, c_ast.Struct) and n.decls is not None:
                 key = record_key(n)
+                named = (d for d in n.decls if isinstance(d, c_ast.Decl) and d.name)
+                self.types[key] = {d.name: ctype(d.type, typedef) for d in named}
                 self.fields[key] = dict(_fields(n, typedef, size, rows_apart=self.rows_apart))
                 self.listed[key] = [_listed(d, typedef, size) for d in n.decls]
                 types = list(self.fields[key].values())

@@ -9,14 +9,26 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown, written
-from loopxform.frontend.lower.calls import leaves_variables
+from loopxform.frontend.lower.calls import keeps_no_address, leaves_variables
 from loopxform.frontend.lower.pointers import is_zero, rank_left
 from loopxform.frontend.lower.structs import copies
+from loopxform.frontend.names.aliasing import Aliasing
 from loopxform.frontend.names.bases import addressed, base_symbol
 from loopxform.frontend.names.ctype import CType, Func, ctype, enum_key, enumeration
 from loopxform.frontend.names.filescope import FileScope
+from loopxform.frontend.names.lvalues import lvalue
 from loopxform.frontend.names.members import is_pointer_member, member, owner_of
-from loopxform.frontend.names.symbols import Kind, Setting, Span, Symbol, Table, Unit, enumerator
+from loopxform.frontend.names.symbols import (
+    Kind,
+    Setting,
+    Span,
+    Store,
+    Symbol,
+    Table,
+    Unit,
+    enumerated,
+    enumerator,
+)
 from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.pragmas.openmp import identifiers
 from loopxform.frontend.syntax.tree import behind_address, below
@@ -28,7 +40,7 @@ class Resolver:
     """One walk over a function; the result is its `Table`."""
 
     def __init__(self, file: FileScope) -> None:
-        self.table = Table(rows_apart=file.rows_apart)
+        self.table = Table(aliasing=file.aliasing, rows_apart=file.rows_apart)
         self._file = file
         self._scopes: list[dict[str, Symbol]] = [{}]
         self._globals: dict[str, Symbol] = {}
@@ -36,6 +48,11 @@ class Resolver:
         self._units = [Unit()]
         self.records = True
         """Whether the structs of the file are those that the names of structs stand for."""
+
+    def shadow_records(self) -> None:
+        """The function has structs of its own."""
+        self.records = False
+        self.table.aliasing = Aliasing(strict=self._file.aliasing.strict)
 
     # ------------------------------------------------------------ names
 
@@ -68,6 +85,7 @@ class Resolver:
             if found is None:
                 return None
             mine = replace(found, reads=[], writes=[], stores=[], escapes=[])
+            mine.by_name = name in self._file.by_name
             self._globals[name] = mine
             self.table.symbols.append(mine)
         return self._globals[name]
@@ -128,7 +146,7 @@ class Resolver:
         values: list[int | None] = []
         for item in node.values.enumerators:
             if isinstance(item, c_ast.Enumerator):
-                values.append(_enum_value(item, values[-1] if values else -1))
+                values.append(enumerated(item, values[-1] if values else -1))
                 symbol = self.define(item.name, CType(INT, "int"), "enum", item)
                 symbol.value = enumerator(item, values[-1]).value
         t = enumeration(values) if self._file.plain_layout else None
@@ -279,9 +297,13 @@ class Resolver:
             return
         self.visit(target)
         self._handed(value)
-        symbol = None if self._member_written(target) else base_symbol(target, self.table)
-        if symbol is not None:
-            symbol.stores.append(self._next())
+        base, place = base_symbol(target, self.table), self._next()
+        stored = lvalue(target, self.table, self.typedef)
+        self.table.stores[place] = Store(
+            stored.type, stored.within, base, stored.within is None and stored.steps == 1
+        )
+        if not self._member_written(target, place) and base is not None:
+            base.stores.append(place)
 
     def _meant(self, node: c_ast.Node) -> c_ast.Node:
         """The scalar `x` where the node is `*&x`, else the node."""
@@ -289,7 +311,7 @@ class Resolver:
         symbol = None if name is None else self._lookup(name.name)
         return name if name is not None and symbol is not None and symbol.type.is_scalar else node
 
-    def _member_written(self, target: c_ast.Node) -> bool:
+    def _member_written(self, target: c_ast.Node, place: int) -> bool:
         """Records a store to a member, or to an element of one (which leaves a pointer as it is);
         False where the target is something else."""
         element = isinstance(target, c_ast.ArrayRef)
@@ -298,7 +320,7 @@ class Resolver:
         symbol = self.table.of(target) if isinstance(target, c_ast.StructRef) else None
         if symbol is None:
             return False
-        (symbol.stores if symbol.type.derived else symbol.writes).append(self._next())
+        (symbol.stores if symbol.type.derived else symbol.writes).append(place)
         if not element:
             self._pointer_set(symbol)
         return True
@@ -358,9 +380,13 @@ class Resolver:
             self.visit(node.name)
         else:
             symbol = self._touch(node.name, "reads")
+        lends = name is not None and name not in self._file.own and keeps_no_address(name)
         for arg in node.args.exprs if node.args else ():
+            before = self._place
             self.visit(arg)
             self._handed(arg)
+            if lends and isinstance(arg, c_ast.UnaryOp) and isinstance(arg.expr, c_ast.ID):
+                self.table.lent.update(range(before + 1, self._place + 1))
         pure = name is not None and functions.is_known(name)
         known = pure or (name is not None and leaves_variables(name))
         if not known or name in self._file.own:
@@ -396,13 +422,3 @@ class Resolver:
         self.visit(node.cond)
         self._unit(node.stmt)
         self.table.spans[id(node)] = Span(start, start, self._next(), node)
-
-
-def _enum_value(item: c_ast.Enumerator, before: int | None) -> int | None:
-    match item.value:
-        case None:
-            return None if before is None else before + 1
-        case c_ast.Constant(type="int", value=text) if text.isdigit():
-            return int(text) if text == "0" or text[0] != "0" else None
-        case _:
-            return None

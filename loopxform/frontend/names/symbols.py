@@ -12,6 +12,7 @@ from typing import Literal
 
 from pycparser import c_ast
 
+from loopxform.frontend.names.aliasing import Aliasing, Member
 from loopxform.frontend.names.ctype import Array, CType, Pointer
 from loopxform.ir.nodes import Const, Expr
 from loopxform.ir.types import INT
@@ -34,6 +35,18 @@ class Setting:
     unit: Unit
 
 
+@record
+class Store:
+    """What is stored other than to a variable by its name: the type of the lvalue (None where it
+    may be any), the object of the function or the file that it lies in (None where a pointer leads
+    there), and the name that the lvalue starts from, `through` where it is the one pointer."""
+
+    type: CType | None
+    within: Symbol | None
+    base: Symbol | None
+    through: bool
+
+
 Kind = Literal["param", "local", "loop", "global", "enum", "function", "type"]
 
 
@@ -50,7 +63,8 @@ class Symbol:
     their own wherever they stand still, `astray` others that the function may have set to what has
     another name (see `swapped_buffers`), `unsized` arrays whose size is not read, `behind_pointer`
     numbers in the one struct that a pointer points to (see `struct_pointers`). A number that says
-    whether a pointer points somewhere `tests` it.
+    whether a pointer points somewhere `tests` it. Nothing but its name leads to a variable that is
+    reached `by_name`.
     """
 
     name: str
@@ -71,6 +85,7 @@ class Symbol:
     astray: bool = False
     behind_pointer: bool = False
     tests: Symbol | None = None
+    by_name: bool = False
     unsized: bool = False
     rows: bool = False
     reads: list[int] = field(default_factory=list)
@@ -82,6 +97,13 @@ class Symbol:
     def of_thread(self) -> bool:
         """Whether each thread has one of its own."""
         return "_Thread_local" in self.storage
+
+    @property
+    def field(self) -> Member | None:
+        """The type of struct and the member of it that a member is."""
+        if self.owner is None:
+            return None
+        return self.owner.type.record, self.name.rpartition(".")[2]
 
     @property
     def is_variable(self) -> bool:
@@ -109,6 +131,18 @@ def enumerator(node: c_ast.Enumerator, value: int | None) -> Symbol:
     return out
 
 
+def enumerated(node: c_ast.Enumerator, before: int | None) -> int | None:
+    """The value of a constant behind one of another value, where it is counted from plain
+    numbers."""
+    match node.value:
+        case None:
+            return None if before is None else before + 1
+        case c_ast.Constant(type="int", value=text) if text.isdigit():
+            return int(text) if text == "0" or text[0] != "0" else None
+        case _:
+            return None
+
+
 @record
 class Span:
     """The places of a loop: before `header` the start value, from there what is repeated."""
@@ -134,6 +168,11 @@ class Table:
     symbols: list[Symbol] = field(default_factory=list)
     spans: dict[int, Span] = field(default_factory=dict)
     calls: list[int] = field(default_factory=list)
+    stores: dict[int, Store] = field(default_factory=dict)
+    """What is stored other than to a variable by its name, by the place."""
+    aliasing: Aliasing = field(default_factory=Aliasing)
+    lent: set[int] = field(default_factory=set)
+    """The places where an address is taken for a call that keeps none."""
     pragmas: dict[int, dict[str, Symbol]] = field(default_factory=dict)
     """What the names in a pragma stand for where it stands, by the id of its node."""
     settings: dict[Symbol, list[Setting]] = field(default_factory=dict)
@@ -156,6 +195,15 @@ class Table:
     """The names that subscripts follow."""
     jumps: bool = False
     """A goto or a switch occurs: text order is not the order of execution."""
+
+    def modifies(self, place: int, t: CType) -> bool:
+        """Whether what is stored at a place may be in an object of type `t`."""
+        store = self.stores.get(place)
+        return store is None or self.aliasing.may_modify(store.type, t)
+
+    def is_known_elsewhere(self, s: Symbol) -> bool:
+        """Whether somebody may keep the address of an object."""
+        return not self.lent.issuperset(s.escapes)
 
     def of(self, node: c_ast.Node) -> Symbol | None:
         return self.uses.get(id(node))

@@ -74,7 +74,7 @@ class _Extraction:
         reader = Reader()
         raw = load(path) if parsed.text is None else decode(parsed.text.encode(), path)
         source = preprocess(path, raw, parsed.options, reader)
-        self.text = source.text
+        self.text, self.flags = source.text, parsed.options.flags
         self.places = Places(source.files, reader.sources)
         self.ast = parse(gnu.normalise(source.text), self.places).ast
         self.types = FileTypes(self.ast.ext)
@@ -89,9 +89,14 @@ class _Extraction:
             apart.setdefault(owner, []).append(alone.node)
         defined = around.hidden.reached(alone.node for _, _, alone in made.values())
         tree = cast(Any, c_ast.FileAST)(list(self._with(apart, defined)))
-        layout = gnu.plain_layout(self.text)
         done = lower_file(
-            tree, self.places, plain_layout=layout, parts=owners, around=around, rows_apart=True
+            tree,
+            self.places,
+            plain_layout=gnu.plain_layout(self.text),
+            strict_aliasing=gnu.strict_aliasing(self.text, self.flags),
+            parts=owners,
+            around=around,
+            rows_apart=True,
         )
         out: dict[Loc, Function] = {}
         for f in done.functions:

@@ -135,6 +135,7 @@ class Original:
             tree,
             self._places,
             plain_layout=self._plain_layout,
+            strict_aliasing=gnu.strict_aliasing(self._first[2], self.options.flags),
             parts=wanted,
             around=self._around,
         )

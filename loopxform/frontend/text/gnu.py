@@ -8,6 +8,7 @@ of `asm`, which lowering refuses, and `va_arg(list, type)` a call of a function 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from loopxform.frontend.text.rawtext import blank
 
@@ -121,6 +122,17 @@ def plain_layout(text: str) -> bool:
     """Whether the sizes of types and the places of members are those of the standard ABI: nothing
     in the text packs or aligns."""
     return not _LAYOUT.search(text)
+
+
+_UNTYPED = re.compile(r"\bno-strict-aliasing\b|\b_*may_alias_*\b")
+_ALIASING = ("-fstrict-aliasing", "-fno-strict-aliasing")
+
+
+def strict_aliasing(text: str, flags: Sequence[str]) -> bool:
+    """Whether the compiler tells objects apart by their types: neither the last of its options nor
+    the text says otherwise."""
+    said = [f for f in flags if f in _ALIASING]
+    return said[-1:] != [_ALIASING[1]] and not _UNTYPED.search(text)
 
 
 def harmless(attribute: str) -> bool:

@@ -113,8 +113,12 @@ def test_refused(header: str, code: str | None, reason: str | None) -> None:
         ("for (int i = 0; i < n; i++) { a[i] = 0; if (a[i] > 1) i++; }", "'i' is modified"),
         ("int i; for (i = 0; i < n; i++) for (i = 0; i < n; i++) a[i] = 0;", "'i' is modified"),
         ("for (int i = 0; i < n; i++) n = n - 1;", "reads 'n', which the body modifies"),
-        ("int m = n; g(&m); for (int i = 0; i < m; i++) a[i] = 0;", "address of 'm' is taken"),
-        ("int i; int *p = &i; for (i = 0; i < n; i++) a[i] = 0;", "address of 'i' is taken"),
+        ("int m = n; for (int i = 0; i < m; i++) g(&m);", "address of 'm' is taken in the loop"),
+        (
+            "int m = n; g(&m); for (int i = 0; i < m; i++) g(0);",
+            "a call in the body may modify 'm'",
+        ),
+        ("int i; int *p = &i; for (i = 0; i < n; i++) *p = 0;", "writing to 'p' may modify 'i'"),
     ],
 )
 def test_modified(statements: str, reason: str) -> None:
@@ -203,8 +207,9 @@ def test_globals_as_bounds() -> None:
         return [o.reason for o in opaques(fn) if o.loop]
 
     assert not reasons("void f(float *a) { for (int i = 0; i < n; i++) a[i] = 0; }")
-    (why,) = reasons("void f(int *a) { for (int i = 0; i < n; i++) a[i] = 0; }")
-    assert why == "writing to 'a' may modify the global 'n'"
+    assert not reasons("void f(int *a) { for (int i = 0; i < n; i++) a[i] = 0; }")
+    (why,) = reasons("void f(void) { int *a = &n; for (int i = 0; i < n; i++) a[0] = 0; }")
+    assert why == "writing to 'a' may modify 'n', whose address is taken"
     (why,) = reasons("void f(float *a) { for (int i = 0; i < n; i++) h(); }")
     assert why == "a call in the body may modify the global 'n'"
 
