@@ -14,6 +14,7 @@ from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.subscripts import subscript
 from loopxform.frontend.names.ctype import CType, Func, Lookup, ctype
 from loopxform.frontend.names.filescope import Sees
+from loopxform.frontend.names.fresh import is_fresh
 from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.syntax.places import Places
@@ -128,7 +129,7 @@ class Expressions:
         found = self.table.members.get((owner, node.field.name))
         if found is None:
             raise _odd_member(node)
-        if found in self.table.settings or self._may_be_set(found):
+        if self._is_set(found) or self._may_be_set(found):
             reason = f"the pointer '{found.name}' may be set in this function"
             raise NotModelled("LX015", reason, "copy it to a parameter", node)
         return _sized(found, node)
@@ -141,7 +142,13 @@ class Expressions:
             return False
         if self.table.copies_pointers or not (self.table.aliasing.strict or self._is_typed_only()):
             return True
-        return any(self.table.aliasing.may_be_one(m.field, s.field) for s in self.table.settings)
+        changed = (s for s in self.table.settings if self._is_set(s))
+        return any(self.table.aliasing.may_be_one(m.field, s.field) for s in changed)
+
+    def _is_set(self, m: Symbol) -> bool:
+        """Whether a member is set under its name, to what may have another."""
+        values = (x.value for x in self.table.settings.get(m, ()))
+        return not all(is_fresh(v, m, self.table, self.typedef, self.own) for v in values)
 
     def _is_typed_only(self) -> bool:
         """Whether nothing is stored through a pointer."""

@@ -91,7 +91,8 @@ def _base(value: c_ast.Node, table: Table) -> Symbol | None:
 def _is_candidate(s: Symbol) -> bool:
     elements = s.type.is_array or (s.type.record != "" and len(s.type.derived) == 1)
     pointer = elements and isinstance(s.type.derived[0], Pointer)
-    return pointer and s.kind == "local" and not s.storage and not s.type.is_any_volatile
+    own = s.kind == "local" and s.owner is None and not s.storage
+    return pointer and own and not s.type.is_any_volatile
 
 
 def _keeps(s: Symbol, setting: Setting, table: Table) -> bool:

@@ -302,7 +302,7 @@ class Resolver:
         self.table.stores[place] = Store(
             stored.type, stored.within, base, stored.within is None and stored.steps == 1
         )
-        if not self._member_written(target, place) and base is not None:
+        if not self._member_written(target, place, value) and base is not None:
             base.stores.append(place)
 
     def _meant(self, node: c_ast.Node) -> c_ast.Node:
@@ -311,7 +311,7 @@ class Resolver:
         symbol = None if name is None else self._lookup(name.name)
         return name if name is not None and symbol is not None and symbol.type.is_scalar else node
 
-    def _member_written(self, target: c_ast.Node, place: int) -> bool:
+    def _member_written(self, target: c_ast.Node, place: int, value: c_ast.Node | None) -> bool:
         """Records a store to a member, or to an element of one (which leaves a pointer as it is);
         False where the target is something else."""
         element = isinstance(target, c_ast.ArrayRef)
@@ -322,13 +322,13 @@ class Resolver:
             return False
         (symbol.stores if symbol.type.derived else symbol.writes).append(place)
         if not element:
-            self._pointer_set(symbol)
+            self._pointer_set(symbol, value)
         return True
 
-    def _pointer_set(self, member: Symbol | None) -> None:
+    def _pointer_set(self, member: Symbol | None, value: c_ast.Node | None = None) -> None:
         """Records that a member has another value, where it is a pointer."""
         if member and member.member_type and is_pointer_member(member.member_type):
-            self._set(member, None)
+            self._set(member, value)
 
     def _unary(self, node: c_ast.UnaryOp) -> None:
         if node.op == "*" and (x := self._meant(node)) is not node:
