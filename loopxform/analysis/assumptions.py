@@ -28,8 +28,10 @@ def may_share(a: Param, b: Param, *, typed: bool = True) -> bool:
         return False
     if a.array and b.array:
         return not (is_object(a) and is_object(b))
-    pointer, number = (a, b) if a.array else (b, a)
-    if not pointer.array or not (number.pointer or _is_reached(number, pointer)):
+    pointer, number = (a, b) if a.array or (a.pointer and not b.array) else (b, a)
+    if not (pointer.array or pointer.pointer):
+        return False
+    if not (number.pointer or _is_reached(number, pointer)):
         return False
     return not typed or may_alias(pointer.type, number.type)
 
@@ -42,7 +44,8 @@ def _is_reached(number: Param, pointer: Param) -> bool:
 def may_overlap(a: Param, b: Param, *, typed: bool = True) -> bool:
     """As may_share, without what `restrict` forbids: two such pointers, or one and a variable."""
     pointers = [p for p in (a, b) if p.array]
-    return may_share(a, b, typed=typed) and not all(p.restrict for p in pointers)
+    forbidden = pointers and all(p.restrict for p in pointers)
+    return may_share(a, b, typed=typed) and not forbidden
 
 
 def is_object(p: Param) -> bool:

@@ -34,7 +34,17 @@ KNOWN = ("keep(&x);", "gp = &x;", "s->p = &x;", "y = &x;", "y = &g;", "keep(&g);
 INTEGER = ("p[0] = 2;", "c[0] = 2;", "gp[0] = 2;", "s->p[0] = 2;", "r->p[0] = 2;", "y[0] = 2;")
 DOUBLE = ("q[0] = 2;", "w = 2;", "s->a[0] = 2;", "t->d = 2;", "s->t->d = 2;", "s->in.d = 2;")
 POINTER = ("s->a = q;", "s->a = fresh(3);", "r->p = p;", "(*s).t = t;", "*r = so;", "r->in = *t;")
-BY_NAME = ("t->n = 2;", "r->n = 2;", "gs->in.n = 2;", "h += 0;", "m[0] = 3;", "g = 2;", "touch();")
+BY_NAME = (
+    "so.n = 2;",
+    "so.n = 2;",
+    "t->n = 2;",
+    "r->n = 2;",
+    "gs->in.n = 2;",
+    "h += 0;",
+    "m[0] = 3;",
+    "g = 2;",
+    "touch();",
+)
 LENT = 'sscanf("5", "%d", &x);'
 SET = ("r->a = q;", "r->a = fresh(3);", "if (g > 3) y = gp;", "touch();")
 BOUNDS = ("g", "h", "x", "s->n", "t->n", "so.n", "so.in.n", "gs->n", "s->t->n", "s->in.n", "m[1]")

@@ -52,3 +52,17 @@ def test_a_loop_lists_the_conditions_on_its_sizes() -> None:
     assert first.assumes == ("m <= s",)
     assert second.assumes == ("m <= s",)
     assert third.assumes == ()
+
+
+def test_a_number_behind_a_pointer_may_be_one_of_the_file() -> None:
+    head = "struct S { int n; float f; }; struct S gs; int g; static int own; float w;"
+    for number, asked in (
+        ("gs.n", ("s.n and gs.n do not overlap",)),
+        ("g", ("s.n and g do not overlap",)),
+        ("own", ()),
+        ("w", ()),
+        ("gs.f", ()),
+    ):
+        loop = f"for (int i = 0; i < s->n; i++) {{ {number} = 2; x[i] = 1; }}"
+        found = read(f"{head} void f(struct S *s, float *restrict x) {{ {loop} }}")
+        assert tuple(a for a in assumptions(found) if "x" not in a.split()) == asked
