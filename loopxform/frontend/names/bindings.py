@@ -7,7 +7,7 @@ every use may compute the value again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -145,13 +145,18 @@ def _is_kept(x: Symbol, first: int, last: int, table: Table) -> bool:
             moved = (
                 moved or between(table.calls) or between(x.escapes) or between(_pointers(x, table))
             )
-        return not pointer or not (moved or x in table.exposed or x.kind == "global")
+        if not pointer or moved or x in table.exposed:
+            return not pointer
+        return x.kind != "global" or not _may_be_reached(x, between, table)
     if between(x.writes) or x.escapes:
         return False
-    if x.kind != "global" or x.type.const:
-        return True
-    reached = [p for p, s in table.stores.items() if s.within is None and table.modifies(p, x.type)]
-    return not between(table.calls) and not between(reached)
+    return x.kind != "global" or x.type.const or not _may_be_reached(x, between, table)
+
+
+def _may_be_reached(x: Symbol, between: Callable[[list[int]], bool], table: Table) -> bool:
+    """Whether calls, or what is stored through pointers, may change a variable of the file."""
+    stored = (p for p, s in table.stores.items() if s.within is None)
+    return between(table.calls) or between([p for p in stored if table.modifies(p, x.type)])
 
 
 def _pointers(member: Symbol, table: Table) -> list[int]:
