@@ -98,8 +98,10 @@ class CheckedFunction:
             verdicts = routine.check()
         with within(part(1 / 2)):
             claims = routine.audit()
-        matrices = spelled(matrix(routine.function), routine.function)
+        judged = {v.path for v in verdicts}
+        found = spelled(matrix(routine.function), routine.function)
         forget()
+        matrices = tuple(m for m in found if m.path in judged)
         return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts))
 
     @property

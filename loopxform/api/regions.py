@@ -16,6 +16,7 @@ from loopxform import budget
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region
 from loopxform.ir.nodes import Decl, For, Opaque
+from loopxform.ir.routines import UNWRITTEN, unwritten
 from loopxform.ir.visit import walk
 from loopxform.prepare.while_loops import whole_loops
 
@@ -157,7 +158,8 @@ def _modelled(part: Part | LoopxformError) -> Part | LoopxformError:
         if isinstance(s, Decl) and s.heap:
             reason = f"'{s.name}' is allocated here"
             return UnsupportedC(reason, loc=s.origin.loc, help="allocate it before the loops")
-    return part
+    why = unwritten(part.function) if isinstance(part, Part) else None
+    return part if why is None else UnsupportedC(why[0], loc=why[1], code="LX012", help=UNWRITTEN)
 
 
 def _trimmed(items: Sequence[Item], alone: dict[int, Part | LoopxformError]) -> tuple[Item, ...]:

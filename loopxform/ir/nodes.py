@@ -301,7 +301,8 @@ class Param(Node):
     storage order, where its text says them. `p.given` `tests` the pointer `p`: it is 1 where that
     points somewhere, else 0. `rows` marks one that leads to its elements by pointers to rows, which
     are taken to be apart, whatever their sizes; `computed` a number that need not have every value
-    that its type allows. No pointer leads to a variable that is reached `by_name`.
+    that its type allows. No pointer leads to a variable that is reached `by_name`. `kept` marks a
+    variable that a function declares `static`: nothing outside of it can name it.
     """
 
     name: str
@@ -321,6 +322,7 @@ class Param(Node):
     rows: bool = False
     computed: bool = False
     by_name: bool = False
+    kept: bool = False
 
     @property
     def is_member(self) -> bool:
@@ -382,13 +384,14 @@ Line: TypeAlias = Decl | Assign | Return | Test | Loop | Jump
 @slotted
 class Routine(Node):
     """`calls` are the other routines that it calls, which come first. No two of its names are the
-    same."""
+    same. `unwritten` says why nothing written can define it: its body is not known."""
 
     name: str
     params: tuple[Param, ...]
     returns: Scalar
     body: tuple[Line, ...]
     calls: tuple[Routine, ...] = ()
+    unwritten: str = ""
 
 
 @slotted

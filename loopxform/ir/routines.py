@@ -13,8 +13,10 @@ from collections.abc import Iterator
 
 from loopxform.ir.nodes import (
     Assign,
+    Call,
     Decl,
     Expr,
+    Function,
     Line,
     Loop,
     Return,
@@ -22,7 +24,11 @@ from loopxform.ir.nodes import (
     Test,
 )
 from loopxform.ir.types import Scalar
-from loopxform.ir.visit import walk_expr
+from loopxform.ir.visit import stmt_exprs, walk, walk_expr
+from loopxform.source import Loc
+
+UNWRITTEN = "only 'check' reads such calls: write out what the function computes"
+"""What to do about a call of a function that is not written."""
 
 
 def lines(body: tuple[Line, ...]) -> Iterator[Line]:
@@ -58,6 +64,17 @@ def expressions(r: Routine) -> Iterator[Expr]:
                 whole = ()
         for e in whole:
             yield from () if e is None else walk_expr(e)
+
+
+def unwritten(fn: Function) -> tuple[str, Loc | None] | None:
+    """Why nothing written can define what a function calls, and where it is called."""
+    why = {r.name: next((x.unwritten for x in in_order((r,)) if x.unwritten), "")
+           for r in fn.routines}  # fmt: skip
+    for _, s in walk(fn.body) if any(why.values()) else ():
+        for x in (x for e in stmt_exprs(s) for x in walk_expr(e)):
+            if isinstance(x, Call) and why.get(x.name):
+                return why[x.name], s.origin.loc
+    return None
 
 
 def in_order(found: tuple[Routine, ...]) -> tuple[Routine, ...]:

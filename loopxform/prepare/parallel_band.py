@@ -17,6 +17,7 @@ from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
+from loopxform.ir.routines import UNWRITTEN, unwritten
 from loopxform.ir.visit import (
     LoopSite,
     Path,
@@ -109,6 +110,8 @@ def only_nest(fn: Function) -> LoopSite:
     for _, s in walk(fn.body):
         if isinstance(s, Opaque):
             raise UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
+    if (why := unwritten(fn)) is not None:
+        raise UnsupportedC(why[0], loc=why[1], code="LX012", help=UNWRITTEN)
     nests = [(n, s) for n, s in enumerate(fn.body) if isinstance(s, For)]
     inside = next((s for _, s in walk(fn.body) if isinstance(s, For)), None)
     if not nests and inside is not None:

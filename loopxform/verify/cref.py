@@ -19,9 +19,12 @@ from typing import Any
 import numpy as np
 
 from loopxform import compiler
+from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.structs import c_layout, place, pointed, records, roots
+from loopxform.codegen.tables import initialiser
 from loopxform.errors import InputError
 from loopxform.ir.nodes import Function, Param, Struct
+from loopxform.ir.printer import expr_text
 from loopxform.ir.types import HALF
 from loopxform.ir.typing import all_types
 from loopxform.runtime.structs import member
@@ -112,7 +115,11 @@ class Library:
         find = getattr(self._library, f"loopxform_global_{function}")
         find.restype = ctypes.c_void_p
         fn = [*self._by_name.values()][function]
-        return int(find(_objects(fn, fn.globals).index(p)))
+        address = find(_objects(fn, fn.globals).index(p))
+        if address is None:
+            what = f"'{p.name}' is static in it, and cannot be set"
+            raise InputError(f"'{fn.name}' cannot be called: {what}", code="LX058")
+        return int(address)
 
 
 def run_reference(source: CSource, fn: Function, args: Mapping[str, Any]) -> int | float | None:
@@ -144,10 +151,20 @@ def _entry(fn: Function, n: int) -> str:
 
 def _globals(fn: Function, n: int) -> str:
     cases = "".join(
-        f"  if ({_NUMBER} == {k}) return (void *)&{p.name};\n"
-        for k, p in enumerate(_objects(fn, fn.globals))
+        f"  if ({_NUMBER} == {k}) {_address(p)}\n" for k, p in enumerate(_objects(fn, fn.globals))
     )
     return f"{_EXPORT} void *loopxform_global_{n}(int {_NUMBER})\n{{\n{cases}  return 0;\n}}"
+
+
+def _address(p: Param | Struct) -> str:
+    if not isinstance(p, Param) or not p.kept:
+        return f"return (void *)&{p.name};"
+    if not p.values:
+        return "return 0;"
+    # A table inside a function: one like it.
+    size = "".join(f"[{expr_text(e)}]" for e in p.shape if e is not None)
+    values = initialiser(p, Dialect("c", {}))
+    return f"{{ static const {p.type.c} {p.name}{size} = {values}; return (void *)&{p.name}; }}"
 
 
 _ARGS, _NUMBER = "loopxform_args", "loopxform_number"

@@ -62,7 +62,18 @@ void f(int n, int m, const float a[n][m], const float b[n][m], float c[n][n])
       c[i][j] = clamped(dot(a[i], b[j], m), 0.5f, 30);
 }"""
 
+TABLES = """
+static const int table[2] = {7, 8};
+static int placed(int i) { static const int table[] = {3, 1, 2, 0}; return table[i & 3]; }
+void f(int n, int a[n])
+{
+  static const float by[2] = {0.5f, 2};
+  for (int i = 0; i < n; i++)
+    a[i] = by[i & 1] * placed(i) + table[i % 2] - a[i];
+}"""
+
 SIZES = {
+    TABLES: {"n": 50},
     ESCAPES: {"n": 20, "m": 30, "most": 40},
     NUMBERS: {"n": 90},
     INLINED: {"n": 33, "m": 20},

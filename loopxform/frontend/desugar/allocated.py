@@ -20,7 +20,7 @@ from loopxform.frontend.desugar.names import Fresh, changed, exposed, governed, 
 from loopxform.frontend.desugar.nulls import Kept, Nulls
 from loopxform.frontend.syntax.tree import below, every, replace_children, statements
 
-_READS = {"free", "printf", "fprintf", "memset", "puts", "fputs"}
+_READS = {"free", "printf", "fprintf", "memset", "memcpy", "memmove", "puts", "fputs"}
 
 
 def with_arrays(node: c_ast.FuncDef, pointers: frozenset[str], fresh: Fresh) -> None:

@@ -115,7 +115,7 @@ _DECL = ("name", "quals", "align", "storage", "funcspec", "type", "init", "bitsi
 
 def integer(at: c_ast.Node, name: str = "int") -> c_ast.Node:
     """The type node of an integer type."""
-    plain = _make.IdentifierType([name], coord=at.coord)
+    plain = _make.IdentifierType(name.split(), coord=at.coord)
     return cast(c_ast.Node, _make.TypeDecl(None, [], None, plain, coord=at.coord))
 
 

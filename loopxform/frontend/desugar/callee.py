@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -51,11 +52,14 @@ def enumerators(ast: c_ast.FileAST) -> frozenset[str]:
     return frozenset(x.name for x in others if isinstance(x, c_ast.Enumerator))
 
 
-def callee(node: c_ast.FuncDef, defined: frozenset[str], numbers: frozenset[str]) -> Callee | None:
+def callee(
+    node: c_ast.FuncDef, defined: frozenset[str], numbers: frozenset[str], calm: frozenset[str]
+) -> Callee | None:
     """The function, where it may be inlined; one that says more as a call than as the loops in it
-    stays a call. `defined` are the functions of the file, `numbers` its enumerators."""
+    stays a call. `defined` are the functions of the file, `numbers` its enumerators, `calm` those
+    that only compute numbers from numbers (see `is_calm`)."""
     found = _callee(node)
-    if found is None or _is_better_called(node, found, defined, numbers):
+    if found is None or _is_better_called(node, defined, numbers, calm):
         return None
     return found
 
@@ -65,7 +69,7 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
         return None
     params = _params(node.decl.type)
     returns = node.decl.type.type
-    if params is None or not isinstance(returns, c_ast.TypeDecl):
+    if params is None or not isinstance(returns, c_ast.TypeDecl | c_ast.PtrDecl):
         return None
     inside = list(every(node.body))
     if len(inside) > MOST_NODES or any(isinstance(n, _NEVER) for n in inside):
@@ -79,7 +83,7 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
     if any(isinstance(n, c_ast.Return) for s in items for n in every(s)):
         return None
     value = last.expr if isinstance(last, c_ast.Return) else None
-    sets = changed(node.body)
+    sets = changed(node.body).union(_structs_changed(node.body))
     if value is not None and (chosen := _chosen(items, value, returns)) is not None:
         items, value, sets = [], chosen, changed(chosen)
     if (value is None) != build.is_void(returns):
@@ -101,23 +105,73 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
     )
 
 
-def _is_better_called(
-    node: c_ast.FuncDef, callee: Callee, defined: frozenset[str], numbers: frozenset[str]
+def is_calm(
+    node: c_ast.FuncDef, defined: frozenset[str], numbers: frozenset[str], calm: frozenset[str]
 ) -> bool:
-    """Whether a function of numbers, which depends on nothing else but `numbers`, holds loops that
-    do not count: in the place of the call they would keep the loop around from being judged."""
-    if not all(isinstance(p.type, c_ast.TypeDecl) for p in callee.params):
+    """Whether a function works on numbers and does nothing else, as far as its names tell. It may
+    call others that are `calm`."""
+    t = node.decl.type
+    whole = isinstance(t, c_ast.FuncDecl) and not node.param_decls
+    return whole and _works_on_numbers(node, numbers) and is_pure(node, defined, calm)
+
+
+def _works_on_numbers(node: c_ast.FuncDef, numbers: frozenset[str]) -> bool:
+    """Whether a function depends on parameters that look like numbers, and on enumerators alone."""
+    params = node.decl.type.args.params if node.decl.type.args is not None else []
+    if not all(isinstance(getattr(p, "type", None), c_ast.TypeDecl) for p in params):
         return False
     inside = list(every(node.body))
-    called = {n.name.name for n in inside if isinstance(n, c_ast.FuncCall) and _named(n)}
+    called = {cast(Any, n).name.name for n in inside if _named(n)}
     used = {n.name for n in inside if isinstance(n, c_ast.ID)} - called
-    if used - callee.own - numbers or any(isinstance(n, c_ast.Switch) for n in inside):
+    fields = {n.field.name for n in inside if isinstance(n, c_ast.StructRef)}
+    return used <= declared(node) | numbers | fields
+
+
+def _is_better_called(
+    node: c_ast.FuncDef, defined: frozenset[str], numbers: frozenset[str], calm: frozenset[str]
+) -> bool:
+    """Whether a function of numbers, which depends on nothing else but `numbers`, holds loops that
+    do not count, or bytes of variables: in the place of the call they would keep the loop around
+    from being judged."""
+    if not _works_on_numbers(node, numbers):
         return False
-    return any(map(_is_odd_loop, inside)) and is_pure(node, defined)
+    inside = list(every(node.body))
+    if any(isinstance(n, c_ast.Switch) for n in inside):
+        return False
+    if any(map(_reinterprets, inside)):
+        return True
+    return any(map(_is_odd_loop, inside)) and is_pure(node, defined, calm)
 
 
-def _named(n: c_ast.FuncCall) -> bool:
-    return isinstance(n.name, c_ast.ID)
+def _reinterprets(n: c_ast.Node) -> bool:
+    """Whether a node looks at the bytes of a variable: `*(int *)&x`, `memcpy(&i, &x, 4)`."""
+    match n:
+        case c_ast.UnaryOp(op="*", expr=c_ast.Cast(expr=c_ast.UnaryOp(op="&"))):
+            return True
+        case c_ast.FuncCall(name=c_ast.ID(name="memcpy" | "__builtin_memcpy"), args=args) if args:
+            return any(isinstance(x, c_ast.UnaryOp) and x.op == "&" for x in args.exprs[:2])
+        case _:
+            return False
+
+
+def _structs_changed(node: c_ast.Node) -> Iterator[str]:
+    """The structs of which a member is assigned or stepped, or the address of a member taken."""
+    for n in every(node):
+        target: c_ast.Node | None = None
+        if isinstance(n, c_ast.Assignment):
+            target = n.lvalue
+        elif isinstance(n, c_ast.UnaryOp) and n.op in ("++", "--", "p++", "p--", "&"):
+            target = n.expr
+        member = False
+        while isinstance(target, c_ast.ArrayRef | c_ast.StructRef):
+            member = isinstance(target, c_ast.StructRef) and target.type == "."
+            target = target.name
+        if member and isinstance(target, c_ast.ID):
+            yield target.name
+
+
+def _named(n: c_ast.Node) -> bool:
+    return isinstance(n, c_ast.FuncCall) and isinstance(n.name, c_ast.ID)
 
 
 def _is_odd_loop(n: c_ast.Node) -> bool:
@@ -201,13 +255,14 @@ def calls(n: c_ast.Node, defined: frozenset[str]) -> bool:
     return not functions.is_known(n.name.name)
 
 
-def is_pure(body: c_ast.Node, defined: frozenset[str]) -> bool:
-    """Whether statements modify nothing but what they declare, and call nothing that might."""
+def is_pure(body: c_ast.Node, defined: frozenset[str], calm: frozenset[str] = frozenset()) -> bool:
+    """Whether statements modify nothing but what they declare, and call nothing that might: those
+    that are `calm` do not."""
     own = [n for n in every(body) if isinstance(n, c_ast.Decl)]
     pointers = {n.name for n in own if isinstance(n.type, c_ast.PtrDecl)}
     names = {n.name for n in own}
     for n in every(body):
-        if calls(n, defined):
+        if calls(n, defined) and not (_named(n) and cast(Any, n).name.name in calm):
             return False
         if not steps(n):
             continue
@@ -217,6 +272,8 @@ def is_pure(body: c_ast.Node, defined: frozenset[str]) -> bool:
                 target = target.name
             names_here = names - pointers
         else:
+            while isinstance(target, c_ast.StructRef) and target.type == ".":
+                target = target.name
             names_here = names
         if not isinstance(target, c_ast.ID) or target.name not in names_here:
             return False

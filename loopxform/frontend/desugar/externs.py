@@ -1,45 +1,57 @@
-"""Declarations of other files' variables inside functions, as declarations of the file.
+"""Variables inside functions that outlive a call, as variables of the file.
 
     void f(void) { extern int z; z = 1; }    ->    extern int z; void f(void) { z@0 = 1; }
+    void f(void) { static int c = 1; c++; }  ->    static int c@static = 1; void f(void) {
+                                                   c@static++; }
 
-Whatever scope the name has, the variable is one: no function, and no iteration, has its own.
+Whatever scope the name has, the variable is one: no call, and no iteration, has its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, cast
+
 from pycparser import c_ast
 
-from loopxform.frontend.desugar.names import declared, mentioned, of_file
+from loopxform.frontend.desugar.names import declared, mentioned, of_file, static
 from loopxform.frontend.syntax.tree import below, clone, every
 
 
 def hoisted(node: c_ast.FuncDef) -> list[c_ast.Node]:
     """The declarations that go in front of `node`, whose text then names what they declare. One
     whose type the function itself declares stays where it is, and is not modelled."""
-    if not any(map(_is_extern, every(node.body))):
+    if not any(map(_outlives, every(node.body))):
         return []
-    out = _Externs(declared(node))
-    out.visit(node.body, frozenset())
+    out = _Hoisting(node.decl.name, declared(node))
+    out.visit(node.body, {})
     return out.found
 
 
-class _Externs:
-    def __init__(self, own: frozenset[str]) -> None:
+Names = Mapping[str, str]
+"""What the names of hoisted variables become."""
+
+
+class _Hoisting:
+    def __init__(self, function: str, own: frozenset[str]) -> None:
+        self.function = function
         self.own = own
         self.found: list[c_ast.Node] = []
 
-    def visit(self, node: c_ast.Node, names: frozenset[str]) -> frozenset[str]:
+    def visit(self, node: c_ast.Node, names: Names) -> Names:
         """Renames what stands for variables of the file: the `names`, until something else is
         called so. Gives the names that mean them behind `node`."""
         match node:
             case c_ast.ID() if node.name in names:
-                node.name = of_file(node.name)
+                node.name = names[node.name]
             case c_ast.Decl() if self._is_hoisted(node):
-                self.found.append(clone(node))
-                return names | {node.name}
+                return {**names, node.name: self._hoist(node)}
             case c_ast.Decl() | c_ast.Typedef() | c_ast.Enumerator():
-                self._inside(node, inner := names - {node.name})
+                inner = {n: new for n, new in names.items() if n != node.name}
+                self._inside(node, inner)
                 return inner
+            case c_ast.StructRef():
+                self.visit(node.name, names)
             case c_ast.Compound():
                 self._inside(node, names)
                 node.block_items = [s for s in node.block_items or () if not self._is_hoisted(s)]
@@ -49,23 +61,35 @@ class _Externs:
                 self._inside(node, names)
         return names
 
-    def _inside(self, node: c_ast.Node, names: frozenset[str]) -> frozenset[str]:
+    def _inside(self, node: c_ast.Node, names: Names) -> Names:
         for child in below(node):
             names = self.visit(child, names)
         return names
 
+    def _hoist(self, node: c_ast.Decl) -> str:
+        """Declares the variable for the file; gives its name there."""
+        made = cast(Any, clone(node))
+        self.found.append(made)
+        if "extern" in node.storage:
+            return of_file(node.name)
+        made.name = static(node.name, self.function, len(self.found))
+        inner = made.type
+        while not isinstance(inner, c_ast.TypeDecl):
+            inner = inner.type
+        inner.declname = made.name
+        return str(made.name)
+
     def _is_hoisted(self, s: c_ast.Node) -> bool:
-        if not _is_extern(s):
+        if not _outlives(s):
             return False
         types = (n for n in every(s) if isinstance(n, c_ast.IdentifierType))
         words = frozenset(word for t in types for word in t.names)
         tags = any(isinstance(n, c_ast.Struct | c_ast.Union | c_ast.Enum) for n in every(s))
+        if "static" in cast(Any, s).storage:  # a pointer may lead to what has another name
+            tags = tags or any(isinstance(n, c_ast.PtrDecl) for n in every(cast(Any, s).type))
         return not tags and not (words | mentioned(s)) & self.own
 
 
-def _is_extern(s: c_ast.Node) -> bool:
-    return isinstance(s, c_ast.Decl) and "extern" in s.storage and not _is_function(s)
-
-
-def _is_function(s: c_ast.Decl) -> bool:
-    return isinstance(s.type, c_ast.FuncDecl)
+def _outlives(s: c_ast.Node) -> bool:
+    kept = isinstance(s, c_ast.Decl) and ("extern" in s.storage or "static" in s.storage)
+    return kept and not isinstance(cast(Any, s).type, c_ast.FuncDecl)

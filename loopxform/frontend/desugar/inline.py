@@ -22,6 +22,7 @@ from loopxform.frontend.desugar.callee import Callee, calls, defines_type, is_pu
 from loopxform.frontend.desugar.copying import Copier
 from loopxform.frontend.desugar.names import Fresh, declared, exposed, is_of_file, mentioned, shown
 from loopxform.frontend.syntax.tree import below, every, replace_children, statements
+from loopxform.ir.functions import is_known
 from loopxform.records import record
 
 DEEPEST = 8
@@ -29,6 +30,7 @@ MOST_NODES = 20000
 """What a function with loops may grow by; one without matters to its callers alone, and only as
 long as it is small."""
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
+_NEVER_PLAIN = (c_ast.While, c_ast.DoWhile, c_ast.Break, c_ast.Continue, c_ast.Switch)
 
 
 def inline(node: c_ast.FuncDef, known: Mapping[str, Callee], file: FileNames, fresh: Fresh) -> None:
@@ -66,6 +68,7 @@ class _Inliner:
         self.private: set[str] = set()
         self.active: list[str] = []
         self.room = 0
+        self.plain: dict[str, bool] = {}
         self.loops = 0
 
     def run(self, node: c_ast.FuncDef) -> None:
@@ -97,7 +100,7 @@ class _Inliner:
                 self.loops -= 1
                 return [s]
             case c_ast.If():
-                before, s.cond = self.hoisted(s.cond)
+                before, s.cond = self.hoisted(s.cond, any_effect=True, certain=False)
                 s.iftrue = self.body(s.iftrue)
                 s.iffalse = self.body(s.iffalse) if s.iffalse is not None else None
                 return [*before, s]
@@ -165,10 +168,16 @@ class _Inliner:
         return made
 
     def hoisted(
-        self, e: c_ast.Node, *, outermost: bool = True, any_effect: bool = False
+        self,
+        e: c_ast.Node,
+        *,
+        outermost: bool = True,
+        any_effect: bool = False,
+        certain: bool = True,
     ) -> tuple[list[c_ast.Node], c_ast.Node]:
         """`e` with its calls replaced, and the statements that must run before it. `any_effect`
-        allows `e` itself to be a call that modifies anything."""
+        allows a call in it that modifies anything, where the rest of `e` is the same before and
+        after it; only one that can be understood, where it is not `certain` to be all of `e`."""
         if not self._may_change(e):
             return [], e
         e = self._value(e)
@@ -189,17 +198,40 @@ class _Inliner:
             if callee is None or callee.value is None or (top and not outermost):
                 return n
             assert isinstance(n, c_ast.FuncCall)
+            apart = any_effect and (top or self._is_apart_from(e, n))
+            if apart and not (top and certain) and not self._is_plain(callee):
+                apart = False
             result = self.fresh.name(f"{callee.name}_value")
             made = self.expanded(n, callee, result)
-            if not (top and any_effect) and not is_pure(
-                build.block([build.local(result, callee.returns, n), made], n), self.file.functions
-            ):
+            whole = build.block([build.local(result, callee.returns, n), made], n)
+            if not apart and not is_pure(whole, self.file.functions):
                 return n
             self.private.add(result)
             before.extend([build.local(result, self.copier(callee).copy(callee.returns), n), made])
             return build.name(result, n)
 
         return before, visit(e, top=True)
+
+    def _is_plain(self, callee: Callee) -> bool:
+        """Whether nothing in a function is certainly not understood."""
+        if callee.name not in self.plain:
+            self.plain[callee.name] = False  # of one that calls itself
+            inside = [n for s in callee.body for n in every(s)]
+            names = {n.name.name for n in inside if isinstance(n, c_ast.FuncCall)
+                     and isinstance(n.name, c_ast.ID)}  # fmt: skip
+            inner = [self.known.get(name) for name in names if not is_known(name)]
+            plain = not any(isinstance(n, _NEVER_PLAIN) for n in inside)
+            plain = plain and all(c is not None and self._is_plain(c) for c in inner)
+            self.plain[callee.name] = plain
+        return self.plain[callee.name]
+
+    def _is_apart_from(self, e: c_ast.Node, call: c_ast.Node) -> bool:
+        """Whether what is around a call in an expression is computed from variables of this
+        function, which no call changes."""
+        inside = {id(x) for x in every(call)}
+        rest = [x for x in every(e) if id(x) not in inside]
+        known = all(x.name in self.private for x in rest if isinstance(x, c_ast.ID))
+        return known and all(_is_arithmetic(x, pointer=False) for x in rest)
 
     # ------------------------------------------------------------ calls
 

@@ -14,6 +14,7 @@ from loopxform.frontend.syntax.tree import every
 
 _MARK = "@"
 _GLOBAL = "@0"
+_STATIC = "@static"
 OFFSET = "_offset"
 
 
@@ -42,7 +43,17 @@ def written(name: str) -> str:
 
 def of_file(name: str) -> str:
     """The name of an object of the file, whatever the function declares under the same name."""
-    return name if name.endswith(_GLOBAL) else name + _GLOBAL
+    return name if name.endswith(_GLOBAL) or _STATIC in name else name + _GLOBAL
+
+
+def static(name: str, function: str, number: int) -> str:
+    """The name at file scope of a variable that a function keeps from call to call."""
+    return f"{name}{_STATIC} {number} of {function}"
+
+
+def is_static(name: str) -> bool:
+    """Whether it is such a name."""
+    return _STATIC in name
 
 
 def is_of_file(name: str) -> bool:

@@ -96,7 +96,7 @@ def _lowered(node: c_ast.Node, scope: FileScope, places: Places) -> Expr | None:
     resolver = Resolver(scope)
     resolver.visit(node)
     try:
-        e = Expressions(resolver.table, places, scope.typedef, {}).lower(node)
+        e = Expressions(resolver.table, places, scope.typedef, scope).lower(node)
     except NotModelled:
         return None
     return None if any(isinstance(x, Var | Load | Call) for x in walk_expr(e)) else e

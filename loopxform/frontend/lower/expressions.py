@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from loopxform.frontend.lower.calls import unknown_call
+from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.literals import literal, special
 from loopxform.frontend.lower.pointers import element, is_zero, rank_left
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.subscripts import subscript
 from loopxform.frontend.names.ctype import CType, Func, Lookup, ctype
-from loopxform.frontend.names.filescope import Sees
+from loopxform.frontend.names.declared_types import expression_type, size_of
+from loopxform.frontend.names.filescope import FileScope, Sees
 from loopxform.frontend.names.fresh import is_fresh
 from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.syntax.places import Places
 from loopxform.ir import functions
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Routine, Select, Un, Var
+from loopxform.ir.records import Record
 from loopxform.ir.types import HALF, ULONG, Scalar
 from loopxform.ir.typing import is_half, type_of
 
@@ -36,16 +39,20 @@ class Expressions:
         table: Table,
         places: Places,
         typedef: Lookup,
-        own: Mapping[str, str],
-        routines: Mapping[str, Routine] | None = None,
+        scope: FileScope,
         sees: Sees = lambda _: None,
+        layout: Callable[[CType], Record | None] = lambda _: None,
     ) -> None:
+        """`sees` says what is looked at of what a call of a math function leaves behind, `layout`
+        how structs lie in memory."""
         self.sees = sees
-        self.routines = routines or {}
+        self.layout = layout
+        self.scope = scope
+        self.routines: dict[str, Routine] = {}
+        """The pure functions of numbers that are called."""
         self.table = table
         self.places = places
         self._typedef = typedef
-        self.own = own
         self.types: dict[str, Scalar] = {
             s.ir: s.type.base for s in table.symbols if s.is_variable and s.type.base is not None
         }
@@ -148,7 +155,7 @@ class Expressions:
     def _is_set(self, m: Symbol) -> bool:
         """Whether a member is set under its name, to what may have another."""
         values = (x.value for x in self.table.settings.get(m, ()))
-        return not all(is_fresh(v, m, self.table, self.typedef, self.own) for v in values)
+        return not all(is_fresh(v, m, self.table, self.typedef, self.scope.own) for v in values)
 
     def _is_typed_only(self) -> bool:
         """Whether nothing is stored through a pointer."""
@@ -235,15 +242,31 @@ class Expressions:
                 raise _outside(node)
 
     def _sizeof(self, node: c_ast.UnaryOp) -> Expr:
-        if isinstance(node.expr, c_ast.Typename):
-            t = ctype(node.expr, self.typedef)
-            if t.is_scalar and t.base is not None:
-                return Const(t.base.bytes, ULONG, f"{t.base.bytes}UL")
-        elif not rank_left(node.expr, self.table.of):
+        of_type = isinstance(node.expr, c_ast.Typename)
+        t = ctype(node.expr, self.typedef) if of_type else self.declared_type(node.expr)
+        size = None if t is None else self.size_of(t)
+        if size is None and not of_type and not rank_left(node.expr, self.table.of):
             operand = self.lower(node.expr)
             size = (HALF if is_half(operand, self.types) else self.type_of(operand)).bytes
-            return Const(size, ULONG, f"{size}UL")
-        raise NotModelled("LX015", "sizeof of this type is not modelled", "write the number", node)
+        if size is None:
+            help = "write the number"
+            raise NotModelled("LX015", "sizeof of this type is not modelled", help, node)
+        return Const(size, ULONG, f"{size}UL")
+
+    def declared_type(self, node: c_ast.Node) -> CType | None:
+        """The type of what an expression names or points to, where a declaration says it."""
+        return expression_type(node, self.table, self.typedef)
+
+    def size_of(self, t: CType) -> int | None:
+        """The bytes of an object, where they are one number."""
+        return size_of(t, self.number, self.layout)
+
+    def number(self, node: c_ast.Node) -> int | None:
+        """The value of an integer constant expression; None of any other."""
+        try:
+            return fold(self.lower(node))
+        except NotModelled:
+            return None
 
     def _cast(self, node: c_ast.Cast) -> Expr:
         t = ctype(node.to_type, self.typedef)
@@ -265,31 +288,40 @@ class Expressions:
         args = tuple(node.args.exprs) if node.args else ()
         if (number := special(name)) is not None:
             return number
-        if (own := self.routines.get(name)) is not None and len(own.params) == len(args):
-            values = tuple(self.convert(self.lower(a), p.type) for a, p in zip(args, own.params))
-            return Call(name, values, own.returns, origin=self.places.origin(node))
-        if name in self.own or not functions.is_known(name):
+        routine = self.scope.routine(name, symbol)
+        if routine is not None and len(routine.params) == len(args):
+            if name not in self.scope.routines:
+                self._leaves_nothing(name, node)
+            given = zip(args, routine.params)
+            values = tuple(self.convert(self.lower(a), p.type) for a, p in given)
+            self.routines[name] = routine
+            return Call(name, values, routine.returns, origin=self.places.origin(node))
+        if name in self.scope.own or not functions.is_known(name):
             raise self._unknown(name, node)
-        state = self.sees(name.removeprefix(functions.GENERIC))
-        if state is not None:
-            reason = f"'{name}' may set '{state}', which is looked at"
-            raise NotModelled("LX012", reason, f"look at the argument instead of {state}", node)
-        given = [self._operand(a) for a in args]
-        if functions.is_generic(name) and any(is_half(e, self.types) for e in given):
+        self._leaves_nothing(name, node)
+        operands = [self._operand(a) for a in args]
+        if functions.is_generic(name) and any(is_half(e, self.types) for e in operands):
             reason = f"which function '{name}' is for a _Float16 is left to the compiler"
             raise NotModelled("LX012", reason, "convert the argument first: (float)x", node)
-        which = functions.chosen(name, [self.type_of(e) for e in given])
+        which = functions.chosen(name, [self.type_of(e) for e in operands])
         types = functions.parameters(which) or ()
-        if len(given) != len(types):
+        if len(operands) != len(types):
             raise self._unknown(name, node)
         if symbol is not None and not _declares(symbol.type, which, self.typedef):
             reason = f"'{name}' is declared with other types than the function of the C library"
             raise NotModelled("LX012", reason, "include the header that declares it", node)
-        values = tuple(self.convert(e, t) for e, t in zip(given, types))
+        values = tuple(self.convert(e, t) for e, t in zip(operands, types))
         return Call(which, values, origin=self.places.origin(node))
 
+    def _leaves_nothing(self, name: str, node: c_ast.FuncCall) -> None:
+        """NotModelled where somebody looks at what a function of the library leaves behind."""
+        state = self.sees(name.removeprefix(functions.GENERIC))
+        if state is not None:
+            reason = f"'{name}' may set '{state}', which is looked at"
+            raise NotModelled("LX012", reason, f"look at the argument instead of {state}", node)
+
     def _unknown(self, name: str, node: c_ast.Node) -> NotModelled:
-        reason, help = unknown_call(name, self.own)
+        reason, help = unknown_call(name, self.scope)
         return NotModelled("LX012", reason, help, node)
 
     def convert(self, e: Expr, t: Scalar) -> Expr:

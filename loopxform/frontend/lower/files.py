@@ -13,12 +13,12 @@ from loopxform import budget
 from loopxform.errors import LoopxformError, UnsupportedC, contained
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
-from loopxform.frontend.desugar.callee import Callee, callee, enumerators
+from loopxform.frontend.desugar.callee import Callee, callee, enumerators, is_calm
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.externs import hoisted
 from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.jumps import LOOPS
-from loopxform.frontend.desugar.names import Fresh
+from loopxform.frontend.desugar.names import Fresh, shown
 from loopxform.frontend.desugar.pointer_induction import without_moves
 from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
@@ -26,7 +26,7 @@ from loopxform.frontend.lower.calls import obstacles
 from loopxform.frontend.lower.constants import constant, positions
 from loopxform.frontend.lower.functions import lower_function
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.lower.routines import routine
+from loopxform.frontend.lower.routines import declared_routine, routine
 from loopxform.frontend.lower.sketch import Sketch
 from loopxform.frontend.names.ctype import Array, Func, ctype, enum_key, enumeration, named
 from loopxform.frontend.names.filescope import FileScope, by_name
@@ -41,6 +41,7 @@ from loopxform.frontend.pragmas.directives import directive_of
 from loopxform.frontend.pragmas.permits import permits
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import every
+from loopxform.frontend.text.promises import promised
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Const, Expr, Function
@@ -69,18 +70,21 @@ class Lowered:
 @record
 class Around:
     """What the functions of a file are to each other, whichever of them are lowered: what keeps
-    their bodies from standing in the place of a call, and what they see of hidden state."""
+    their bodies from standing in the place of a call, what they see of hidden state, and what their
+    attributes promise."""
 
     obstacles: Mapping[str, str]
     hidden: Hidden
     permits: Permits = NOTHING
     by_name: frozenset[str] = frozenset()
     """Static variables whose addresses nobody takes."""
+    promised: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, ast: c_ast.FileAST, places: Places, text: str) -> Around:
         """Of a file that is `text` once it is preprocessed."""
-        return cls(obstacles(ast), Hidden(ast.ext), permits(ast, places, text), by_name(ast))
+        found = permits(ast, places, text)
+        return cls(obstacles(ast), Hidden(ast.ext), found, by_name(ast), promised(text))
 
 
 def lower_file(
@@ -117,6 +121,7 @@ def lower_file(
         plain_layout=plain_layout,
         strict_aliasing=strict_aliasing,
         rows_apart=rows_apart,
+        promised=around.promised,
     )
     scope.by_name = around.by_name
     broken = broken or _plainer(ast, places, scope)
@@ -171,16 +176,18 @@ def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, 
                 with_arrays(node, pointers, fresh[id(node)])
                 without_steps(node)
                 structure(node, names, fresh[id(node)])
-    known = dict[str, Callee]()
+    known, calm = dict[str, Callee](), set[str]()
     with budget.whatever_is_left():
         numbers = enumerators(ast)
     functions = [n for n in functions if n.decl.name not in broken]
     with _pass():
         for left, node in _counted(functions):
             with _apart(node, left, places, broken):
-                found = callee(node, defined, numbers)
+                found = callee(node, defined, numbers, frozenset(calm))
                 if found is not None and found.name not in broken:
                     known[found.name] = found
+                if is_calm(node, defined, numbers, frozenset(calm)):
+                    calm.add(node.decl.name)
     file = FileNames(defined, arrays)
     functions = [n for n in functions if n.decl.name not in broken]
     with _pass():
@@ -305,8 +312,11 @@ def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
     t = ctype(node.type, scope.typedef)
     if t.derived and isinstance(t.derived[0], Func):
         scope.names[node.name] = Symbol(node.name, t, "function", node)
+        made = declared_routine(node.name, t, scope)
+        if made is not None:
+            scope.routines.setdefault(made.name, made)
         return
-    symbol = Symbol(node.name, t, "global", node, tuple(node.storage or ()))
+    symbol = Symbol(shown(node.name), t, "global", node, tuple(node.storage or ()))
     symbol.rows = scope.rows_apart and t.is_rows
     if t.is_array or symbol.rows or (t.record and t.derived):
         symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)

@@ -7,30 +7,25 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from loopxform.frontend.desugar.callee import defines_type
+from loopxform.frontend.desugar.names import is_static
 from loopxform.frontend.lower.constants import constants
 from loopxform.frontend.lower.delinearise import delinearise
-from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.facts import Facts, follows
 from loopxform.frontend.lower.forward import forward_subscripts
 from loopxform.frontend.lower.opaque_effects import spared
 from loopxform.frontend.lower.prototype import declaration, parameters
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.lower.resolved import Resolved
 from loopxform.frontend.lower.statements import Statements
 from loopxform.frontend.lower.wraparound import mark_wraparound
-from loopxform.frontend.names.bindings import bind
 from loopxform.frontend.names.ctype import Array, CType, Pointer, ctype
 from loopxform.frontend.names.filescope import FileScope
 from loopxform.frontend.names.members import is_pointer_member
-from loopxform.frontend.names.null_checks import find_given
-from loopxform.frontend.names.scopes import Resolver
-from loopxform.frontend.names.struct_pointers import as_numbers
-from loopxform.frontend.names.swapped_buffers import loosen
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.pragmas.annotated import Annotations
 from loopxform.frontend.syntax.places import Places
-from loopxform.frontend.syntax.tree import below, every
+from loopxform.frontend.syntax.tree import below
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import (
@@ -95,29 +90,16 @@ class _Lowering:
         self.node = node
         self.places = places
         self.scope = scope
-        self.resolver = Resolver(scope)
         args = node.decl.type.args
         nodes = args.params if args is not None else []
         self.ellipsis = next((p for p in nodes if isinstance(p, c_ast.EllipsisParam)), None)
-        self.params = [
-            self.resolver.param(p) for p in nodes if isinstance(p, c_ast.Decl) and p.name
-        ]
-        if any(map(defines_type, every(node.body))):
-            self.resolver.shadow_records()
-        self.table = self.resolver.table
-        self.table.indexed = frozenset(_indexed(node.body)) if scope.rows_apart else frozenset()
-        self.resolver.visit(node.body)
-        bind(self.table)
-        loosen(self.table, node.body)
-        as_numbers(self.table, node.body)
-        find_given(self.table)
-        self.table.name_symbols()
-        sees = scope.sees(node.decl.name)
-        self.x = Expressions(
-            self.table, places, self.resolver.typedef, scope.own, scope.routines, sees
-        )
+        found = Resolved.of(node, scope, places)
+        self.resolver, self.params = found.resolver, found.params
+        self.table, self.x = found.table, found.expressions
         self.facts = Facts(self.x.types, stable(self.table))
-        known = {s.name: s for s in self.table.symbols if _used_global(s)}
+        used = [s for s in self.table.symbols if _used_global(s)]
+        # Of two variables of a name, the one that all of the file sees.
+        known = {s.name: s for s in sorted(used, key=lambda s: not is_static(_file_name(s)))}
         known |= {s.name: s for s in self.params}
         self.annotations = Annotations(
             self.table, places, self.facts.stable, before, known, part=part
@@ -132,10 +114,10 @@ class _Lowering:
         returns = replace(t, derived=t.derived[1:])
         body = self._body(returns)
         params = tuple(self._param(s) for p in self.params for s in self._with_test(p))
-        used = {s.name: s for s in self.table.symbols if _used_global(s)}
-        order = [n for n in self.scope.names if n in used]
-        order += [n for n, s in used.items() if s.owner is not None]
-        globals = (*(self._global(used[n]) for n in order), *self._loose())
+        used = [s for s in self.table.symbols if _used_global(s)]
+        place = {name: n for n, name in enumerate(self.scope.names)}
+        used.sort(key=lambda s: len(place) if s.owner else place[_file_name(s)])
+        globals = (*map(self._global, used), *self._loose())
         body = (*self._unmodelled(), *body)
         function = Function(
             name,
@@ -258,7 +240,8 @@ class _Lowering:
         """The functions of the file that it calls."""
         found = (x for _, s in walk(body) for e in stmt_exprs(s) for x in walk_expr(e))
         names = {x.name for x in found if isinstance(x, Call) and x.type is not None}
-        return tuple(r for n, r in self.scope.routines.items() if n in names)
+        known = self.scope.routines | self.x.routines
+        return tuple(r for n, r in known.items() if n in names and n in self.x.routines)
 
     def _structs(self) -> Iterator[Struct]:
         """The structs of parameters and globals, as far as their layout is known."""
@@ -331,6 +314,7 @@ class _Lowering:
             values=constants(s, self.scope, self.places),
             rows=s.rows,
             by_name=s.by_name,
+            kept=is_static(_file_name(s)),
             origin=self.places.origin(s.decl),
         )
 
@@ -384,6 +368,11 @@ def _used_global(s: Symbol) -> bool:
     return s.kind == "global" and bool(used) and s.value is None and _modelled(s)
 
 
+def _file_name(s: Symbol) -> str:
+    """What the file calls an object of its own."""
+    return str(getattr(s.decl, "name", None) or s.name)
+
+
 def _whole(s: Symbol) -> str:
     """The object that a member is inside of; a pointer that is a member points elsewhere."""
     if s.member_type is None or is_pointer_member(s.member_type):
@@ -398,16 +387,6 @@ def _names(node: c_ast.Node | None) -> Iterator[c_ast.ID]:
         yield node
     for child in below(node):
         yield from _names(child)
-
-
-def _indexed(body: c_ast.Node) -> Iterator[str]:
-    """The names that subscripts other than 0 follow."""
-    for n in every(body):
-        match n:
-            case c_ast.ArrayRef(subscript=c_ast.Constant(value="0")):
-                continue
-            case c_ast.ArrayRef(name=c_ast.ID(name=name)):
-                yield name
 
 
 def _written_after(scalar: Symbol, array: Symbol) -> bool:

@@ -97,6 +97,8 @@ def _place(node: c_ast.Node, names: Names) -> tuple[Symbol, Index]:
             return symbol, [*done, offset]
         case c_ast.StructRef():
             return _member(node, names)
+        case c_ast.Cast() if _is_struct(node, names):  # of an argument to the parameter's type
+            return _place(node.expr, names)
         case c_ast.ID():
             return names.symbol(node), []
         case _:
@@ -137,6 +139,11 @@ def _pointer(node: c_ast.Node, names: Names) -> tuple[Symbol, Index, list[Term]]
             return symbol, done, [*terms, (-1, node.right)]
         case _:
             raise _unknown(node)
+
+
+def _is_struct(node: c_ast.Cast, names: Names) -> bool:
+    t = ctype(node.to_type, names.typedef)
+    return bool(t.record) and not t.derived
 
 
 def bound(pointer: Symbol, node: c_ast.Node, names: Names) -> tuple[Symbol, Index, list[Term]]:
@@ -185,14 +192,14 @@ def _seen_as(
         rows = [d.size if isinstance(d, Array) else None for d in t.derived[1:]]
         there = symbol.type.derived[len(done) + 1 :]
         mine = [d.size if isinstance(d, Array) else None for d in there]
-        if len(there) == len(rows) and all(_same_size(a, b, names) for a, b in zip(rows, mine)):
+        if len(there) == len(rows) and all(same_size(a, b, names) for a, b in zip(rows, mine)):
             return symbol, done, offset
     help = f"use '{symbol.name}' itself"
     reason = f"the pointer{name} sees '{symbol.name}' with another type ({t})"
     raise NotModelled("LX014", reason, help, node)
 
 
-def _same_size(a: c_ast.Node | None, b: c_ast.Node | None, names: Names) -> bool:
+def same_size(a: c_ast.Node | None, b: c_ast.Node | None, names: Names) -> bool:
     """Whether two array sizes are the same expression of constants and of variables that are
     never modified."""
     a, b = _size_meant(a, names), _size_meant(b, names)
@@ -203,8 +210,8 @@ def _same_size(a: c_ast.Node | None, b: c_ast.Node | None, names: Names) -> bool
         case c_ast.Constant(value=one), c_ast.Constant(value=other):
             return bool(one == other)
         case c_ast.BinaryOp(op=one), c_ast.BinaryOp(op=other) if one == other:
-            left = _same_size(a.left, b.left, names)
-            return left and _same_size(a.right, b.right, names)
+            left = same_size(a.left, b.left, names)
+            return left and same_size(a.right, b.right, names)
         case _:
             return False
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 
 from pycparser import c_ast
 
+from loopxform.frontend.desugar import build
 from loopxform.frontend.lower.expressions import Expressions, check_scalar
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.names.ctype import Array, CType, ctype
+from loopxform.frontend.lower.sealed import is_sealed
+from loopxform.frontend.names.ctype import Array, CType, Func, ctype
 from loopxform.frontend.names.filescope import FileScope
 from loopxform.frontend.names.scopes import Resolver
 from loopxform.frontend.names.symbols import Symbol
@@ -38,8 +40,37 @@ def routine(node: c_ast.FuncDef, scope: FileScope, places: Places) -> Routine | 
     """The function, or None where it is none of that kind."""
     try:
         return _Routine(node, scope, places).made()
-    except (NotModelled, RecursionError):
+    except NotModelled:
+        pass
+    except RecursionError:
         return None
+    t = ctype(node.decl.type, scope.typedef)
+    first, why = t.derived[0], f"what '{node.decl.name}' computes is not read"
+    whole = isinstance(first, Func) and len(t.derived) == 1 and not node.param_decls
+    if not whole or not isinstance(first, Func) or not is_sealed(node, scope):
+        return None
+    return _declared(node.decl.name, t, first.params, scope, why)
+
+
+def declared_routine(name: str, t: CType, scope: FileScope) -> Routine | None:
+    """A function that is declared const, as far as it works on numbers."""
+    first = t.derived[0] if len(t.derived) == 1 else None
+    if "const" not in scope.promised.get(name, ()) or not isinstance(first, Func):
+        return None
+    return _declared(name, t, first.params, scope, f"'{name}' is only declared here")
+
+
+def _declared(
+    name: str, t: CType, given: c_ast.ParamList | None, scope: FileScope, why: str
+) -> Routine | None:
+    """A routine without a body; None where it does not work on numbers."""
+    nodes = [] if given is None or _takes_nothing(given) else given.params
+    types = [ctype(p.type, scope.typedef) for p in nodes if hasattr(p, "type")]
+    numbers = [x.base for x in types if x.is_scalar and not x.volatile and x.base is not None]
+    if given is None or t.base is None or not len(nodes) == len(types) == len(numbers):
+        return None
+    params = tuple(Param(f"x{n}", x) for n, x in enumerate(numbers))
+    return Routine(name, params, t.base, (), unwritten=why)
 
 
 class _Routine:
@@ -55,7 +86,7 @@ class _Routine:
         self.table = resolver.table
         self.table.name_symbols()
         sees = scope.sees(node.decl.name)
-        self.x = Expressions(self.table, places, resolver.typedef, scope.own, scope.routines, sees)
+        self.x = Expressions(self.table, places, resolver.typedef, scope, sees)
         self.typedef = resolver.typedef
         if len(given) < len(args.params if args else ()) and not _takes_nothing(args):
             raise self._other(node)
@@ -72,7 +103,8 @@ class _Routine:
         body = tuple(self._block(self.node.body.block_items))
         out = Routine(self.node.decl.name, self.params, returns, body)
         names = {e.name for e in expressions(out) if isinstance(e, Call) and e.type is not None}
-        calls = tuple(r for n, r in self.scope.routines.items() if n in names)
+        known = self.scope.routines | self.x.routines
+        calls = tuple(r for n, r in known.items() if n in names and n in self.x.routines)
         return Routine(out.name, self.params, returns, body, calls)
 
     def _number(self, t: CType) -> Scalar:
@@ -164,4 +196,4 @@ class _Routine:
 
 def _takes_nothing(args: c_ast.ParamList) -> bool:
     only = args.params[0] if len(args.params) == 1 else None
-    return isinstance(only, c_ast.Typename)
+    return isinstance(only, c_ast.Typename) and build.is_void(only.type)

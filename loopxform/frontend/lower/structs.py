@@ -29,6 +29,8 @@ def copies(
     leaves = list(_leaves(records, key, ()))
     if len(leaves) > MOST:
         return None
+    while isinstance(value, c_ast.Cast):  # of an argument to the type of its parameter
+        value = value.expr
     if isinstance(value, c_ast.InitList):
         return _listed(leaves, target, value)
     if not _is_steady(value):

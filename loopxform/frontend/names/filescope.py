@@ -10,11 +10,13 @@ from pycparser import c_ast
 from loopxform.frontend.names.aliasing import Aliasing
 from loopxform.frontend.names.ctype import CType
 from loopxform.frontend.names.hidden_state import Hidden
+from loopxform.frontend.names.library import pure
 from loopxform.frontend.names.members import Records
 from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.nodes import Routine
+from loopxform.ir.records import Record
 
 Sees: TypeAlias = Callable[[str], str | None]
 
@@ -37,7 +39,7 @@ class FileScope:
     each with what keeps its body from standing in the place of a call. `plain_layout` says that
     nothing in the file changes the layout of types (`packed`, `#pragma pack`), `strict_aliasing`
     that types tell objects apart; `hidden` says who looks at what functions of the library leave
-    behind."""
+    behind, `promised` what attributes say of functions: const, pure, noreturn."""
 
     def __init__(
         self,
@@ -47,13 +49,15 @@ class FileScope:
         plain_layout: bool = True,
         strict_aliasing: bool = True,
         rows_apart: bool = False,
+        promised: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         self.plain_layout = plain_layout
         self.rows_apart = rows_apart
         """Whether the rows that pointers to pointers lead to are taken to be apart."""
+        self.promised = promised or {}
         self.hidden = hidden
         self.routines: dict[str, Routine] = {}
-        """The functions so far that are pure and work on numbers."""
+        """The functions so far that are pure and work on numbers; see `routine`."""
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
         self.records = Records({}, rows_apart=rows_apart)
@@ -65,6 +69,14 @@ class FileScope:
         self.sequential: dict[str, Obstacle] = {}
         """What keeps the iterations of loops in order, by their places in the text."""
 
+    def routine(self, name: str, symbol: Symbol | None) -> Routine | None:
+        """The pure function of numbers that a name stands for, if it stands for `symbol`."""
+        if symbol is not None and symbol.kind != "function":
+            return None
+        if name in self.routines:
+            return self.routines[name] if symbol is not None else None
+        return None if name in self.own else pure(name, declared=symbol is not None)
+
     def sees(self, function: str) -> Sees:
         """What is looked at of the state that a call of a math function in `function` changes."""
         hidden = self.hidden
@@ -73,3 +85,7 @@ class FileScope:
     def typedef(self, name: str) -> CType | None:
         found = self.names.get(name)
         return found.type if found and found.kind == "type" else None
+
+    def layout(self, t: CType) -> Record | None:
+        """How a struct lies in memory, where that is known."""
+        return self.records.layout(t) if self.plain_layout else None

@@ -9,13 +9,13 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown, written
-from loopxform.frontend.lower.calls import keeps_no_address, leaves_variables
 from loopxform.frontend.lower.pointers import is_zero, rank_left
 from loopxform.frontend.lower.structs import copies
 from loopxform.frontend.names.aliasing import Aliasing
 from loopxform.frontend.names.bases import addressed, base_symbol
 from loopxform.frontend.names.ctype import CType, Func, ctype, enum_key, enumeration
 from loopxform.frontend.names.filescope import FileScope
+from loopxform.frontend.names.library import keeps_no_address, leaves_variables
 from loopxform.frontend.names.lvalues import lvalue
 from loopxform.frontend.names.members import is_pointer_member, member, owner_of
 from loopxform.frontend.names.symbols import (
@@ -390,12 +390,10 @@ class Resolver:
         pure = name is not None and functions.is_known(name)
         known = pure or (name is not None and leaves_variables(name))
         if not known or name in self._file.own:
-            own = self._file.routines.get(name or "")
+            routine = self._file.routine(name or "", symbol)
             given = len(node.args.exprs) if node.args else 0
-            is_it = symbol is not None and symbol.kind == "function"
-            if own is not None and is_it and given == len(own.params):
-                return
-            self.table.calls.append(self._next())
+            if routine is None or given != len(routine.params):
+                self.table.calls.append(self._next())
 
     def _for(self, node: c_ast.For) -> None:
         self._scopes.append({})

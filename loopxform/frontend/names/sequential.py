@@ -19,8 +19,8 @@ from typing import cast
 
 from pycparser import c_ast
 
-from loopxform.frontend.lower.calls import effect_on_order
 from loopxform.frontend.names.iterated import place
+from loopxform.frontend.names.library import effect_on_order
 from loopxform.frontend.names.loop_sites import Site, sites_of, stated
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.syntax.tree import below, every

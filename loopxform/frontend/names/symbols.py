@@ -232,6 +232,8 @@ class Table:
         """Gives every variable a name of its own; sibling loops may share one."""
         taken: dict[str, list[Symbol]] = {}
         fixed = [s for s in self.symbols if s.kind in ("param", "global")]
+        # Their names in C are those; variables that a function keeps have none outside of it.
+        fixed.sort(key=lambda s: s.kind == "global" and getattr(s.decl, "name", s.name) != s.name)
         for s in fixed + [s for s in self.symbols if s.is_variable and s not in fixed]:
             name, n = s.name, 2
             while not all(_may_share(s, other) for other in taken.get(name, ())):

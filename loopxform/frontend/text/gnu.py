@@ -1,8 +1,9 @@
 """GNU spellings turned into standard C of the same extent, so that lines and columns survive.
 
-Attributes that cannot change what a loop computes are blanked; the others stay, and the
-declaration they are in is refused. `typeof(x)` becomes a type that is not modelled, `asm` a call
-of `asm`, which lowering refuses, and `va_arg(list, type)` a call of a function that nobody knows.
+Attributes, `__attribute__((x))` or `[[x]]`, that cannot change what a loop computes are blanked;
+the others stay, and the declaration they are in is refused. `typeof(x)` becomes a type that is not
+modelled, `asm` a call of `asm`, which lowering refuses, and `va_arg(list, type)` a call of a
+function that nobody knows.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ _NO_TYPE = "enum _"
 _HARMLESS_TEXT = """aligned alloc_size always_inline artificial assume_aligned cold const deprecated
     fallthrough flatten format gnu_inline hot leaf malloc no_sanitize noclone noinline nonnull
     noreturn nothrow optimize packed pure returns_nonnull section target target_clones unused used
-    visibility warn_unused_result"""
+    visibility warn_unused_result maybe_unused nodiscard reproducible unsequenced"""
 _HARMLESS = frozenset(_HARMLESS_TEXT.split())
 _QUICK = re.compile(
     r"\b__(?:thread|restrict|inline|const|volatile|signed|extension|attribute|typeof)"
-    r"|\btypeof\b|\basm\b|__asm|va_arg\b"
+    r"|\btypeof\b|\basm\b|__asm|va_arg\b|\[\["
 )
-_TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*""")
+_TOKEN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\d[\w.]*|\[\[""")
 _PAREN = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[()]""")
 _LISTED = re.compile(r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[(),]""")
 _ASM_WORDS = re.compile(r"\s*(?:(?:__)?(?:volatile|goto|inline)(?:__)?\s*)*")
@@ -88,6 +89,11 @@ def _normalised(text: str, *, variadic: bool) -> str:
             end = _closing(text, at)
             skipped = text[m.start() : end]
             out.append(blank(skipped) if harmless(skipped) else skipped)
+            at = end
+        elif word == "[[" and (end := text.find("]]", at) + 2) > at:
+            skipped = text[m.start() : end]
+            known = harmless(f"__attribute__(({skipped[2:-2].replace('gnu::', '')}))")
+            out.append(blank(skipped) if known else skipped)
             at = end
         elif word in _TYPEOF and (end := _closing(text, at)) > at:
             out.append(_NO_TYPE + blank(text[m.start() + len(_NO_TYPE) : end]))

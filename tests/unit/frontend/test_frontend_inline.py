@@ -37,6 +37,12 @@ static int first(const int *x, int n) { for (int i = 0; i < n; i++) if (x[i]) re
 static int count(void) { static int c; return c++; }
 static int skip(int n) { if (n > 2) n = 2; return n; }
 static real lookup(int i) { return table[i & 3]; }
+typedef struct { real x, y; } pair; struct at { int pos; };
+static real dot(pair p, pair q) { return p.x * q.x + p.y * q.y; }
+static real square(pair p) { return dot(p, p); }
+static pair twice(pair p) { p.x *= 2; return p; }
+static real *row(real *p, int i) { return p + 4 * i; }
+static int next(struct at *s) { s->pos += 1; return s->pos; }
 """  # noqa: E501
 
 PARAMS = "int n, real *a, real *b, real m[n][n], int *x"
@@ -70,6 +76,17 @@ MEANS = [
     ("x[i] = half(i);", "n_2 = i; n_2 = n_2/2; half_value = n_2; x[i] = half_value;"),
     ("sq(b[i]); larger(i, 2); lookup(i); a[i] = 1;", "a[i] = 1;"),
     ("sq(tick()); x[i] = 1;", "g += 1; tick_value = g; x_2 = tick_value; x[i] = 1;"),
+    ("x[i] = 2 * tick() + i;", "g += 1; tick_value = g; x[i] = 2*tick_value + i;"),
+    ("if (tick() < i) x[i] = 1;", "g += 1; tick_value = g; if (tick_value < i) x[i] = 1;"),
+    ("row(a, i)[1] = 2;", "a[4*i+1] = 2;"),
+    ("real *p = row(b, i); p[2] = 1;", "b[4*i+2] = 1;"),
+    ("pair p = {1, b[i]}; a[i] = dot(p, p);",
+     "p.x = 1; p.y = b[i]; a[i] = p.x*p.x + p.y*p.y;"),
+    ("pair p = {1, b[i]}; a[i] = square(p);",
+     "p.x = 1; p.y = b[i]; a[i] = p.x*p.x + p.y*p.y;"),
+    ("pair p = {1, b[i]}; pair q = twice(p); a[i] = q.x;",
+     "p.x = 1; p.y = b[i]; p.x_2 = p.x; p.y_2 = p.y; p.x_2 *= 2; twice_value.x = p.x_2; "
+     "twice_value.y = p.y_2; q.x = twice_value.x; q.y = twice_value.y; a[i] = q.x;"),
     ("float table = 1; a[i] = lookup(i) + table;", "table_2 = 1; a[i] = table[i&3] + table_2;"),
 ]  # fmt: skip
 
@@ -93,6 +110,13 @@ UNKNOWN = [
     "a[i] = a[g] + tick();",
     "x[g] = tick();",
     "g += tick();",
+    "x[i] = tick() + tick();",
+    "x[i] = tick() + g;",
+    "x[i] = tick() * (a[0] > 1);",
+    "if (tick() > x[0]) x[i] = 1;",
+    "int k = 1; step(&k); x[i] = (step(&k), k) + k;",
+    "x[i] = n > 2 ? tick() : 1;",
+    "struct at s = {0}; x[i] = next(&s) + s.pos;",
     # More arguments than parameters, a function that the function itself declares.
     "x[i] = half(i, 2);",
     "int (*half)(int) = 0; x[i] = half(i);",
@@ -147,6 +171,8 @@ CALLS = [
     "{{ int n = i; int y = {h}(n + 1, a, n); int *a = b; a[y & 7] = {h}(n, a, y); }}",
     "{k}(&x, a, {v}); a[0] = {k}(&g, b, x); x = {k}(&x, a, x);",
     "x = x > 3 ? s({v}) : s(x) + g;",
+    "{{ int y = 2 * {h}({v}, a, 1) + i; if (3 - {h}(2, b, y & 3) > y) a[1]++; }}",
+    "if ({k}(&g, a, {v}) > i) a[i & 7] = ({h}(1, b, 2) & 15) - i;",
 ]
 
 

@@ -133,7 +133,7 @@ REASONS = [
     (f"{LOOP} a[i] = fact(i);", "calling 'fact' are not known: it calls itself"),
     (f"{LOOP} a[i] = even(i);", "calling 'even' are not known: it calls itself"),
     (f"{LOOP} a[i] = find(b, i);", "calling 'find' are not known: it returns from inside a loop"),
-    (f"{LOOP} a[i] = count();", "calling 'count' are not known: it keeps a static variable"),
+    (f"{LOOP} a[i] = count();", "++ inside an expression"),
     (f"int k = 0; {LOOP} if (b[i] > 0) a[k++] = b[i];", "k grows only where a condition holds"),
     (f"int k = 0; {LOOP} {{ a[k++] = 1; a[k++] = b[i]; }}", "grows in 2 places, by 2 in each"),
     (f"int k = 0; {LOOP} for (int j = 0; j < 3; j++) a[k++] = 1;", "in the loop over 'j' too"),
