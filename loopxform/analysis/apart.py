@@ -7,8 +7,10 @@ The outer loops stand still: the question is about one run of the loop.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from loopxform.analysis.accesses import Access
-from loopxform.analysis.pairs import Pair, common_loops
+from loopxform.analysis.pairs import Comparison, Pair
 from loopxform.analysis.region import Instance, region
 from loopxform.analysis.system import feasible
 from loopxform.ir.nodes import Expr, Function
@@ -30,13 +32,15 @@ def apart(fn: Function, path: Path, name: str, updates: frozenset[tuple[Path, Ex
                 (mine if own else others).append((instance, access))
     if any(access.write for _, access in others):
         return False
-    return not any(_meet(one, other) for one in mine if one[1].write for other in others)
+    compared, known = Comparison(), dict[Hashable, bool]()
 
+    def meet(pair: Pair) -> bool:
+        """Whether two accesses may be of the same element, in any two iterations."""
+        if pair.combinations > MAX_SYSTEMS:
+            return True
+        if pair.key not in known:
+            known[pair.key] = any(map(feasible, pair.systems()))
+        return known[pair.key]
 
-def _meet(one: tuple[Instance, Access], other: tuple[Instance, Access]) -> bool:
-    """Whether two accesses may be of the same element, in any two iterations."""
-    (first, a), (second, b) = one, other
-    systems = Pair(first, a, second, b, common_loops(first, second)).systems()
-    if len(systems) > MAX_SYSTEMS:
-        return True
-    return any(feasible(system) for system in systems)
+    writes = [(i, a) for i, a in mine if a.write]
+    return not any(meet(compared.pair(i, a, j, b)) for i, a in writes for j, b in others)

@@ -11,14 +11,15 @@ of seed 000, step 0.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.assumptions import settable
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
-from loopxform.analysis.pairs import Pair, Witness, common_loops, exclusive
+from loopxform.analysis.pairs import Comparison, Pair, Witness, exclusive, where
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
 from loopxform.budget import spend
@@ -26,7 +27,7 @@ from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Function, If, Opaque
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, walk
-from loopxform.records import record
+from loopxform.records import record, slotted
 from loopxform.source import Loc
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
@@ -84,7 +85,7 @@ class Dependence:
     def __repr__(self) -> str:
         return f"<Dependence {self.kind} {self.source}->{self.sink} on {self.array} {self.vector}>"
 
-    @property
+    @cached_property
     def level(self) -> int | None:
         return next((n for n, d in enumerate(self.direction) if d != "="), None)
 
@@ -142,19 +143,55 @@ def carried_rows(where: Region) -> tuple[Dependence, ...]:
     return _search(where).carried()
 
 
+@remembered(256)
+def carried_by(where: Region) -> Mapping[Path, tuple[Dependence, ...]]:
+    """The `carried_rows` of each loop."""
+    out: dict[Path, list[Dependence]] = {}
+    for d in carried_rows(where):
+        assert d.carrier is not None
+        out.setdefault(d.carrier, []).append(d)
+    return {path: tuple(rows) for path, rows in out.items()}
+
+
 def pairs(where: Region) -> int:
     """How many pairs of accesses `dependences_among` looks at."""
     by_storage = _search(where).by_storage.values()
-    return sum(len(uses) ** 2 for uses in by_storage if any(a.write for _, a in uses))
+    return sum(len(uses) ** 2 for uses in by_storage if any(x.access.write for x in uses))
 
 
-Key: TypeAlias = tuple[object, ...]
-Use: TypeAlias = tuple[int, Access]
+Key: TypeAlias = tuple[Hashable, ...]
 
 
-def _where(x: Instance) -> Key:
-    """The iterations of a statement, as they are compared."""
-    return id(x.domain), tuple(loop.path for loop in x.loops)
+@slotted
+class _Use:
+    """An access by a statement, the number `n` of its region. Those of one `kind` are of the same
+    elements in the same iterations."""
+
+    n: int
+    instance: Instance
+    access: Access
+    kind: int
+
+
+def _first(uses: Sequence[_Use]) -> list[_Use]:
+    """The first of the accesses that depend alike on those of other iterations."""
+    first: dict[Key, _Use] = {}
+    for x in uses:
+        a = x.access
+        first.setdefault((x.kind, a.write, x.instance.exact, a.exact), x)
+    return list(first.values())
+
+
+@slotted
+class _Solution:
+    """A row of a pair of accesses, how many iterations it spans, a point where it occurs, and the
+    names in that which may not be able to have these values."""
+
+    row: Row
+    distance: Distance
+    level: int | None
+    point: Witness | None = None
+    computed: tuple[str, ...] = ()
 
 
 @remembered(16)
@@ -165,113 +202,123 @@ def _search(where: Region) -> _Search:
 class _Search:
     """Every ordered pair of accesses of a region."""
 
-    def __init__(self, where: Region) -> None:
-        self.region = where
-        self.known: dict[Key, list[tuple[Row, Witness | None]]] = {}
-        self.reductions: dict[Path, tuple[Reduction, ...]] = {}
-        self.by_storage: dict[tuple[str, Path | None], list[Use]] = {}
-        self.moving = _moving(where)
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.compared = Comparison()
+        self.known: dict[Key, tuple[_Solution, ...]] = {}
+        self.solved: dict[tuple[int, int, bool], tuple[_Solution, ...]] = {}
+        self.reductions: dict[Path, dict[str, tuple[Reduction, frozenset[Path]]]] = {}
+        self.moving = _moving(region)
         self.odd = dict[Path, bool]()
-        for n, instance in enumerate(where.instances):
+        ends = (Endpoint(x.label, x.loc, x.path) for x in region.instances)
+        once = dict[Endpoint, Endpoint]()
+        self.ends = [once.setdefault(x, x) for x in ends]
+        self.by_storage: dict[tuple[str, Path | None], list[_Use]] = {}
+        kinds: dict[Key, int] = {}
+        for n, instance in enumerate(region.instances):
+            at = where(instance)
             for access in instance.accesses:
                 key = (access.storage.name, access.storage.decl)
-                self.by_storage.setdefault(key, []).append((n, access))
+                meaning = (at, access.storage.loops, access.meaning)
+                kind = kinds.setdefault(meaning, len(kinds))
+                self.by_storage.setdefault(key, []).append(_Use(n, instance, access, kind))
 
     def rows(self) -> tuple[Dependence, ...]:
         return self._among(self.by_storage.values())
 
     def carried(self) -> tuple[Dependence, ...]:
-        rows = self._among(map(self._first, self.by_storage.values()))
-        return tuple(d for d in rows if d.level is not None)
+        return self._among(map(_first, self.by_storage.values()), within=False)
 
-    def _first(self, uses: Sequence[Use]) -> list[Use]:
-        """The first of the accesses that depend alike."""
-        first: dict[Key, Use] = {}
-        for use in uses:
-            first.setdefault(self._alike(*use), use)
-        return list(first.values())
-
-    def _alike(self, n: int, a: Access) -> Key:
-        """What two accesses have in common where they depend alike on those of other iterations."""
-        instance = self.region.instances[n]
-        return (*_where(instance), a.storage.loops, a.meaning, a.write, instance.exact, a.exact)
-
-    def _among(self, storages: Iterable[Sequence[Use]]) -> tuple[Dependence, ...]:
-        """The dependences among the accesses of each of some storages."""
-        out: dict[Dependence, Dependence] = {}
+    def _among(
+        self, storages: Iterable[Sequence[_Use]], *, within: bool = True
+    ) -> tuple[Dependence, ...]:
+        """The dependences among the accesses of each of some storages, those `within` one iteration
+        of all loops included: of those that differ in nothing but whether they are proven, the last
+        that is."""
+        out: dict[Key, Dependence] = {}
         for uses in storages:
-            if not any(a.write for _, a in uses):
+            if not any(x.access.write for x in uses):
                 continue
-            for n, a in uses:
+            for a in uses:
                 spend()
-                for m, b in uses:
-                    if not (a.write or b.write):
-                        continue
-                    for d in self._between(n, a, m, b):
-                        out.setdefault(replace(d, exact=True), d)
-                        if d.exact:
-                            out[d] = d
+                for b in uses:
+                    if (a.access.write or b.access.write) and (found := self._solved(a, b)):
+                        self._between(a, b, found, out, within=within)
         return tuple(out.values())
 
-    def _between(self, n: int, a: Access, m: int, b: Access) -> list[Dependence]:
-        source, sink = self.region.instances[n], self.region.instances[m]
+    def _between(
+        self,
+        x: _Use,
+        y: _Use,
+        solutions: Sequence[_Solution],
+        out: dict[Key, Dependence],
+        *,
+        within: bool,
+    ) -> None:
+        source, sink, a, b = x.instance, y.instance, x.access, y.access
         kind: Kind = "output" if a.write and b.write else "flow" if a.write else "anti"
-        loops = common_loops(source, sink)
+        between = self.compared.ends(source, sink)
         exact = source.exact and sink.exact and a.exact and b.exact
-        out = []
-        for row, point in self._solved(n, a, m, b, loops):
-            reduction = self._reduction(a.storage.name, source, sink, loops, row.pattern)
-            computed = self.region.unproven(sorted(point.params)) if point else []
-            computed += sorted(point.beyond(self.region.names.types)) if point else []
-            moves = a.storage.decl is None and self._may_move(a.storage.name, loops, row.pattern)
-            proven = exact and point is not None and not computed and not moves
-            distance = _iterations(row.distance, loops)
-            out.append(
-                Dependence(
-                    kind,
-                    a.storage.name,
-                    Endpoint(source.label, source.loc, source.path),
-                    Endpoint(sink.label, sink.loc, sink.path),
-                    tuple(x.var for x in loops),
-                    tuple(x.path for x in loops),
-                    row.pattern,
-                    self._chained(row, distance, source, sink)
-                    if reduction and reduction.fixed
-                    else distance,
-                    proven,
-                    point if proven else None,
-                    None if reduction is None else reduction.op,
-                    a.storage.decl,
-                    row.tight,
-                    None if proven else _doubt(((source, a), (sink, b)), computed, moves=moves),
-                )
+        ends = self.ends[x.n], self.ends[y.n]
+        for solution in solutions:
+            row, point, distance = solution.row, solution.point, solution.distance
+            reduction = None
+            if solution.level is not None:
+                path = between.paths[solution.level]
+                reduction = self._reduction(a.storage.name, source, sink, path)
+            elif not within:
+                continue
+            if reduction and reduction.fixed:
+                distance = self._chained(row, distance, source, sink)
+            op = None if reduction is None else reduction.op
+            moves = a.storage.decl is None and self._may_move(
+                a.storage.name, between.paths, solution.level
             )
-        return out
+            proven = exact and point is not None and not solution.computed and not moves
+            said = (row.pattern, distance, op, row.tight)
+            key = (kind, a.storage.name, a.storage.decl, *map(id, ends), between.paths, *said)
+            old = out.get(key)
+            if old is not None and (not proven or old.point is point):
+                continue
+            out[key] = Dependence(
+                kind,
+                a.storage.name,
+                *ends,
+                between.names,
+                between.paths,
+                row.pattern,
+                distance,
+                proven,
+                point if proven else None,
+                op,
+                a.storage.decl,
+                row.tight,
+                None
+                if proven
+                else _doubt(((source, a), (sink, b)), solution.computed, moves=moves),
+            )
 
-    def _may_move(self, name: str, loops: tuple[Loop, ...], p: Pattern) -> bool:
+    def _may_move(self, name: str, loops: tuple[Path, ...], level: int | None) -> bool:
         """Whether a pointer may be set between two accesses: in the loop that leads from one to the
         other."""
         if name not in self.moving:
             return False
-        level = next((n for n, d in enumerate(p) if d != "="), len(loops) - 1)
-        path = loops[level].path if loops else self.region.scope
+        path = loops[len(loops) - 1 if level is None else level] if loops else self.region.scope
         if path not in self.odd:
             self.odd[path] = _is_odd(self.region.fn, path)
         return self.odd[path]
 
     def _reduction(
-        self, name: str, source: Instance, sink: Instance, loops: tuple[Loop, ...], p: Pattern
+        self, name: str, source: Instance, sink: Instance, path: Path
     ) -> Reduction | None:
-        level = next((n for n, d in enumerate(p) if d != "="), None)
-        if level is None:
-            return None
-        path = loops[level].path
+        """The reduction of the loop at `path` that both statements belong to."""
         if path not in self.reductions:
-            self.reductions[path] = reductions(self.region.fn, path)
-        for r in self.reductions[path]:
-            if r.array == name and {source.path, sink.path} <= set(r.paths):
-                return r
-        return None
+            found = reductions(self.region.fn, path)
+            self.reductions[path] = {r.array: (r, frozenset(r.paths)) for r in found}
+        known = self.reductions[path].get(name)
+        if known is None or source.path not in known[1] or sink.path not in known[1]:
+            return None
+        return known[0]
 
     def _chained(self, row: Row, distance: Distance, *ends: Instance) -> Distance:
         """A reduction goes from each iteration to the next, unless a condition may skip some."""
@@ -284,25 +331,28 @@ class _Search:
                 return distance
         return (*distance[:level], 1, *distance[level + 1 :])
 
-    def _solved(
-        self, n: int, a: Access, m: int, b: Access, loops: tuple[Loop, ...]
-    ) -> list[tuple[Row, Witness | None]]:
-        source, sink = self.region.instances[n], self.region.instances[m]
-        forward = n < m and not exclusive(source.path, sink.path)
-        key: Key = (
-            *_where(source), *_where(sink), a.storage.loops, a.meaning, b.meaning, forward,
-        )  # fmt: skip
-        if key not in self.known:
-            self.known[key] = self._solve(Pair(source, a, sink, b, loops), forward=forward)
-        return self.known[key]
+    def _solved(self, a: _Use, b: _Use) -> tuple[_Solution, ...]:
+        """The rows of a pair; pairs of accesses that mean the same are one question, and so are
+        those whose subscripts differ by the same."""
+        forward = a.n < b.n and not exclusive(a.instance.path, b.instance.path)
+        kinds = (a.kind, b.kind, forward)
+        found = self.solved.get(kinds)
+        if found is None:
+            pair = self.compared.pair(a.instance, a.access, b.instance, b.access)
+            key = (pair.key, forward)
+            found = self.known.get(key) if any(pair.meetings) else ()
+            if found is None:
+                found = self.known[key] = tuple(self._solve(pair, forward=forward))
+            self.solved[kinds] = found
+        return found
 
-    def _solve(self, pair: Pair, *, forward: bool) -> list[tuple[Row, Witness | None]]:
-        loops = pair.loops
+    def _solve(self, pair: Pair, *, forward: bool) -> Iterator[_Solution]:
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
-        systems = pair.systems()
-        if len(systems) > MAX_SYSTEMS:
-            return [(row, None) for row in _anything(len(loops), forward=forward)]
-        for conj in systems:
+        if pair.combinations > MAX_SYSTEMS:
+            for row in _anything(len(pair.loops), forward=forward):
+                yield _solution(row, pair.loops)
+            return
+        for conj in pair.systems():
             refined = Refinement(conj, pair.steps)
             rows = refined.carried() + (refined.independent() if forward else [])
             for row in rows:
@@ -310,7 +360,10 @@ class _Search:
                 occurs, point = (True, known) if known else pair.witness(refined, row.pattern)
                 if occurs:
                     found[row.pattern] = (_joined(old or row, row), point)
-        return list(found.values())
+        for row, point in found.values():
+            computed = self.region.unproven(sorted(point.params)) if point else []
+            computed += sorted(point.beyond(self.region.names.types)) if point else []
+            yield _solution(row, pair.loops, point, tuple(computed))
 
 
 def _moving(where: Region) -> frozenset[str]:
@@ -347,7 +400,7 @@ def _doubt(
     return f"which values {', '.join(computed)} may have is not known" if computed else None
 
 
-def _iterations(distance: Distance, loops: tuple[Loop, ...]) -> Distance:
+def _iterations(distance: Distance, loops: Sequence[Loop]) -> Distance:
     """How far the loop variables are apart, as a number of iterations."""
     return tuple(
         d if not d else d // x.step if x.sign and d % x.step == 0 else None
@@ -359,6 +412,13 @@ def _joined(a: Row, b: Row) -> Row:
     """One row for the same pattern of two systems."""
     same = (x if x == y else None for x, y in zip(a.distance, b.distance))
     return Row(a.pattern, tuple(same), a.tight or b.tight)
+
+
+def _solution(
+    row: Row, loops: Sequence[Loop], point: Witness | None = None, computed: tuple[str, ...] = ()
+) -> _Solution:
+    level = next((n for n, d in enumerate(row.pattern) if d != "="), None)
+    return _Solution(row, _iterations(row.distance, loops), level, point, computed)
 
 
 def _anything(n: int, *, forward: bool) -> list[Row]:

@@ -11,10 +11,12 @@ case; where the patterns of a level are too many, one row that is not tight stan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.linear import Conj, Constraint, conj_names
 from loopxform.analysis.system import Elimination, Point, eliminate, feasible
+from loopxform.ir.memo import Table
 from loopxform.records import slotted
 
 Sign: TypeAlias = Literal["<", "=", ">", "*"]
@@ -61,23 +63,60 @@ class _TooMany(Exception):
 
 
 class Refinement:
-    """The rows of one system over `steps`."""
+    """The rows of one system over `steps`. Systems that differ in nothing but names, which sort
+    alike, are one question: its answers are kept, under names of their own."""
 
     def __init__(self, system: Conj, steps: Sequence[str]) -> None:
-        self.steps = tuple(steps)
+        self._names = sorted(conj_names(system).union(steps))
+        own = {name: f"v{n:06}" for n, name in enumerate(self._names)}
+        key = (
+            tuple((c.eq, tuple((own.get(k, k), v) for k, v in c.lin.items())) for c in system),
+            tuple(own[step] for step in steps),
+        )
+        known = _asked.get(key)
+        if known is None:
+            plain = tuple(Constraint(eq, dict(terms)) for eq, terms in key[0])
+            known = _Question(plain, key[1])
+            _asked.put(key, known)
+        self._question = known
+
+    def point(self, pattern: Pattern) -> Point | None:
+        """Values of all names for one pattern, or None where it does not occur. Raises
+        `sets.TooHard` where that is not known."""
+        found = self._question.point(pattern)
+        if found is None:
+            return None
+        return {self._names[int(k[1:])] if k[0] == "v" else k: v for k, v in found.items()}
+
+    def carried(self) -> list[Row]:
+        """The rows of dependences carried by one of the loops."""
+        return self._question.carried
+
+    def independent(self) -> list[Row]:
+        """The row of the dependence within one iteration of all common loops, if there is one."""
+        return self._question.independent
+
+
+class _Question:
+    """The rows of one system over `steps`, each of which is found once."""
+
+    def __init__(self, system: Conj, steps: tuple[str, ...]) -> None:
+        self.steps = steps
         self.keep = frozenset(steps)
         self.share = max(MIN_TESTS, MAX_TESTS // max(1, len(self.steps)))
         self.tests = 0
         self.elimination = Elimination(system, self.keep)
         self.system = self.elimination.rest
+        self._points: dict[Pattern, Point | None] = {}
 
     def point(self, pattern: Pattern) -> Point | None:
-        """Values of all names for one pattern, or None where it does not occur. Raises
-        `sets.TooHard` where that is not known."""
-        return self.elimination.point(pattern_conj(self.steps, pattern))
+        if pattern not in self._points:
+            found = self.elimination.point(pattern_conj(self.steps, pattern))
+            self._points[pattern] = found
+        return self._points[pattern]
 
+    @cached_property
     def carried(self) -> list[Row]:
-        """The rows of dependences carried by one of the loops."""
         out: list[Row] = []
         system: Conj | None = self.system
         for level, step in enumerate(self.steps):
@@ -89,8 +128,8 @@ class Refinement:
             system = eliminate((*system, *signed(step, "=")), self.keep)
         return out
 
+    @cached_property
     def independent(self) -> list[Row]:
-        """The row of the dependence within one iteration of all common loops, if there is one."""
         if self.system is None:
             return []
         n = len(self.steps)
@@ -152,6 +191,9 @@ class Refinement:
         narrowed = eliminate((*system, *pattern_conj(self.steps, pattern)), self.keep)
         known = _constants(narrowed or ())
         return tuple(0 if p == "=" else known.get(s) for s, p in zip(self.steps, pattern))
+
+
+_asked = Table[_Question](4096, lasting=True)
 
 
 def _groups(system: Conj) -> list[tuple[Conj, frozenset[str]]]:

@@ -6,6 +6,7 @@ around both statements, outermost first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.analysis.deps import Dependence, dependences
@@ -168,7 +169,7 @@ def opaque_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
     )
 
 
-def worst(rows: list[Dependence]) -> list[Dependence]:
+def worst(rows: Sequence[Dependence]) -> list[Dependence]:
     """One row per storage: proven ones first, then flow before anti before output."""
     order = {"flow": 0, "anti": 1, "output": 2}
     best: dict[tuple[str, Path | None], Dependence] = {}

@@ -6,7 +6,10 @@ the sink along a common loop, counted the way the loop runs; `j'` is any other v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property
+from math import gcd
+from typing import TypeAlias
 
 from loopxform.analysis.accesses import Access, Subscripts
 from loopxform.analysis.directions import Pattern, Refinement
@@ -17,7 +20,6 @@ from loopxform.analysis.linear import (
     at_least,
     conj_names,
     const,
-    equal,
     plus,
     variable,
 )
@@ -79,31 +81,121 @@ def exclusive(a: Path, b: Path) -> bool:
     return (fork[0] < 0) != (fork[1] < 0)
 
 
-class Pair:
-    """The systems of one ordered pair of accesses."""
+Cases: TypeAlias = tuple[tuple[Subscripts, Conj], ...]
+Where: TypeAlias = tuple[int, tuple[Path, ...]]
 
-    def __init__(
-        self, source: Instance, a: Access, sink: Instance, b: Access, loops: tuple[Loop, ...]
-    ) -> None:
-        self.source, self.a, self.sink, self.b, self.loops = source, a, sink, b, loops
-        self.steps = tuple(f"{x.var}~" for x in loops)
+
+def where(x: Instance) -> Where:
+    """The iterations of a statement, as they are compared."""
+    return id(x.domain), tuple(loop.path for loop in x.loops)
+
+
+class Ends:
+    """Two statements, which accesses of one meet accesses of the other: what all pairs of those
+    have in common."""
+
+    def __init__(self, source: Instance, sink: Instance) -> None:
+        self.source, self.sink = source, sink
+        self.loops = loops = common_loops(source, sink)
+        self.names, self.paths = tuple(x.var for x in loops), tuple(x.path for x in loops)
+        self.steps = tuple(f"{name}~" for name in self.names)
         later = {x.var for x in sink.loops[len(loops) :]} | {x.var for x in loops if not x.sign}
         self.moved: dict[str, Lin] = {name: {f"{name}'": 1} for name in later}
         for x in loops:
             if x.sign:
                 self.moved[x.var] = {x.var: 1, f"{x.var}~": x.sign}
+        self._cases: dict[str, Cases] = {}
+
+    @cached_property
+    def domain(self) -> tuple[Conj, ...]:
+        """The iterations of the sink."""
+        return tuple(map(self._conj, self.sink.domain))
+
+    def at_sink(self, b: Access) -> Cases:
+        """The cases of an access of the sink."""
+        found = self._cases.get(b.meaning)
+        if found is None:
+            found = tuple(
+                (tuple(x if x is None else self._lin(x) for x in s), self._conj(c))
+                for s, c in b.cases
+            )
+            self._cases[b.meaning] = found
+        return found
+
+    def _lin(self, lin: Lin) -> Lin:
+        out: Lin = {}
+        for name, c in lin.items():
+            value = self.moved.get(name)
+            if value is None:
+                value = {f"{name}'": 1} if name.startswith("$") else {name: 1}
+            out = plus(out, value, c)
+        return out
+
+    def _conj(self, conj: Conj) -> Conj:
+        return tuple(Constraint(c.eq, self._lin(c.lin)) for c in conj)
+
+
+@record
+class _Meeting:
+    """A case of each access: their subscripts are equal, and what else holds of each."""
+
+    equal: tuple[Lin, ...]
+    source: Conj
+    sink: Conj
+
+    @property
+    def key(self) -> Hashable:
+        """The same for meetings that are alike."""
+        also = repr((self.source, self.sink)) if self.source or self.sink else ""
+        return tuple(frozenset(lin.items()) for lin in self.equal), also
+
+
+class Pair:
+    """The systems of one ordered pair of accesses."""
+
+    def __init__(self, ends: Ends, a: Access, b: Access) -> None:
+        self.ends, self.a, self.b = ends, a, b
+        self.source, self.sink, self.loops = ends.source, ends.sink, ends.loops
+        self.steps, self.moved = ends.steps, ends.moved
+        self.private = self.steps[: a.storage.loops]
+        self.meetings = tuple(tuple(self._meetings(s, c)) for s, c in a.cases)
+
+    def _meetings(self, s: Subscripts, when: Conj) -> Iterator[_Meeting]:
+        """Those of a case of the source that numbers alone do not forbid."""
+        for t, also in self.ends.at_sink(self.b):
+            both = ((x, y) for x, y in zip(s, t) if x is not None and y is not None)
+            equations = tuple(plus(x, y, -1) for x, y in both)
+            if not any(map(self._never, equations)):
+                yield _Meeting(equations, when, also)
+
+    def _never(self, lin: Lin) -> bool:
+        """Whether `lin == 0` has no integer solution, whatever the bounds."""
+        names = (c for k, c in lin.items() if k and k not in self.private)
+        divisor, constant = gcd(*names), lin.get("", 0)
+        return bool(constant % divisor) if divisor else bool(constant)
+
+    @property
+    def key(self) -> Hashable:
+        """The same for pairs of one comparison whose systems are alike."""
+        met = tuple(tuple(m.key for m in found) for found in self.meetings)
+        return id(self.ends), self.private, met
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations of cases there are, also those that numbers forbid."""
+        a, b = len(self.a.cases), len(self.b.cases)
+        return len(self.source.domain) * a * len(self.sink.domain) * b
 
     def systems(self) -> list[Conj]:
-        """One conjunction per combination of cases."""
-        private = self.a.storage.loops
-        same = tuple(Constraint(True, {step: 1}) for step in self.steps[:private])
-        left = [(s, (*d, *c)) for d in self.source.domain for s, c in self.a.cases]
-        right = [
-            (tuple(x if x is None else self._at_sink(x) for x in s), self._conj((*d, *c)))
-            for d in self.sink.domain
-            for s, c in self.b.cases
+        """One conjunction per combination of cases that numbers alone do not forbid."""
+        same = tuple(Constraint(True, {step: 1}) for step in self.private)
+        met = [
+            (*same, *(Constraint(True, lin) for lin in m.equal), *d, *m.source, *e, *m.sink)
+            for d in self.source.domain
+            for found in self.meetings
+            for e in self.ends.domain
+            for m in found
         ]
-        met = [(*same, *_meet(s, t), *when, *also) for s, when in left for t, also in right]
         return [(*conj, *self._values(conj)) for conj in met]
 
     def _values(self, conj: Conj) -> Conj:
@@ -117,18 +209,6 @@ class Pair:
             if t.is_integer and t.bytes < 4:
                 out.append(at_least(const(t.most), variable(name)))
         return tuple(out)
-
-    def _at_sink(self, lin: Lin) -> Lin:
-        out: Lin = {}
-        for name, c in lin.items():
-            value = self.moved.get(name)
-            if value is None:
-                value = {f"{name}'": 1} if name.startswith("$") else {name: 1}
-            out = plus(out, value, c)
-        return out
-
-    def _conj(self, conj: Conj) -> Conj:
-        return tuple(Constraint(c.eq, self._at_sink(c.lin)) for c in conj)
 
     def witness(self, found: Refinement, pattern: Pattern) -> tuple[bool, Witness | None]:
         """Whether one pattern of the pair's refined system may occur, and numbers for it; of the
@@ -160,5 +240,20 @@ class Pair:
         return Witness(params, source, sink)
 
 
-def _meet(a: Subscripts, b: Subscripts) -> Conj:
-    return tuple(equal(x, y) for x, y in zip(a, b) if x is not None and y is not None)
+class Comparison:
+    """Pairs of the accesses of a region, which share what they have in common."""
+
+    def __init__(self) -> None:
+        self._ends: dict[tuple[Where, Where], Ends] = {}
+
+    def ends(self, source: Instance, sink: Instance) -> Ends:
+        """Two statements; the same ones for statements that run in the same iterations."""
+        key = where(source), where(sink)
+        found = self._ends.get(key)
+        if found is None:
+            found = self._ends[key] = Ends(source, sink)
+        return found
+
+    def pair(self, source: Instance, a: Access, sink: Instance, b: Access) -> Pair:
+        """An access of each of two statements."""
+        return Pair(self.ends(source, sink), a, b)

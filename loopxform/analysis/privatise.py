@@ -14,7 +14,7 @@ from loopxform.analysis import liveness, sets
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.directions import SAME, pattern_conj, signed
 from loopxform.analysis.linear import Conj, Constraint, conj_names, plus, times
-from loopxform.analysis.pairs import Pair, common_loops, exclusive
+from loopxform.analysis.pairs import Comparison, Pair, exclusive
 from loopxform.analysis.region import Instance, Region, region, visible
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
@@ -123,11 +123,12 @@ def _exposed(where: Region, name: str) -> Loc | bool | None:
         u for u in uses if u[2].storage.name == name and u[2].storage.decl not in _inside(where)
     ]
     writes = [u for u in uses if u[2].write and u[1].sure and u[2].known]
+    compared = Comparison()
     for n, instance, read in uses:
         if read.write:
             continue
         try:
-            covered = _covered(n, instance, read, writes)
+            covered = _covered(n, instance, read, writes, compared)
         except sets.TooHard:
             covered = False
         if not covered:
@@ -142,14 +143,21 @@ def _inside(where: Region) -> frozenset[Path]:
 
 
 def _covered(
-    n: int, instance: Instance, read: Access, writes: list[tuple[int, Instance, Access]]
+    n: int,
+    instance: Instance,
+    read: Access,
+    writes: list[tuple[int, Instance, Access]],
+    compared: Comparison,
 ) -> bool:
     if any(x is None for s, _ in read.cases for x in s):
         return False
     parts = [
         part
         for m, other, write in writes
-        for part in _earlier(instance, read, other, write, before=m < n)
+        for part in _earlier(
+            compared.pair(instance, read, other, write),
+            before=m < n and not exclusive(instance.path, other.path),
+        )
     ]
     if not parts:
         return not any(feasible((*d, *c)) for d in instance.domain for _, c in read.cases)
@@ -171,20 +179,16 @@ def _outer_names(instance: Instance, parts: list[Conj]) -> frozenset[str]:
     return frozenset(k for k in found if k in own or (k[0] != "$" and k[-1] not in "~'"))
 
 
-def _earlier(
-    instance: Instance, read: Access, other: Instance, write: Access, *, before: bool
-) -> list[Conj]:
+def _earlier(pair: Pair, *, before: bool) -> list[Conj]:
     """The reads an earlier write of the same iteration of the outermost loop precedes, one
     conjunction per loop in which the write is earlier: in the names of the read, `i~` leads from
-    the read back to the write."""
-    loops = common_loops(instance, other)
-    pair = Pair(instance, read, other, write, loops)
+    the read back to the write; `before` says that it is earlier in the same iteration of all."""
     orders: list[Conj] = []
-    for level in range(1, len(loops)):
+    for level in range(1, len(pair.loops)):
         same = pattern_conj(pair.steps[:level], SAME * level)
         orders.append((*same, *signed(pair.steps[level], ">")))
-    if before and not exclusive(instance.path, other.path):
-        orders.append(pattern_conj(pair.steps, SAME * len(loops)))
+    if before:
+        orders.append(pattern_conj(pair.steps, SAME * len(pair.loops)))
     return [(*system, *order) for system in pair.systems() for order in orders]
 
 

@@ -226,15 +226,16 @@ class _System:
         eqs = tuple(Constraint(True, x) for x in self.eqs)
         return eqs + tuple(Constraint(False, _lin(k, c)) for k, c in self.ineqs.items())
 
-    def unwind(self, point: Point) -> Point:
-        """Values for the removed variables, last removed first, each as near to 0 as it can be."""
-        out = dict(point)
-        for step in reversed(self.trail):
-            if isinstance(step, _Set):
-                out[step.name] = _value(step.value, out)
-            else:
-                out[step.name] = _nearest(step, out)
-        return out
+
+def _unwound(trail: list[_Drop | _Set], point: Point) -> Point:
+    """Values for the removed variables, last removed first, each as near to 0 as it can be."""
+    out = dict(point)
+    for step in reversed(trail):
+        if isinstance(step, _Set):
+            out[step.name] = _value(step.value, out)
+        else:
+            out[step.name] = _nearest(step, out)
+    return out
 
 
 def _lin(key: Key, c: int) -> Lin:
@@ -275,22 +276,22 @@ class Elimination:
 
     def __init__(self, conj: Sequence[Constraint], keep: frozenset[str] = NOTHING) -> None:
         self.rest: Conj | None = None
-        self._system: _System | None = None
+        self._trail: list[_Drop | _Set] = []
         try:
             system = _System(conj)
             system.eliminate(keep)
         except _Infeasible:
             return
-        self.rest, self._system = system.rest(), system
+        self.rest, self._trail = system.rest(), system.trail
 
     def point(self, also: Conj = ()) -> Point | None:
         """An integer point of the conjunction that satisfies `also` (over names that were kept), or
         None where there is none. Raises `sets.TooHard` where isl gives up."""
-        if self.rest is None or self._system is None:
+        if self.rest is None:
             return None
         rest = (*self.rest, *also)
         known = Elimination(rest).point() if also else sets.sample(rest) if rest else {}
-        return None if known is None else self._system.unwind(known)
+        return None if known is None else _unwound(self._trail, known)
 
 
 def solve(conj: Sequence[Constraint]) -> Point | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias, assert_never
 
 from loopxform.analysis.assumptions import assumed
-from loopxform.analysis.deps import Dependence, carried_rows
+from loopxform.analysis.deps import Dependence, carried_by
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
@@ -185,7 +185,7 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
     unknown = [s for _, s in below(loop, path) if isinstance(s, Opaque)]
     if unknown:
         return _unknown(site, *(Reason(s.code, s.reason, s.origin.loc) for s in unknown))
-    carried = [] if loop.parallel else _carried(fn, path)
+    carried = () if loop.parallel else _carried(fn, path)
     found = _Sorted(fn, path, loop, carried)
     return LoopVerdict(
         path,
@@ -202,17 +202,16 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
     )
 
 
-def _carried(fn: Function, path: Path) -> list[Dependence]:
+def _carried(fn: Function, path: Path) -> Sequence[Dependence]:
     """The rows the loop carries: those of the outermost loop's matrix, or of the loop's own where
     the larger region could not be exact; counters of inner loops are of interest where their last
     value is."""
     nest = _nest(fn, path)
     live = any(s.live_out for s in _inner_loops(fn, nest))
-    rows = [d for d in carried_rows(region(fn, nest, counters=live)) if d.carrier == path]
+    rows = carried_by(region(fn, nest, counters=live)).get(path, ())
     if all(d.exact for d in rows):
         return rows
-    own = region(fn, path, counters=live)
-    return [d for d in carried_rows(own) if d.carrier == path]
+    return carried_by(region(fn, path, counters=live)).get(path, ())
 
 
 def _inner_loops(fn: Function, path: Path) -> Iterator[For]:
@@ -233,7 +232,7 @@ def _nest(fn: Function, path: Path) -> Path:
 class _Sorted:
     """The carried rows of one loop, storage by storage."""
 
-    def __init__(self, fn: Function, path: Path, loop: For, rows: list[Dependence]) -> None:
+    def __init__(self, fn: Function, path: Path, loop: For, rows: Sequence[Dependence]) -> None:
         known = {r.array: r for r in reductions(fn, path)} if rows else {}
         private: dict[str, bool] = {}
         reduced: list[Reduction] = []

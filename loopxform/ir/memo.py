@@ -57,12 +57,14 @@ def remembered(
 
 
 class Table(Generic[R]):
-    """The last results, up to so many, by the values of what they depend on."""
+    """The last results, up to so many, by the values of what they depend on; `lasting` ones may be
+    asked for by other programs, too."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, lasting: bool = False) -> None:
         self.most = most
         self.known: dict[Hashable, R] = {}
-        _forget.append(self.known.clear)
+        if not lasting:
+            _forget.append(self.known.clear)
 
     def get(self, key: Hashable) -> R | None:
         return self.known.get(key)
@@ -74,6 +76,7 @@ class Table(Generic[R]):
 
 
 def forget() -> None:
-    """Empties every table: of the programs looked at so far nothing will be asked again."""
+    """Empties every table that does not last: of the programs looked at so far nothing will be
+    asked again."""
     for clear in _forget:
         clear()
