@@ -10,7 +10,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.callee import Callee
 from loopxform.frontend.desugar.names import Fresh, of_file
 from loopxform.frontend.syntax.places import Inlined
-from loopxform.frontend.syntax.tree import clone, every, replace_children
+from loopxform.frontend.syntax.tree import clone, copied, replace_children
 
 
 class Copier:
@@ -26,10 +26,10 @@ class Copier:
         self.replaced[param.name] = build.cast_to(self.copy(param.type), argument)
 
     def copy(self, node: c_ast.Node) -> c_ast.Node:
-        out = clone(node)
-        for n in every(out):
-            cast(Any, n).coord = Inlined.at(n.coord, self.callee.name)
-        return self._renamed(out)
+        return self._renamed(copied(node, self._place))
+
+    def _place(self, n: c_ast.Node) -> None:
+        cast(Any, n).coord = Inlined.at(n.coord, self.callee.name)
 
     def _renamed(self, node: c_ast.Node) -> c_ast.Node:
         match node:

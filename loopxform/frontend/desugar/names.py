@@ -10,7 +10,7 @@ from itertools import count
 
 from pycparser import c_ast
 
-from loopxform.frontend.syntax.tree import every
+from loopxform.frontend.syntax.tree import below, every
 
 _MARK = "@"
 _GLOBAL = "@0"
@@ -69,6 +69,32 @@ def declared(node: c_ast.Node) -> frozenset[str]:
 def mentioned(node: c_ast.Node) -> frozenset[str]:
     """Every name that an expression or a statement refers to."""
     return frozenset(n.name for n in every(node) if isinstance(n, c_ast.ID))
+
+
+class Mentions:
+    """Where the names of a body stand. A node may be part of several others."""
+
+    def __init__(self, body: c_ast.Node) -> None:
+        self.body = body
+        self.above: dict[int, list[c_ast.Node]] = {}
+        self.places: dict[str, list[c_ast.Node]] = {}
+        for n in every(body):
+            if isinstance(n, c_ast.ID):
+                self.places.setdefault(n.name, []).append(n)
+            else:
+                for child in below(n):
+                    self.above.setdefault(id(child), []).append(n)
+
+    def holders(self, name: str) -> dict[int, c_ast.Node]:
+        """The nodes that refer to a name or hold one that does, by their identity."""
+        found: dict[int, c_ast.Node] = {}
+        waiting = list(self.places.get(name, ()))
+        while waiting:
+            n = waiting.pop()
+            if id(n) not in found:
+                found[id(n)] = n
+                waiting += self.above.get(id(n), ())
+        return found
 
 
 def governed(node: c_ast.Node) -> frozenset[str]:

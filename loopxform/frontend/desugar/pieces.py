@@ -12,10 +12,16 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.names import OFFSET, Fresh, changed, mentioned
+from loopxform.frontend.desugar.names import OFFSET, Fresh, Mentions, changed, mentioned
 from loopxform.frontend.desugar.offsets import PlaceIn, Pointers, elements, place_of
 from loopxform.frontend.desugar.stepped import stepped
-from loopxform.frontend.syntax.tree import clone, replace_children, statements
+from loopxform.frontend.syntax.tree import (
+    clone,
+    copied_along,
+    replace_children,
+    shallow,
+    statements,
+)
 
 
 class Stray(Exception):
@@ -45,9 +51,12 @@ class Pieces:
         self.pointers = pointers
         self.fresh = fresh
         self.depth = 0
+        self.holders: dict[int, c_ast.Node] = {}
 
-    def run(self, body: c_ast.Node, *, local: bool) -> c_ast.Node:
-        """The body of the function without the pointer; Stray where that cannot be."""
+    def run(self, mentions: Mentions, *, local: bool) -> c_ast.Node:
+        """The body of the function without the pointer, which is left as it is; Stray where that
+        cannot be."""
+        body, self.holders = copied_along(mentions.body, mentions.holders(self.name))
         items = statements(body)
         if local:
             return build.block(self.items(items, None), body)
@@ -76,17 +85,22 @@ class Pieces:
                 out.append(made)
                 continue
             if isinstance(s, c_ast.For) and (value := self._setting(s.init)) is not None:
+                s = self._own(s)
                 last = inherited is None and self._is_over(items[n + 1 :])
                 s.init, current = self._set(s.init, value, inherited, out, loop=True, last=last)
             out.append(self.statement(s, current))
         self.depth -= 1
         return out
 
+    def _own(self, s: c_ast.For) -> c_ast.For:
+        """The statement, or a copy where it belongs to the text that is left as it is."""
+        return s if id(s) in self.holders else cast(c_ast.For, shallow(s))
+
     def _is_over(self, rest: list[c_ast.Node]) -> bool:
         """Whether the pointer is not used before it is set again."""
         for s in rest:
             value = self._setting(s) or self._setting(getattr(s, "init", None))
-            if value is not None or self.name in mentioned(s):
+            if value is not None or id(s) in self.holders:
                 return value is not None
         return True
 
@@ -176,7 +190,7 @@ class Pieces:
                 return self.expression(s, current)
 
     def body(self, s: c_ast.Node, current: _Piece | None) -> c_ast.Node:
-        if self.name not in mentioned(s):
+        if id(s) not in self.holders:
             return s
         return build.block(self.items(statements(s), current), s)
 
@@ -193,7 +207,7 @@ class Pieces:
 
     def expression(self, n: c_ast.Node, current: _Piece | None, *, top: bool = True) -> c_ast.Node:
         """An expression, or a statement made of one, with the offset in place of the pointer."""
-        if self.name not in mentioned(n):
+        if id(n) not in self.holders:
             return n
         if current is None:
             raise Stray

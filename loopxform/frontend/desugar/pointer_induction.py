@@ -17,11 +17,11 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar.heap import is_allocation
 from loopxform.frontend.desugar.kinds import once
-from loopxform.frontend.desugar.names import Fresh, changed, exposed, governed, mentioned
+from loopxform.frontend.desugar.names import Fresh, Mentions, changed, exposed, governed, mentioned
 from loopxform.frontend.desugar.offsets import Pointers, is_order, place_of
 from loopxform.frontend.desugar.pieces import Pieces, Stray
 from loopxform.frontend.desugar.stepped import stepped
-from loopxform.frontend.syntax.tree import clone, every, replace_children
+from loopxform.frontend.syntax.tree import every, replace_children
 
 _JUMPS = (c_ast.Goto, c_ast.Label, c_ast.Switch)
 
@@ -40,12 +40,14 @@ def without_moves(node: c_ast.FuncDef, arrays: frozenset[str], fresh: Fresh) -> 
     ends = _compared(inside, moved, frozenset(pointers))
     locals = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl)}
     done, known = False, Pointers(own, arrays, changed(node.body) | taken)
+    mentions = Mentions(node.body)
     for name in _in_order([n for n in pointers if n in moved or n in ends & locals], inside):
         try:
-            body = Pieces(name, own[name], known, fresh).run(clone(node.body), local=name in locals)
+            body = Pieces(name, own[name], known, fresh).run(mentions, local=name in locals)
         except Stray:
             continue
         node.body, done = body, True
+        mentions = Mentions(body)
         known = Pointers(once(node), arrays, changed(node.body) | taken)
     if done:
         node.body = _Ordered(known).visit(node.body)

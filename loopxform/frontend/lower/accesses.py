@@ -41,18 +41,31 @@ class Refused(Exception):
     load: Load
 
 
-def accesses(fn: Function, array: str, facts: Facts) -> list[Access]:
-    """Every access of `array` in text order."""
-    known = known_scalars(fn, facts)
-    found: list[Access] = []
-    for e, context in _expressions(fn.body, (), known):
-        for load in loads(e):
-            if load.array != array:
-                continue
+class Accesses:
+    """The accesses of the flat arrays of a function, which are found in one walk over its body."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.body: tuple[Stmt, ...] | None = None
+        self.known: dict[str, Expr] = {}
+        self.loads: dict[str, list[tuple[Load, Context]]] = {}
+
+    def of(self, fn: Function, array: str) -> list[Access]:
+        """Every access of `array` in text order. Raises Refused."""
+        if fn.body is not self.body:
+            self._walk(fn)
+        found: list[Access] = []
+        for load, context in self.loads.get(array, ()):
             if any(x.array == array for i in load.index for x in loads(i)):
                 raise Refused("it is indexed by itself", load)
-            found.append(Access(load, poly(substitute(load.index[0], known)), context))
-    return found
+            found.append(Access(load, poly(substitute(load.index[0], self.known)), context))
+        return found
+
+    def _walk(self, fn: Function) -> None:
+        self.body, self.known, self.loads = fn.body, known_scalars(fn, self.facts), {}
+        for e, context in _expressions(fn.body, (), self.known):
+            for load in loads(e):
+                self.loads.setdefault(load.array, []).append((load, context))
 
 
 def _expressions(

@@ -42,9 +42,13 @@ def constants(s: Symbol, scope: FileScope, places: Places) -> tuple[Expr, ...]:
     shape = [n for n in sizes if n is not None and n > 0]
     if len(shape) < len(s.shape) or prod(shape) > MOST:
         return ()
-    given = _elements(node.init, shape, lambda n: constant(n, scope, places))
-    lowered = [_lowered(n, scope, places) if n is not None else Const(0) for n in given or ()]
-    return tuple(e for e in lowered if e is not None) if None not in lowered else ()
+    key = (id(node.init), *shape)
+    if key not in scope.elements:
+        given = _elements(node.init, shape, lambda n: constant(n, scope, places))
+        found = (_lowered(n, scope, places) if n is not None else Const(0) for n in given or ())
+        lowered = tuple(e for e in found if e is not None)
+        scope.elements[key] = lowered if len(lowered) == len(given or ()) else ()
+    return scope.elements[key]
 
 
 Evaluated: TypeAlias = Callable[[c_ast.Node], int | None]

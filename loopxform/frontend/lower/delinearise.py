@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from loopxform.frontend.lower.accesses import Access, Refused
-from loopxform.frontend.lower.accesses import accesses as accesses_of
+from loopxform.frontend.lower.accesses import Access, Accesses, Refused
 from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, extremes
 from loopxform.frontend.lower.strides import both_signs, divide, is_mixed, quotient, stride_lists
@@ -34,13 +33,14 @@ from loopxform.ir.visit import map_body, map_exprs, walk
 def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
     """`fn` with the shapes that could be recovered, and notes on those that could not."""
     notes: list[Note] = []
+    found = Accesses(facts)
     for p in fn.objects:
         if p.array and len(p.shape) == 1:
-            fn, note = _recover(fn, p, facts)
+            fn, note = _recover(fn, p, found)
             notes += [note] if note else []
     for _, s in walk(fn.body):
         if isinstance(s, Decl) and len(s.shape) == 1 and not is_number(s.shape[0]):
-            fn = _recover_local(fn, s, facts)
+            fn = _recover_local(fn, s, found)
     return replace(fn, assumes=tuple(facts.assumes)), notes
 
 
@@ -48,11 +48,12 @@ def is_number(e: Expr) -> bool:
     return poly(e).constant is not None
 
 
-def _recover_local(fn: Function, d: Decl, facts: Facts) -> Function:
+def _recover_local(fn: Function, d: Decl, found: Accesses) -> Function:
     """The shape of an array that the function declares, `t[n*m]` as `t[n][m]`."""
     p = Param(d.name, d.type, d.shape, array=True)
+    facts = found.facts
     asked = list(facts.assumes)
-    changed, _ = _recover(replace(fn, params=(*fn.params, p)), p, facts)
+    changed, _ = _recover(replace(fn, params=(*fn.params, p)), p, found)
     new = next(x for x in changed.params if x.name == d.name)
     if new.shape[0] is None or not all(is_stable(x, facts.stable) for x in new.shape if x):
         facts.assumes[:] = asked
@@ -66,10 +67,10 @@ def _recover_local(fn: Function, d: Decl, facts: Facts) -> Function:
     return replace(changed, params=fn.params, body=map_body(changed.body, shaped))
 
 
-def _recover(fn: Function, p: Param, facts: Facts) -> tuple[Function, Note | None]:
+def _recover(fn: Function, p: Param, found: Accesses) -> tuple[Function, Note | None]:
     try:
-        accesses = accesses_of(fn, p.name, facts)
-        shape = _shape(accesses, facts)
+        accesses = found.of(fn, p.name)
+        shape = _shape(accesses, found.facts)
     except Refused as why:
         return fn, Note(f"the shape of '{p.name}' is not known: {why.message}", why.load.origin.loc)
     if shape is None:

@@ -6,10 +6,13 @@ jump runs other statements, and a pragma or asm may mean anything: they spare no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pycparser import c_ast
 
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.syntax.tree import every
+from loopxform.ir.memo import remembered
 
 _JUMPS = (
     c_ast.Goto,
@@ -39,9 +42,22 @@ def spared(node: c_ast.Node, table: Table) -> tuple[frozenset[str], frozenset[st
                 written |= {n.name for n in every(target) if isinstance(n, c_ast.ID)}
             case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--" | "&"):
                 written |= {n.name for n in every(x.expr) if isinstance(n, c_ast.ID)}
-    mine = [s for s in table.symbols if _is_by_name(s, table) and s.ir]
-    spares = frozenset(s.ir for s in mine if s.name not in named)
-    return spares, frozenset(s.ir for s in mine if s.name not in written)
+    mine = _by_name(table)
+    every_one = mine[""]
+    used, set_here = (frozenset().union(*(mine.get(n, ()) for n in x)) for x in (named, written))
+    return every_one - used, every_one - set_here
+
+
+@remembered(4)
+def _by_name(table: Table) -> Mapping[str, frozenset[str]]:
+    """The scalars that are read and written by their names alone: what each name may stand for, and
+    all of them under `""`."""
+    out: dict[str, set[str]] = {"": set()}
+    for s in table.symbols:
+        if s.ir and _is_by_name(s, table):
+            out.setdefault(s.name, set()).add(s.ir)
+            out[""].add(s.ir)
+    return {name: frozenset(found) for name, found in out.items()}
 
 
 def given(node: c_ast.Node, table: Table) -> str:

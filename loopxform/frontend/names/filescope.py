@@ -15,7 +15,7 @@ from loopxform.frontend.names.members import Records
 from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.frontend.syntax.tree import every
-from loopxform.ir.nodes import Routine
+from loopxform.ir.nodes import Expr, Routine
 from loopxform.ir.records import Record
 
 Sees: TypeAlias = Callable[[str], str | None]
@@ -64,6 +64,8 @@ class FileScope:
         self.aliasing = Aliasing(self.records.types, self.records.united, strict=strict_aliasing)
         self.by_name: frozenset[str] = frozenset()
         """The variables that only their names lead to."""
+        self.elements: dict[tuple[int, ...], tuple[Expr, ...]] = {}
+        """Those of `const` variables, by the identity of their initialisers and the shape."""
         self.iterated: dict[str, list[str]] = {}
         """What loops set that is declared outside of them, by their places in the text."""
         self.sequential: dict[str, Obstacle] = {}

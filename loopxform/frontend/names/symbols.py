@@ -231,13 +231,20 @@ class Table:
     def name_symbols(self) -> None:
         """Gives every variable a name of its own; sibling loops may share one."""
         taken: dict[str, list[Symbol]] = {}
+        free: dict[str, int] = {}  # below these numbers a name is taken, loops that share aside
         fixed = [s for s in self.symbols if s.kind in ("param", "global")]
         # Their names in C are those; variables that a function keeps have none outside of it.
         fixed.sort(key=lambda s: s.kind == "global" and getattr(s.decl, "name", s.name) != s.name)
-        for s in fixed + [s for s in self.symbols if s.is_variable and s not in fixed]:
-            name, n = s.name, 2
+        others = (s for s in self.symbols if s.is_variable and s.kind not in ("param", "global"))
+        for s in (*fixed, *others):
+            alone = s.kind != "loop"
+            n = free.get(s.name, 1) if alone else 1
+            name = s.name if n == 1 else f"{s.name}_{n}"
             while not all(_may_share(s, other) for other in taken.get(name, ())):
-                name, n = f"{s.name}_{n}", n + 1
+                n += 1
+                name = f"{s.name}_{n}"
+            if alone:
+                free[s.name] = n
             s.ir = name
             taken.setdefault(name, []).append(s)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -23,12 +23,21 @@ def every(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
     while waiting:
         here = waiting.pop()
         yield here
-        waiting += reversed(list(below(here)))
+        names = _backwards.get(here.__class__)
+        for name, many in _children_of(here.__class__) if names is None else names:
+            child = getattr(here, name)
+            if child is None:
+                continue
+            if many:
+                waiting += child[::-1]
+            else:
+                waiting.append(child)
 
 
 def replace_children(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> None:
     """Puts `change(child)` in the place of every direct child."""
-    for slot in _slots_of(type(node)):
+    kind = node.__class__
+    for slot in _slots.get(kind) or _slots_of(kind):
         value = getattr(node, slot, None)
         if isinstance(value, c_ast.Node):
             setattr(node, slot, change(value))
@@ -38,26 +47,79 @@ def replace_children(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node
 
 def clone(node: c_ast.Node) -> c_ast.Node:
     """A copy of a tree that shares no node with it; coordinates are kept."""
-    out = cast(Any, type(node)).__new__(type(node))
-    for slot in _slots_of(type(node)):
+    return copied(node, lambda _: None)
+
+
+def copied(node: c_ast.Node, finish: Callable[[c_ast.Node], None]) -> c_ast.Node:
+    """A copy of a tree that shares no node with it; `finish` gets each new node."""
+    spend()
+
+    def copy(node: c_ast.Node) -> c_ast.Node:
+        kind: Any = node.__class__
+        out = kind.__new__(kind)
+        for slot in _slots.get(kind) or _slots_of(kind):
+            value = getattr(node, slot, None)
+            if isinstance(value, c_ast.Node):
+                value = copy(value)
+            elif isinstance(value, list):
+                value = [copy(v) if isinstance(v, c_ast.Node) else v for v in value]
+            setattr(out, slot, value)
+        finish(out)
+        return cast(c_ast.Node, out)
+
+    return copy(node)
+
+
+def copied_along(
+    node: c_ast.Node, held: Mapping[int, c_ast.Node]
+) -> tuple[c_ast.Node, dict[int, c_ast.Node]]:
+    """A copy of a tree with nodes of its own for those that are `held`, by their identity, the
+    parents of each among them; the others are shared. The new ones are given as well."""
+    made: dict[int, c_ast.Node] = {}
+
+    def copy(n: c_ast.Node) -> c_ast.Node:
+        if id(n) not in held:
+            return n
+        out = shallow(n)
+        made[id(out)] = out
+        replace_children(out, copy)
+        return out
+
+    return copy(node), made
+
+
+def shallow(node: c_ast.Node) -> c_ast.Node:
+    """A copy of a node that has the same children."""
+    kind: Any = node.__class__
+    out = kind.__new__(kind)
+    for slot in _slots.get(kind) or _slots_of(kind):
         value = getattr(node, slot, None)
-        if isinstance(value, c_ast.Node):
-            value = clone(value)
-        elif isinstance(value, list):
-            value = [clone(v) if isinstance(v, c_ast.Node) else v for v in value]
-        setattr(out, slot, value)
+        setattr(out, slot, list(value) if isinstance(value, list) else value)
     return cast(c_ast.Node, out)
 
 
 _slots = dict[type, tuple[str, ...]]()
+_backwards = dict[type, tuple[tuple[str, bool], ...]]()
 
 
 def _slots_of(kind: type) -> tuple[str, ...]:
     """The slots of a class and of those it derives from."""
-    if kind not in _slots:
-        own = (s for c in kind.__mro__ for s in getattr(c, "__slots__", ()))
-        _slots[kind] = tuple(s for s in own if s != "__weakref__")
+    own = (s for c in kind.__mro__ for s in getattr(c, "__slots__", ()))
+    _slots[kind] = tuple(s for s in own if s != "__weakref__")
     return _slots[kind]
+
+
+def _children_of(kind: Any) -> tuple[tuple[str, bool], ...]:
+    """The attributes of a class that hold children, the last first, and whether it is a list of
+    them: those that its iterator gives, which is asked once."""
+    probe = kind.__new__(kind)
+    lists = {slot: [object()] for slot in _slots_of(kind)}
+    for slot, value in lists.items():
+        setattr(probe, slot, value)
+    names = {id(value): (slot, False) for slot, value in lists.items()}
+    names |= {id(value[0]): (slot, True) for slot, value in lists.items()}
+    _backwards[kind] = tuple(names[id(child)] for child in probe)[::-1]
+    return _backwards[kind]
 
 
 def statements(node: c_ast.Node | None) -> list[c_ast.Node]:
