@@ -7,7 +7,7 @@ element is over-approximated where `exact` is false. Reads under a conditional o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cached_property
 from typing import TypeAlias
 
@@ -174,7 +174,7 @@ class Recorder:
         yield Access(self.storages[s.source], False, None, self.names, box=s.slices)
         yield Access(self.storages[s.target], True, None, self.names, unknown=True)
 
-    def everything(self, spared: frozenset[str]) -> Iterator[Access]:
+    def everything(self, spared: Set[str]) -> Iterator[Access]:
         """What a statement that is not modelled may do."""
         for name, storage in self.storages.items():
             if name in spared:

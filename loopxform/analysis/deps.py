@@ -16,7 +16,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from loopxform.analysis.accesses import Access
+from loopxform.analysis.accesses import Access, Storage
 from loopxform.analysis.assumptions import settable
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
 from loopxform.analysis.pairs import Comparison, Pair, Witness, exclusive, where
@@ -271,9 +271,7 @@ class _Search:
             if reduction and reduction.fixed:
                 distance = self._chained(row, distance, source, sink)
             op = None if reduction is None else reduction.op
-            moves = a.storage.decl is None and self._may_move(
-                a.storage.name, between.paths, solution.level
-            )
+            moves = self._may_move(a.storage, between.paths, solution.level)
             proven = exact and point is not None and not solution.computed and not moves
             said = (row.pattern, distance, op, row.tight)
             key = (kind, a.storage.name, a.storage.decl, *map(id, ends), between.paths, *said)
@@ -298,10 +296,10 @@ class _Search:
                 else _doubt(((source, a), (sink, b)), solution.computed, moves=moves),
             )
 
-    def _may_move(self, name: str, loops: tuple[Path, ...], level: int | None) -> bool:
+    def _may_move(self, x: Storage, loops: tuple[Path, ...], level: int | None) -> bool:
         """Whether a pointer may be set between two accesses: in the loop that leads from one to the
         other."""
-        if name not in self.moving:
+        if x.decl is not None or x.name not in self.moving:
             return False
         path = loops[len(loops) - 1 if level is None else level] if loops else self.region.scope
         if path not in self.odd:

@@ -8,13 +8,14 @@ the region writes it, or one assignment outside every loop precedes all its uses
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from loopxform.analysis.cases import Cases
 from loopxform.analysis.linear import variable
 from loopxform.analysis.reaching import MAX_DEPTH, value_at
+from loopxform.ir.all_but import common
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
@@ -100,7 +101,7 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     loops: list[tuple[Path, str]] = []
     loop_vars: set[str] = set()
     escaping: set[str] = set()
-    odd: list[frozenset[str]] = []
+    odd: list[Set[str]] = []
     around: set[str] = set()
     for path, s in statements:
         while loops and path[: len(loops[-1][0])] != loops[-1][0]:
@@ -132,7 +133,7 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
             case _:
                 pass
     out = frozenset(escaping & loop_vars)
-    kept = odd[0].intersection(*odd) if odd else frozenset[str]()
+    kept = common(odd) if odd else frozenset[str]()
     return Facts(
         assigned, declared, frozenset(loop_vars), out, bool(odd), first_read, assignments, kept
     )

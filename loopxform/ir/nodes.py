@@ -21,6 +21,7 @@ see `visit.resolve`.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import field
 from typing import Literal, TypeAlias
 
@@ -256,8 +257,8 @@ class Opaque(Node):
     loop: bool = False
     text: str = ""
     var: str = ""
-    spares: frozenset[str] = frozenset()
-    keeps: frozenset[str] = frozenset()
+    spares: Set[str] = frozenset()
+    keeps: Set[str] = frozenset()
     sets: str = ""
     jump: Escape = ""
 

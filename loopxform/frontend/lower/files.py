@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from loopxform import budget
 from loopxform.errors import LoopxformError, UnsupportedC, contained
+from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
 from loopxform.frontend.desugar.callee import Callee, callee, enumerators, is_calm
@@ -44,6 +45,7 @@ from loopxform.frontend.syntax.tree import every
 from loopxform.frontend.text.promises import promised
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
+from loopxform.ir.memo import forget
 from loopxform.ir.nodes import Const, Expr, Function
 from loopxform.ir.permits import NOTHING, Permits
 from loopxform.records import record
@@ -124,7 +126,9 @@ def lower_file(
         promised=around.promised,
     )
     scope.by_name = around.by_name
-    broken = broken or _plainer(ast, places, scope)
+    inlined = _Inlining({}, FileNames(frozenset(), frozenset()), {})
+    if not broken:
+        broken, inlined = _plainer(ast, places, scope)
     left = {id(n): count for count, n in _counted(functions)}
     with _pass():
         for node in ast.ext:
@@ -142,10 +146,13 @@ def lower_file(
                         _declare(node.decl, scope, places)
                     why = broken.get(node.decl.name)
                     if why is None:
+                        why = inlined.of(node, left[id(node)], places)
+                    if why is None:
                         part = node.decl.name in parts
                         why = _lowered(node, left[id(node)], scope, places, out, part=part)
                     if why is not None:
                         _left(node, why, sketches[id(node)], places, out)
+                    node.body = build.block((), node)  # of thousands of functions, one at a time
                     out.pragmas = []
     misplaced(out.pragmas, places)
     if around.permits:
@@ -153,9 +160,30 @@ def lower_file(
     return out
 
 
-def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, LoopxformError]:
-    """Control flow as if and for, calls as what they do, wherever that says the same. Returns what
-    went wrong, by the names of functions."""
+@record
+class _Inlining:
+    """The functions of a file whose bodies may stand where they are called."""
+
+    known: Mapping[str, Callee]
+    file: FileNames
+    fresh: Mapping[int, Fresh]
+
+    def of(self, node: c_ast.FuncDef, left: int, places: Places) -> LoopxformError | None:
+        """Calls as what they do, pointers that move as offsets, in one function, the first of those
+        that are `left`. Returns what went wrong."""
+        broken: dict[str, LoopxformError] = {}
+        fresh = self.fresh.get(id(node)) or Fresh()
+        with _apart(node, left, places, broken), suppress(RecursionError):
+            inline(node, self.known, self.file, fresh)
+            without_moves(node, self.file.arrays, fresh)
+        return broken.get(node.decl.name)
+
+
+def _plainer(
+    ast: c_ast.FileAST, places: Places, scope: FileScope
+) -> tuple[dict[str, LoopxformError], _Inlining]:
+    """Control flow as if and for, wherever that says the same. Returns what went wrong, by the
+    names of functions, and what calls are to become."""
     broken: dict[str, LoopxformError] = {}
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     hoisting = {id(n): _in_front(n, left, places, broken) for left, n in _counted(functions)}
@@ -188,14 +216,7 @@ def _plainer(ast: c_ast.FileAST, places: Places, scope: FileScope) -> dict[str, 
                     known[found.name] = found
                 if is_calm(node, defined, numbers, frozenset(calm)):
                     calm.add(node.decl.name)
-    file = FileNames(defined, arrays)
-    functions = [n for n in functions if n.decl.name not in broken]
-    with _pass():
-        for left, node in _counted(functions):
-            with _apart(node, left, places, broken), suppress(RecursionError):
-                inline(node, known, file, fresh[id(node)])
-                without_moves(node, arrays, fresh[id(node)])
-    return broken
+    return broken, _Inlining(known, FileNames(defined, arrays), fresh)
 
 
 def _as_written(node: c_ast.FuncDef, scope: FileScope) -> None:
@@ -250,6 +271,7 @@ def _lowered(
         made = routine(node, scope, places)
         if made is not None:
             scope.routines[made.name] = made
+    forget()
     errors = (e for e in no_routine.values() if not isinstance(e, budget.Exhausted))
     return next(chain(untold.values(), errors), None)
 

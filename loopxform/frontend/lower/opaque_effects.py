@@ -6,12 +6,13 @@ jump runs other statements, and a pragma or asm may mean anything: they spare no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from pycparser import c_ast
 
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.syntax.tree import every
+from loopxform.ir.all_but import AllBut
 from loopxform.ir.memo import remembered
 
 _JUMPS = (
@@ -25,7 +26,7 @@ _JUMPS = (
 )
 
 
-def spared(node: c_ast.Node, table: Table) -> tuple[frozenset[str], frozenset[str]]:
+def spared(node: c_ast.Node, table: Table) -> tuple[Set[str], Set[str]]:
     """The scalars (by their names in the loop tree) that `node` neither reads nor writes, and those
     that it does not write."""
     named, written = set[str](), set[str]()
@@ -43,9 +44,10 @@ def spared(node: c_ast.Node, table: Table) -> tuple[frozenset[str], frozenset[st
             case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--" | "&"):
                 written |= {n.name for n in every(x.expr) if isinstance(n, c_ast.ID)}
     mine = _by_name(table)
-    every_one = mine[""]
-    used, set_here = (frozenset().union(*(mine.get(n, ()) for n in x)) for x in (named, written))
-    return every_one - used, every_one - set_here
+    used, changed = (
+        frozenset[str]().union(*(mine.get(n, ()) for n in names)) for names in (named, written)
+    )
+    return AllBut(mine[""], used), AllBut(mine[""], changed)
 
 
 @remembered(4)

@@ -39,6 +39,8 @@ class Places:
     def __init__(self, files: list[str], sources: Sources) -> None:
         self.files = files
         self.sources = sources
+        self._locs: dict[tuple[int, int, int, str], Loc] = {}
+        self._texts: dict[Loc, str] = {}
 
     def file(self, coord: object) -> int:
         """The number of the file of a coordinate: 1 is the user's own, 0 the prelude."""
@@ -52,8 +54,12 @@ class Places:
             return None
         line: int = getattr(coord, "line", 1)
         column: int = getattr(coord, "column", None) or 1
-        raw = self.sources.line(Loc(self.files[k], line, 1)) or ""
-        return Loc(self.files[k], line, _column(raw, column, word))
+        key = (k, line, column, word)
+        found = self._locs.get(key)
+        if found is None:
+            raw = self.sources.line(Loc(self.files[k], line, 1)) or ""
+            found = self._locs[key] = Loc(self.files[k], line, _column(raw, column, word))
+        return found
 
     def node(self, node: c_ast.Node) -> Loc | None:
         """The place where `node` starts."""
@@ -75,7 +81,12 @@ class Places:
 
     def text(self, loc: Loc | None) -> str:
         """The raw line at `loc`, without blanks around it."""
-        return (self.sources.line(loc) or "").strip() if loc else ""
+        if loc is None:
+            return ""
+        found = self._texts.get(loc)
+        if found is None:
+            found = self._texts[loc] = (self.sources.line(loc) or "").strip()
+        return found
 
 
 def _column(raw: str, column: int, word: str) -> int:

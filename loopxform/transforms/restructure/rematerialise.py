@@ -278,7 +278,7 @@ def _sets(s: Stmt, wanted: Collection[str]) -> bool:
 def _keeps(s: Stmt, name: str) -> bool:
     """Whether nothing in `s` that is not modelled writes a scalar."""
     unknown = (x for _, x in walk((s,)) if isinstance(x, Opaque))
-    return all(name in x.spares | x.keeps for x in unknown)
+    return all(name in x.spares or name in x.keeps for x in unknown)
 
 
 def _straight(s: Stmt) -> bool:
