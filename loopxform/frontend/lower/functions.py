@@ -245,9 +245,10 @@ class _Lowering:
 
     def _structs(self) -> Iterator[Struct]:
         """The structs of parameters and globals, as far as their layout is known."""
+        owners = {m.owner for m in self.table.symbols}
         for s in self.table.symbols:
             inside = s.member_type is not None and not is_pointer_member(s.member_type)
-            owns = not inside and any(m.owner is s for m in self.table.symbols)
+            owns = not inside and s in owners
             named_so = s.ir in ("", s.name) and s.kind in ("param", "global")
             t = self.scope.records.layout(s.type) if owns and named_so else None
             if t is None or s.decl is None or not self.scope.plain_layout:
