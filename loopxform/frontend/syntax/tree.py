@@ -52,7 +52,6 @@ def clone(node: c_ast.Node) -> c_ast.Node:
 
 def copied(node: c_ast.Node, finish: Callable[[c_ast.Node], None]) -> c_ast.Node:
     """A copy of a tree that shares no node with it; `finish` gets each new node."""
-    spend()
 
     def copy(node: c_ast.Node) -> c_ast.Node:
         kind: Any = node.__class__
