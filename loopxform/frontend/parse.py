@@ -95,6 +95,8 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         options,
         text,
         deciding,
+        source.text,
+        tuple(source.files),
     )
 
 

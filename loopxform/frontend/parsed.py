@@ -48,7 +48,8 @@ class Parsed:
     `openmp_only` are the lines of the file where text begins that depends on `_OPENMP`, which a
     compiler defines that heeds them and the command line does not mention. `options` are those of
     the preprocessor, `text` is the contents where they were not read from the file. `deciding`
-    tells what macros decided that no file defines, where they decided anything.
+    tells what macros decided that no file defines, where they decided anything. `expanded` is the
+    text once it is preprocessed, with markers that number the `files`.
     """
 
     unit: Unit
@@ -63,6 +64,8 @@ class Parsed:
     options: CppOptions = CppOptions()
     text: str | None = None
     deciding: Decisions | None = None
+    expanded: str = ""
+    files: tuple[str, ...] = ()
 
     def decisions(self, function: str) -> tuple[Event, ...]:
         """What macros that no file defines decided of a function's text."""

@@ -22,9 +22,6 @@ from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import every
 from loopxform.frontend.text import gnu
-from loopxform.frontend.text.preprocess import load, preprocess
-from loopxform.frontend.text.rawtext import decode
-from loopxform.frontend.text.reader import Reader
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import walk
 from loopxform.source import Loc
@@ -70,13 +67,9 @@ def _unclear(fn: Function) -> Iterator[Loc]:
 
 class _Extraction:
     def __init__(self, parsed: Parsed) -> None:
-        path = parsed.unit.file
-        reader = Reader()
-        raw = load(path) if parsed.text is None else decode(parsed.text.encode(), path)
-        source = preprocess(path, raw, parsed.options, reader)
-        self.text, self.flags = source.text, parsed.options.flags
-        self.places = Places(source.files, reader.sources)
-        self.ast = parse(gnu.normalise(source.text), self.places).ast
+        self.text, self.flags = parsed.expanded, parsed.options.flags
+        self.places = Places(list(parsed.files), parsed.sources)
+        self.ast = parse(gnu.normalise(self.text), self.places).ast
         self.types = FileTypes(self.ast.ext)
         self.own = frozenset(x.decl.name for x in self.ast.ext if isinstance(x, c_ast.FuncDef))
 
