@@ -13,6 +13,7 @@ import pytest
 import loopxform as lx
 from loopxform.analysis.directions import Refinement
 from loopxform.analysis.linear import Conj, Constraint
+from loopxform.analysis.matrix import matrix
 from loopxform.analysis.system import Elimination
 from loopxform.ir.memo import forget
 
@@ -122,3 +123,30 @@ def test_names_that_sort_alike_share_their_answers_and_keep_their_points() -> No
     assert point is not None
     assert {k: point[k] for k in ("i", "i~", "m")} == {"i": 1, "i~": 2, "m": 4}
     assert second.point((">",)) is None
+
+
+BRANCHES = """
+void f(int n, const int *restrict c, float *restrict b)
+{
+    float t[4];
+    for (int i = 0; i < n; i++) {
+        if (c[i]) {
+            t[0] = i;
+            t[1] = i;
+        } else {
+            b[2 * i] = t[0];
+            b[2 * i + 1] = t[1];
+        }
+    }
+}
+"""
+
+
+def test_statements_that_share_a_domain_stay_in_their_branches() -> None:
+    """Neither is the write before the read in an iteration, nor does it depend on it there."""
+    (loop,) = lx.loads(BRANCHES)["f"].check()
+    assert loop.parallel == "unknown"
+    found = matrix(lx.loads(BRANCHES)["f"].function)
+    rows = [d for m in found for d in m.rows if d.array == "t"]
+    assert rows
+    assert all(d.level is not None for d in rows if d.kind != "output")
