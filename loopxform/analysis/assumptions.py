@@ -115,7 +115,8 @@ def _of_pointers(fn: Function, used: frozenset[str] | None) -> Iterator[str]:
 
 def _is_kept(p: Param) -> bool:
     """Whether it is a pointer in memory, which others may have set meanwhile."""
-    return p.array and ((p.is_global and p.pointer) or (p.is_member and not p.part_of))
+    named = (p.is_global and p.pointer) or (p.is_member and not p.part_of)
+    return p.array and (named or p.rows)
 
 
 def settable(p: Param) -> bool:

@@ -183,7 +183,7 @@ class Expressions:
 
     def _local_behind(self, s: Symbol) -> Symbol | None:
         """The scalar of the function that an array may be: no caller gave the pointer."""
-        given = not (s.kind == "global" or s.loose or s in self.table.settings)
+        given = not (s.kind == "global" or s.loose or s.rows or s in self.table.settings)
         if (given or not s.is_pointer) and not (s.member_type and is_pointer_member(s.member_type)):
             return None
         t, may_modify = replace(s.type, derived=()), self.table.aliasing.may_modify

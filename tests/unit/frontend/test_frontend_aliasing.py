@@ -188,6 +188,20 @@ def test_the_time_of_a_call_decides_what_a_pointer_means() -> None:
         assert "may change in between" in str(rows[-1].doubt)
 
 
+def test_rows_may_be_what_others_know() -> None:
+    """The pointers to them are in memory: who knows an address may have put it there."""
+
+    def whole(body: str) -> LoopVerdict:
+        return lx.loads(f"{HEAD} void f({PARAMS}) {{ {body} }}")["f"].check()[-1]
+
+    reads = "for (int i = 0; i < n; i++) {{ q[i] = pp[0][i]; {own} = i; }}"
+    assert whole(f"int x = 0; {reads.format(own='x')}").parallel == "privatizable"
+    v = whole(f"int x = 0; keep(&x); {reads.format(own='x')}")
+    assert v.parallel == "unknown"
+    v = whole(f"int x[64]; keep(x); {reads.format(own='x[i]')}")
+    assert (v.parallel, "pp and x do not overlap" in v.assumes) == ("yes", True)
+
+
 def test_a_struct_of_the_function_is_not_the_one_of_the_file() -> None:
     body = "struct T { float n; int *d; } x; x.n = 1; *((struct T *)q) = x;"
     assert judged(loop("s->n", body)).parallel == "unknown"
