@@ -27,6 +27,11 @@ class Configured:
     def __bool__(self) -> bool:
         return bool(self.above or self.here or self.texts)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The macros that are asked for in front of the function."""
+        return frozenset(n for e in self.here for n in e.names) | {n for n, _ in self.texts}
+
     def text(self, name: str, known: Sequence[Mark], *, first: bool) -> str:
         """`lx_same_NAME`, for the part called `name`."""
         tests = [(differs, said(e)) for e in self.here if (differs := test(e)) is not None]

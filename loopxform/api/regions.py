@@ -45,7 +45,7 @@ def find(
         found.left += mine.left
     for name in (name for name in names if name not in original.definitions):
         if (part := functions.get(name)) is None or _has_loops(part):
-            found.left.append((name, _unreadable(name, part)))
+            found.left.append((name, original.unlike(name)))
     found.made.sort(key=lambda x: x[0].start)
     return found
 
@@ -101,7 +101,12 @@ class _Finder(Generic[T]):
         regions = [self.original.region(f"lx_{i.start}", self.owner, [i]) for i in items]
         lowered = self.original.lower(regions)
         made = {r.start: _modelled(lowered[r.name]) for r in regions}
-        return {i.start: self.original.aside(self.owner, i) or made[i.start] for i in items}
+        return {i.start: self._kept(i) or made[i.start] for i in items}
+
+    def _kept(self, item: Item) -> LoopxformError | None:
+        """Why a statement cannot be taken, whatever it says."""
+        aside = self.original.aside(self.owner, item)
+        return aside or self.original.straddling(item.start, item.end)
 
     def _run(self, items: tuple[Item, ...]) -> bool:
         """Whether anything of consecutive statements, with loops at both ends, was taken."""
@@ -114,7 +119,11 @@ class _Finder(Generic[T]):
         if len(items) == 1:
             return self._inside(items[0], why)
         alone = self._alone(items)
-        return any(list(map(self._run, (i for k in items if (i := _trimmed((k,), alone))))))
+        around = self.original.conditionals.around
+        runs = [tuple(g) for _, g in groupby(items, lambda i: (around(i.start), around(i.end)))]
+        if len(runs) == 1:
+            runs = [(i,) for i in items]
+        return any(list(map(self._run, (run for r in runs if (run := _trimmed(r, alone))))))
 
     def _inside(self, item: Item, why: Part | LoopxformError) -> bool:
         """Whether anything inside a statement was taken that cannot be taken itself."""
@@ -128,6 +137,8 @@ class _Finder(Generic[T]):
 
     def _take(self, region: Region, part: Part) -> LoopxformError | None:
         """Takes a region; why it cannot be. Half of the time left is for it, half for its parts."""
+        if (why := self.original.straddling(region.start, region.end)) is not None:
+            return why
         try:
             if not region.whole:
                 arguments = self.original.outlined(region).arguments
@@ -172,13 +183,4 @@ def _has_loops(part: Part | LoopxformError) -> bool:
     return isinstance(part, Part) and any(
         isinstance(s, For) or (isinstance(s, Opaque) and (s.loop or s.body))
         for _, s in walk(part.function.body)
-    )
-
-
-def _unreadable(name: str, part: Part | None) -> LoopxformError:
-    """Of a function whose text is not that of its statements."""
-    return UnsupportedC(
-        f"the text of '{name}' depends on conditionals, or its statements on what macros hide",
-        loc=part.function.origin.loc if part is not None else None,
-        help="move the #if out of the function, and write loops and braces out",
     )

@@ -25,7 +25,7 @@ from loopxform.api.regions import find
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
-from loopxform.codegen.host.macro_checks import Mark
+from loopxform.codegen.host.set_aside import apart, behind, headers_apart, taken
 from loopxform.codegen.host.splice import Insert, Text
 from loopxform.errors import (
     AnnotationError,
@@ -38,7 +38,7 @@ from loopxform.errors import (
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
 from loopxform.frontend.outline import Definition, Original, Part, Region
-from loopxform.frontend.text.rawtext import place, read_bytes
+from loopxform.frontend.text.rawtext import place, read_bytes, without_comments
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
 from loopxform.schedule.params import PLAIN, Options
@@ -83,7 +83,7 @@ class OffloadedFile:
         stem = f"{self.file.stem}_opencl"
         entries = [r.entry for r in self.regions]
         named = {"origin": self.file.name, "version": __version__}
-        spliced = self.text.spliced(_inserts(self.text, self.regions))
+        spliced = self.text.spliced(_inserts(self))
         kernels = "\n".join(e.plan.source for e in entries)
         return {
             f"{self.file.stem}.cl": kernels,
@@ -233,31 +233,53 @@ def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformErro
 # ---------------------------------------------------------------- the text
 
 
-def _inserts(text: Text, regions: Sequence[OffloadedRegion]) -> list[Insert]:
+def _inserts(made: OffloadedFile) -> list[Insert]:
     out: list[Insert] = []
-    known = above(r.configured for r in regions)
-    for r in regions:
-        out += _wrapping(r, text.before(r.region.start), text.after(r.region.end), " LX_TIMED")
+    text, regions, conditionals = made.text, made.regions, made.original.conditionals
+    above_all = _AboveAll(made)
     owners = {r.region.owner.begin: r.region.owner for r in regions}
     for n, (begin, owner) in enumerate(sorted(owners.items())):
-        parts = [_entry(r, regions, known) for r in regions if r.region.owner is owner]
+        own = [r for r in regions if r.region.owner is owner]
         if n == 0:
-            parts = [emit.runtime(__version__, [r.entry for r in regions]), *parts]
-        lines = tuple("\n".join(parts).splitlines())
-        out.append(Insert(text.above(begin), lines))
-    asked = (line for m in known for line in m.lines)
-    return [*out, Insert(text.start, (_HEAD, *asked))] if regions else []
+            at = text.above(conditionals.outermost(begin))
+            out.append(Insert(at, tuple(headers_apart(above_all.runtime, above_all.macros))))
+        macro = f"LX_OTHER_TEXT_OF_{owner.name}"
+        asked = tuple(conditionals.questions(macro, begin, owner.end))
+        lines = [x for r in own for x in above_all.entry(r)]
+        out.append(Insert(text.above(begin), (*lines, *asked)))
+        for r in own:
+            start, end = text.before(r.region.start), text.after(r.region.end)
+            wrapping = _wrapping(r, start, end, " LX_TIMED")
+            out += [_unless(macro, x) for x in wrapping] if asked else wrapping
+    marked = tuple(line for m in above_all.known for line in m.lines)
+    return [*out, Insert(text.start, (_HEAD, *marked))] if regions else []
+
+
+def _unless(macro: str, insert: Insert) -> Insert:
+    return replace(insert, lines=(f"#ifndef {macro}", *insert.lines, "#endif"))
 
 
 _HEAD = f"/* Written by loopxform {__version__}: launches in front of the loops they stand for. */"
 
 
-def _entry(r: OffloadedRegion, regions: Sequence[OffloadedRegion], known: Sequence[Mark]) -> str:
-    if not r.configured:
-        return r.entry.text
-    first = next(x for x in regions if x.configured)
-    same = r.configured.text(r.region.name, known, first=first is r)
-    return f"{r.entry.text}\n{same}"
+class _AboveAll:
+    """What stands above the functions, and the user's macros, which none of it may meet."""
+
+    def __init__(self, made: OffloadedFile) -> None:
+        self.regions = made.regions
+        self.known = above(r.configured for r in made.regions)
+        self.macros = _macros(made.file)
+        self.runtime = emit.runtime(__version__, [r.entry for r in made.regions]).splitlines()
+        self.behind = behind(self.runtime)
+
+    def entry(self, r: OffloadedRegion) -> list[str]:
+        """For a part of a function."""
+        lines = apart(r.entry.text.splitlines(), self.macros, self.behind)
+        if not r.configured:
+            return lines
+        first = next(x for x in self.regions if x.configured)
+        same = r.configured.text(r.region.name, self.known, first=first is r).splitlines()
+        return [*lines, *apart(same, self.macros, self.behind, r.configured.names)]
 
 
 def _wrapping(x: OffloadedRegion, start: int, end: int, timed: str = "") -> list[Insert]:
@@ -287,7 +309,7 @@ def _proven(made: OffloadedFile) -> OffloadedFile:
 
 def _says_the_same(made: OffloadedFile, regions: Sequence[OffloadedRegion]) -> bool:
     """Whether the file with the launches parses to the file, on the same lines."""
-    called = {f"lx_try_{r.region.name}": r.region.nodes for r in regions}
+    called = {f"lx_try_{r.region.name}": r.region for r in regions}
     inserts = [x for r in regions for x in _wrapping(r, r.region.start, r.region.end)]
     return made.original.proves(made.text.proof(inserts), called)
 
@@ -302,22 +324,34 @@ def _hidden(made: OffloadedFile, r: Region) -> LoopxformError:
 
 
 def _require_free(made: OffloadedFile) -> None:
-    """Raises EmitError where a macro of the user's would change the text that is written."""
+    """Raises EmitError where a macro of the user's has a name of ours."""
     entries = [r.entry for r in made.regions]
-    written = [emit.runtime(__version__, entries), *(e.text for e in entries)]
-    code = _STRING.sub("", "\n".join(written))
-    words = frozenset(_WORD.findall(code)) - {"CL_TARGET_OPENCL_VERSION"}
-    for name in made.file.parsed.dependencies:
-        text = made.file.parsed.sources.text(name) or ""
+    text = "\n".join([emit.runtime(__version__, entries), *(e.text for e in entries)])
+    if (name := taken(text, _macros(made.file))) is not None:
+        raise EmitError(
+            f"the macro '{name}' would change the C that is written",
+            loc=_defined_at(made.file, name),
+            help=f"rename it: {name}_1",
+        )
+
+
+def _defined_at(file: SourceFile, name: str) -> Loc | None:
+    for f in file.parsed.dependencies:
+        text = file.parsed.sources.text(f) or ""
         for m in _DEFINE.finditer(text):
-            if m.group(1) in words:
-                raise EmitError(
-                    f"the macro '{m.group(1)}' would change the C that is written",
-                    loc=place(name, text, m.start(1)),
-                    help=f"rename it: {m.group(1)}_1",
-                )
+            if m.group(1) == name:
+                return place(f, text, m.start(1))
+    return None
 
 
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|/\*.*?\*/', re.DOTALL)
+def _macros(file: SourceFile) -> list[str]:
+    """Those that the user's files define, and those that are given."""
+    sources = file.parsed.sources
+    texts = [without_comments(sources.text(f) or "") for f in file.parsed.dependencies]
+    own = (m.group(1) for text in texts for m in _DEFINE.finditer(text))
+    given = (d for name in file.parsed.options.defines for d in _WORD.findall(name)[:1])
+    return list(dict.fromkeys([*own, *given]))
+
+
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)

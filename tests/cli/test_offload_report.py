@@ -109,9 +109,9 @@ def test_a_function_that_is_named_and_has_nothing_to_offload(
 
 def test_a_macro_that_would_change_what_is_written(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "in.c"
-    file.write_text("#define device 3\n" + FILE)
+    file.write_text("#define LX_LOCAL 3\n" + FILE)
     assert main(["offload", str(file), "-o", str(tmp_path / "o")]) == 2
-    assert "the macro 'device' would change the C that is written" in capsys.readouterr().err
+    assert "the macro 'LX_LOCAL' would change the C that is written" in capsys.readouterr().err
 
 
 def test_steps_are_shown(capsys: Capture) -> None:

@@ -15,16 +15,18 @@ from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.aside import asides, of_function
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
+from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
+from loopxform.frontend.outline.wrappings import Wrapping, is_wrapped
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import clone, every
 from loopxform.frontend.text import gnu
 from loopxform.frontend.text.preprocess import preprocess
-from loopxform.frontend.text.rawtext import continued, decode, strip_comments
+from loopxform.frontend.text.rawtext import continued, decode, place, strip_comments
 from loopxform.frontend.text.reader import Reader
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.nodes import Function
@@ -72,6 +74,7 @@ class Original:
         self.path, self.raw, self.options = path, raw, options
         self._known: dict[str, Variables] = {}
         self._asides: dict[str, Mapping[int, InputError]] = {}
+        self._unlike: dict[str, Odd] = {}
 
     @cached_property
     def ast(self) -> c_ast.FileAST:
@@ -93,21 +96,60 @@ class Original:
         return continued(characters(self.raw))
 
     @cached_property
+    def conditionals(self) -> Conditionals:
+        """The conditionals of the file."""
+        return Conditionals(self.path, self.text, self.continued, self.options)
+
+    @cached_property
     def definitions(self) -> dict[str, Definition]:
-        """The functions of the file whose text agrees with its tree, and holds no conditional."""
-        skeleton = Skeleton(self.text)
+        """The functions of the file whose text agrees with its tree."""
+        skeleton = Skeleton(self.conditionals.read)
         found: dict[str, Definition] = {}
         for node in self._own():
-            try:
-                begin, piece = skeleton.body(node.decl.name, node.decl.coord.line)
-                if piece.kind != "block" or skeleton.has_directive(begin, piece.end):
-                    continue
-                body = block(node.body.block_items or [], piece.parts)
-            except Odd:
-                continue
             name = node.decl.name
-            found[name] = Definition(name, node, begin, piece.end, body)
+            try:
+                begin, piece = skeleton.body(name, node.decl.coord.line)
+                if piece.kind != "block":
+                    raise Odd
+                self._require_repeatable(skeleton, begin, piece.end)
+                body = block(node.body.block_items or [], piece.parts)
+            except Odd as odd:
+                self._unlike[name] = odd
+            else:
+                found[name] = Definition(name, node, begin, piece.end, body)
         return found
+
+    def unlike(self, name: str) -> LoopxformError:
+        """Why a function is not among the `definitions`."""
+        found = next((n for n in self._own() if n.decl.name == name), None)
+        odd = self._unlike.get(name)
+        at = None if odd is None or odd.at is None else place(self.path, self.text, odd.at)
+        return UnsupportedC(
+            odd.reason if odd and odd.reason else _HIDDEN.format(name),
+            loc=at or (self._places.loc(found.decl.coord, name) if found else None),
+            help=odd.help if odd and odd.help else "write loops and braces out",
+        )
+
+    def straddling(self, start: int, end: int) -> LoopxformError | None:
+        """Why a conditional keeps text[start:end] from being replaced."""
+        d = self.conditionals.straddling(start, end)
+        return None if d is None else UnsupportedC(
+            _STRADDLES.format("these statements"), loc=place(self.path, self.text, d.start),
+            help=_TAKE_IN,
+        )  # fmt: skip
+
+    def _require_repeatable(self, skeleton: Skeleton, begin: int, end: int) -> None:
+        """Raises Odd where it cannot be asked in front of a function which text of it is read."""
+        conditionals = self.conditionals
+        if (d := conditionals.straddling(begin, end)) is not None:
+            raise Odd(_STRADDLES.format("the function"), _TAKE_IN, d.start)
+        if (at := skeleton.directive(begin, end)) is not None:
+            raise Odd("a file is included inside the function", "move the loops out of it", at)
+        if (d := conditionals.unrepeatable(begin, end)) is not None:
+            reason = "the condition may have another answer in front of the function"
+            raise Odd(
+                reason, "define the macros that it asks for in front of the function", d.start
+            )
 
     def place(self, owner: Definition) -> Loc | None:
         """Where the name of a function stands in its definition."""
@@ -246,19 +288,15 @@ class Original:
         """What macros stand for in front of a function."""
         return expansions(self.path, self.raw, self.options, owner.begin, names)
 
-    def proves(self, text: bytes, called: Mapping[str, Nodes]) -> bool:
+    def proves(self, text: bytes, called: Mapping[str, Region]) -> bool:
         """Whether `text` says what the file says, but that statements are wrapped: `{ if (!f(...))
-        { statements } }`, once for each f, whose statements `called` gives."""
+        { statements } }`, once for each f, whose statements and arguments `called` gives."""
         try:
             other = self._parsed(text)[0]
         except InputError:
             return False
-        wrapped = Wrapped({name: [] for name in called})
-        _unwrap(other, wrapped)
-        return _same(self._pristine, other) and all(
-            len(wrapped[name]) == 1 and _all_same(nodes, wrapped[name][0])
-            for name, nodes in called.items()
-        )
+        wanted = {name: Wrapping(r.nodes, r.arguments) for name, r in called.items()}
+        return is_wrapped(self._pristine, other, wanted)
 
     # ------------------------------------------------------------ parsing
 
@@ -307,71 +345,11 @@ class Original:
         return frozenset(x.name for x in found if x.name)
 
 
-Wrapped = dict[str, list[list[c_ast.Node]]]
-"""The statements in each wrapping, by the function that is called in it."""
+_HIDDEN = "where the statements of '{}' begin and end is hidden by macros"
+_STRADDLES = "a conditional is partly inside of {}, partly outside"
+_TAKE_IN = "move the #if or the #endif, so that both are inside or both outside"
 
 
 def _says_nothing(node: c_ast.Node) -> bool:
     """Whether the end of a function is the same without it."""
     return isinstance(node, c_ast.Pragma) or (isinstance(node, c_ast.Return) and node.expr is None)
-
-
-def _unwrap(node: c_ast.Node, wrapped: Wrapped) -> None:
-    """Puts statements in wrappings where they were, and notes them."""
-    for x in every(node):
-        if isinstance(x, c_ast.Compound):
-            items = [_inside(s, wrapped) for s in x.block_items or ()]
-            x.block_items = [s for several in items for s in several]
-        for slot in ("stmt", "iftrue", "iffalse"):
-            body = getattr(x, slot, None)
-            found = [] if body is None else _inside(body, wrapped)
-            if len(found) == 1:
-                setattr(x, slot, found[0])
-            elif found:  # a statement with its pragmas
-                setattr(x, slot, cast(Any, c_ast.Compound)(found, coord=found[0].coord))
-
-
-def _inside(x: c_ast.Node, wrapped: Wrapped) -> list[c_ast.Node]:
-    """The statements in a wrapping, else the statement itself."""
-    match x:
-        case c_ast.Compound(block_items=[c_ast.If() as only]):
-            pass
-        case _:
-            return [x]
-    match only:
-        case c_ast.If(
-            cond=cond, iftrue=c_ast.Compound(block_items=list() as inner), iffalse=None
-        ) if (name := _asked(cond)) in wrapped:
-            wrapped[name].append(inner)
-            return inner
-        case _:
-            return [x]
-
-
-def _asked(cond: c_ast.Node) -> str:
-    """The function f of `!f(...)`."""
-    match cond:
-        case c_ast.UnaryOp(op="!", expr=c_ast.FuncCall(name=c_ast.ID(name=str() as name))):
-            return name
-        case _:
-            return ""
-
-
-def _all_same(a: Sequence[c_ast.Node], b: Sequence[c_ast.Node]) -> bool:
-    return len(a) == len(b) and all(map(_same, a, b))
-
-
-def _same(a: c_ast.Node, b: c_ast.Node) -> bool:
-    """Whether two trees say the same on the same lines."""
-    waiting = [(a, b)]
-    while waiting:
-        x, y = waiting.pop()
-        if type(x) is not type(y) or getattr(x.coord, "line", 0) != getattr(y.coord, "line", 0):
-            return False
-        if any(getattr(x, n) != getattr(y, n) for n in x.attr_names):
-            return False
-        below_x, below_y = cast(Any, x).children(), cast(Any, y).children()
-        if [n for n, _ in below_x] != [n for n, _ in below_y]:
-            return False
-        waiting += [(p, q) for (_, p), (_, q) in zip(below_x, below_y)]
-    return True

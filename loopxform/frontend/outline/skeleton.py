@@ -45,7 +45,12 @@ class Piece:
 
 
 class Odd(Exception):
-    """The text does not have the form of statements."""
+    """The text does not have the form of statements that can be replaced: for a `reason` where one
+    is known, with what helps and where it is."""
+
+    def __init__(self, reason: str = "", help: str = "", at: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.help, self.at = reason, help, at
 
 
 def characters(raw: bytes) -> str:
@@ -78,12 +83,12 @@ class Skeleton:
         self.at = brace
         return self.tokens[begin].start, self.statement()
 
-    def has_directive(self, start: int, end: int) -> bool:
-        """Whether conditional text or an include is there."""
+    def directive(self, start: int, end: int) -> int | None:
+        """Where an include is, or another directive that brings text."""
         first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
         kept = ("define", "undef")
         inside = (t for t in self.tokens[first:last] if t.kind == "directive")
-        return any(not t.text.lstrip(" #").startswith(kept) for t in inside)
+        return next((t.start for t in inside if not t.text.lstrip(" #").startswith(kept)), None)
 
     # ------------------------------------------------------------ functions
 

@@ -1,0 +1,106 @@
+"""Proofs that a file with wrappings in it says what it says without them.
+
+{ if (!f(n, x, &s)) { statements } }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pycparser import c_ast
+
+from loopxform.frontend.syntax.tree import every
+from loopxform.records import record
+
+
+@record
+class Wrapping:
+    """Statements, and the arguments of the call that stands in front of them: names, some of them
+    with an `&`."""
+
+    nodes: Sequence[c_ast.Node]
+    arguments: tuple[str, ...]
+
+
+_Wrapped = dict[str, list[Wrapping]]
+"""What was found, by the function that is called."""
+
+
+def is_wrapped(plain: c_ast.FileAST, other: c_ast.FileAST, wanted: Mapping[str, Wrapping]) -> bool:
+    """Whether `other` says what `plain` says on the same lines, but that for each function the
+    `wanted` statements are wrapped; `other` is changed."""
+    found = _Wrapped({name: [] for name in wanted})
+    _unwrap(other, found)
+    return _same(plain, other) and all(
+        len(found[name]) == 1
+        and found[name][0].arguments == w.arguments
+        and _all_same(w.nodes, found[name][0].nodes)
+        for name, w in wanted.items()
+    )
+
+
+def _unwrap(node: c_ast.Node, wrapped: _Wrapped) -> None:
+    """Puts statements in wrappings where they were, and notes them."""
+    for x in every(node):
+        if isinstance(x, c_ast.Compound):
+            items = [_inside(s, wrapped) for s in x.block_items or ()]
+            x.block_items = [s for several in items for s in several]
+        for slot in ("stmt", "iftrue", "iffalse"):
+            body = getattr(x, slot, None)
+            found = [] if body is None else _inside(body, wrapped)
+            if len(found) == 1:
+                setattr(x, slot, found[0])
+            elif found:  # a statement with its pragmas
+                setattr(x, slot, cast(Any, c_ast.Compound)(found, coord=found[0].coord))
+
+
+def _inside(x: c_ast.Node, wrapped: _Wrapped) -> list[c_ast.Node]:
+    """The statements in a wrapping, else the statement itself."""
+    match x:
+        case c_ast.Compound(block_items=[c_ast.If() as only]):
+            pass
+        case _:
+            return [x]
+    match only:
+        case c_ast.If(
+            cond=c_ast.UnaryOp(op="!", expr=c_ast.FuncCall(name=c_ast.ID(name=name), args=args)),
+            iftrue=c_ast.Compound(block_items=list() as inner),
+            iffalse=None,
+        ) if name in wrapped:
+            given = () if args is None else tuple(map(_argument, args.exprs))
+            wrapped[name].append(Wrapping(inner, given))
+            return inner
+        case _:
+            return [x]
+
+
+def _argument(node: c_ast.Node) -> str:
+    """A name, or the address of what it names; "" for anything else."""
+    match node:
+        case c_ast.ID(name=str() as name):
+            return name
+        case c_ast.UnaryOp(op="&", expr=c_ast.ID(name=str() as name)):
+            return f"&{name}"
+        case _:
+            return ""
+
+
+def _all_same(a: Sequence[c_ast.Node], b: Sequence[c_ast.Node]) -> bool:
+    return len(a) == len(b) and all(map(_same, a, b))
+
+
+def _same(a: c_ast.Node, b: c_ast.Node) -> bool:
+    """Whether two trees say the same on the same lines."""
+    waiting = [(a, b)]
+    while waiting:
+        x, y = waiting.pop()
+        if type(x) is not type(y) or getattr(x.coord, "line", 0) != getattr(y.coord, "line", 0):
+            return False
+        if any(getattr(x, n) != getattr(y, n) for n in x.attr_names):
+            return False
+        below_x, below_y = cast(Any, x).children(), cast(Any, y).children()
+        if [n for n, _ in below_x] != [n for n, _ in below_y]:
+            return False
+        waiting += [(p, q) for (_, p), (_, q) in zip(below_x, below_y)]
+    return True

@@ -1,0 +1,231 @@
+"""Functions with conditionals: the text that is read has its loops on the device, and a build with
+other macros does what the user's own text does."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from pathlib import Path
+
+import pytest
+from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+
+import loopxform as lx
+from loopxform.api.splice import OffloadedFile
+
+PROGRAM = """#include <stdio.h>
+#include <stdlib.h>
+#ifdef UNUSED
+static void unused(int n, double *x) { for (int i = 0; i < n; i++) x[i] = 0; }
+#endif
+static int scale = 7;
+int main(int argc, char **argv)
+{
+  int n = argc > 1 ? atoi(argv[1]) : 30;
+#if WIDE
+  double *x = malloc(n * sizeof(double));
+#else
+  float *x = malloc(n * sizeof(float));
+#endif
+  for (int i = 0; i < n; i++) {
+#ifdef TWICE
+    x[i] = 2 * i;
+#else
+    x[i] = i;
+#endif
+  }
+#if !WIDE
+  for (int i = 0; i < n; i++) x[i] += 3;
+#endif
+#ifdef OTHER_SCALE
+  int scale = 5;
+#endif
+  for (int i = 0; i < n; i++) x[i] *= 2;
+#ifdef FROM_ONE
+  for (int i = 1; i < n; i++) {
+#else
+  for (int i = 0; i < n; i++) {
+#endif
+    x[i] -= 1;
+  }
+#ifdef VERBOSE
+  printf("%d elements\\n", n);
+#endif
+  for (int i = 0; i < n; i++) printf("%g ", scale * (double)x[i]);
+  free(x);
+  return 0;
+}
+"""
+
+EVERY = ("WIDE", "TWICE", "OTHER_SCALE", "FROM_ONE", "VERBOSE", "UNUSED")
+
+
+def assert_same(folder: Path, made: OffloadedFile, defines: tuple[str, ...]) -> str:
+    """What the written file and the user's print with these macros; returns what is said."""
+    made.write(folder)
+    options = [f"-D{d}" for d in defines]
+    for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
+        flags = [*STRICT, "-Wno-unused-function", "-Wno-unused-variable", *PLAIN, *options]
+        built = cc(folder, *flags, f"{name}.c", "-o", name, *libraries)
+        assert not built.returncode, built.stderr
+    found = run_app(folder / "user_opencl", whole=True, LOOPXFORM_VERBOSE="1")
+    plain = run_app(folder / "user")
+    assert (found.stdout, found.returncode) == (plain.stdout, plain.returncode)
+    return found.stderr
+
+
+def offloaded(folder: Path, text: str, defines: tuple[str, ...] = ()) -> OffloadedFile:
+    user = folder / "user.c"
+    user.write_text(text)
+    return lx.load(user, define=defines).offload(contract=False)
+
+
+@pytest.mark.parametrize(
+    ("read", "parts", "straddling"),
+    [
+        ((), 1, "#endif"),
+        (("WIDE=1", "TWICE", "FROM_ONE"), 1, "#else"),
+        (("OTHER_SCALE", "UNUSED"), 3, "#endif"),
+    ],
+)
+def test_each_configuration(
+    tmp_path: Path, read: tuple[str, ...], parts: int, straddling: str
+) -> None:
+    require_opencl()
+    made = offloaded(tmp_path, PROGRAM, read)
+    assert [r.region.owner.name for r in made.regions].count("main") == parts
+    why = [e for _, e in made.left if "partly inside" in e.message]
+    assert [PROGRAM.splitlines()[e.loc.line - 1] for e in why if e.loc] == [straddling]
+    assert "on the device" in assert_same(tmp_path, made, read)
+    for other in EVERY:
+        if other not in {x.partition("=")[0] for x in read}:
+            said = assert_same(tmp_path, made, (*read, other))
+            assert ("on the device" in said) == (other == "UNUSED")
+    for one in read:
+        assert_same(tmp_path, made, tuple(x for x in read if x != one))
+
+
+def test_conditionals_outside_of_a_function_are_none_of_it(tmp_path: Path) -> None:
+    require_opencl()
+    text = "#ifdef A\nvoid g(int n, double *x) { for (int i = 0; i < n; i++) x[i] = 3; }\n#endif\n"
+    text += "static void f(int n, double *x) { for (int i = 0; i < n; i++) x[i] = 2; }\n"
+    text += "int main(void) { double x[9]; f(9, x); return x[8] != 2; }\n"
+    made = offloaded(tmp_path, text, ("A",))
+    assert [r.region.owner.name for r in made.regions] == ["g", "f"]
+    assert "on the device" in assert_same(tmp_path, made, ("A",))
+    assert "on the device" in assert_same(tmp_path, made, ())
+
+
+REFUSED = {
+    "the head": (
+        "#ifdef A\nstatic void f(int n, double *x) {\n#else\nvoid f(int n, double *x) {\n#endif\n"
+        "  for (int i = 0; i < n; i++) x[i] = 2; }\n",
+        "a conditional is partly inside of the function, partly outside",
+    ),
+    "a definition": (
+        "void f(int n, double *x) {\n#define A 1\n#if A\n"
+        "  for (int i = 0; i < n; i++) x[i] = 2;\n#endif\n}\n",
+        "the condition may have another answer in front of the function",
+    ),
+    "an include": (
+        "void f(int n, double *x) {\n#include <stddef.h>\n"
+        "  for (int i = 0; i < n; i++) x[i] = 2;\n}\n",
+        "a file is included inside the function",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str, tmp_path: Path) -> None:
+    text, why = REFUSED[case]
+    made = offloaded(tmp_path, text)
+    assert not made.regions
+    assert [e.message for _, e in made.left] == [why]
+
+
+# ---------------------------------------------------------------- random text
+
+
+class Writer:
+    """Random statements of a function of `n`, `x` and `y`, with conditionals anywhere: whatever
+    the macros are, it is C."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def condition(self) -> str:
+        name = self.random.choice("ABC")
+        return self.random.choice([f"#ifdef {name}", f"#ifndef {name}", f"#if defined({name})"])
+
+    def element(self) -> str:
+        a, b = self.random.choice(["xy", "yx", "xx"])
+        return f"{a}[i] += {b}[i] * t + {self.random.randrange(5)};"
+
+    def either(self, one: list[str], other: list[str]) -> list[str]:
+        return [self.condition(), *one, "#else", *other, "#endif"]
+
+    def body(self) -> list[str]:
+        kind = self.random.randrange(3)
+        if kind == 0:
+            return self.either([self.element()], [self.element(), self.element()])
+        return [self.element()] if kind == 1 else [self.condition(), self.element(), "#endif"]
+
+    def loop(self) -> list[str]:
+        head = "for (int i = 0; i < n; i++) {"
+        match self.random.randrange(4):
+            case 0:
+                other = f"for (int i = {self.random.randrange(1, 4)}; i < n; i++) {{"
+                return [*self.either([head], [other]), *self.body(), "}"]
+            case 1:
+                more = [self.element(), "}", head]
+                return [head, *self.body(), self.condition(), *more, "#endif", *self.body(), "}"]
+            case _:
+                return [head, *self.body(), "}"]
+
+    def statements(self, depth: int) -> list[str]:
+        out: list[str] = []
+        for _ in range(self.random.randrange(2, 5)):
+            kind = self.random.randrange(7)
+            if kind == 0 and depth:
+                out += self.either(self.statements(depth - 1), self.statements(depth - 1))
+            elif kind == 1:
+                out += [self.condition(), f"t += {self.random.randrange(3)};", "#endif"]
+            elif kind == 2 and depth:
+                inside = [f"int t = {self.random.randrange(9)};", *self.statements(0)]
+                out += ["{", self.condition(), inside[0], "#endif", *inside[1:], "}"]
+            else:
+                out += self.loop()
+        return out
+
+    def program(self) -> str:
+        own = [self.condition(), f"int t = {self.random.randrange(2, 9)};", "#endif"]
+        return "\n".join(
+            [
+                "#include <stdio.h>",
+                "static int t = 1;",
+                "int main(void)",
+                "{",
+                "int n = 9, k = 0;",
+                "int x[9] = {1, 2, 3}, y[9] = {4, 5, 6};",
+                *self.statements(1),
+                *own,
+                *self.statements(1),
+                'for (k = 0; k < n; k++) printf("%d %d ", x[k], y[k]);',
+                'printf("%d", t);',
+                "return 0;",
+                "}",
+                "",
+            ]
+        )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_conditionals(tmp_path: Path, seed: int) -> None:
+    require_opencl()
+    text = Writer(seed).program()
+    some = [d for d, is_given in zip("ABC", format(seed % 8, "03b")) if is_given == "1"]
+    made = offloaded(tmp_path, text, tuple(some))
+    for given in product(*([(), (d,)] for d in "ABC")):
+        defines = tuple(d for several in given for d in several)
+        said = assert_same(tmp_path, made, defines)
+        assert "on the device" in said or list(defines) != some or not made.regions
