@@ -40,9 +40,9 @@ class Variables:
             if isinstance(target, c_ast.ID) and id(target) in self.meant:
                 self.sets[id(self.meant[id(target)])].append(x)
             if isinstance(x, c_ast.UnaryOp) and x.op == "&":
-                root = _root(x.expr)
-                if root is not None and id(root) in self.meant:
-                    self.escaping[id(self.meant[id(root)])].append(x)
+                root = self._addressed(x.expr)
+                if root is not None:
+                    self.escaping[id(root)].append(x)
 
     def used(self, nodes: Iterable[c_ast.Node]) -> list[c_ast.Decl]:
         """The variables that some statements mention and do not declare, in order."""
@@ -65,12 +65,31 @@ class Variables:
             case _:
                 return "number"
 
+    def levels(self, node: c_ast.Node) -> Iterator[bool]:
+        """For each subscript of a variable whether it follows a pointer, the outermost first."""
+        t = self.resolved(node)
+        while isinstance(t, c_ast.PtrDecl | c_ast.ArrayDecl):
+            yield isinstance(t, c_ast.PtrDecl)
+            t = self.resolved(t.type)
+
     def words(self, node: c_ast.Node) -> frozenset[str]:
         """The words of the type of the elements: `{"long", "int"}`; a struct has none."""
         t = self.resolved(node)
         while isinstance(t, c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.FuncDecl):
             t = self.resolved(t.type)
         return frozenset(t.names) if isinstance(t, c_ast.IdentifierType) else frozenset()
+
+    def _addressed(self, place: c_ast.Node) -> c_ast.Decl | None:
+        """The variable that a place is in; an element that a pointer leads to is in none."""
+        outer = place
+        while isinstance(place, c_ast.ArrayRef | c_ast.StructRef):
+            if isinstance(place, c_ast.StructRef) and place.type == "->":
+                return None
+            outer, place = place, place.name
+        decl = self.meant.get(id(place))
+        if decl is None or not isinstance(outer, c_ast.ArrayRef):
+            return decl
+        return None if self.kind(decl) == "pointer" else decl
 
     def resolved(self, node: c_ast.Node) -> c_ast.Node:
         """The outermost derivation of a type, or the type of a number or a struct."""
@@ -131,12 +150,3 @@ def changed(node: c_ast.Node) -> c_ast.Node | None:
     elif isinstance(node, c_ast.Assignment):
         target = node.lvalue
     return target
-
-
-def _root(node: c_ast.Node) -> c_ast.ID | None:
-    """The variable that a place is in."""
-    while isinstance(node, c_ast.ArrayRef | c_ast.StructRef):
-        if isinstance(node, c_ast.StructRef) and node.type == "->":
-            return None
-        node = node.name
-    return node if isinstance(node, c_ast.ID) else None

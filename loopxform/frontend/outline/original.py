@@ -340,9 +340,10 @@ class Original:
         return {x.name: x.type for x in found}
 
     @cached_property
-    def _globals(self) -> frozenset[str]:
-        found = (x for x in self.ast.ext if isinstance(x, c_ast.Decl))
-        return frozenset(x.name for x in found if x.name)
+    def _globals(self) -> dict[str, c_ast.Node]:
+        """The variables and the functions of the file."""
+        found = (x.decl if isinstance(x, c_ast.FuncDef) else x for x in self.ast.ext)
+        return {x.name: x for x in found if isinstance(x, c_ast.Decl) and x.name}
 
 
 _HIDDEN = "where the statements of '{}' begin and end is hidden by macros"

@@ -13,23 +13,22 @@ it belongs to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.addresses import Addresses
 from loopxform.frontend.names.liveness import Use, live_after, sequence
-from loopxform.frontend.names.variables import Variables, changed
+from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.syntax.tree import clone, every, replace_children
 from loopxform.ir.functions import is_known
 from loopxform.records import record
 
 _JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | c_ast.Case | c_ast.Default
-_CHARACTERS = frozenset(["char"])
-_SIGNS = frozenset(["signed", "unsigned"])
 
 
 @record
@@ -45,10 +44,10 @@ def outlined(
     function: c_ast.FuncDef,
     region: Sequence[c_ast.Node],
     variables: Variables,
-    globals: frozenset[str],
+    globals: Mapping[str, c_ast.Node],
 ) -> Outlined:
-    """`globals` are the variables of the file. Raises NotModelled where the statements cannot be
-    taken out."""
+    """`globals` are what the file declares. Raises NotModelled where the statements cannot be taken
+    out."""
     require_whole(region)
     return _Outlining(name, function, region, variables, globals).made()
 
@@ -91,10 +90,11 @@ class _Outlining:
         function: c_ast.FuncDef,
         region: Sequence[c_ast.Node],
         variables: Variables,
-        globals: frozenset[str],
+        globals: Mapping[str, c_ast.Node],
     ) -> None:
         self.name, self.function, self.region = name, function, region
         self.variables, self.globals = variables, globals
+        self.addresses = Addresses(variables, function.body, globals, _differ)
         self.inside = [x for n in region for x in every(n)]
         self.coord = region[0].coord
         self.taken = set(variables.names)
@@ -143,14 +143,14 @@ class _Outlining:
                 help = f"set another variable in the place of {d.name}"
                 raise self._not(f"the pointer '{d.name}' is set and used afterwards", help)
             case kind:
-                if self._escapes(d) and kind == "pointer":
+                if kind == "pointer" and self._is_reached(d, is_set=self._sets(d)):
                     raise self._not(f"the address of '{d.name}' is taken", "leave it alone")
                 self._pass(self.others, self._param(d), d.name)
 
     def _number(self, d: c_ast.Decl) -> None:
         use = sequence(self.region, lambda x: self._means(x, d))
         sets = self._sets(d)
-        if self._escapes(d) and (sets or self._may_be_stored_to(d)):
+        if self._is_reached(d, is_set=sets):
             help = f"copy {d.name} to another variable in front of the loops"
             raise self._not(f"'{d.name}' may be set through its address", help)
         if sets and self._live(d):
@@ -175,7 +175,7 @@ class _Outlining:
         self._pass(self.others, self._address(d, pointer), f"&{d.name}")
 
     def _struct(self, d: c_ast.Decl) -> None:
-        if self._escapes(d):
+        if self._is_reached(d, is_set=True):
             raise self._not(f"the address of '{d.name}' is taken", "copy what the loops need")
         pointer = self._fresh(f"{d.name}_at")
         self.structs[id(d)] = pointer
@@ -232,28 +232,13 @@ class _Outlining:
     def _live(self, d: c_ast.Decl) -> bool:
         return live_after(self.function.body, self.region, lambda x: self._means(x, d))
 
-    def _escapes(self, d: c_ast.Decl) -> bool:
-        return bool(self.variables.escaping[id(d)])
-
-    def _may_be_stored_to(self, d: c_ast.Decl) -> bool:
-        """Whether the statements may set a number through a pointer to it."""
-        own = self.variables.words(d) - _SIGNS
-        for x in self.inside:
-            target = changed(x)
-            if target is not None and not isinstance(target, c_ast.ID):
-                words = self._words_of(target)
-                if not words or words & _CHARACTERS or not (own and _differ(words, own)):
-                    return True
-            if isinstance(x, c_ast.FuncCall) and not _is_pure(x):
-                return True
-        return False
-
-    def _words_of(self, target: c_ast.Node) -> frozenset[str]:
-        """The words of the type that is stored, none where it is not known."""
-        while isinstance(target, c_ast.ArrayRef | c_ast.UnaryOp):
-            target = target.name if isinstance(target, c_ast.ArrayRef) else target.expr
-        d = self.variables.meant.get(id(target))
-        return frozenset() if d is None else self.variables.words(d) - _SIGNS
+    def _is_reached(self, d: c_ast.Decl, *, is_set: bool) -> bool:
+        """Whether the statements may set a variable through a pointer to it, or read what they
+        set."""
+        if not self.variables.escaping[id(d)]:
+            return False
+        calls = any(isinstance(x, c_ast.FuncCall) and not _is_pure(x) for x in self.inside)
+        return self.addresses.is_reached(d, self.inside, is_set=is_set, calls=calls)
 
     # ------------------------------------------------------------ nodes
 

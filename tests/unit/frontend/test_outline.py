@@ -166,6 +166,9 @@ def test_structs_come_by_their_address() -> None:
     assert body.splitlines()[0] == "for (i = 0; i < v_at.n; i++)"
 
 
+SET = "'n' may be set through its address"
+
+
 @pytest.mark.parametrize(
     ("body", "at", "why"),
     [
@@ -174,15 +177,27 @@ def test_structs_come_by_their_address() -> None:
         ("volatile int v = 3; for (int i = 0; i < n; i++) x[i] = v;", 1, "'v' is volatile"),
         ("for (int i = 0; i < n; i++) *x++ = 1; g(x);", 0, "the pointer 'x' is set"),
         ("int a[n][n]; n = 3; for (int i = 0; i < n; i++) a[i][i] = 1;", 2, "'n', in the size of"),
-        ("h(&n); for (int i = 0; i < n; i++) x[i] = 1;", 1, "'n' may be set through its address"),
-        ("h(&n); for (int i = 0; i < 9; i++) n += x[i];", 1, "'n' may be set through its address"),
+        ("h(&n); x = g(); for (int i = 0; i < n; i++) x[i] = 1;", 2, SET),
+        ("h(&n); x = g(); for (int i = 0; i < 9; i++) n += x[i];", 2, SET),
+        ("int *p = &n; for (int i = 0; i < n; i++) p[i] = 1;", 1, SET),
+        ("int *p = 4 + &n; h(p); for (int i = 0; i < n; i++) p[i] = 1;", 2, SET),
+        ("int *p = x, *q = &n; p = q; for (int i = 0; i < n; i++) p[i] = 1;", 2, SET),
+        ("h(&n); int *p = kept; for (int i = 0; i < n; i++) p[i] = 1;", 2, SET),
+        ("h(&n); for (int i = 0; i < n; i++) kept[i] = 1;", 1, SET),
+        ("int *p; p = n ? x : &n; for (int i = 0; i < n; i++) p[i] = 1;", 2, SET),
+        ("int **q = all(&n); for (int i = 0; i < n; i++) q[i][0] = 1;", 1, SET),
+        ("int *q[2] = {&n}; for (int i = 0; i < n; i++) q[i][0] = 1;", 1, SET),
+        ("int *p; h(&n); h(&p); for (int i = 0; i < n; i++) p[i] = 1;", 3, SET),
+        ("static int m; h(&m); for (int i = 0; i < m; i++) x[i] = 1;", 2, "'m' may be set"),
+        ("h(&n); for (int i = 0; i < n; i++) x[i] = h(0);", 1, SET),
         ("h(&x); for (int i = 0; i < n; i++) x[i] = 1;", 1, "the address of 'x' is taken"),
         ("register int s = 0; for (int i = 0; i < n; i++) s += x[i]; g(s);", 1, "register"),
         ("struct s { int a; } v; for (int i = 0; i < n; i++) x[i] = 1;", 0, "a type of the"),
     ],
 )
 def test_what_cannot_be_taken_out(body: str, at: int, why: str) -> None:
-    found, _ = part(f"void f(int n, int *x) {{ {body} }}", at)
+    text = "int *kept, h(int *), **all(int *), *g(void);"
+    found, _ = part(f"{text} void f(int n, int *x) {{ {body} }}", at)
     assert isinstance(found, InputError)
     assert why in found.message
 
@@ -190,6 +205,25 @@ def test_what_cannot_be_taken_out(body: str, at: int, why: str) -> None:
 def test_a_number_whose_address_is_known_may_be_passed_where_nothing_stores_to_its_type() -> None:
     text = 'void f(double *x) { int n; scanf("%d", &n); for (int i = 0; i < n; i++) x[i] = i; }'
     assert made(text, 2)[1] == "n, x"
+
+
+@pytest.mark.parametrize(
+    ("body", "at", "call"),
+    [
+        ("h(&n); for (int i = 0; i < n; i++) x[i] = 1;", 1, "n, x"),
+        ("int s = 0; h(&s); for (int i = 0; i < n; i++) s += x[i]; g(s);", 2, "n, x, &s"),
+        ("h(&n); for (int i = 0; i < n; i++) all[i] = 1;", 1, "n"),
+        ("int a[n]; h(&n); for (int i = 0; i < 9; i++) all[i] = n;", 2, "n"),
+        ("int *p = malloc(9); h(&n); p++; for (int i = 0; i < n; i++) p[i] = 1;", 3, "n, p"),
+        ("int *p; posix_memalign(&p, 64, n); for (int i = 0; i < n; i++) p[i] = 1;", 2, "n, p"),
+        ("int *p = g(0); time(&n); for (int i = 0; i < n; i++) p[i] = 1;", 2, "n, p"),
+        ("int *p = x + 1, *q = &p[n]; h(&n); for (int i = 0; i < n; i++) q[i] = 1;", 2, "n, q"),
+        ("g(&x[2]); for (int i = 0; i < n; i++) x[i] = 1;", 1, "n, x"),
+    ],
+)
+def test_a_pointer_that_cannot_lead_to_a_variable(body: str, at: int, call: str) -> None:
+    text = "int all[9], h(int *), *g(int *);"
+    assert made(f"{text} void f(int n, int *x) {{ {body} }}", at)[1] == call
 
 
 def test_names_are_those_of_the_place() -> None:
@@ -235,7 +269,7 @@ f (void) /* { */
     [
         "#define BEGIN {\nvoid f(int x) BEGIN x = 1; }",
         "#define SET x = 1;\nvoid f(int x) { SET x = 2; }",
-        "void f(int x) {\n#if X\nx = 1;\n#else\nx = 2;\n#endif\n}",
+        "void f(int x) {\n#include <math.h>\nx = 1;\n}",
     ],
 )
 def test_text_that_does_not_show_its_statements(text: str) -> None:
