@@ -15,7 +15,7 @@ from loopxform.analysis import sets
 from loopxform.analysis.linear import Conj, Constraint, Lin, plus
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr, Select, Var
-from loopxform.records import slotted
+from loopxform.records import record, slotted
 
 if TYPE_CHECKING:
     import islpy
@@ -54,26 +54,44 @@ class _Form:
         return _sum(dict(self.lin), named)
 
 
-def bounding_box(
-    parts: Sequence[Conj], index: Names, params: Names
-) -> tuple[tuple[Expr, ...], Expr | None, bool]:
-    """Exclusive upper bounds, the condition on the parameters (None: always) and whether the corner
-    of the box is in the union whenever it is not empty. Raises NoFormula."""
+@record
+class Box:
+    """Exclusive upper bounds, and the condition on the parameters under which the union has a point
+    (None: always). `corner` says that the point of all maxima is one of them; where it is not,
+    `last` is the greatest in lexicographic order, None where it has no formula."""
+
+    upper: tuple[Expr, ...]
+    when: Expr | None
+    corner: bool
+    last: tuple[Expr, ...] | None = None
+
+
+def bounding_box(parts: Sequence[Conj], index: Names, params: Names) -> Box:
+    """The box around a union. Raises NoFormula."""
     try:
         return sets.bounded(lambda: _bounding_box(parts, index, params))
     except sets.TooHard as e:
         raise NoFormula("where it ends is too hard to tell") from e
 
 
-def _bounding_box(
-    parts: Sequence[Conj], index: Names, params: Names
-) -> tuple[tuple[Expr, ...], Expr | None, bool]:
+def _bounding_box(parts: Sequence[Conj], index: Names, params: Names) -> Box:
     union = sets.build(tuple(parts), index, params)
     found = [_forms(sets.bounded(partial(union.dim_max, d)), params) for d in range(len(index))]
     when = sets.bounded(lambda: union.params().coalesce())
     upper = tuple(_value(forms, op, 1) for forms, op in found)
     corner = len(index) == 1 or _has_corner(parts, index, params, [f for f, _ in found])
-    return upper, condition(when, params), corner
+    last = None if corner else _last(union, len(index), params)
+    return Box(upper, condition(when, params), corner, last)
+
+
+def _last(union: islpy.Set, rank: int, params: Names) -> tuple[Expr, ...] | None:
+    """The point of a union that is the greatest in lexicographic order."""
+    try:
+        found = sets.bounded(union.lexmax_pw_multi_aff)
+        where = sets.bounded(union.params)
+        return tuple(formula(found.get_pw_aff(d), params, where) for d in range(rank))
+    except (NoFormula, sets.TooHard):
+        return None
 
 
 MAX_TESTS = 4

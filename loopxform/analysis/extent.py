@@ -50,12 +50,14 @@ ON_DATA = "a condition on data, or a bound that is not affine, decides"
 class Extent:
     """`upper[d]` is the exclusive upper bound of dimension d over scalar parameters, valid where
     `when` holds (None: always); elsewhere the array is not touched. `corner` says that the element
-    with the greatest index in every dimension is itself touched wherever `when` holds."""
+    with the greatest index in every dimension is itself touched wherever `when` holds; where it is
+    not, `last` are the subscripts of the last element that is, if they are known."""
 
     array: str
     upper: tuple[Expr, ...]
     when: Expr | None
     corner: bool
+    last: tuple[Expr, ...] | None = None
     parts: tuple[Conj, ...] = field(default=(), compare=False, repr=False)
     """The elements, over `#0, #1, ...` and the scalars of the caller's."""
 
@@ -78,6 +80,15 @@ def extent(fn: Function, array: str) -> Extent | None:
     `explain`) or the function never touches it."""
     found = explain(fn, array)
     return found if isinstance(found, Extent) else None
+
+
+def existing_box(fn: Function, array: str) -> Extent | None:
+    """The extent, where all elements of the box are there: rows of a declared shape are whole, what
+    a pointer leads to ends with the last element that is touched."""
+    found = extent(fn, array)
+    param = next((p for p in fn.objects if p.name == array), None)
+    ends_inside = param is not None and param.flat and len(param.shape) > 1
+    return None if found is not None and ends_inside and not found.corner else found
 
 
 def explain(
@@ -174,7 +185,7 @@ class _Search:
         shape = tuple(d for d in param.shape[: self.rank] if d is not None)
         sizes = [Bin(">=", d, Const(1)) for d in shape if not isinstance(d, Const)]
         when = reduce(lambda a, b: Bin("&&", a, b), sizes) if sizes else None
-        return Extent(self.array, shape, when, False, tuple(self.parts))
+        return Extent(self.array, shape, when, False, parts=tuple(self.parts))
 
     def _declared(self) -> Conj | None:
         """The elements the array is declared to have, where all its dimensions are stated."""
@@ -239,12 +250,12 @@ class _Search:
 
     def _general(self) -> Extent | NoExtent:
         try:
-            upper, when, corner = self._bounding_box()
+            box = self._bounding_box()
         except boxes.NoFormula as e:
             return self._whole() or self.refuse(str(e))
-        return Extent(self.array, upper, when, corner, tuple(self.parts))
+        return Extent(self.array, box.upper, box.when, box.corner, box.last, tuple(self.parts))
 
-    def _bounding_box(self) -> tuple[tuple[Expr, ...], Expr | None, bool]:
+    def _bounding_box(self) -> boxes.Box:
         """`boxes.bounding_box`: few steps change what is touched, and isl is slow."""
         own = frozenset((*self.index, *self.params))
         key = (self.index, self.params, tuple(_key(_numbered(x, own)) for x in self.parts))
@@ -255,7 +266,7 @@ class _Search:
         return box
 
 
-_boxes = Table[tuple[tuple[Expr, ...], Expr | None, bool]](256)
+_boxes = Table[boxes.Box](256)
 
 
 def _covers(conj: Conj, part: Conj) -> bool:
@@ -286,7 +297,7 @@ def _simple(search: _Search) -> Extent | None:
     if first is None or any(b is None or (b[0], b[1]) != (first[0], first[1]) for b in boxes):
         return None
     upper = tuple(to_expr(x) for x in first[0])
-    return Extent(search.array, upper, all_of(first[1]), True, tuple(search.parts))
+    return Extent(search.array, upper, all_of(first[1]), True, parts=tuple(search.parts))
 
 
 _Box = tuple[tuple[Lin, ...], tuple[Constraint, ...]]

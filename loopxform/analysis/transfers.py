@@ -109,8 +109,9 @@ class _Search:
     def whole(self) -> Range:
         """All that is touched, from the start of the array on."""
         upper = self.extent.upper
-        last = tuple(simplify(Bin("-", e, Const(1))) for e in upper)
-        return Range((Const(0),) * len(upper), last)
+        corner = tuple(simplify(Bin("-", e, Const(1))) for e in upper)
+        last = self.extent.last if self.param.flat else None
+        return Range((Const(0),) * len(upper), corner if last is None else last)
 
     # ------------------------------------------------------------ sets
 

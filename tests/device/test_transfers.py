@@ -42,6 +42,22 @@ CASES = {
         {"n": 19, "m": 31},
         {"a": (62, 558)},
     ),
+    "a star of a plain pointer": Case(
+        "void f(int n, int m, float *a, float *b)"
+        "{ for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++)"
+        " a[i * m + j] = b[i * m + j - 1] + b[i * m + j + 1] + b[(i - 1) * m + j]"
+        " + b[(i + 1) * m + j]; }",
+        {"n": 19, "m": 31},
+        {"a": (32, 557), "b": (1, 588)},
+    ),
+    "a wide star of a plain pointer": Case(
+        "void f(int n, float *a, float *b)"
+        "{ for (int i = 2; i < n - 2; i++) for (int j = 2; j < n - 2; j++) {"
+        " for (int k = -2; k <= 2; k++) a[i * n + j] += k * b[i * n + j + k];"
+        " for (int k = -2; k <= 2; k++) a[i * n + j] += k * b[(i + k) * n + j]; } }",
+        {"n": 29},
+        {"a": (60, 781), "b": (2, 839)},
+    ),
     "every other, narrowed": Case(
         "void f(int n, short *a, int *b){ for (int i = 0; i < n; i += 2) a[i] = b[i] * 30000; }",
         {"n": 901},

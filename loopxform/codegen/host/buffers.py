@@ -77,7 +77,7 @@ def buffer_of(start: Function, p: Param, *others: Param) -> Buffer:
     copied; of an array of structs through any of these members of theirs, which have one shape.
     Raises EmitError where that is not known."""
     found = _extent(start, p, others)
-    if p.flat and len(p.shape) > 1 and not found.corner:
+    if p.flat and len(p.shape) > 1 and not found.corner and found.last is None:
         raise EmitError(
             f"where the part of '{p.name}' that is touched ends is not known",
             loc=p.origin.loc,
@@ -206,6 +206,8 @@ def _elements(p: Param, found: Extent, rank: int) -> Expr:
     """Elements from the start of the array to the last one touched, by its first subscripts. For
     rows of a real C array the last row counts whole (it exists); a plain pointer ends at the last
     element itself."""
+    if p.flat and found.last is not None and rank == len(p.shape):
+        return simplify(Bin("+", _offset(p, found.last), Const(1)))
     rest = [d for d in p.shape[1:rank] if d is not None]
     if not p.flat:
         total = found.upper[0]

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
-from loopxform.analysis.extent import extent
+from loopxform.analysis.extent import existing_box
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
@@ -119,7 +119,7 @@ def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
     for _, s in walk(fn.body):
         if isinstance(s, Decl) and s.name == array and s.space is Space.GLOBAL:
             return s.shape
-    known = extent(fn, array)
+    known = existing_box(fn, array)
     if known is None or not (known.when is None or always(fn, path, known.when)):
         return None
     return known.upper

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
-from loopxform.analysis.extent import extent
+from loopxform.analysis.extent import existing_box
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Function, If, Load, Stmt, Var
@@ -67,7 +67,7 @@ class CopyToPrivate(Step):
             upper: tuple[Expr, ...] | None = own.shape
             code, text = "LX166", f"the box of '{self.array}' may reach past the copy"
         else:
-            known = extent(fn, self.array) if own is None else None
+            known = existing_box(fn, self.array) if own is None else None
             sure = known and (known.when is None or always(fn, inside, known.when))
             upper = known.upper if known and sure else None
             code, text = "LX165", f"the box of '{self.array}' may reach past what is touched"

@@ -37,6 +37,13 @@ def test_the_corner_of_a_box_may_be_untouched() -> None:
     assert text(skew(), "a") == (["M", "N"], "M >= 2 && N >= 2", False)
 
 
+def test_the_last_element_where_the_corner_is_untouched() -> None:
+    found = extent(skew(), "a")
+    assert found is not None
+    assert found.last is not None
+    assert list(map(expr_text, found.last)) == ["M - 1", "N - 2"]
+
+
 def test_stencils_and_constants() -> None:
     f = fn("n, p[]", loop("i", 1, "n - 1", s("p[i] = p[i-1] + p[i+1]")))
     assert text(f, "p") == (["n"], "n >= 3", True)
