@@ -75,14 +75,16 @@ class LoopxformError(Exception):
         out = [f"{place}{self.message} [{self.code}]", *(f"   = {note}" for note in self.notes)]
         return "\n".join([*out, f"   = help: {self.help}"] if self.help else out)
 
-    def render(self, sources: Sources | None = None, paint: Paint = plain) -> str:
+    def render(
+        self, sources: Sources | None = None, paint: Paint = plain, what: str = "error"
+    ) -> str:
         """The diagnostic as text: place, message, source line with caret, notes, help.
 
-        `sources` defaults to the files the error itself came with.
+        `sources` defaults to the files the error itself came with; `what` it is, if no error.
         """
         sources = sources or self.sources
         place = paint("place", f"{self.loc or 'loopxform'}:")
-        out = [f"{place} {paint('error', 'error:')} {self.message} [{self.code}]"]
+        out = [f"{place} {paint('error', f'{what}:')} {self.message} [{self.code}]"]
         out += quote(self.loc, sources, self.width, paint)
         equals = paint("gutter", "=")
         out += [f"   {equals} {note}" for note in self.notes]

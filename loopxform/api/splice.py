@@ -37,7 +37,7 @@ from loopxform.errors import (
 )
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
-from loopxform.frontend.outline import Definition, Original, Part, Region
+from loopxform.frontend.outline import Definition, Loop, Original, Part, Region
 from loopxform.frontend.text.rawtext import place, read_bytes, without_comments
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
@@ -66,12 +66,13 @@ class OffloadedRegion:
 @dataclass(frozen=True)
 class OffloadedFile:
     """What the functions of a file became. `left` are the reasons why loops stay as they are, with
-    the names of their functions."""
+    the names of their functions; `asked` are the functions that were looked at."""
 
     file: SourceFile
     original: Original
     regions: tuple[OffloadedRegion, ...]
     left: tuple[tuple[str, LoopxformError], ...]
+    asked: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"<OffloadedFile {self.file.name}: {len(self.regions)} parts on the device>"
@@ -96,6 +97,11 @@ class OffloadedFile:
         overwritten. Raises InputError."""
         outputs = in_folder(fspath(directory), self.files)
         return write_all(outputs, self.file.parsed.dependencies)
+
+    @property
+    def loops(self) -> tuple[tuple[Loop, bool], ...]:
+        """The loops that were looked at, and whether each is part of what the device does."""
+        return self.original.loops(self.asked, [r.region for r in self.regions])
 
     @property
     def broken(self) -> tuple[InternalError, ...]:
@@ -163,7 +169,7 @@ def offload_file(
         with within(part(1 / 2)):  # what is found must be proven as well
             found = find(original, functions, [n for n in asked if n not in broken], work)
         left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
-        made = OffloadedFile(file, original, tuple(x for _, x in found.made), left)
+        made = OffloadedFile(file, original, tuple(x for _, x in found.made), left, tuple(asked))
         made = _proven(made)
         with whatever_is_left():
             routines = [r for r in file.routines() if r.name in asked]
@@ -217,17 +223,30 @@ def _defined(file: SourceFile) -> list[str]:
 
 def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformError:
     part = next((p for p in done.parts if p.loops), done.parts[0])
+    places = {s.var: s.origin.loc for _, s in walk(fn.body) if isinstance(s, For)}
+    own = next((places[v] for v in part.loops if v in places), None)
+    why, help = _changeable(part.why)
     error = UnsupportedC(
-        f"no loop can run in parallel: {part.why}" if part.why else "no loop can run in parallel",
-        loc=part.loc or fn.origin.loc,
+        f"no loop can run in parallel: {why}" if why else "no loop can run in parallel",
+        loc=own or next(iter(places.values()), None) or part.loc or fn.origin.loc,
         code="LX062",
-        help=f"name the function to have it on one work-item all the same: --function {owner}, "
+        help=help
+        or f"name the function to have it on one work-item all the same: --function {owner}, "
         f'or file["{owner}"].offload() in Python',
     )
     answers = {v.parallel for v in judge(fn)}
     if answers and answers <= {"no", "reduction"}:
         error.status = 1
     return error
+
+
+def _changeable(why: str) -> tuple[str, str]:
+    """A reason without what would take it away, and that."""
+    if m := re.search(r" \((allow it: [^()]*)\)$", why):
+        return why[: m.start()], m.group(1)
+    if m := re.search(r"; (\w+) is an induction variable, (.*): 'substitute .*$", why):
+        return why[: m.start()], f"in place of '{m.group(1)}' write what it is: {m.group(2)}"
+    return why, ""
 
 
 # ---------------------------------------------------------------- the text

@@ -17,6 +17,7 @@ from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import limited, read
 from loopxform.cli.tile import steps
 from loopxform.cli.tuned import tuned_for
+from loopxform.cli.users_names import UsersNames
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
@@ -37,7 +38,8 @@ def main(args: argparse.Namespace) -> int:
         for r in done.regions:
             print("\n".join(steps(r.done.derivation)))
     if not args.quiet:
-        for line in offload_text.file_lines(done, whole=args.report):
+        paint = painter(args.words, sys.stdout)
+        for line in offload_text.file_lines(done, whole=args.report, paint=paint):
             print(line)
         for path in written:
             print(f"wrote {path}")
@@ -62,7 +64,10 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
         if not args.quiet:
             print("".join(_told(done, notes)), end="")
         with quoting(file.parsed.sources):
-            _require_all(done, names)
+            try:
+                _require_all(done, names)
+            except LoopxformError as e:
+                raise UsersNames(file).in_error(e) from e
     return file, done
 
 

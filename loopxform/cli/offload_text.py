@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from loopxform.api.offload import OffloadedRoutine
-from loopxform.api.splice import OffloadedFile
-from loopxform.cli import permission_text, transfers_text
+from loopxform.api.splice import OffloadedFile, OffloadedRegion
+from loopxform.cli import offload_summary, permission_text, transfers_text
 from loopxform.cli.plan_text import versions
+from loopxform.cli.users_names import UsersNames
 from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
+from loopxform.errors import Paint, plain
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.offload.program_state import Part
@@ -20,23 +22,37 @@ from loopxform.schedule.params import KINDS
 from loopxform.transforms import Dispatch
 
 
-def file_lines(done: OffloadedFile, *, whole: bool) -> Iterator[str]:
+def file_lines(done: OffloadedFile, *, whole: bool, paint: Paint = plain) -> Iterator[str]:
     """What became of every loop of a file."""
+    users = UsersNames(done.file)
     for r in done.regions:
-        yield from lines(r.done, r.entry.plan, whole=whole)
+        yield from lines(r.done, r.entry.plan, _named_place(r, done), users, whole=whole)
     for name, why in done.left:
-        place = f"line {why.loc.line}" if why.loc else ""
-        yield f"{name}: left as it is: {place}: {why.message} [{why.code}]"
+        left = f"left on the host, in '{name}'"
+        yield users.in_error(why).render(done.file.parsed.sources, paint, left)
+    yield from offload_summary.lines(done)
 
 
-def lines(done: OffloadedRoutine, plan: Plan, *, whole: bool) -> Iterator[str]:
-    """The summary, a line each; the `whole` report names transfers and launches too."""
-    yield headline(done, plan)
+def _named_place(r: OffloadedRegion, done: OffloadedFile) -> str:
+    """The function, and where in it the region is that is not all of it."""
+    owner = r.region.owner.name
+    if r.region.whole:
+        return owner
+    first, last = (done.text.plain.count("\n", 0, x) + 1 for x in (r.region.start, r.region.end))
+    return f"{owner}, line {first}" if first == last else f"{owner}, lines {first} to {last}"
+
+
+def lines(
+    done: OffloadedRoutine, plan: Plan, name: str, users: UsersNames, *, whole: bool
+) -> Iterator[str]:
+    """What became of a part of the file that is called `name`, a line each; the `whole` report
+    names transfers and launches too."""
+    yield headline(done, plan, name)
     kernels = _Kernels(plan, done.parts)
     steps = (r.step for r in done.derivation.records)
     chosen = {s.loop: s for s in steps if isinstance(s, Dispatch) and s.thresholds}
     for part in done.parts:
-        yield from _part(part, kernels.of(part), whole=whole)
+        yield from _part(part, kernels.of(part), users, whole=whole)
         if part.loop in chosen:
             rows = versions(chosen.pop(part.loop))
             yield from (f"  {'':<9} {'':<18} {row.strip()}" for row in rows)
@@ -64,11 +80,11 @@ class _Kernels:
         return found.pop(0) if found else None
 
 
-def headline(done: OffloadedRoutine, plan: Plan) -> str:
+def headline(done: OffloadedRoutine, plan: Plan, name: str) -> str:
     """`f: 3 kernels, 1 of them on one work-item; 1 loop of the host`."""
     single = sum(p.kind == "one work-item" for p in done.parts)
     repeated = sum(isinstance(x, Repeat) for x in every(plan.schedule))
-    text = f"{done.routine.name}: {_counted(len(plan.kernels), 'kernel')}"
+    text = f"{name}: {_counted(len(plan.kernels), 'kernel')}"
     if single:
         text += f", {single} of them on one work-item"
     return f"{text}; {_counted(repeated, 'loop')} of the host" if repeated else text
@@ -78,9 +94,11 @@ def _counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' if n != 1 else ''}"
 
 
-def _part(part: Part, kernel: KernelPlan | None, *, whole: bool) -> Iterator[str]:
+def _part(
+    part: Part, kernel: KernelPlan | None, users: UsersNames, *, whole: bool
+) -> Iterator[str]:
     place = f"line {part.loc.line}" if part.loc else ""
-    loops = f"loop{'s' if len(part.loops) > 1 else ''} {', '.join(part.loops)}"
+    loops = f"loop{'s' if len(part.loops) > 1 else ''} {', '.join(map(users.of, part.loops))}"
     others = "loop on data" if part.kind == "host" else "statements"
     what = loops if part.loops else others
     if part.kind == "host":
@@ -92,7 +110,7 @@ def _part(part: Part, kernel: KernelPlan | None, *, whole: bool) -> Iterator[str
         recipe = KINDS[part.tiled.recipe].title
         yield f"  {place:<9} {what:<18} {recipe}, {sizes}{_named(kernel)}"
     if part.why:
-        yield f"  {'':<9} {'':<18} because {part.why}"
+        yield f"  {'':<9} {'':<18} because {users.in_text(part.why)}"
     if whole and kernel is not None and part.tiled is not None:
         grid, group = describe.grid(kernel.mapping), describe.group(kernel.mapping)
         yield f"  {'':<9} {'':<18} {grid}, each {group}"

@@ -136,7 +136,10 @@ def test_offload_leaves_the_function_as_it_is(
     plant(module, name)
     assert main(["offload", file, "-o", str(tmp_path)]) == 101
     out, err = capsys.readouterr()
-    assert "bad: left as it is: line 5: internal error in 'bad': IndexError: planted [LX099]" in out
+    assert (
+        ":5:6: left on the host, in 'bad': internal error in 'bad': IndexError: planted [LX099]"
+        in out
+    )
     assert err.count("error:") == err.count(SAID) == 1
     text = (tmp_path / "in_opencl.c").read_text()
     assert [x for x in ("good", "bad", "last") if f"lx_try_{x}(" in text] == ["good", "last"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from conftest import Golden
 
+import loopxform as lx
 from loopxform.budget import cpu_seconds
 from loopxform.cli import main
+from loopxform.cli.users_names import UsersNames
 
 Capture = pytest.CaptureFixture[str]
 PROGRAMS = Path(__file__).parents[2] / "corpus" / "programs"
@@ -64,14 +67,66 @@ def file(tmp_path: Path) -> str:
 def test_a_file_is_all_its_functions(file: str, capsys: Capture) -> None:
     assert main(["offload", file, "--dry-run"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [x for x in lines if not x.startswith(" ")] == [
+    assert [x.replace(file, "in.c") for x in lines if not x.startswith(" ")] == [
         "f: 1 kernel",
-        "main_1: 1 kernel",
-        "g: left as it is: line 6: no loop can run in parallel: i: flow dependence of a, direction "
-        "(<): line 6 writes it at i=1 and reads it at i=2 (n=3) [LX062]",
-        "main: left as it is: line 13: the call to 'printf': the order of output would change "
-        "[LX012]",
+        "main, line 12: 1 kernel",
+        "in.c:6:3: left on the host, in 'g': no loop can run in parallel: i: flow dependence of a, "
+        "direction (<): line 6 writes it at i=1 and reads it at i=2 (n=3) [LX062]",
+        "in.c:13:33: left on the host, in 'main': the call to 'printf': the order of output would "
+        "change [LX012]",
+        "summary: 2 loops of 4 on the device, 2 left on the host; what to change, the most work "
+        "first:",
     ]
+
+
+LEFT = """#include <stdio.h>
+int main(void) {
+  float a[64][64], s = 0;
+  int w_2 = 3, i, j;
+  for (i = 0; i < 64; i++) for (j = 0; j < 64; j++) a[i][j] = i + j;
+  for (i = 0; i < w_2; i++) puts("once");
+  for (i = 0; i < 64; i++) for (j = 0; j < 64; j++) s += a[i][j];
+  for (i = 1; i < 3; i++) a[i][0] = a[i - 1][0];
+  printf("%g", s);
+}
+"""
+
+
+def test_what_is_left_is_shown_and_summed_up(tmp_path: Path, capsys: Capture) -> None:
+    """With the names of the text, the place, and the largest first."""
+    file = tmp_path / "left.c"
+    file.write_text(LEFT)
+    assert main(["offload", str(file), "--dry-run"]) == 0
+    shown = capsys.readouterr().out.replace(str(file), "left.c")
+    assert shown.startswith("main, line 5: 1 kernel\n")
+    at = shown.index("left.c:7:")
+    assert shown[at:].splitlines()[1:5] == [
+        "   |",
+        " 7 |   for (i = 0; i < 64; i++) for (j = 0; j < 64; j++) s += a[i][j];",
+        "   |                            ^",
+        "   = help: allow it: --fp reassociate",
+    ]
+    *_, summary = shown.partition("summary: ")
+    lines = summary.splitlines()
+    assert lines[0].startswith("2 loops of 6 on the device, 4 left on the host; what to change")
+    assert [x.partition(":")[0] for x in lines[1:] if x[2].isdigit()] == [
+        "  1. line 7, 2 deep",
+        "  2. line 6",
+        "  3. line 8",
+    ]
+    assert lines[2] == "     allow it: --fp reassociate"
+    assert not {"main_1", "i_2", "i_3", "j_2"} & set(re.findall(r"\w+", summary))
+
+
+def test_names_are_the_users(tmp_path: Path) -> None:
+    file = tmp_path / "names.c"
+    file.write_text("void f(int n, int *x_2) { for (int i = 0; i < n; i++) x_2[i] = 1; } /* y */\n")
+    users = UsersNames(lx.load(file))
+    given = ("x_2", "x_2_acc", "i_3_2", "i#2", "i_t", "y_2", "n_2_loc", "lx_f_2", "Ty", "i_two")
+    assert [users.of(x) for x in given] == [
+        *("x_2", "x_2", "i", "i", "i", "y_2", "n", "lx_f_2", "Ty", "i_two")
+    ]
+    assert users.in_text("writes x_2_acc at i_3=1 (2*n_2)") == "writes x_2 at i=1 (2*n)"
 
 
 def test_functions_are_named(file: str, capsys: Capture) -> None:
@@ -81,7 +136,8 @@ def test_functions_are_named(file: str, capsys: Capture) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [x for x in lines if not x.startswith(" ")] == [
         "f: 1 kernel",
-        "g_1: 1 kernel, 1 of them on one work-item",
+        "g, line 6: 1 kernel, 1 of them on one work-item",
+        "summary: 2 loops of 2 on the device",
     ]
 
 
@@ -154,7 +210,8 @@ def test_complex_numbers_are_left_to_the_host_or_refused(tmp_path: Path, capsys:
     )
     command = ["offload", str(tmp_path / "c.c"), "--dry-run"]
     assert main(command) == 0
-    assert "f: left as it is: line 1: 'a' has type double _Complex *" in capsys.readouterr().out
+    said = "c.c:1:32: left on the host, in 'f': 'a' has type double _Complex *"
+    assert said in capsys.readouterr().out
     assert main([*command, "--function", "f"]) == 2
     assert "c.c:1:32: error: 'a' has type double _Complex *" in capsys.readouterr().err
 
@@ -186,7 +243,7 @@ def test_what_is_too_hard_stays_as_it_is_and_is_not_kept(
         assert 0.5 < cpu_seconds() - began < 5
         said = capsys.readouterr().out
         why = "time limit: too hard to analyse within it [LX104]"
-        assert f"hard: left as it is: line 1: {why}" in said
+        assert f"f.c:1:6: left on the host, in 'hard': {why}" in said
         assert "easy: 1 kernel" in said
     assert "lx_try_easy" in (tmp_path / "f_opencl.c").read_text()
     assert "lx_try_hard" not in (tmp_path / "f_opencl.c").read_text()

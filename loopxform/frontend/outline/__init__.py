@@ -1,6 +1,7 @@
 """Parts of functions as functions of their own, and the places of statements in the user's text."""
 
 from loopxform.frontend.outline.blocks import Block, Item
+from loopxform.frontend.outline.loops import Loop
 from loopxform.frontend.outline.original import Definition, Original, Part, Region
 
-__all__ = ["Block", "Definition", "Item", "Original", "Part", "Region"]
+__all__ = ["Block", "Definition", "Item", "Loop", "Original", "Part", "Region"]

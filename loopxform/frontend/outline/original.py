@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from loopxform.frontend.outline.aside import asides, of_function
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
+from loopxform.frontend.outline.loops import Loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
 from loopxform.frontend.outline.wrappings import Wrapping, is_wrapped
@@ -267,6 +268,15 @@ class Original:
         """Whether a statement holds a loop of any kind."""
         loops = c_ast.For | c_ast.While | c_ast.DoWhile
         return any(isinstance(x, loops) for n in item.nodes for x in every(n))
+
+    def loops(
+        self, names: Collection[str], regions: Iterable[Region]
+    ) -> tuple[tuple[Loop, bool], ...]:
+        """The loops of the functions with these names, and whether each is in one of the regions;
+        in text order."""
+        taken = {id(x) for r in regions for n in r.nodes for x in every(n)}
+        own = (x for x in self._own() if x.decl.name in names)
+        return tuple((x, x.node in taken) for f in own for x in loops(f, self._places))
 
     def may_loop(self, item: Item) -> bool:
         """Whether a statement holds a loop, or a call that may stand for one."""

@@ -148,6 +148,11 @@ class _Outlining:
                 self._pass(self.others, self._param(d), d.name)
 
     def _number(self, d: c_ast.Decl) -> None:
+        if self._is_constant(d):
+            local = self._param(d)
+            local.init = clone(cast(c_ast.Node, d.init))
+            self.before.append(local)
+            return
         use = sequence(self.region, lambda x: self._means(x, d))
         sets = self._sets(d)
         if self._is_reached(d, is_set=sets):
@@ -161,6 +166,12 @@ class _Outlining:
             self._pass(self.numbers, self._param(d), d.name)
         else:
             self.before.append(self._param(d))
+
+    def _is_constant(self, d: c_ast.Decl) -> bool:
+        """Whether a number has the value that it is declared with, a literal, all the time."""
+        value = d.init.expr if isinstance(d.init, c_ast.UnaryOp) else d.init
+        changes = self.variables.sets[id(d)] or self.variables.escaping[id(d)]
+        return isinstance(value, c_ast.Constant) and value.type != "string" and not changes
 
     def _result(self, d: c_ast.Decl, *, given: bool) -> None:
         """A number that comes back through a pointer."""

@@ -65,5 +65,5 @@ def test_a_loop_that_is_taken_out_of_its_function(
     (tmp_path / "f.c").write_text(text)
     assert main(["offload", str(tmp_path / "f.c"), "-o", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "f: left as it is: line 4: 'log' may set 'errno', which is looked at" in out
+    assert "left on the host, in 'f': 'log' may set 'errno', which is looked at" in out
     assert "g: 1 kernel" in out

@@ -226,6 +226,14 @@ def test_a_pointer_that_cannot_lead_to_a_variable(body: str, at: int, call: str)
     assert made(f"{text} void f(int n, int *x) {{ {body} }}", at)[1] == call
 
 
+def test_a_number_that_is_always_the_same_is_no_parameter() -> None:
+    text = """void f(int n, int *x) { const int k = 3; int m = 4, u = 5; m++;
+      for (int i = 0; i < n; i++) x[i] = k + m + u; }"""
+    signature, call, body = made(text, 3)
+    assert (signature, call) == ("void f_1(int n, int m, int *x)", "n, m, x")
+    assert body.startswith("k = 3;\nu = 5;\n")
+
+
 def test_names_are_those_of_the_place() -> None:
     """The inner `n` is another variable."""
     text = """void f(int n, int *x) {
