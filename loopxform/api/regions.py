@@ -7,9 +7,11 @@ then what is inside the statements that cannot be taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from loopxform import budget
@@ -35,9 +37,14 @@ class Found(Generic[T]):
 
 
 def find(
-    original: Original, functions: dict[str, Part], names: Sequence[str], work: Work[T]
+    original: Original,
+    functions: dict[str, Part],
+    names: Sequence[str],
+    work: Work[T],
+    failed: Mapping[str, LoopxformError] = MappingProxyType({}),
 ) -> Found[T]:
-    """The regions of the functions called `names`; `functions` are those of the file."""
+    """The regions of the functions called `names`; `functions` are those of the file, `failed` says
+    why others could not be read."""
     found: Found[T] = Found()
     owners = [original.definitions[name] for name in names if name in original.definitions]
     for mine in budget.shared(owners, lambda o: _found(original, o, work, functions.get(o.name))):
@@ -45,17 +52,20 @@ def find(
         found.left += mine.left
     for name in (name for name in names if name not in original.definitions):
         if (part := functions.get(name)) is None or _has_loops(part):
-            found.left.append((name, original.unlike(name)))
+            place = part.function.origin.loc if part is not None else None
+            found.left.append((name, failed.get(name) or original.unlike(name, place)))
     found.made.sort(key=lambda x: x[0].start)
     return found
 
 
 def _found(original: Original, owner: Definition, work: Work[T], part: Part | None) -> Found[T]:
-    """The regions of one function; none of one that we fail at."""
+    """The regions of one function; none of one that we fail at, those so far where time is up."""
     found: Found[T] = Found()
     try:
         with contained(owner.name, original.place(owner)):
             _Finder(original, owner, work, found).search(part)
+    except budget.Exhausted as e:
+        found.left.append((owner.name, e))
     except LoopxformError as e:
         found = Found(left=[(owner.name, e)])
     for _, why in found.left:
@@ -72,6 +82,7 @@ class _Finder(Generic[T]):
     ) -> None:
         self.original, self.owner, self.work, self.found = original, owner, work, found
         self.number = 1
+        self.unspread: LoopxformError | None = None
 
     def search(self, part: Part | None) -> None:
         whole = self.original.whole(self.owner)
@@ -81,19 +92,36 @@ class _Finder(Generic[T]):
             why = self._take(whole, part)
             if why is None:
                 return
+            self.unspread = why if why.code == "LX062" else None
         self._block(self.owner.body)
 
     def _block(self, block: Block) -> bool:
         """Whether anything of a block was taken."""
         alone = self._alone(block.items)
-        taken = [False]
+        tries: list[tuple[tuple[Item, ...], Callable[[], bool]]] = []
         for is_good, group in groupby(block.items, lambda i: isinstance(alone[i.start], Part)):
             items = list(group)
             if is_good:
                 runs = self.original.runs(self.owner, items)
-                taken += [self._run(run) for r in runs if (run := _trimmed(r, alone))]
+                found = [run for r in runs if (run := _trimmed(r, alone))]
+                tries += [(run, partial(self._run, run)) for run in found]
             else:
-                taken += [self._inside(i, alone[i.start]) for i in items]
+                odd = [i for i in items if self.original.may_loop(i)]
+                tries += [((i,), partial(self._inside, i, alone[i.start])) for i in odd]
+        return self._each(tries)
+
+    def _each(self, tries: Sequence[tuple[Sequence[Item], Callable[[], bool]]]) -> bool:
+        """Whether one of several went well. Each but the last may take half of the time left: one
+        that is too hard leaves the others some. (Equal parts would be too little for most.)"""
+        taken = [False]
+        for n, (items, attempt) in enumerate(tries, 1):
+            try:
+                with budget.within(budget.part(1.0 if n == len(tries) else 0.5)):
+                    taken.append(attempt())
+            except budget.Exhausted as e:
+                if any(map(self.original.has_loop, items)):
+                    e.loc = e.loc or self.original.first_loop(items)
+                    self._leave(e)
         return any(taken)
 
     def _alone(self, items: Sequence[Item]) -> dict[int, Part | LoopxformError]:
@@ -111,34 +139,42 @@ class _Finder(Generic[T]):
     def _run(self, items: tuple[Item, ...]) -> bool:
         """Whether anything of consecutive statements, with loops at both ends, was taken."""
         region = self.original.region(f"{self.owner.name}_{self.number}", self.owner, items)
-        part = _modelled(self.original.lower([region])[region.name])
-        why = self._take(region, part) if isinstance(part, Part) else part
+        why = self._known(items)
+        if why is None:
+            part = _modelled(self.original.lower([region])[region.name])
+            why = self._take(region, part) if isinstance(part, Part) else part
         if why is None:
             self.number += 1
             return True
         if len(items) == 1:
-            return self._inside(items[0], why)
+            return self._inside(items[0], why, is_known=why.status == 1)
         alone = self._alone(items)
         around = self.original.conditionals.around
         runs = [tuple(g) for _, g in groupby(items, lambda i: (around(i.start), around(i.end)))]
         if len(runs) == 1:
             runs = [(i,) for i in items]
-        return any(list(map(self._run, (run for r in runs if (run := _trimmed(r, alone))))))
+        found = [run for r in runs if (run := _trimmed(r, alone))]
+        return self._each([(run, partial(self._run, run)) for run in found])
 
-    def _inside(self, item: Item, why: Part | LoopxformError) -> bool:
-        """Whether anything inside a statement was taken that cannot be taken itself."""
-        if not self.original.may_loop(item):
-            return False
-        if any(list(map(self._block, item.bodies))):
+    def _known(self, items: Sequence[Item]) -> LoopxformError | None:
+        """Why all the loops of the function cannot be taken, where these are all."""
+        others = (i for i in self.owner.body.items if i not in items)
+        return None if any(map(self.original.may_loop, others)) else self.unspread
+
+    def _inside(self, item: Item, why: Part | LoopxformError, *, is_known: bool = False) -> bool:
+        """Whether anything inside a statement was taken that cannot be taken itself; nothing can
+        where it `is_known` of each loop in it that it is not parallel."""
+        if not is_known and any(list(map(self._block, item.bodies))):
             return True
         if isinstance(why, LoopxformError) and self.original.has_loop(item):
+            why.loc = why.loc or self.original.first_loop([item])
             self._leave(why)
         return False
 
     def _take(self, region: Region, part: Part) -> LoopxformError | None:
         """Takes a region; why it cannot be. Half of the time left is for it, half for its parts."""
-        if (why := self.original.straddling(region.start, region.end)) is not None:
-            return why
+        if (straddles := self.original.straddling(region.start, region.end)) is not None:
+            return straddles
         try:
             if not region.whole:
                 arguments = self.original.outlined(region).arguments

@@ -166,8 +166,9 @@ def offload_file(
             if any(a.whole and a.verb == "ignore" for a in routine.annotations):
                 require_wanted(routine)
         broken = file.parsed.broken
-        with within(part(1 / 2)):  # what is found must be proven as well
-            found = find(original, functions, [n for n in asked if n not in broken], work)
+        with within(part(3 / 4)):  # what is found must be proven as well
+            whole = [n for n in asked if n not in broken]
+            found = find(original, functions, whole, work, file.parsed.failed)
         left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
         made = OffloadedFile(file, original, tuple(x for _, x in found.made), left, tuple(asked))
         made = _proven(made)

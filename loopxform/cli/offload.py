@@ -10,7 +10,7 @@ from loopxform.api.facade import File
 from loopxform.api.source import SourceFile
 from loopxform.api.splice import OffloadedFile, offload_file
 from loopxform.budget import Exhausted
-from loopxform.cli import failures, offload_text, tiling
+from loopxform.cli import failures, offload_summary, offload_text, tiling
 from loopxform.cli.colour import painter
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.makerule import inputs, require_rule, with_rule
@@ -38,12 +38,18 @@ def main(args: argparse.Namespace) -> int:
         for r in done.regions:
             print("\n".join(steps(r.done.derivation)))
     if not args.quiet:
-        paint = painter(args.words, sys.stdout)
-        for line in offload_text.file_lines(done, whole=args.report, paint=paint):
+        for line in _lines(args, done):
             print(line)
         for path in written:
             print(f"wrote {path}")
+        for line in offload_summary.lines(done):
+            print(line)
     return failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
+
+
+def _lines(args: argparse.Namespace, done: OffloadedFile) -> Iterator[str]:
+    paint = painter(args.words, sys.stdout)
+    return offload_text.file_lines(done, whole=args.report, paint=paint)
 
 
 def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
@@ -67,6 +73,8 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
             try:
                 _require_all(done, names)
             except LoopxformError as e:
+                if len(done.left) > 1 and not args.quiet:
+                    print("\n".join([*_lines(args, done), *offload_summary.lines(done)]))
                 raise UsersNames(file).in_error(e) from e
     return file, done
 
@@ -112,10 +120,10 @@ def _require_all(done: OffloadedFile, names: list[str]) -> None:
     offloaded = {r.region.owner.name for r in done.regions}
     for name in names:
         if name not in offloaded:
-            whys = [e for n, e in done.left if n == name]
+            whys = [e for n, e in offload_summary.by_work(done) if n == name]
             raise _reason(whys, _no_loops(done.file, name))
     if not done.regions:
-        whys = [*done.broken, *(e for _, e in done.left)]
+        whys = [*done.broken, *(e for _, e in offload_summary.by_work(done))]
         raise _reason(whys, _no_loops(done.file, ""))
 
 

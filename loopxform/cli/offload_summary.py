@@ -29,17 +29,29 @@ def lines(done: OffloadedFile) -> Iterator[str]:
     loops = done.loops
     taken = [x for x, is_taken in loops if is_taken]
     left = [x for x, is_taken in loops if not is_taken]
-    text = f"{_counted(len(taken))} of {len(loops)} on the device"
-    if not left:
-        yield f"summary: {text}"
-        return
-    yield f"summary: {text}, {len(left)} left on the host; what to change, the most work first:"
-    for n, change in enumerate(sorted(_changes(done, left), key=lambda x: x.rank), 1):
+    around = [x for x in left if any(x.is_around(y) for y in taken)]
+    changes = sorted(_changes(done, left), key=lambda x: x.rank)
+    text = f"summary: {_counted(len(taken))} of {len(loops)} on the device"
+    text += f", {len(around)} of the host around them" if around else ""
+    text += f", {len(left) - len(around)} left on the host" if len(left) > len(around) else ""
+    yield text + ("; what to change, the most work first:" if changes else "")
+    for n, change in enumerate(changes, 1):
         levels = max(x.levels for x in change.loops)
         deep = f", {levels} deep" if levels > 1 else ""
         yield f"  {n}. {_places(change.loops)}{deep}: {change.why.message} [{change.why.code}]"
         if change.why.help:
             yield f"     {change.why.help}"
+
+
+def by_work(done: OffloadedFile) -> list[tuple[str, LoopxformError]]:
+    """The reasons why loops are left, those first that are about the most work."""
+    loops = [x for x, _ in done.loops]
+
+    def work(one: tuple[str, LoopxformError]) -> int:
+        loop = _about(*one, loops)
+        return 0 if loop is None else loop.work
+
+    return sorted(done.left, key=work, reverse=True)
 
 
 def _changes(done: OffloadedFile, left: Sequence[Loop]) -> list[Change]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile, OffloadedRegion
-from loopxform.cli import offload_summary, permission_text, transfers_text
+from loopxform.cli import permission_text, transfers_text
 from loopxform.cli.plan_text import versions
 from loopxform.cli.users_names import UsersNames
 from loopxform.codegen.host.schedule import Repeat, every
@@ -30,7 +30,6 @@ def file_lines(done: OffloadedFile, *, whole: bool, paint: Paint = plain) -> Ite
     for name, why in done.left:
         left = f"left on the host, in '{name}'"
         yield users.in_error(why).render(done.file.parsed.sources, paint, left)
-    yield from offload_summary.lines(done)
 
 
 def _named_place(r: OffloadedRegion, done: OffloadedFile) -> str:

@@ -7,14 +7,15 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import isfinite
+from math import ceil, isfinite
 
 from loopxform import trace
 from loopxform.api.facade import File, Routine, load, loads
 from loopxform.budget import Budget, within
+from loopxform.cli.arguments.common import SECONDS_BY_LINES
 from loopxform.cli.compiler import take_cflags
 from loopxform.errors import InputError, UsageError, about
-from loopxform.frontend.text.rawtext import decode
+from loopxform.frontend.text.rawtext import decode, read_bytes
 from loopxform.written import LARGEST_TILE, number, whole
 
 
@@ -91,10 +92,20 @@ def amount(option: str, text: str, unit: str, example: str) -> float:
 
 def limits(args: argparse.Namespace) -> tuple[float, float]:
     """CPU seconds and MiB that a file may take. Raises UsageError."""
-    return (
-        amount("--time-limit", args.time_limit, "seconds", "20"),
-        amount("--memory-limit", args.memory_limit, "MiB", "800"),
+    given = args.time_limit
+    seconds = (
+        _by_lines(args.file) if given is None else amount("--time-limit", given, "seconds", "20")
     )
+    return seconds, amount("--memory-limit", args.memory_limit, "MiB", "800")
+
+
+def _by_lines(path: str) -> float:
+    """What the lines of a file may take; of one that cannot be looked at, what is taken for all."""
+    try:
+        count = 1 if path == "-" else read_bytes(path).count(b"\n")
+    except (OSError, ValueError):
+        count = 1
+    return SECONDS_BY_LINES * float(ceil(max(1, count) / 1000))
 
 
 @contextmanager

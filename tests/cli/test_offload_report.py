@@ -11,6 +11,8 @@ from conftest import Golden
 import loopxform as lx
 from loopxform.budget import cpu_seconds
 from loopxform.cli import main
+from loopxform.cli.arguments.offload import options
+from loopxform.cli.options import limits
 from loopxform.cli.users_names import UsersNames
 
 Capture = pytest.CaptureFixture[str]
@@ -103,7 +105,7 @@ def test_what_is_left_is_shown_and_summed_up(tmp_path: Path, capsys: Capture) ->
     assert shown[at:].splitlines()[1:5] == [
         "   |",
         " 7 |   for (i = 0; i < 64; i++) for (j = 0; j < 64; j++) s += a[i][j];",
-        "   |                            ^",
+        "   |   ^",
         "   = help: allow it: --fp reassociate",
     ]
     *_, summary = shown.partition("summary: ")
@@ -116,6 +118,41 @@ def test_what_is_left_is_shown_and_summed_up(tmp_path: Path, capsys: Capture) ->
     ]
     assert lines[2] == "     allow it: --fp reassociate"
     assert not {"main_1", "i_2", "i_3", "j_2"} & set(re.findall(r"\w+", summary))
+
+
+AROUND = """void f(int n, int m, int *a) {
+  for (int k = 0; k < m; k++) {
+    for (int i = 0; i < n; i++) a[i] = i + k;
+    if (k == 3) return;
+  }
+}
+"""
+
+
+def test_a_loop_around_what_the_device_does_is_counted_apart(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "around.c"
+    file.write_text(AROUND)
+    assert main(["offload", str(file), "--dry-run"]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == "summary: 1 loop of 2 on the device, 1 of the host around them"
+
+
+def test_where_nothing_is_taken_each_reason_is_told(tmp_path: Path, capsys: Capture) -> None:
+    """The error is that of the largest nest."""
+    file = tmp_path / "none.c"
+    file.write_text(
+        "#include <stdio.h>\nvoid f(int n, double *a, double *s) {\n"
+        '  for (int i = 0; i < n; i++) puts("");\n'
+        "  for (int i = 1; i < n; i++) for (int j = 1; j < n; j++) s[0] = s[0] * a[j] + s[0];\n"
+        "}\nvoid g(int n) { for (int i = 0; i < n; i++) getchar(); }\n"
+    )
+    assert main(["offload", str(file), "--dry-run"]) in (1, 2)
+    out, err = capsys.readouterr()
+    assert out.count("left on the host, in") == 3
+    assert "summary: 0 loops of 4 on the device, 4 left on the host" in out
+    assert err.startswith(f"{file}:4:3: error: no loop can run in parallel")
 
 
 def test_names_are_the_users(tmp_path: Path) -> None:
@@ -243,10 +280,36 @@ def test_what_is_too_hard_stays_as_it_is_and_is_not_kept(
         assert 0.5 < cpu_seconds() - began < 5
         said = capsys.readouterr().out
         why = "time limit: too hard to analyse within it [LX104]"
-        assert f"f.c:1:6: left on the host, in 'hard': {why}" in said
+        assert f"left on the host, in 'hard': {why}" in said
         assert "easy: 1 kernel" in said
     assert "lx_try_easy" in (tmp_path / "f_opencl.c").read_text()
     assert "lx_try_hard" not in (tmp_path / "f_opencl.c").read_text()
+
+
+def test_a_loop_that_is_too_hard_leaves_time_for_the_others(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "f.c"
+    head, _, body = hard(60).partition("{\n")
+    easy = "  for (int i = 0; i < n; i++) A[i] = 2 * A[i];\n"
+    text = f"{head}{{\n{body.rstrip()[:-1]}  puts(A);\n{easy}  return 1;\n}}\n"
+    file.write_text(text.replace("void", "int"))
+    began = cpu_seconds()
+    assert main(["offload", str(file), "-o", str(tmp_path), "--time-limit", "2"]) == 0
+    assert cpu_seconds() - began < 6
+    said = capsys.readouterr().out
+    assert "f.c:2:3: left on the host, in 'hard': time limit" in said
+    assert f"hard, line {text.count(chr(10)) - 2}: 1 kernel" in said
+
+
+def test_the_time_that_is_left_out_is_by_the_lines(tmp_path: Path) -> None:
+    def seconds(lines: int, *given: str) -> float:
+        file = tmp_path / "f.c"
+        file.write_text("\n" * lines)
+        return limits(options().parse_args([*given, str(file)]))[0]
+
+    assert [seconds(n) for n in (0, 10, 1000, 1001, 3500)] == [15, 15, 15, 30, 60]
+    assert seconds(10, "--time-limit", "7") == 7
 
 
 def test_a_function_that_is_too_hard_is_not_tiled(tmp_path: Path, capsys: Capture) -> None:

@@ -12,6 +12,9 @@ from loopxform.floating_point import LEVELS
 SECONDS = 60
 """CPU time that nobody waits for the answers about one file."""
 
+SECONDS_BY_LINES = 15
+"""CPU time for each 1000 lines that are to be transformed; begun ones count."""
+
 MEBIBYTES = 800
 """Memory in use beyond which nothing more is started."""
 
@@ -63,13 +66,15 @@ def add_floating_point(group: argparse._ArgumentGroup, default: str) -> None:
     group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
 
 
-def add_limits(group: argparse._ActionsContainer, beyond: str) -> None:
-    """`--time-limit` and `--memory-limit`; `beyond` says what becomes of what they do not allow."""
+def add_limits(group: argparse._ActionsContainer, beyond: str, *, by_lines: bool = False) -> None:
+    """`--time-limit` and `--memory-limit`; `beyond` says what becomes of what they do not allow.
+    None is a limit `by_lines` of the file."""
+    default = f"{SECONDS_BY_LINES} for each 1000 lines" if by_lines else str(SECONDS)
     group.add_argument(
         "--time-limit",
-        default=str(SECONDS),
+        default=None if by_lines else str(SECONDS),
         metavar="SECONDS",
-        help=f"CPU time for a file (default {SECONDS}); {beyond}",
+        help=f"CPU time for a file (default {default}); {beyond}",
     )
     group.add_argument(
         "--memory-limit",

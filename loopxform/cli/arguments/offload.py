@@ -41,7 +41,7 @@ def options() -> Parser:
     o.add_argument("--report", action="store_true", help="print every kernel and every transfer")
     o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
     o.add_argument("--dry-run", action="store_true", help="write no files")
-    add_limits(o, "beyond it: loops stay as they are")
+    add_limits(o, "beyond it: loops stay as they are", by_lines=True)
     add_build_options(o)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p

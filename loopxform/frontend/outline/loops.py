@@ -30,6 +30,10 @@ class Loop:
     levels: int
     work: int
     node: int
+    inside: frozenset[int]
+
+    def is_around(self, other: Loop) -> bool:
+        return other.node in self.inside
 
     def holds(self, loc: Loc) -> bool:
         """Whether a place is in it."""
@@ -48,7 +52,8 @@ def _loops(node: c_ast.Node, owner: str, places: Places, above: int, work: int) 
         inner, times = _inside(node)
         lines = (x.coord.line for x in every(node) if x.coord is not None)
         last = max(lines, default=0)
-        yield Loop(owner, places.node(node), last, above + inner, work * times, id(node))
+        within = frozenset(id(x) for x in every(node) if isinstance(x, LOOPS) and x is not node)
+        yield Loop(owner, places.node(node), last, above + inner, work * times, id(node), within)
     for child in below(node):
         yield from _loops(child, owner, places, above, work)
 

@@ -120,15 +120,16 @@ class Original:
                 found[name] = Definition(name, node, begin, piece.end, body)
         return found
 
-    def unlike(self, name: str) -> LoopxformError:
+    def unlike(self, name: str, place_of_name: Loc | None = None) -> LoopxformError:
         """Why a function is not among the `definitions`."""
-        found = next((n for n in self._own() if n.decl.name == name), None)
         odd = self._unlike.get(name)
-        at = None if odd is None or odd.at is None else place(self.path, self.text, odd.at)
+        if odd is None:
+            odd = Odd(f"'{name}' stands in a file that is included", "offload that file")
+        at = None if odd.at is None else place(self.path, self.text, odd.at)
         return UnsupportedC(
-            odd.reason if odd and odd.reason else _HIDDEN.format(name),
-            loc=at or (self._places.loc(found.decl.coord, name) if found else None),
-            help=odd.help if odd and odd.help else "write loops and braces out",
+            odd.reason or f"where the statements of '{name}' begin and end is hidden by macros",
+            loc=at or place_of_name,
+            help=odd.help or "write loops and braces out",
         )
 
     def straddling(self, start: int, end: int) -> LoopxformError | None:
@@ -269,6 +270,12 @@ class Original:
         loops = c_ast.For | c_ast.While | c_ast.DoWhile
         return any(isinstance(x, loops) for n in item.nodes for x in every(n))
 
+    def first_loop(self, items: Iterable[Item]) -> Loc | None:
+        """Where the first loop in some statements is."""
+        kinds = c_ast.For | c_ast.While | c_ast.DoWhile
+        inside = (x for i in items for n in i.nodes for x in every(n) if isinstance(x, kinds))
+        return next((self._places.node(x) for x in inside), None)
+
     def loops(
         self, names: Collection[str], regions: Iterable[Region]
     ) -> tuple[tuple[Loop, bool], ...]:
@@ -356,7 +363,6 @@ class Original:
         return {x.name: x for x in found if isinstance(x, c_ast.Decl) and x.name}
 
 
-_HIDDEN = "where the statements of '{}' begin and end is hidden by macros"
 _STRADDLES = "a conditional is partly inside of {}, partly outside"
 _TAKE_IN = "move the #if or the #endif, so that both are inside or both outside"
 
