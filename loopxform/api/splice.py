@@ -261,7 +261,7 @@ def _inserts(made: OffloadedFile) -> list[Insert]:
     for n, (begin, owner) in enumerate(sorted(owners.items())):
         own = [r for r in regions if r.region.owner is owner]
         if n == 0:
-            at = text.above(conditionals.outermost(begin))
+            at = text.above(conditionals.above(list(owners)))
             out.append(Insert(at, tuple(headers_apart(above_all.runtime, above_all.macros))))
         macro = f"LX_OTHER_TEXT_OF_{owner.name}"
         asked = tuple(conditionals.questions(macro, begin, owner.end))

@@ -3,6 +3,7 @@ the others, those first with which it would do the most."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from loopxform.api.splice import OffloadedFile
@@ -56,12 +57,13 @@ def by_work(done: OffloadedFile) -> list[tuple[str, LoopxformError]]:
 
 def _changes(done: OffloadedFile, left: Sequence[Loop]) -> list[Change]:
     """The reasons, each with the loops that it is about; one remedy for several is one."""
-    found: dict[tuple[str, str], Change] = {}
+    found: dict[tuple[str, str, str], Change] = {}
     for owner, why in done.left:
         loop = _about(owner, why, left)
         if loop is None:
             continue
-        key = (why.code, why.help or why.message)
+        shape = "" if why.code == "LX062" else _NAMED.sub("", why.message)
+        key = (why.code, shape, why.help or why.message)
         known = found.get(key)
         if known is None:
             found[key] = Change((loop,), why)
@@ -89,6 +91,7 @@ def _places(loops: Sequence[Loop]) -> str:
 
 
 _SHOWN = 6
+_NAMED = re.compile(r"'[^']*'")
 
 
 def _counted(n: int) -> str:

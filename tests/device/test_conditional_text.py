@@ -116,6 +116,23 @@ def test_conditionals_outside_of_a_function_are_none_of_it(tmp_path: Path) -> No
     assert "on the device" in assert_same(tmp_path, made, ())
 
 
+def test_a_file_inside_of_a_conditional(tmp_path: Path) -> None:
+    """What is written stands behind the definitions that headers ask for."""
+    require_opencl()
+    text = "#ifndef NOTHING\n#define _GNU_SOURCE\n#include <stdio.h>\n#include <string.h>\n"
+    text += "static void f(int n, char *x) { for (int i = 0; i < n; i++) x[i] = 'a'; }\n"
+    text += "#ifdef A\nstatic int a[9];\n"
+    text += "int main(void) { for (int i = 0; i < 9; i++) a[i] = 7; return a[8]; }\n"
+    text += "#else\nint main(void) { char x[9]; f(9, x); return memrchr(x, 'a', 9) != x + 8; }\n"
+    text += "#endif\n#else\nint main(void) { return 3; }\n#endif\n"
+    for read in ((), ("A",)):
+        made = offloaded(tmp_path, text, read)
+        assert len(made.regions) == 1 + len(read)
+        for built in ((), ("A",), ("NOTHING",)):
+            runs = not built or (built == ("A",) and built == read)
+            assert ("on the device" in assert_same(tmp_path, made, built)) == runs
+
+
 REFUSED = {
     "the head": (
         "#ifdef A\nstatic void f(int n, double *x) {\n#else\nvoid f(int n, double *x) {\n#endif\n"

@@ -109,26 +109,28 @@ class Conditionals:
     def around(self, at: int) -> tuple[int, ...]:
         """The branches that a place is in, the outermost first, by the places of the directives
         that begin them."""
-        inside: list[int] = []
-        for d in self.branches:
-            if d.start >= at:
-                break
-            if d.kind not in _OPENING and inside:
-                inside.pop()
-            if d.kind != "endif":
-                inside.append(d.start)
-        return tuple(inside)
+        return tuple(branch for _, branch in self._around(at))
 
-    def outermost(self, at: int) -> int:
-        """The beginning of the conditional around a place that is in no other; else the place."""
-        depth, begin = 0, at
+    def above(self, places: Sequence[int]) -> int:
+        """The first of some places, or the beginning of the largest conditional around it that is
+        not around all of them."""
+        first = self._around(min(places))
+        others = [self._around(at) for at in places]
+        for n, (opening, branch) in enumerate(first):
+            if any(len(x) <= n or x[n][1] != branch for x in others):
+                return opening
+        return min(places)
+
+    def _around(self, at: int) -> list[tuple[int, int]]:
+        """The conditionals around a place, and their branches that it is in."""
+        inside: list[tuple[int, int]] = []
         for d in self.branches:
             if d.start >= at:
                 break
-            if d.kind in _OPENING:
-                begin = d.start if depth == 0 else begin
-            depth += (d.kind in _OPENING) - (d.kind == "endif")
-        return begin if depth > 0 else at
+            opening = inside.pop()[0] if d.kind not in _OPENING and inside else d.start
+            if d.kind != "endif":
+                inside.append((opening, d.start))
+        return inside
 
     def straddling(self, start: int, end: int) -> Directive | None:
         """A directive of text[start:end] whose conditional is not all there."""

@@ -99,7 +99,16 @@ def test_where_a_place_is() -> None:
     assert [len(places[x]) for x in "ABCDE"] == [0, 1, 2, 2, 0]
     assert places["C"][0] == places["D"][0] == places["B"][0]
     assert places["C"] != places["D"]
-    assert [found.outermost(text.index(f"{x}\n")) for x in "ADE"] == [0, 2, len(text) - 2]
+    at = {x: text.index(f"{x}\n", text.index("\n") - 1) for x in "ABCDE"}
+
+    def above(names: str) -> int:
+        return found.above([at[x] for x in names])
+
+    assert above("A") == above("AE") == at["A"]
+    assert above("BE") == above("DE") == text.index("#if X")
+    assert above("BD") == at["B"]
+    assert above("CD") == text.index("#if Y")
+    assert above("DD") == at["D"]
 
 
 @pytest.mark.parametrize(
