@@ -157,9 +157,9 @@ class _Finder(Generic[T]):
         return self._each([(run, partial(self._run, run)) for run in found])
 
     def _known(self, items: Sequence[Item]) -> LoopxformError | None:
-        """Why all the loops of the function cannot be taken, where these are all."""
+        """Why all that the function does cannot be taken, where that is no more than these."""
         others = (i for i in self.owner.body.items if i not in items)
-        return None if any(map(self.original.may_loop, others)) else self.unspread
+        return self.unspread if all(map(self.original.does_nothing, others)) else None
 
     def _inside(self, item: Item, why: Part | LoopxformError, *, is_known: bool = False) -> bool:
         """Whether anything inside a statement was taken that cannot be taken itself; nothing can

@@ -285,6 +285,10 @@ class Original:
         own = (x for x in self._own() if x.decl.name in names)
         return tuple((x, x.node in taken) for f in own for x in loops(f, self._places))
 
+    def does_nothing(self, item: Item) -> bool:
+        """Whether a function does the same without a statement."""
+        return all(_says_nothing(n) or _declares(n) for n in item.nodes)
+
     def may_loop(self, item: Item) -> bool:
         """Whether a statement holds a loop, or a call that may stand for one."""
         called = (isinstance(x, c_ast.FuncCall) for n in item.nodes for x in every(n))
@@ -365,6 +369,11 @@ class Original:
 
 _STRADDLES = "a conditional is partly inside of {}, partly outside"
 _TAKE_IN = "move the #if or the #endif, so that both are inside or both outside"
+
+
+def _declares(node: c_ast.Node) -> bool:
+    """Whether it declares something that has no value yet."""
+    return isinstance(node, c_ast.Decl) and node.init is None
 
 
 def _says_nothing(node: c_ast.Node) -> bool:
