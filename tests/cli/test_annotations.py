@@ -280,7 +280,7 @@ def test_what_is_left_alone_stays_beside_what_is_offloaded(
 ) -> None:
     in_file(tmp_path, monkeypatch, IGNORED[name])
     assert main(["offload", "t.c", "--function", "f", "-o", "out"]) == 0
-    assert capsys.readouterr().out.startswith("f_1: 1 kernel\n  line 6 ")
+    assert capsys.readouterr().out.startswith("f, lines 5 to 9: 1 kernel\n  line 6 ")
     calls = Path("out/t_opencl.c").read_text().count("if (!lx_try_")
     assert calls == 1
 
