@@ -22,6 +22,9 @@ from loopxform.ir.routines import UNWRITTEN, unwritten
 from loopxform.ir.visit import walk
 from loopxform.prepare.while_loops import whole_loops
 
+MOST = 3 / 4
+"""Of the time that is left, for one of several attempts."""
+
 T = TypeVar("T")
 Work = Callable[[Part, Region], T]
 """Offloads the function that stands for a region; raises LoopxformError."""
@@ -111,12 +114,12 @@ class _Finder(Generic[T]):
         return self._each(tries)
 
     def _each(self, tries: Sequence[tuple[Sequence[Item], Callable[[], bool]]]) -> bool:
-        """Whether one of several went well. Each but the last may take half of the time left: one
+        """Whether one of several went well. Each but the last may take most of the time left: one
         that is too hard leaves the others some. (Equal parts would be too little for most.)"""
         taken = [False]
         for n, (items, attempt) in enumerate(tries, 1):
             try:
-                with budget.within(budget.part(1.0 if n == len(tries) else 0.5)):
+                with budget.within(budget.part(1.0 if n == len(tries) else MOST)):
                     taken.append(attempt())
             except budget.Exhausted as e:
                 if any(map(self.original.has_loop, items)):
@@ -164,7 +167,8 @@ class _Finder(Generic[T]):
     def _inside(self, item: Item, why: Part | LoopxformError, *, is_known: bool = False) -> bool:
         """Whether anything inside a statement was taken that cannot be taken itself; nothing can
         where it `is_known` of each loop in it that it is not parallel."""
-        if not is_known and any(list(map(self._block, item.bodies))):
+        bodies = [(x.items, partial(self._block, x)) for x in item.bodies]
+        if not is_known and self._each(bodies):
             return True
         if isinstance(why, LoopxformError) and self.original.has_loop(item):
             why.loc = why.loc or self.original.first_loop([item])
@@ -172,14 +176,14 @@ class _Finder(Generic[T]):
         return False
 
     def _take(self, region: Region, part: Part) -> LoopxformError | None:
-        """Takes a region; why it cannot be. Half of the time left is for it, half for its parts."""
+        """Takes a region; why it cannot be. What it leaves of the time is for its parts."""
         if (straddles := self.original.straddling(region.start, region.end)) is not None:
             return straddles
         try:
             if not region.whole:
                 arguments = self.original.outlined(region).arguments
                 region = replace(region, arguments=arguments)
-            with budget.within(budget.part(1 / 2)) as limit:
+            with budget.within(budget.part(MOST)) as limit:
                 made = self.work(part, region)
                 if limit.exhausted or limit.short:
                     raise budget.Exhausted(limit.exhausted or "time")
