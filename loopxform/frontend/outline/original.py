@@ -179,7 +179,7 @@ class Original:
             tree,
             self._places,
             plain_layout=self._plain_layout,
-            strict_aliasing=gnu.strict_aliasing(self._first[2], self.options.flags),
+            strict_aliasing=self._strict_aliasing,
             parts=wanted,
             around=self._around,
         )
@@ -233,7 +233,12 @@ class Original:
     def outlined(self, r: Region) -> Outlined:
         """Raises NotModelled."""
         variables = self._variables(r.owner)
-        return outlined(r.name, r.owner.node, r.nodes, variables, self._globals)
+        strict = self._strict_aliasing
+        return outlined(r.name, r.owner.node, r.nodes, variables, self._globals, strict=strict)
+
+    @cached_property
+    def _strict_aliasing(self) -> bool:
+        return gnu.strict_aliasing(self._first[2], self.options.flags)
 
     def runs(self, owner: Definition, items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
         """The longest runs of consecutive statements which declare nothing that is used after

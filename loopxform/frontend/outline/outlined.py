@@ -45,11 +45,15 @@ def outlined(
     region: Sequence[c_ast.Node],
     variables: Variables,
     globals: Mapping[str, c_ast.Node],
+    *,
+    strict: bool = True,
 ) -> Outlined:
-    """`globals` are what the file declares. Raises NotModelled where the statements cannot be taken
-    out."""
+    """`globals` are what the file declares; `strict`: types tell objects apart. Raises NotModelled
+    where the statements cannot be taken out."""
     require_whole(region)
-    return _Outlining(name, function, region, variables, globals).made()
+    differ = _differ if strict else _never
+    addresses = Addresses(variables, function.body, globals, differ)
+    return _Outlining(name, function, region, variables, globals, addresses).made()
 
 
 def require_whole(region: Sequence[c_ast.Node]) -> None:
@@ -91,10 +95,11 @@ class _Outlining:
         region: Sequence[c_ast.Node],
         variables: Variables,
         globals: Mapping[str, c_ast.Node],
+        addresses: Addresses,
     ) -> None:
         self.name, self.function, self.region = name, function, region
         self.variables, self.globals = variables, globals
-        self.addresses = Addresses(variables, function.body, globals, _differ)
+        self.addresses = addresses
         self.inside = [x for n in region for x in every(n)]
         self.coord = region[0].coord
         self.taken = set(variables.names)
@@ -355,6 +360,10 @@ def _rename(t: c_ast.Node, name: str) -> None:
     while not isinstance(t, c_ast.TypeDecl):
         t = cast(Any, t).type
     t.declname = name
+
+
+def _never(_a: frozenset[str], _b: frozenset[str]) -> bool:
+    return False
 
 
 def _differ(a: frozenset[str], b: frozenset[str]) -> bool:

@@ -234,6 +234,16 @@ def test_a_number_that_is_always_the_same_is_no_parameter() -> None:
     assert body.startswith("k = 3;\nu = 5;\n")
 
 
+@pytest.mark.parametrize("flags", [(), ("-fno-strict-aliasing",)])
+def test_types_tell_apart_where_the_compiler_says_so(flags: tuple[str, ...]) -> None:
+    text = """double *kept; void f(int n) {
+      h(&n); for (int i = 0; i < n; i++) kept[i] = 1; }"""
+    original = Original("f.c", text.encode(), CppOptions(flags=flags))
+    owner = original.definitions["f"]
+    region = original.region("f_1", owner, owner.body.items[1:])
+    assert isinstance(original.lower([region])["f_1"], InputError) == bool(flags)
+
+
 def test_names_are_those_of_the_place() -> None:
     """The inner `n` is another variable."""
     text = """void f(int n, int *x) {
