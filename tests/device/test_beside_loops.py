@@ -92,13 +92,10 @@ def test_loops_beside_calls_and_jumps(tmp_path: Path) -> None:
     user = tmp_path / "user.c"
     user.write_text(PROGRAM)
     made = lx.load(user).offload(contract=False)
-    lines = PROGRAM.splitlines()
-    starts = [made.text.plain.count("\n", 0, r.region.start) for r in made.regions]
-    assert [lines[n + 1].strip() for n in starts] == [
-        "x[i] = i * rounds;",
-        "y[i] = x[i - 1] + x[i + 1];",
-        "x[i] = 2 * x[i] + y[i];",
-    ]
+    text = made.text.plain
+    taken = [text[r.region.start : r.region.end] for r in made.regions]
+    for line in ("x[i] = i * rounds;", "y[i] = x[i - 1] + x[i + 1];", "x[i] = 2 * x[i] + y[i];"):
+        assert sum(line in x for x in taken) == 1
     made.write(tmp_path)
     for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
         built = cc(tmp_path, "-Wall", "-Werror", *PLAIN, f"{name}.c", "-o", name, *libraries)
