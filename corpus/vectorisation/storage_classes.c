@@ -41,7 +41,7 @@ void automatic(int n, double out[n], const double x[n])
 double with_memory(int n, const double x[n])
 {
   static double seen = 0;
-  for (int i = 0; i < n; i++) /* reduction + of seen (unknown) */
+  for (int i = 0; i < n; i++) /* reduction + of seen */
     seen += x[i];
   return seen;
 }

@@ -15,8 +15,8 @@ EXAMPLES = (
 )
 
 FIRST = (
-    *("--can", "--require", "--format", "--function", "--line", "-j", "--time-limit", "-I", "-D"),
-    *("--cflags", "--stats"),
+    *("--can", "--require", "--format", "--stats", "--function", "--line", "-j", "--time-limit"),
+    *("-I", "-D"),
 )
 
 
