@@ -253,8 +253,8 @@ def what_cannot_be_excluded_is_taken_for_absent(m: pytest.MonkeyPatch) -> None:
 
 @mutant("extremum")
 def what_cannot_be_excluded_is_taken_for_proven(m: pytest.MonkeyPatch) -> None:
-    altered(m, deps._Search, "_between", lambda real, *args: [
-        replace(d, exact=True) for d in real(*args)])  # fmt: skip
+    altered(m, deps._Search, "_among", lambda real, *args, **how: tuple(
+        replace(d, exact=True) for d in real(*args, **how)))  # fmt: skip
 
 
 @mutant(slow=True)
