@@ -151,7 +151,7 @@ def lower_file(
                         part = node.decl.name in parts
                         why = _lowered(node, left[id(node)], scope, places, out, part=part)
                     if why is not None:
-                        _left(node, why, sketches[id(node)], places, out)
+                        _left(node, why, sketches[id(node)], scope, places, out)
                     node.body = build.block((), node)  # of thousands of functions, one at a time
                     out.pragmas = []
     misplaced(out.pragmas, places)
@@ -302,14 +302,19 @@ def _function(
 
 
 def _left(
-    node: c_ast.FuncDef, error: LoopxformError, sketch: Sketch, places: Places, out: Lowered
+    node: c_ast.FuncDef,
+    error: LoopxformError,
+    sketch: Sketch,
+    scope: FileScope,
+    places: Places,
+    out: Lowered,
 ) -> None:
     """A function that is not read, and why. Where the limits are why, its loops are unknown."""
     if isinstance(error, budget.Exhausted):
         error.loc = error.loc or places.loc(node.decl.coord, node.decl.name)
         if places.file(node.decl.coord) != 1:
             return
-        unknown = None if out.pragmas else sketch.unknown(node, error, places)
+        unknown = None if out.pragmas else sketch.unknown(node, error, places, scope.sequential)
         if unknown is not None:
             out.functions.append(unknown)
             return

@@ -3,15 +3,17 @@ stand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast
 
 from loopxform.budget import Exhausted
 from loopxform.frontend.lower.counters import counts
+from loopxform.frontend.names.iterated import place
+from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import below
-from loopxform.ir.nodes import Function, Opaque, Stmt
+from loopxform.ir.nodes import Function, Opaque, Sequential, Stmt
 from loopxform.records import record
 
 _HOLDERS = (
@@ -42,13 +44,44 @@ class Sketch:
         pragmas: list[c_ast.Pragma] = []
         return cls(tuple(_loops(node.body, pragmas)), tuple(pragmas))
 
-    def unknown(self, node: c_ast.FuncDef, why: Exhausted, places: Places) -> Function | None:
-        """The function with each of its loops unknown; None where there is none, or a pragma that
-        is about statements."""
+    def unknown(
+        self,
+        node: c_ast.FuncDef,
+        why: Exhausted,
+        places: Places,
+        obstacles: Mapping[str, Obstacle],
+    ) -> Function | None:
+        """The function with each of its loops unknown, but for `obstacles` that keep iterations in
+        order; None where there is no loop, or a pragma that is about statements."""
         if not self.loops or self.pragmas:
             return None
         body = tuple(_opaque(loop, why, places) for loop in self.loops)
-        return Function(node.decl.name, (), body, origin=places.origin(node.decl))
+        found = (in_order(x, obstacles, places) for loop in self.loops for x in _every(loop))
+        return Function(
+            node.decl.name,
+            (),
+            body,
+            sequential=tuple(s for s in found if s is not None),
+            origin=places.origin(node.decl),
+        )
+
+
+def in_order(
+    loop: c_ast.Node, obstacles: Mapping[str, Obstacle], places: Places
+) -> Sequential | None:
+    """What keeps the iterations of a loop of this function in order."""
+    obstacle, origin = obstacles.get(place(loop)), places.origin(loop)
+    if obstacle is None or origin.loc is None or origin.steps:
+        return None
+    loc = places.node(obstacle.node)
+    message = obstacle.message.format(line=loc.line if loc else "?")
+    return Sequential(origin.loc, message, loc)
+
+
+def _every(loop: Loop) -> Iterator[c_ast.Node]:
+    yield loop.node
+    for inner in loop.inner:
+        yield from _every(inner)
 
 
 def _loops(node: c_ast.Node, pragmas: list[c_ast.Pragma]) -> Iterator[Loop]:

@@ -14,6 +14,7 @@ from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.facts import Facts
 from loopxform.frontend.lower.loops import Headers
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.lower.sketch import in_order
 from loopxform.frontend.lower.subscripts import check_condition
 from loopxform.frontend.names.ctype import ctype
 from loopxform.frontend.names.iterated import place
@@ -34,7 +35,6 @@ from loopxform.ir.nodes import (
     While,
 )
 from loopxform.ir.visit import declared, walk, writes
-from loopxform.source import Origin
 
 _COUNTED = "write it as a for loop that counts to a bound"
 _JUMP = "write the jump as an if around what it skips, or as a for loop"
@@ -185,7 +185,8 @@ class Statements(SimpleStatements):
 
     def _for(self, node: c_ast.For) -> list[Stmt]:
         origin = self.places.origin(node)
-        self._note_order(node, origin)
+        ordered = in_order(node, self.obstacles, self.places)
+        self.sequential += [ordered] if ordered is not None else []
         try:
             h = self.headers.header(node)
         except NotModelled as why:
@@ -198,15 +199,6 @@ class Statements(SimpleStatements):
         loop = replace(loop, body=self.body(node.stmt))
         self.facts.leave()
         return [replace(loop, sets=tuple(self._silently_set(node, loop, h.symbol)))]
-
-    def _note_order(self, node: c_ast.For, origin: Origin) -> None:
-        """Records what keeps the iterations of a loop of this function in order."""
-        obstacle = self.obstacles.get(place(node))
-        if obstacle is None or origin.loc is None or origin.steps:
-            return
-        loc = self.places.node(obstacle.node)
-        message = obstacle.message.format(line=loc.line if loc else "?")
-        self.sequential.append(Sequential(origin.loc, message, loc))
 
     def _uncounted(self, node: c_ast.For, why: NotModelled) -> list[Stmt]:
         """A `for` whose header is not modelled: its start, and a while loop that ends with its

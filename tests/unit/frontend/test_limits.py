@@ -76,6 +76,16 @@ def test_loops_of_a_function_that_is_not_read_in_time_are_unknown(seconds: int) 
     assert {r.code for v in hard.loops for r in v.reasons} == {"LX104"}
 
 
+def test_what_keeps_iterations_in_order_is_known_all_the_same() -> None:
+    """It is in the text of the loop."""
+    search = "for (i = 0; i < n; i++) if (a[i] == n) break;"
+    hard = HARD.replace("int i = 0;", f"int i; {search}\n {NESTED} i = 0;")
+    with within(Budget.of(400)):
+        report = checked(lx.loads(EASY + hard))
+    verdicts = [(v.parallel, r.code) for v in report["hard"].loops for r in v.reasons]
+    assert verdicts == [("no", "LX105"), ("unknown", "LX104"), ("unknown", "LX104")]
+
+
 def test_a_function_with_pragmas_that_is_not_read_in_time_is_a_problem() -> None:
     """What they claim is not passed over in silence."""
     text = HARD.replace("int i = 0;", f"int i; \n#pragma omp parallel for\n{NESTED} i = 0;")
