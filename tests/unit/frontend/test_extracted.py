@@ -177,7 +177,8 @@ def test_loops_of_one_place_are_not_taken_for_each_other() -> None:
 
 # ---------------------------------------------------------------- against execution
 
-BASES = {"a": 0, "b": 1000}
+SPACE = 10000
+BASES = {"a": 0, "b": SPACE}
 SEEDS = range(60)
 
 
@@ -234,7 +235,7 @@ def test_parallel_loops_have_no_collision_where_the_assumptions_hold(seed: int) 
         touched = draw.touched(n, k)
         every = [access for accesses in touched.values() for access in accesses]
         # A pointer that is another name for a place in an array is called by that array.
-        ranges = {x: {at for _, at, _ in every if at // 1000 == BASES[x] // 1000} for x in BASES}
+        ranges = {x: {at for _, at, _ in every if at // SPACE == BASES[x] // SPACE} for x in BASES}
         ranges |= {x: {at for _, at, _ in accesses} for x, accesses in touched.items()}
         apart = all(m and not ranges.get(m[1], set()) & ranges.get(m[2], set()) for m in pairs)
         collide = any(
