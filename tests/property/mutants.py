@@ -168,11 +168,14 @@ def else_branches_are_forgotten(m: pytest.MonkeyPatch) -> None:
 
 @mutant()
 def negative_coefficients_lose_their_sign(m: pytest.MonkeyPatch) -> None:
-    def meet(a: Any, b: Any) -> Any:
-        both = [(x, y) for x, y in zip(a, b) if x is not None and y is not None]
-        return tuple(pairs.equal(_positive(x), _positive(y)) for x, y in both)
+    altered(m, pairs.Ends, "at_sink", lambda real, self, b: tuple(
+        (_all_positive(t), also) for t, also in real(self, b)))  # fmt: skip
+    altered(m, pairs.Pair, "_meetings", lambda real, self, s, when: real(
+        self, _all_positive(s), when))  # fmt: skip
 
-    m.setattr(pairs, "_meet", meet)
+
+def _all_positive(subscripts: Any) -> Any:
+    return tuple(None if x is None else _positive(x) for x in subscripts)
 
 
 def _positive(lin: dict[str, int]) -> dict[str, int]:
@@ -187,7 +190,8 @@ def factors_of_subscripts_are_forgotten(m: pytest.MonkeyPatch) -> None:
 
 @mutant()
 def only_the_first_subscript_counts(m: pytest.MonkeyPatch) -> None:
-    altered(m, pairs, "_meet", lambda real, a, b: real(a[1:], b[1:]) if len(a) > 1 else real(a, b))
+    altered(m, pairs.Pair, "_meetings", lambda real, *args: [
+        replace(x, equal=x.equal[1:] or x.equal) for x in real(*args)])  # fmt: skip
 
 
 @mutant()
