@@ -1,8 +1,9 @@
-"""Steps inside expressions become statements of their own.
+"""Steps inside expressions, and assignments inside conditions, become statements of their own.
 
     a[k++] = *p++;         ->  a[k] = *p; k++; p++;
     x = b[--k];            ->  --k; x = b[k];
     if (*p++ > 0) S        ->  p++; if (*(p - 1) > 0) S
+    if ((x = a[i]) > 0) S  ->  x = a[i]; if (x > 0) S
     i++, j--;              ->  i++; j--;
 
 Only where the step happens for certain, and its variable belongs to the function and stands nowhere
@@ -11,7 +12,7 @@ else in the statement: then nothing can tell when it happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -20,6 +21,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.kinds import kind, once
 from loopxform.frontend.desugar.names import declared, exposed
 from loopxform.frontend.syntax.tree import below, every, replace_children, statements
+from loopxform.ir.functions import is_known
 
 STEPS = ("++", "--", "p++", "p--")
 _BODIES = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Compound)
@@ -27,7 +29,7 @@ _BODIES = (c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Compound)
 
 def without_steps(node: c_ast.FuncDef) -> None:
     """Rewrites the body of `node` in place."""
-    if not any(map(is_step, every(node.body))):
+    if not any(is_step(n) or _assigns(n) for n in every(node.body)):
         return
     static = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl) and d.storage}
     private = declared(node) - exposed(node.body) - static
@@ -37,6 +39,11 @@ def without_steps(node: c_ast.FuncDef) -> None:
 
 def is_step(n: c_ast.Node) -> bool:
     return isinstance(n, c_ast.UnaryOp) and n.op in STEPS
+
+
+def _assigns(n: c_ast.Node) -> bool:
+    """Whether it is an if whose condition assigns."""
+    return isinstance(n, c_ast.If) and any(isinstance(x, c_ast.Assignment) for x in every(n.cond))
 
 
 class _Stepping:
@@ -80,7 +87,7 @@ class _Stepping:
                 return [s]
             case c_ast.If():
                 s.iftrue, s.iffalse = self.body(s.iftrue), self.body(s.iffalse)
-                return [*self._condition(s), s]
+                return [*self._assigned(s), *self._condition(s), s]
             case c_ast.ExprList():
                 return [x for e in s.exprs for x in self.statement(e)]
             case c_ast.UnaryOp() if is_step(s):
@@ -103,6 +110,28 @@ class _Stepping:
         kept = [] if isinstance(plain, c_ast.ID) else [s]
         return [*before, *kept, *after]
 
+    def _assigned(self, s: c_ast.If) -> list[c_ast.Node]:
+        """The assignments to private variables that a condition certainly makes, where nothing
+        else in it could tell when they happen."""
+        found = [n for n in certain(s.cond, _is_assignment) if self._is_only(n, s.cond)]
+        nested = {id(x) for n in found for x in every(n.rvalue)}
+        found = [n for n in found if id(n) not in nested]
+        inside = {id(x) for n in found for x in every(n)}
+        calling = sum(any(map(_has_effect, every(n.rvalue))) for n in found)
+        others = any(_has_effect(x) for x in every(s.cond) if id(x) not in inside)
+        if not found or others or calling > 1:
+            return []
+        whole = build.block([s.cond], s)
+        replace_children(whole, lambda n: _with_targets(n, found))
+        (s.cond,) = cast(Any, whole).block_items
+        return list(found)
+
+    def _is_only(self, n: c_ast.Node, cond: c_ast.Node) -> bool:
+        """Whether the variable that is assigned stands nowhere else in a condition."""
+        name = cast(Any, n).lvalue.name
+        uses = sum(isinstance(x, c_ast.ID) and x.name == name for x in every(cond))
+        return name in self.private and uses == 1
+
     def _condition(self, s: c_ast.If) -> list[c_ast.Node]:
         whole = build.block([s.cond], s)
         found = [
@@ -124,19 +153,44 @@ class _Stepping:
         return uses == 1 and not (isinstance(s, c_ast.Decl) and s.name == name)
 
 
-def certain(n: c_ast.Node) -> Iterator[c_ast.UnaryOp]:
-    """The steps in an expression that are evaluated whatever its values are."""
+def _is_assignment(n: c_ast.Node) -> bool:
+    return (
+        isinstance(n, c_ast.Assignment)
+        and n.op == "="
+        and isinstance(cast(Any, n).lvalue, c_ast.ID)
+    )
+
+
+def _has_effect(n: c_ast.Node) -> bool:
+    """Whether a node itself does more than give a value."""
+    if isinstance(n, c_ast.FuncCall):
+        return not (isinstance(n.name, c_ast.ID) and is_known(n.name.name))
+    return isinstance(n, c_ast.Assignment | c_ast.Compound) or is_step(n)
+
+
+def _with_targets(n: c_ast.Node, found: list[Any]) -> c_ast.Node:
+    """`n` with variables in the place of what assigns to them."""
+    for x in found:
+        if n is x:
+            return build.name(x.lvalue.name, n)
+    replace_children(n, lambda x: _with_targets(x, found))
+    return n
+
+
+def certain(n: c_ast.Node, wanted: Callable[[c_ast.Node], bool] = is_step) -> Iterator[Any]:
+    """The steps, or whatever is `wanted`, in an expression that are evaluated whatever its values
+    are."""
     match n:
         case c_ast.TernaryOp() | c_ast.BinaryOp(op="&&" | "||"):
-            yield from certain(next(below(n)))
+            yield from certain(next(below(n)), wanted)
         case c_ast.UnaryOp(op="sizeof" | "_Alignof") | c_ast.Compound():
             return
         case _:
-            if isinstance(n, c_ast.UnaryOp) and is_step(n):
+            if wanted(n):
                 yield n
             for child in below(n):
                 if not isinstance(child, c_ast.TypeDecl | c_ast.PtrDecl | c_ast.ArrayDecl):
-                    yield from certain(child)
+                    yield from certain(child, wanted)
 
 
 def _without(n: c_ast.Node, found: list[c_ast.UnaryOp], *, stepped: bool = False) -> c_ast.Node:

@@ -63,6 +63,15 @@ WHOLE = [
         "k = 2; for (i = 0; i < n; i += 2) a[i] = k;",
     ),
     ("int i = 0; for (; i < n; i++) a[i] = 1;", f"{LOOP} a[i] = 1;"),
+    # An assignment in a condition.
+    (
+        "float x, y; if ((x = a[0]) > (y = a[1])) b[0] = x - y;",
+        "x = a[0]; y = a[1]; if (x > y) b[0] = x - y;",
+    ),
+    (
+        "float x; if (n) a[0] = 1; else if ((x = a[0]) > 2 && n < 9) b[0] = x;",
+        "if (n) a[0] = 1; else x = a[0]; if (x > 2 && n < 9) b[0] = x;",
+    ),
     # The start is not known to be the one the loop sees: it is kept.
     (
         "int i = 0; if (n) i = 2; while (i < n) { a[i] = 1; i++; }",
@@ -91,6 +100,9 @@ int f1(int n, int m, int *a) { int i = m; if (n > 3) i = 1; while (i < n) { a[i]
   while (i > m) { a[i - 1] = 7; i--; } return i; }
 int f2(int n, int m, int *a) { int i, j; for (i = n > m ? m : n, j = i + 1; i > 0; i--, j++)
   a[i] = j; return i * 100 + j; }
+int f4(int n, int m, int *a) { int x = 0, y; for (int i = 0; i < n; i++) {
+  if ((x = a[i] & 7) > (y = a[i + 1] - m)) a[i] = x - y; else if ((y = i % 3) == m) a[i] = y; }
+  return x; }
 int f3(int n, int m, int *a) { int i = n, j = m; for (; j < n; j++) { for (; i > j; i--) a[i] = j;
   i = n - j; } return i; }
 """

@@ -54,7 +54,7 @@ REFUSED = [
     ("n = (n++, 2);", "LX017", "the comma operator"),
     ("a[n] = n++;", "LX017", "++ inside an expression"),
     ("n && a[n++];", "LX017", "++ inside an expression"),
-    ("if (n = 2) a[0] = 1;", "LX017", "an assignment inside an expression"),
+    ("if (n > 1 && (n = 2)) a[0] = 1;", "LX017", "an assignment inside an expression"),
     ("if (n) a = b; *a = 1;", "LX014", "the pointer 'a' is changed"),
     ("a = b;", "LX014", "the pointer 'a' is changed"),
     ("float *p = 0; ", "LX014", "what the local pointer 'p' points to is not known"),
