@@ -12,7 +12,7 @@ else in the statement: then nothing can tell when it happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -122,7 +122,8 @@ class _Stepping:
         if not found or others or calling > 1:
             return []
         whole = build.block([s.cond], s)
-        replace_children(whole, lambda n: _with_targets(n, found))
+        names = {id(n): str(n.lvalue.name) for n in found}
+        replace_children(whole, lambda n: _with_targets(n, names))
         (s.cond,) = cast(Any, whole).block_items
         return list(found)
 
@@ -154,11 +155,7 @@ class _Stepping:
 
 
 def _is_assignment(n: c_ast.Node) -> bool:
-    return (
-        isinstance(n, c_ast.Assignment)
-        and n.op == "="
-        and isinstance(cast(Any, n).lvalue, c_ast.ID)
-    )
+    return isinstance(n, c_ast.Assignment) and n.op == "=" and isinstance(n.lvalue, c_ast.ID)
 
 
 def _has_effect(n: c_ast.Node) -> bool:
@@ -168,12 +165,11 @@ def _has_effect(n: c_ast.Node) -> bool:
     return isinstance(n, c_ast.Assignment | c_ast.Compound) or is_step(n)
 
 
-def _with_targets(n: c_ast.Node, found: list[Any]) -> c_ast.Node:
+def _with_targets(n: c_ast.Node, names: Mapping[int, str]) -> c_ast.Node:
     """`n` with variables in the place of what assigns to them."""
-    for x in found:
-        if n is x:
-            return build.name(x.lvalue.name, n)
-    replace_children(n, lambda x: _with_targets(x, found))
+    if id(n) in names:
+        return build.name(names[id(n)], n)
+    replace_children(n, lambda x: _with_targets(x, names))
     return n
 
 
