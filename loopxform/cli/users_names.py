@@ -12,7 +12,7 @@ from loopxform.frontend.text.rawtext import without_comments
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MADE = re.compile(r"\b[A-Za-z_]\w*(?:#\d+)?")
-_SUFFIX = re.compile(r"(?:_\d+|_[a-z]|_acc|_loc|_reg|_own|_part|_row|#\d+)$")
+_SUFFIX = re.compile(r"(?:_\d+|_[a-z]|_acc|_loc|_reg|_own|_part|_row|_start|_offset|#\d+)$")
 
 
 class UsersNames:

@@ -14,14 +14,15 @@ carries a control dependence where a branch in it decides whether later iteratio
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import cast
 
 from pycparser import c_ast
 
 from loopxform.frontend.names.iterated import place
 from loopxform.frontend.names.library import effect_on_order
-from loopxform.frontend.names.loop_sites import Site, sites_of, stated
+from loopxform.frontend.names.loop_data import LoopData, LoopNode, is_math, is_memory, parts
+from loopxform.frontend.names.loop_sites import Site, stated
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.functions import is_known
@@ -40,7 +41,7 @@ class Obstacle:
 
 
 def sequential(
-    loops: Iterable[c_ast.For | c_ast.While | c_ast.DoWhile],
+    loops: Iterable[LoopNode],
     function: c_ast.FuncDef,
     variables: Variables,
     own: Iterable[str],
@@ -58,7 +59,7 @@ def sequential(
 class _Loop:
     def __init__(
         self,
-        loop: c_ast.For | c_ast.While | c_ast.DoWhile,
+        loop: LoopNode,
         variables: Variables,
         labels: Mapping[str, c_ast.Node],
         own: frozenset[str],
@@ -67,13 +68,11 @@ class _Loop:
         self.variables = variables
         self.labels = labels
         self.own = own
-        self.sites = [*sites_of(loop)]
+        self.data = LoopData(loop, variables, own)
+        self.sites = self.data.sites
         self.inside = {id(s.node) for s in self.sites}
         self.statements = {id(x) for n in (loop, *(s.node for s in self.sites)) for x in stated(n)}
         self.step = {id(x) for x in every(getattr(loop, "next", None))}
-        self.sets = self._sets()
-        self.changing = {d for d, _ in self._changes()}
-        self.data = self._data()
 
     def obstacle(self) -> Obstacle | None:
         """The first that there is, if the loop may have two iterations at all."""
@@ -85,80 +84,41 @@ class _Loop:
                 return found
         return None
 
-    # ------------------------------------------------------------ what the loop changes
-
-    def _changes(self) -> Iterator[tuple[int, Site]]:
-        """What is assigned by name, by the identity of its declaration."""
-        for s in self.sites:
-            target = changed(s.node)
-            d = self.variables.meant.get(id(target)) if isinstance(target, c_ast.ID) else None
-            if d is not None:
-                yield id(d), s
-            if isinstance(s.node, c_ast.Decl) and s.node.init is not None:
-                yield id(s.node), s
-
-    def _sets(self) -> dict[int, list[Site]]:
-        out: dict[int, list[Site]] = {}
-        for d, s in self._changes():
-            out.setdefault(d, []).append(s)
-        return out
-
-    def _data(self) -> frozenset[int]:
-        """The variables that hold data in some iterations: what memory or calls gave."""
-        found = set[int]()
-        for s in self.sites:
-            if isinstance(s.node, c_ast.UnaryOp) and s.node.op == "&":
-                root = s.node.expr
-                if isinstance(root, c_ast.ID) and id(root) in self.variables.meant:
-                    found.add(id(self.variables.meant[id(root)]))
-        while True:
-            more = {
-                d
-                for d, sites in self.sets.items()
-                if d not in found and any(self._sets_data(s, found) for s in sites)
-            }
-            if not more:
-                return frozenset(found)
-            found |= more
-
-    def _sets_data(self, s: Site, data: set[int]) -> bool:
-        values = [_value(s.node), *s.conditions]
-        return any(self._mentions_data(v, data) for v in values)
-
-    def _mentions_data(self, node: c_ast.Node | None, data: Iterable[int]) -> bool:
-        """Whether a value depends on memory, a call, or variables that hold data."""
-        return any(
-            _is_memory(x)
-            or (isinstance(x, c_ast.FuncCall) and not _is_math(x))
-            or (
-                isinstance(x, c_ast.ID)
-                and id(self.variables.meant.get(id(x))) in data
-                and id(x) in self.variables.meant
-            )
-            for x in every(node)
-        )
-
-    def _is_open(self, conditions: Iterable[c_ast.Node]) -> bool:
-        """Whether all of the conditions may hold in one iteration and not in another: each asks
-        data."""
-        return all(self._mentions_data(c, self.data) for c in conditions)
-
     # ------------------------------------------------------------ control
 
     def _runs_once(self) -> bool:
-        """Whether nothing is repeated: `do S while (0)`, or a body that always leaves the loop."""
+        """Whether nothing may be repeated: `do S while (0)`, a counter with one value, a body that
+        leaves the loop, or does so where counters alone may say so."""
         cond = getattr(self.loop, "cond", None)
         if isinstance(cond, c_ast.Constant) and cond.value == "0":
             return True
-        return any(
-            self._leaves(s) for s in self.sites if not (s.conditions or s.nested or s.breakable)
-        )
+        if counts_once(self.loop) or self._ends(self.loop.stmt):
+            return True
+        return any(self._leaves(s) and not self.data.may_not_hold(s.conditions) for s in self.sites)
+
+    def _ends(self, node: c_ast.Node | None) -> bool:
+        """Whether a statement leaves the loop whatever the data are."""
+        match node:
+            case c_ast.Compound():
+                return any(map(self._ends, node.block_items or ()))
+            case c_ast.If():
+                return self._ends(node.iftrue) and self._ends(node.iffalse)
+            case c_ast.Switch():
+                return any(self._ends(n) for n in every(node) if isinstance(n, c_ast.Default))
+            case c_ast.Case() | c_ast.Default():
+                return any(map(self._ends, node.stmts or ()))
+            case c_ast.Label():
+                return self._ends(node.stmt)
+            case None:
+                return False
+            case _:
+                return any(s.node is node and self._leaves(s) for s in self.sites)
 
     def _exit(self) -> Obstacle | None:
         """A statement that ends the loop where data say so."""
         for s in self.sites:
             word = self._leaves(s)
-            if word and any(self._mentions_data(c, self.data) for c in s.conditions):
+            if word and s.conditions and self.data.is_open(s.conditions):
                 text = (
                     "control dependence, direction (<): data decide whether line {line} ends the "
                     f"loop ({word})"
@@ -182,10 +142,9 @@ class _Loop:
 
     def _condition(self) -> Obstacle | None:
         """A condition of the loop that data decide, differently from iteration to iteration."""
-        cond = getattr(self.loop, "cond", None)
-        for part in _parts(cond):
+        for part in parts(getattr(self.loop, "cond", None)):
             for x in every(part):
-                if self._varies(x):
+                if self._decides(x):
                     text = (
                         "control dependence, direction (<): the condition of the loop asks data "
                         "that iterations read or set"
@@ -193,28 +152,22 @@ class _Loop:
                     return Obstacle(text, x)
         return None
 
-    def _varies(self, x: c_ast.Node) -> bool:
+    def _decides(self, x: c_ast.Node) -> bool:
+        """Whether a part of the condition reads what iterations give, or differs for each."""
         match x:
             case c_ast.ID():
                 d = self.variables.meant.get(id(x))
-                sites = self.sets.get(id(d), []) if d is not None else []
+                sites = self.data.sets.get(id(d), []) if d is not None else []
                 own = [s for s in sites if id(s.node) not in self.step]
-                return any(self._sets_data(s, set(self.data)) for s in own)
+                return any(map(self.data.sets_varying, own))
             case c_ast.FuncCall():
-                return not _is_math(x) and (self._is_stateful(x) or self._moves(x.args))
-            case _ if _is_memory(x):
-                return self._moves(x)
+                return not is_math(x) and (self._is_stateful(x) or self.data.moves(x.args))
             case _:
-                return False
+                return is_memory(x) and self.data.moves(x)
 
     def _is_stateful(self, call: c_ast.FuncCall) -> bool:
         name = call.name.name if isinstance(call.name, c_ast.ID) else ""
         return name not in self.own and effect_on_order(name) is not None
-
-    def _moves(self, place: c_ast.Node | None) -> bool:
-        """Whether a place or the arguments of a call are other ones in other iterations."""
-        named = (self.variables.meant.get(id(x)) for x in every(place) if isinstance(x, c_ast.ID))
-        return any(d is not None and id(d) in self.changing for d in named)
 
     # ------------------------------------------------------------ state
 
@@ -225,9 +178,16 @@ class _Loop:
                 continue
             name = s.node.name.name
             effect = None if name in self.own else effect_on_order(name)
-            if effect and self._is_open(s.conditions) and self._goes_on(s):
+            if effect and self._is_reached(s) and self._goes_on(s):
                 return Obstacle(f"the iterations call '{name}' in turn: {effect}", s.node)
         return None
+
+    def _is_reached(self, s: Site) -> bool:
+        """Whether data may bring several iterations to a place: also past the jumps before it."""
+        before = itertools.takewhile(lambda x: x is not s, self.sites)
+        jumps = (x for x in before if isinstance(x.node, c_ast.Continue | c_ast.Goto))
+        passed = all(self.data.may_not_hold(x.conditions) for x in jumps)
+        return passed and self.data.is_open(s.conditions)
 
     def _goes_on(self, s: Site) -> bool:
         """Whether the loop certainly goes on after a call that data allow: what else it calls
@@ -246,12 +206,12 @@ class _Loop:
 
     def _recurrence(self) -> Obstacle | None:
         """A variable whose value each iteration computes from the one before."""
-        for d, sites in self.sets.items():
+        for d, sites in self.data.sets.items():
             decl = self._variable(d)
             if decl is None or not self._is_carried(decl, sites):
                 continue
             for s in sites:
-                if self._is_open(s.conditions) and not (s.conditions and self._is_last(s.branch)):
+                if self._is_reached(s) and not (s.conditions and self._is_last(s.branch)):
                     text = (
                         f"flow dependence of {decl.name}, direction (<): line {{line}} computes it "
                         "from its value before"
@@ -267,7 +227,7 @@ class _Loop:
 
     def _variable(self, d: int) -> c_ast.Decl | None:
         """A number or a pointer from outside of the loop that only assignments by name change."""
-        decl = self.variables.meant.get(id(changed(self.sets[d][0].node)))
+        decl = self.variables.meant.get(id(changed(self.data.sets[d][0].node)))
         if decl is None or id(decl) in self.inside or self.variables.escaping.get(id(decl)):
             return None
         kept = not {"static", "extern"} & set(decl.storage or ())
@@ -283,7 +243,7 @@ class _Loop:
         updates = [s.node for s in sites]
         idle = {id(x) for n in updates if id(n) in self.statements for x in every(n)}
         uses = (s for s in self.sites if self.variables.meant.get(id(s.node)) is decl)
-        return any(id(s.node) not in idle and self._is_open(s.conditions) for s in uses)
+        return any(id(s.node) not in idle and self._is_reached(s) for s in uses)
 
     def _counts(self, decl: c_ast.Decl, sites: list[Site]) -> bool:
         """Whether the loop may count with the variable: it grows by what does not change."""
@@ -298,7 +258,7 @@ class _Loop:
             case c_ast.UnaryOp():
                 return True
             case c_ast.Assignment(op="+=" | "-=", rvalue=e):
-                return not self._moves(e) and not self._mentions_data(e, self.data)
+                return not self.data.moves(e) and not self._is_data(e)
             case c_ast.Assignment(op="=", rvalue=c_ast.BinaryOp(op="+" | "-") as e):
                 return self._adds(e, decl)
             case _:
@@ -310,10 +270,14 @@ class _Loop:
         return any(
             isinstance(x, c_ast.ID)
             and self._names(x, decl)
-            and not self._moves(other)
-            and not self._mentions_data(other, self.data)
+            and not self.data.moves(other)
+            and not self._is_data(other)
             for x, other in sides
         )
+
+    def _is_data(self, e: c_ast.Node) -> bool:
+        calls = (x for x in every(e) if isinstance(x, c_ast.FuncCall))
+        return self.data.varies(e) or any(map(is_memory, every(e))) or not all(map(is_math, calls))
 
     def _names(self, node: c_ast.Node | None, decl: c_ast.Decl) -> bool:
         return any(self.variables.meant.get(id(x)) is decl for x in every(node))
@@ -348,42 +312,17 @@ class _Loop:
                 return False
 
 
-def _parts(cond: c_ast.Node | None) -> Iterator[c_ast.Node]:
-    """The conditions that one is made of by && and ||."""
-    match cond:
-        case None:
-            return
-        case c_ast.BinaryOp(op="&&" | "||"):
-            yield from _parts(cond.left)
-            yield from _parts(cond.right)
-        case _:
-            yield cond
-
-
-def _value(node: c_ast.Node) -> c_ast.Node | None:
-    match node:
-        case c_ast.Assignment():
-            return cast(c_ast.Node, node.rvalue)
-        case c_ast.Decl():
-            return cast("c_ast.Node | None", node.init)
-        case _:
-            return None
-
-
-def _is_memory(x: c_ast.Node) -> bool:
-    """Whether an expression reads an element, a member behind a pointer, or what one points to."""
-    match x:
-        case c_ast.ArrayRef() | c_ast.UnaryOp(op="*"):
-            return True
-        case c_ast.StructRef():
-            return bool(x.type == "->")
+def counts_once(loop: c_ast.Node) -> bool:
+    """Whether the numbers in a header leave one value to its counter."""
+    match loop:
+        case c_ast.For(
+            init=c_ast.Assignment(op="=", rvalue=c_ast.Constant(value=first))
+            | c_ast.DeclList(decls=[c_ast.Decl(init=c_ast.Constant(value=first))]),
+            cond=c_ast.BinaryOp(op="<" | "<=" as op, right=c_ast.Constant(value=last)),
+        ) if first.isdigit() and last.isdigit():
+            return int(last) - int(first) < (2 if op == "<" else 1)
         case _:
             return False
-
-
-def _is_math(call: c_ast.FuncCall) -> bool:
-    """Whether a call computes from numbers alone."""
-    return isinstance(call.name, c_ast.ID) and is_known(call.name.name)
 
 
 def _always(e: c_ast.Node, holds: Callable[[c_ast.Node], bool]) -> bool:

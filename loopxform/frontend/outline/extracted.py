@@ -24,7 +24,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.names.expression_types import FileTypes
+from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
 from loopxform.frontend.names.liveness import live_after
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import Variables, changed
@@ -40,20 +40,27 @@ KNOWN = "lx_known"
 @record
 class Owner:
     """The function that the loop is from, and the file that it stands in, which defines the
-    functions `own`."""
+    functions `own`; what those that the function calls set (see `settings`)."""
 
     function: c_ast.FuncDef
     variables: Variables
     file: FileTypes
     own: frozenset[str]
+    set_by_calls: frozenset[str]
 
 
 @record
 class Extracted:
-    """The function that holds a loop, and its parameters that the function around it computes."""
+    """The function that holds a loop, and what the function around it computes: variables, and
+    members of structs as `.n`."""
 
     node: c_ast.FuncDef
     computed: frozenset[str]
+
+    def is_input(self, name: str) -> bool:
+        """Whether a number of the function, `s.n` among others, is what the caller gave."""
+        _, dot, member = name.rpartition(".")
+        return dot + member not in self.computed and name not in self.computed
 
 
 def extracted(name: str, owner: Owner, loop: c_ast.Node) -> Extracted:
@@ -67,6 +74,7 @@ class _Extraction:
     def __init__(self, name: str, owner: Owner, loop: c_ast.Node) -> None:
         self.name, self.owner, self.loop = name, owner, loop
         self.function, self.variables = owner.function, owner.variables
+        self.types = ExpressionTypes(owner.variables, owner.file)
         self.inside = list(every(loop))
         self.used = self.variables.used([loop])
         order = self.variables.order
@@ -100,12 +108,14 @@ class _Extraction:
         return self._definition(params, items)
 
     def computed(self) -> Iterator[str]:
-        """The numbers that are not what the caller gave."""
+        """What is not as the caller gave it: the variables of the function, and what it sets, or
+        functions of the file that it calls do."""
+        params = self.variables.params
+        yield from (d.name for d in self.used if id(d) not in params)
         within = set(map(id, self.inside))
-        for d in self.used:
-            sets = self.variables.sets[id(d)]
-            if id(d) not in self.variables.params or not all(id(x) in within for x in sets):
-                yield d.name
+        outside = (x for x in every(self.function.body) if id(x) not in within)
+        yield from settings(outside)
+        yield from self.owner.set_by_calls
 
     def _is_given(self, d: c_ast.Decl) -> bool:
         """Whether it is a parameter. An array that others may know is one, so that it is taken to
@@ -210,10 +220,10 @@ class _Extraction:
         return any(map(self._is_before, self._taken(d)))
 
     def _taken(self, d: c_ast.Decl) -> Iterator[c_ast.Node]:
-        """Where the address of a variable is taken; the name of an array is its address."""
+        """Where the address of a variable is taken; that of an array is its name, and that of one
+        in a struct may be had from any expression which is no number."""
         yield from self.variables.escaping[id(d)]
-        rank = _rank(d.type)
-        if self.variables.kind(d) != "array":
+        if self.variables.kind(d) not in ("array", "struct"):
             return
         for x in every(self.function.body):
             values: list[c_ast.Node | None] = []
@@ -222,10 +232,21 @@ class _Extraction:
                     values = args
                 case c_ast.Assignment(rvalue=value) | c_ast.Decl(init=value):
                     values = [value]
-            if any(
-                self.variables.meant.get(id(n)) is d for v in values for n in _addresses(v, rank)
-            ):
+            if any(self._hands_out(v, d) for v in values):
                 yield x
+
+    def _hands_out(self, value: c_ast.Node | None, d: c_ast.Decl) -> bool:
+        """Whether a value may hold an address in an array or a struct: it names the variable, but
+        for numbers in there."""
+        waiting = [] if value is None else [value]
+        while waiting:
+            x = waiting.pop()
+            if self.variables.meant.get(id(x)) is d:
+                return True
+            place = isinstance(x, c_ast.ArrayRef | c_ast.StructRef | c_ast.UnaryOp)
+            if not (place and self.types.is_number(x)):
+                waiting += below(x)
+        return False
 
     def _is_before(self, x: c_ast.Node) -> bool:
         """Whether a node of the function may run before the loop does, or in it."""
@@ -282,22 +303,14 @@ class _Extraction:
         return NotModelled("LX014", reason, "", self.loop)
 
 
-def _addresses(node: c_ast.Node | None, rank: int) -> Iterator[c_ast.Node]:
-    """The names in an expression that fewer subscripts follow than an array of so many dimensions
-    has: `f(m[1])` hands out a row, `f(m[1][2])` the value of an element."""
-    waiting = [] if node is None else [(node, 0)]
-    while waiting:
-        x, subscripts = waiting.pop()
-        if isinstance(x, c_ast.ArrayRef):
-            waiting += [(x.name, subscripts + 1), (x.subscript, 0)]
-            continue
-        if subscripts < rank:
-            yield x
-        waiting += ((child, 0) for child in below(x))
-
-
-def _rank(t: c_ast.Node) -> int:
-    return 1 + _rank(t.type) if isinstance(t, c_ast.ArrayDecl) else 0
+def settings(nodes: Iterable[c_ast.Node]) -> Iterator[str]:
+    """The variables that nodes set by name, and the members of structs, as `.n`."""
+    for x in nodes:
+        match changed(x):
+            case c_ast.ID(name=name):
+                yield name
+            case c_ast.StructRef(field=c_ast.ID(name=name)):
+                yield f".{name}"
 
 
 def _plain(d: c_ast.Decl) -> c_ast.Decl:

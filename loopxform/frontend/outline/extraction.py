@@ -16,7 +16,7 @@ from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.variables import Variables
-from loopxform.frontend.outline.extracted import Extracted, Owner, extracted
+from loopxform.frontend.outline.extracted import Extracted, Owner, extracted, settings
 from loopxform.frontend.parsed import Parsed
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
@@ -71,11 +71,13 @@ class _Extraction:
         self.places = Places(list(parsed.files), parsed.sources)
         self.ast = parse(gnu.normalise(self.text), self.places).ast
         self.types = FileTypes(self.ast.ext)
-        self.own = frozenset(x.decl.name for x in self.ast.ext if isinstance(x, c_ast.FuncDef))
+        functions = {x.decl.name: x for x in self.ast.ext if isinstance(x, c_ast.FuncDef)}
+        self.own = frozenset(functions)
+        self.sets = {name: frozenset(settings(every(n.body))) for name, n in functions.items()}
 
     def functions(self, wanted: Iterable[Loc]) -> dict[Loc, Function]:
         around = Around.of(self.ast, self.places, self.text)
-        made = dict(self._made(frozenset(wanted)))
+        made = dict(self._made(frozenset(wanted), around))
         owners = {name: owner for name, (owner, _, _) in made.items()}
         apart: dict[str, list[c_ast.Node]] = {}
         for owner, _, alone in made.values():
@@ -95,11 +97,16 @@ class _Extraction:
         for f in done.functions:
             if f.name in made:
                 _, loc, alone = made[f.name]
-                computed = (replace(p, computed=p.name in alone.computed) for p in f.params)
-                out[loc] = replace(f, params=tuple(computed))
+                params, globals = (
+                    tuple(replace(p, computed=not alone.is_input(p.name)) for p in objects)
+                    for objects in (f.params, f.globals)
+                )
+                out[loc] = replace(f, params=params, globals=globals)
         return out
 
-    def _made(self, wanted: frozenset[Loc]) -> Iterator[tuple[str, tuple[str, Loc, Extracted]]]:
+    def _made(
+        self, wanted: frozenset[Loc], around: Around
+    ) -> Iterator[tuple[str, tuple[str, Loc, Extracted]]]:
         """By their names, the functions of loops, each with the one that it is from."""
         for node in self.ast.ext:
             if not isinstance(node, c_ast.FuncDef) or self.places.file(node.decl.coord) != 1:
@@ -110,15 +117,18 @@ class _Extraction:
             for n, (loop, loc) in enumerate(loops, 1):
                 if loc not in wanted or loc is None:
                     continue
-                owner = owner or self._owner(node)
+                owner = owner or self._owner(node, around)
                 name = f"{node.decl.name}_loop_{n}"
                 try:
                     yield name, (node.decl.name, loc, extracted(name, owner, loop))
                 except NotModelled:
                     continue
 
-    def _owner(self, node: c_ast.FuncDef) -> Owner:
-        return Owner(node, Variables(node, self.types.typedefs), self.types, self.own)
+    def _owner(self, node: c_ast.FuncDef, around: Around) -> Owner:
+        called = around.hidden.reached([node.body])
+        sets = frozenset[str]().union(*(self.sets[name] for name in called if name in self.sets))
+        variables = Variables(node, self.types.typedefs)
+        return Owner(node, variables, self.types, self.own, sets)
 
     def _with(
         self, apart: Mapping[str, list[c_ast.Node]], defined: frozenset[str]
