@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 LOOP = re.compile(r"\b(for|while)\s*\(")
 
@@ -29,7 +30,7 @@ def drawn(folder: Path, files: int | None, seed: int) -> list[Path]:
     return sorted(found[:files])
 
 
-def statistics(folder: Path, paths: list[Path], args: argparse.Namespace) -> dict[str, object]:
+def statistics(folder: Path, paths: list[Path], args: argparse.Namespace) -> dict[str, Any]:
     """What `check --stats --format json` says of files of a folder."""
     headers = sorted({str(h.parent) for h in folder.rglob("*.h")} | {str(folder)})
     options = [x for d in (*headers, *args.include) for x in ("-I", d)]
@@ -39,7 +40,7 @@ def statistics(folder: Path, paths: list[Path], args: argparse.Namespace) -> dic
     for line in done.stderr.splitlines():
         if " error: " in line and "also:" not in line:
             print(f"  not read: {line}")
-    report: dict[str, object] = json.loads(done.stdout) if done.stdout else {}
+    report: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
     return report
 
 
@@ -56,9 +57,9 @@ def main() -> int:
     for folder in args.folder:
         paths = drawn(folder, args.files, args.seed)
         report = statistics(folder, paths, args) if paths else {}
-        verdicts = Counter(report.get("verdicts", {}))  # type: ignore[call-overload]
+        verdicts = Counter[str](report.get("verdicts", {}))
         loops.update(verdicts)
-        for r in report.get("unknown_for", ()):  # type: ignore[attr-defined]
+        for r in report.get("unknown_for", ()):
             reasons[f"{r['code']} {r['reason']}"] += r["loops"]
         print(f"{folder.name:<24}{len(paths):>5} files {_share(verdicts)}", flush=True)
     print(f"{'all':<24}{'':>11} {_share(loops)}")

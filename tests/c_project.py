@@ -59,6 +59,22 @@ def cc(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["cc", *args], cwd=folder, capture_output=True, text=True, check=False)
 
 
+def build_both(folder: Path, *options: str) -> None:
+    """Builds `user` from `user.c`, and `user_opencl` from what was written for it."""
+    for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
+        built = cc(folder, *options, *PLAIN, f"{name}.c", "-o", name, *libraries)
+        assert not built.returncode, built.stderr
+
+
+def assert_both_print(folder: Path, *args: object) -> subprocess.CompletedProcess[str]:
+    """Both programs print the same and end alike; returns how the written one ran, with what it
+    said of its calls."""
+    found = run_app(folder / "user_opencl", *args, whole=True, LOOPXFORM_VERBOSE="1")
+    plain = run_app(folder / "user", *args)
+    assert (found.stdout, found.returncode) == (plain.stdout, plain.returncode)
+    return found
+
+
 def run_app(
     app: Path, *args: object, whole: bool = False, **more: str
 ) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from c_project import PLAIN, cc, require_opencl, run_app
+from c_project import assert_both_print, build_both, require_opencl
 
 import loopxform as lx
 from loopxform.api.splice import offload_file
@@ -97,14 +97,10 @@ def test_loops_beside_calls_and_jumps(tmp_path: Path) -> None:
     for line in ("x[i] = i * rounds;", "y[i] = x[i - 1] + x[i + 1];", "x[i] = 2 * x[i] + y[i];"):
         assert sum(line in x for x in taken) == 1
     made.write(tmp_path)
-    for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
-        built = cc(tmp_path, "-Wall", "-Werror", *PLAIN, f"{name}.c", "-o", name, *libraries)
-        assert not built.returncode, built.stderr
+    build_both(tmp_path, "-Wall", "-Werror")
     for given in ((), ("-n", "50", "-v"), ("-q",)):
-        found = run_app(tmp_path / "user_opencl", *given, whole=True, LOOPXFORM_VERBOSE="1")
-        plain = run_app(tmp_path / "user", *given)
-        assert (found.stdout, found.returncode) == (plain.stdout, plain.returncode)
-        assert ("on the device" in found.stderr) == (plain.returncode == 0)
+        found = assert_both_print(tmp_path, *given)
+        assert ("on the device" in found.stderr) == (found.returncode == 0)
 
 
 HEAD = """#include <stdio.h>
@@ -176,8 +172,5 @@ def test_random_pointers(tmp_path: Path, seed: int) -> None:
     made = offload_file(file, names, {}, "generic", fp=SEPARATE)
     assert len(made.regions) > count // 4
     made.write(tmp_path)
-    for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
-        built = cc(tmp_path, "-w", *PLAIN, f"{name}.c", "-o", name, *libraries)
-        assert not built.returncode, built.stderr
-    found, plain = (run_app(tmp_path / name) for name in ("user_opencl", "user"))
-    assert (found.stdout, found.returncode) == (plain.stdout, plain.returncode)
+    build_both(tmp_path, "-w")
+    assert_both_print(tmp_path)

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+from c_project import STRICT, assert_both_print, build_both, require_opencl
 
 import loopxform as lx
 from loopxform.api.splice import OffloadedFile
@@ -63,15 +63,9 @@ EVERY = ("WIDE", "TWICE", "OTHER_SCALE", "FROM_ONE", "VERBOSE", "UNUSED")
 def assert_same(folder: Path, made: OffloadedFile, defines: tuple[str, ...]) -> str:
     """What the written file and the user's print with these macros; returns what is said."""
     made.write(folder)
-    options = [f"-D{d}" for d in defines]
-    for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
-        flags = [*STRICT, "-Wno-unused-function", "-Wno-unused-variable", *PLAIN, *options]
-        built = cc(folder, *flags, f"{name}.c", "-o", name, *libraries)
-        assert not built.returncode, built.stderr
-    found = run_app(folder / "user_opencl", whole=True, LOOPXFORM_VERBOSE="1")
-    plain = run_app(folder / "user")
-    assert (found.stdout, found.returncode) == (plain.stdout, plain.returncode)
-    return found.stderr
+    quiet = ("-Wno-unused-function", "-Wno-unused-variable")
+    build_both(folder, *STRICT, *quiet, *(f"-D{d}" for d in defines))
+    return assert_both_print(folder).stderr
 
 
 def offloaded(folder: Path, text: str, defines: tuple[str, ...] = ()) -> OffloadedFile:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_project import PLAIN, cc, require_opencl, run_app
+from c_project import assert_both_print, build_both, require_opencl
 
 import loopxform as lx
 
@@ -64,14 +64,9 @@ int main(void)
 
 
 def assert_same(folder: Path, *options: str) -> str:
-    for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
-        flags = [*["-std=gnu99", "-Wall", "-Werror", "-Wno-discarded-qualifiers"], *PLAIN, *options]
-        built = cc(folder, *flags, f"{name}.c", "-o", name, *libraries)
-        assert not built.returncode, built.stderr
-    found = run_app(folder / "user_opencl", whole=True, LOOPXFORM_VERBOSE="1")
-    plain = run_app(folder / "user")
-    assert (found.stdout, found.returncode) == (plain.stdout, plain.returncode)
-    return found.stderr
+    flags = ("-std=gnu99", "-Wall", "-Werror", "-Wno-discarded-qualifiers")
+    build_both(folder, *flags, *options)
+    return assert_both_print(folder).stderr
 
 
 def test_macros_with_names_of_all_kinds(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+from c_project import PLAIN, STRICT, build_both, cc, require_opencl, run_app
 from harness import CORPUS
 
 import loopxform as lx
@@ -134,9 +134,7 @@ def test_another_configuration_runs_its_own_loops(tmp_path: Path, option: str, s
     user = tmp_path / "user.c"
     user.write_text(SWITCHED)
     lx.load(user).offload(contract=False).write(tmp_path)
-    for name, libraries in (("user", []), ("user_opencl", ["-lOpenCL", "-lm"])):
-        built = cc(tmp_path, *STRICT, *PLAIN, option, f"{name}.c", "-o", name, *libraries)
-        assert not built.returncode, built.stderr
+    build_both(tmp_path, *STRICT, option)
     found = run_app(tmp_path / "user_opencl", LOOPXFORM_VERBOSE="1")
     assert found.stdout == run_app(tmp_path / "user").stdout
     expected = f"the macro {said} is not what it was when this was written"

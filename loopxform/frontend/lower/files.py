@@ -111,15 +111,11 @@ def lower_file(
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     sketches = {id(n): Sketch.of(n) for n in functions}
     parts, broken = parts or {}, dict[str, LoopxformError]()
-    try:
-        around = around or Around.of(ast, places, text)
-    except budget.Exhausted as e:  # each of the functions says so, in its place
-        around = Around({}, Hidden([]))
-        broken = {n.decl.name: budget.Exhausted(e.kind) for n in functions}
-    hidden = around.hidden.with_parts(parts)
+    if around is None:
+        around, broken = _around(ast, functions, places, text)
     scope = FileScope(
         around.obstacles,
-        hidden,
+        around.hidden.with_parts(parts),
         plain_layout=plain_layout,
         strict_aliasing=strict_aliasing,
         rows_apart=rows_apart,
@@ -140,16 +136,14 @@ def lower_file(
                 case c_ast.Typedef() | c_ast.Decl():
                     with budget.whatever_is_left():
                         _declaration(node, scope, places)
-                case c_ast.FuncDef():
+                case c_ast.FuncDef(decl=c_ast.Decl(name=name)):
                     with budget.whatever_is_left():
                         _enumerators(node.decl.type, scope, places)
                         _declare(node.decl, scope, places)
-                    why = broken.get(node.decl.name)
+                    why = broken.get(name) or inlined.of(node, left[id(node)], places)
                     if why is None:
-                        why = inlined.of(node, left[id(node)], places)
-                    if why is None:
-                        part = node.decl.name in parts
-                        why = _lowered(node, left[id(node)], scope, places, out, part=part)
+                        count, part = left[id(node)], name in parts
+                        why = _lowered(node, count, scope, places, out, part=part)
                     if why is not None:
                         _left(node, why, sketches[id(node)], scope, places, out)
                     node.body = build.block((), node)  # of thousands of functions, one at a time
@@ -158,6 +152,17 @@ def lower_file(
     if around.permits:
         out.functions = [replace(f, permits=around.permits) for f in out.functions]
     return out
+
+
+def _around(
+    ast: c_ast.FileAST, functions: Sequence[c_ast.FuncDef], places: Places, text: str
+) -> tuple[Around, dict[str, LoopxformError]]:
+    """What the functions are to each other; where the limits do not suffice for that, each of them
+    says so in its place."""
+    try:
+        return Around.of(ast, places, text), {}
+    except budget.Exhausted as e:
+        return Around({}, Hidden([])), {n.decl.name: budget.Exhausted(e.kind) for n in functions}
 
 
 @record

@@ -13,7 +13,8 @@ from loopxform.frontend.names.iterated import place
 from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import below
-from loopxform.ir.nodes import Function, Opaque, Sequential, Stmt
+from loopxform.ir.nodes import Function, Opaque, Stmt
+from loopxform.ir.sequential import Sequential
 from loopxform.records import record
 
 _HOLDERS = (

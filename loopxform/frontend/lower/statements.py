@@ -30,10 +30,10 @@ from loopxform.ir.nodes import (
     For,
     If,
     Opaque,
-    Sequential,
     Stmt,
     While,
 )
+from loopxform.ir.sequential import Sequential
 from loopxform.ir.visit import declared, walk, writes
 
 _COUNTED = "write it as a for loop that counts to a bound"

@@ -67,6 +67,19 @@ LOOPS = {
     """void f(int n, int k, int m) {
       double *p = k ? given(1) : given(2);
       for (int i = 0; i < n; i++) p[i] = p[i + m]; }""": "no",
+    """int g; void f(int n, int k) {
+      double *p = k ? given(1) : given(2); g = n;
+      for (int i = 0; i < n; i++) p[i] = p[i + g]; }""": "unknown",
+    """void f(int n, int k, struct cell *c) {
+      double *p = k ? given(1) : given(2); c->n = n;
+      for (int i = 0; i < n; i++) p[i] = p[i + c->n]; }""": "unknown",
+    """static void prepare(struct cell *c, int n) { if (n > 3) { c->n = n; other(c->x); } }
+    void f(int n, int k, struct cell *c) {
+      double *p = k ? given(1) : given(2); prepare(c, n);
+      for (int i = 0; i < n; i++) p[i] = p[i + c->n]; }""": "unknown",
+    """void f(int n, int k, struct cell *c) {
+      double *p = k ? given(1) : given(2);
+      for (int i = 0; i < n; i++) p[i] = p[i + c->n]; }""": "no",
     # rows that pointers lead to
     """void f(int n, int m, double **a) {
       for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = a[i - 1][j]; }""": (
@@ -120,6 +133,12 @@ LOOPS = {
     """void f(int n, int k) {
       double m[4][100], *p = k ? given(1) : given(2); m[2][3] = k; given(m[2][3]);
       for (int i = 0; i < n; i++) p[i] = m[1][i]; }""": "yes",
+    """void f(int n, int k) {
+      struct cell c; c.x[0] = 1; double *p = k ? c.x + k : given(1);
+      for (int i = 1; i < n; i++) p[i] = c.x[i - 1]; }""": "unknown",
+    """void f(int n, int k) {
+      struct cell c; c.x[0] = 1; double *p = k ? given(2) : given(1), t = c.x[0];
+      for (int i = 1; i < n; i++) p[i] = c.x[i - 1] + t; }""": "yes",
     # others may change it
     """void f(int n, int k) {
       int m = k; double *p = k ? given(1) : given(2); other((double *)&m);

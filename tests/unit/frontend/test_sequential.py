@@ -11,6 +11,7 @@ HEAD = """#include <stdio.h>
 #include <math.h>
 struct item { struct item *next; int value; };
 int some(int);
+static int is_last(int i, int n) { return i == n - 1; }
 void f(int n, int m, int *a, int *b, struct item *list, const char *s)
 {
   int i, j, k = 0, sum = 0, *p = a;
@@ -28,6 +29,7 @@ IN_ORDER = {
     "for (i = 0, k = 0; i < n && !k; i++) if (a[i] < b[i]) k = 1;": "the condition of the loop",
     "while (some(k) > a[k]) k++;": "the condition of the loop asks data",
     "for (; getchar() > 0;) k++;": "the condition of the loop asks data",
+    "for (i = 0; i < n; i++) { if (m < 0) return; if (a[i] == b[i]) break; }": "(break)",
     # a variable is computed from its value before
     "for (; list; list = list->next) list->value = 1;": "flow dependence of list",
     "for (i = 1; i < n; i *= 2) a[i] = some(i);": "flow dependence of i",
@@ -41,6 +43,9 @@ IN_ORDER = {
     # calls in turn
     "for (i = 0; i < n; i++) printf(s, a[i]);": "call 'printf' in turn: the order of output",
     "for (i = 0; i < n; i++) if (a[i]) putchar(a[i]);": "call 'putchar' in turn",
+    "for (i = 0; i < n; i++) if (list->value > 1) putchar(a[i]);": "call 'putchar' in turn",
+    "for (i = 0; i < n; i++) if (i < list->value) putchar(a[i]);": "call 'putchar' in turn",
+    "for (i = 0; i < n; i++) { if (b[i]) continue; putchar(a[i]); }": "call 'putchar' in turn",
     "for (i = 0; i < n; i++) a[i] = rand() % 6;": "call 'rand' in turn: it keeps a state",
 }
 
@@ -50,6 +55,22 @@ NOT_SAID = [
     "for (i = 0; i < n; i++) { if (m < 0) return; a[i] = some(i); }",
     "for (i = 0; i < n; i++) if (i == 3) printf(s);",
     "for (i = 0; i < n; i++) if (i == 3) k = k / 2 + some(i);",
+    "for (i = 0; i < n; i++) if (i > n && a[i]) break;",
+    # nor does anything follow from what may hold in one iteration only
+    "for (i = 0; i < n; i++) if (i == 0 && list->value) printf(s);",
+    "for (i = 0; i < n; i++) if (i == list->value) printf(s);",
+    "for (i = 0; i < n; i++) if (i < n - 1) {} else printf(s);",
+    "for (i = 0; i < n; i++) { if (i > 0) continue; printf(s); }",
+    "for (i = 0; i < n; i++) { if (i > 0) continue; k = k / 2 + some(i); a[0] = k; }",
+    "for (i = 0; i < 1; i++) printf(s);",
+    "for (i = 3; i <= 3; i++) { k = k / 2 + some(i); a[0] = k; }",
+    # the loop may end with its first iteration
+    "for (i = 0; i < n; i++) { if (i == 1) break; printf(s); }",
+    "for (i = 0; i < n; i++) { printf(s); if (i == 0) break; }",
+    "for (i = 0; i < n; i++) { if (a[i]) return; else { some(i); return; } }",
+    "for (i = 0; i < n; i++) { switch (a[i]) { case 1: return; default: some(i); return; } }",
+    # a function of the file gives for a counter what it always gives
+    "for (i = 0; i < n; i++) if (is_last(i, n)) printf(s);",
     # what is left is a loop or a switch further inside
     "for (i = 0; i < n; i++) { some(i); for (j = 0; j < n; j++) if (a[j]) break; }",
     "for (i = 0; i < n; i++) { switch (a[i]) { case 1: some(i); break; default: some(n); } }",
