@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -108,14 +109,13 @@ class _Extraction:
         self, wanted: frozenset[Loc], around: Around
     ) -> Iterator[tuple[str, tuple[str, Loc, Extracted]]]:
         """By their names, the functions of loops, each with the one that it is from."""
-        for node in self.ast.ext:
-            if not isinstance(node, c_ast.FuncDef) or self.places.file(node.decl.coord) != 1:
-                continue
-            prototyped(node)
-            loops = [(x, self.places.node(x)) for x in every(node.body) if isinstance(x, LOOPS)]
+        found = [(node, list(self._loops(node))) for node in self.ast.ext if self._is_own(node)]
+        count = Counter(loc for _, loops in found for _, loc in loops)
+        for node, loops in found:
             owner: Owner | None = None
             for n, (loop, loc) in enumerate(loops, 1):
-                if loc not in wanted or loc is None:
+                # Loops of one macro stand at one place.
+                if loc is None or loc not in wanted or count[loc] > 1:
                     continue
                 owner = owner or self._owner(node, around)
                 name = f"{node.decl.name}_loop_{n}"
@@ -123,6 +123,14 @@ class _Extraction:
                     yield name, (node.decl.name, loc, extracted(name, owner, loop))
                 except NotModelled:
                     continue
+
+    def _is_own(self, node: c_ast.Node) -> bool:
+        """Whether it is a function of the user's file."""
+        return isinstance(node, c_ast.FuncDef) and self.places.file(node.decl.coord) == 1
+
+    def _loops(self, node: c_ast.FuncDef) -> Iterator[tuple[c_ast.Node, Loc | None]]:
+        prototyped(node)
+        return ((x, self.places.node(x)) for x in every(node.body) if isinstance(x, LOOPS))
 
     def _owner(self, node: c_ast.FuncDef, around: Around) -> Owner:
         called = around.hidden.reached([node.body])

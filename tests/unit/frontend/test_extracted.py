@@ -194,6 +194,20 @@ def test_loops_of_one_place_are_not_taken_for_each_other() -> None:
     assert verdicts[3] != "no"
 
 
+TWO = """double *given(int k);
+#define DEFINE(NAME, FROM) void NAME(int n) { double *p = n ? given(1) : given(2); EACH(FROM) }
+#define EACH(FROM) for (int i = 1; i < n; i++) p[i] = p[i FROM];
+DEFINE(shift, - 1) DEFINE(copy, + 0)
+"""
+
+
+def test_functions_of_one_place_are_not_taken_for_each_other() -> None:
+    file = lx.loads(TWO)
+    shift, copy = (file[name].check()[0].parallel for name in ("shift", "copy"))
+    assert shift in ("no", "unknown")
+    assert copy in ("yes", "unknown")
+
+
 # ---------------------------------------------------------------- against execution
 
 SPACE = 10000
