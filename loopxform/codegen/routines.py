@@ -8,8 +8,8 @@ from typing import assert_never
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.opencl.words import free_name
-from loopxform.ir.nodes import Assign, Decl, Function, Return
-from loopxform.ir.routines import Jump, Line, Loop, Routine, Test, in_order, symbols
+from loopxform.ir.nodes import Assign, Decl, Function, Jump, Line, Loop, Return, Routine, Test
+from loopxform.ir.routines import in_order, symbols
 
 
 def texts(fn: Function, language: str) -> list[str]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from loopxform.ir.permits import NOTHING, Permits
 from loopxform.ir.records import Record
@@ -31,9 +31,6 @@ from loopxform.ir.sequential import Sequential
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.records import slotted
 from loopxform.source import NOWHERE, Origin
-
-if TYPE_CHECKING:
-    from loopxform.ir.routines import Routine
 
 
 @slotted
@@ -354,6 +351,49 @@ class Struct(Node):
     @property
     def array(self) -> bool:
         return bool(self.shape)
+
+
+# ---------------------------------------------------------------- functions of numbers
+
+
+@slotted
+class Test(Node):
+    """`if (cond) then else orelse`."""
+
+    cond: Expr
+    then: tuple[Line, ...]
+    orelse: tuple[Line, ...] = ()
+
+
+@slotted
+class Loop(Node):
+    """`for (; cond; after) body`, or with `at_end` `do body while (cond)`. No `cond` is always."""
+
+    cond: Expr | None
+    body: tuple[Line, ...]
+    after: tuple[Assign, ...] = ()
+    at_end: bool = False
+
+
+@slotted
+class Jump(Node):
+    word: Literal["break", "continue"]
+
+
+Line: TypeAlias = Decl | Assign | Return | Test | Loop | Jump
+
+
+@slotted
+class Routine(Node):
+    """`calls` are the other routines that it calls, which come first. No two of its names are the
+    same. `unwritten` says why nothing written can define it: its body is not known."""
+
+    name: str
+    params: tuple[Param, ...]
+    returns: Scalar
+    body: tuple[Line, ...]
+    calls: tuple[Routine, ...] = ()
+    unwritten: str = ""
 
 
 @slotted

@@ -10,54 +10,22 @@ depends on their arguments alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
 
-from loopxform.ir.nodes import Assign, Call, Decl, Expr, Function, Node, Param, Return
+from loopxform.ir.nodes import (
+    Assign,
+    Call,
+    Decl,
+    Expr,
+    Function,
+    Line,
+    Loop,
+    Return,
+    Routine,
+    Test,
+)
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import stmt_exprs, walk, walk_expr
-from loopxform.records import slotted
 from loopxform.source import Loc
-
-
-@slotted
-class Test(Node):
-    """`if (cond) then else orelse`."""
-
-    cond: Expr
-    then: tuple[Line, ...]
-    orelse: tuple[Line, ...] = ()
-
-
-@slotted
-class Loop(Node):
-    """`for (; cond; after) body`, or with `at_end` `do body while (cond)`. No `cond` is always."""
-
-    cond: Expr | None
-    body: tuple[Line, ...]
-    after: tuple[Assign, ...] = ()
-    at_end: bool = False
-
-
-@slotted
-class Jump(Node):
-    word: Literal["break", "continue"]
-
-
-Line: TypeAlias = Decl | Assign | Return | Test | Loop | Jump
-
-
-@slotted
-class Routine(Node):
-    """`calls` are the other routines that it calls, which come first. No two of its names are the
-    same. `unwritten` says why nothing written can define it: its body is not known."""
-
-    name: str
-    params: tuple[Param, ...]
-    returns: Scalar
-    body: tuple[Line, ...]
-    calls: tuple[Routine, ...] = ()
-    unwritten: str = ""
-
 
 UNWRITTEN = "only 'check' reads such calls: write out what the function computes"
 """What to do about a call of a function that is not written."""

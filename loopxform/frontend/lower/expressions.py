@@ -21,9 +21,8 @@ from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.syntax.places import Places
 from loopxform.ir import functions
-from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Un, Var
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Routine, Select, Un, Var
 from loopxform.ir.records import Record
-from loopxform.ir.routines import Routine
 from loopxform.ir.types import HALF, ULONG, Scalar
 from loopxform.ir.typing import is_half, type_of
 

@@ -37,11 +37,11 @@ from loopxform.ir.nodes import (
     Function,
     Param,
     Return,
+    Routine,
     Stmt,
     Struct,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.routines import Routine
 from loopxform.ir.visit import map_body, stmt_exprs, walk, walk_expr
 from loopxform.ir.visit import names as variables
 from loopxform.records import record

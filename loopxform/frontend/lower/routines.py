@@ -17,8 +17,22 @@ from loopxform.frontend.names.scopes import Resolver
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.frontend.syntax.places import Places
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Call, Const, Decl, Load, Param, Return, Var
-from loopxform.ir.routines import Jump, Line, Loop, Routine, Test, expressions
+from loopxform.ir.nodes import (
+    Assign,
+    Call,
+    Const,
+    Decl,
+    Jump,
+    Line,
+    Load,
+    Loop,
+    Param,
+    Return,
+    Routine,
+    Test,
+    Var,
+)
+from loopxform.ir.routines import expressions
 from loopxform.ir.types import Scalar
 
 

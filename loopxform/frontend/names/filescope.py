@@ -15,9 +15,8 @@ from loopxform.frontend.names.members import Records
 from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.frontend.syntax.tree import every
-from loopxform.ir.nodes import Expr
+from loopxform.ir.nodes import Expr, Routine
 from loopxform.ir.records import Record
-from loopxform.ir.routines import Routine
 
 Sees: TypeAlias = Callable[[str], str | None]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from loopxform.ir.functions import is_known
-from loopxform.ir.nodes import LIBRARY_CALL, Param
-from loopxform.ir.routines import Routine
+from loopxform.ir.nodes import LIBRARY_CALL, Param, Routine
 from loopxform.ir.types import DOUBLE, FLOAT, INT, LLONG, LONG, UINT, ULLONG, ULONG, USHORT, Scalar
 
 _WRITES = """printf fprintf vprintf vfprintf dprintf puts fputs putchar putc fputc fwrite write
