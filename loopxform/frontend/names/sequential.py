@@ -70,7 +70,7 @@ class _Loop:
         self.own = own
         self.data = LoopData(loop, variables, own)
         self.sites = self.data.sites
-        self.inside = {id(s.node) for s in self.sites}
+        self.inside = {id(s.node): s for s in self.sites}
         self.statements = {id(x) for n in (loop, *(s.node for s in self.sites)) for x in stated(n)}
         self.step = {id(x) for x in every(getattr(loop, "next", None))}
 
@@ -112,7 +112,8 @@ class _Loop:
             case None:
                 return False
             case _:
-                return any(s.node is node and self._leaves(s) for s in self.sites)
+                site = self.inside.get(id(node))
+                return site is not None and bool(self._leaves(site))
 
     def _exit(self) -> Obstacle | None:
         """A statement that ends the loop where data say so."""
