@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
     """A verdict for every loop, in text order; see `Routine.check`."""
     fn = routine.function
-    found = in_order(spelled(judge(fn, seconds), fn), fn)
-    return with_given(routine, apart(found, routine.file))
+    found = in_order(spelled(judge(fn, seconds), fn), fn, induction=False)
+    found = in_order(apart(found, routine.file), fn, induction=True)
+    return with_given(routine, found)
 
 
 def shared_places(verdicts: Sequence[LoopVerdict]) -> frozenset[Loc]:
@@ -56,12 +57,16 @@ def _as_apart(v: LoopVerdict, alone: LoopVerdict | None) -> LoopVerdict:
     return replace(alone, path=v.path, depth=v.depth)
 
 
-def in_order(verdicts: Sequence[LoopVerdict], fn: Function) -> tuple[LoopVerdict, ...]:
+def in_order(
+    verdicts: Sequence[LoopVerdict], fn: Function, *, induction: bool
+) -> tuple[LoopVerdict, ...]:
     """The verdicts, `no` where a loop is not understood as a whole, and the text says all the same
-    that its iterations depend on each other."""
+    that its iterations depend on each other: by an `induction` variable, or by anything else."""
     several = shared_places(verdicts)
     obstacles = {
-        s.loop: Reason("LX105", s.message, s.loc) for s in fn.sequential if s.loop not in several
+        s.loop: Reason("LX105", s.message, s.loc)
+        for s in fn.sequential
+        if s.loop not in several and s.induction == induction
     }
     return tuple(
         replace(v, parallel="no", reasons=(obstacles[v.loc],))

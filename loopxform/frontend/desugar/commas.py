@@ -25,6 +25,7 @@ _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
 def apart(loop: c_ast.For, types: Mapping[str, c_ast.Decl], private: frozenset[str]) -> c_ast.Node:
     """The loop with a header without commas, or as it is. `types` gives the declarations of
     variables, `private` those that only the text of the function changes."""
+    loop.init = _unchained(loop.init)
     starts = _starts(loop.init)
     steps = list(loop.next.exprs) if isinstance(loop.next, c_ast.ExprList) else [loop.next]
     if starts is None or loop.cond is None or (len(starts) < 2 and len(steps) < 2):
@@ -58,6 +59,25 @@ def _is_plain(value: c_ast.Node) -> bool:
         isinstance(n, kinds) or (isinstance(n, c_ast.UnaryOp) and n.op in ("-", "+", "!", "~"))
         for n in every(value)
     )
+
+
+def _unchained(init: c_ast.Node | None) -> c_ast.Node | None:
+    """A start without assignments in assignments: `i = 1, j = i` for `j = i = 1`."""
+    items = [s for item in _items(init) for s in _chain(item)]
+    if init is None or len(items) == len(_items(init)):
+        return init
+    return cast(c_ast.Node, cast(Any, c_ast.ExprList)(items, coord=init.coord))
+
+
+def _chain(s: c_ast.Node) -> list[c_ast.Node]:
+    match s:
+        case c_ast.Assignment(
+            op="=", lvalue=c_ast.ID(), rvalue=c_ast.Assignment(op="=", lvalue=c_ast.ID()) as inner
+        ):
+            value = build.name(inner.lvalue.name, s)
+            return [*_chain(inner), build.assignment(s.lvalue.name, value, s)]
+        case _:
+            return [s]
 
 
 def _starts(init: c_ast.Node | None) -> list[tuple[str, c_ast.Node]] | None:

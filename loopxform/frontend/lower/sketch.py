@@ -76,7 +76,7 @@ def in_order(
         return None
     loc = places.node(obstacle.node)
     message = obstacle.message.format(line=loc.line if loc else "?")
-    return Sequential(origin.loc, message, loc)
+    return Sequential(origin.loc, message, loc, obstacle.induction)
 
 
 def _every(loop: Loop) -> Iterator[c_ast.Node]:

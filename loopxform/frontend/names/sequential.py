@@ -38,6 +38,7 @@ class Obstacle:
 
     message: str
     node: c_ast.Node
+    induction: bool = False
 
 
 def sequential(
@@ -217,14 +218,15 @@ class _Loop:
                         f"flow dependence of {decl.name}, direction (<): line {{line}} computes it "
                         "from its value before"
                     )
-                    return Obstacle(text + self._remedy(decl, sites), s.node)
+                    if not self._is_induction(decl, sites):
+                        return Obstacle(text, s.node)
+                    remedy = "is an induction variable: compute it from the loop variable"
+                    return Obstacle(f"{text}; {decl.name} {remedy}", s.node, True)
         return None
 
-    def _remedy(self, decl: c_ast.Decl, sites: list[Site]) -> str:
-        """What to write where every iteration adds the same."""
-        if any(s.conditions or not self._grows_alike(s.node, decl) for s in sites):
-            return ""
-        return f"; {decl.name} is an induction variable: compute it from the loop variable"
+    def _is_induction(self, decl: c_ast.Decl, sites: list[Site]) -> bool:
+        """Whether every iteration adds the same to a variable."""
+        return all(not s.conditions and self._grows_alike(s.node, decl) for s in sites)
 
     def _variable(self, d: int) -> c_ast.Decl | None:
         """A number or a pointer from outside of the loop that only assignments by name change."""
@@ -247,12 +249,16 @@ class _Loop:
         return any(id(s.node) not in idle and self._is_reached(s) for s in uses)
 
     def _counts(self, decl: c_ast.Decl, sites: list[Site]) -> bool:
-        """Whether the loop may count with the variable: it grows by what does not change."""
-        header = (getattr(self.loop, "cond", None), getattr(self.loop, "next", None))
-        named = any(self._names(x, decl) for x in header)
-        return named and all(
-            self._grows_alike(s.node, decl) and not s.conditions and not s.nested for s in sites
-        )
+        """Whether the loop may count with the variable: it grows by what does not change, and
+        the condition asks for no other that the loop sets."""
+        cond, step = getattr(self.loop, "cond", None), getattr(self.loop, "next", None)
+        named = self._names(cond, decl) or (self._names(step, decl) and not self._is_counted(cond))
+        return named and self._is_induction(decl, sites) and not any(s.nested for s in sites)
+
+    def _is_counted(self, cond: c_ast.Node | None) -> bool:
+        """Whether a condition asks for a variable that the loop sets."""
+        named = (self.variables.meant.get(id(x)) for x in every(cond))
+        return any(id(d) in self.data.sets for d in named if d is not None)
 
     def _grows_alike(self, node: c_ast.Node, decl: c_ast.Decl) -> bool:
         match node:

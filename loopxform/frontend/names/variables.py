@@ -65,6 +65,14 @@ class Variables:
             case _:
                 return "number"
 
+    def element(self, pointer: c_ast.Node) -> c_ast.Node:
+        """The type that a pointer leads to, or that of the elements where these are arrays."""
+        t = self.resolved(pointer)
+        t = self.resolved(t.type) if isinstance(t, c_ast.PtrDecl) else t
+        while isinstance(t, c_ast.ArrayDecl):
+            t = self.resolved(t.type)
+        return t
+
     def levels(self, node: c_ast.Node) -> Iterator[bool]:
         """For each subscript of a variable whether it follows a pointer, the outermost first."""
         t = self.resolved(node)

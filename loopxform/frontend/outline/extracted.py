@@ -16,7 +16,7 @@ two names are apart would be false. The function is only looked at, it is never 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -24,12 +24,14 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.ctype import simple
 from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
 from loopxform.frontend.names.liveness import live_after
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.outline.outlined import require_whole
 from loopxform.frontend.syntax.tree import below, clone, every
+from loopxform.ir.types import may_alias
 from loopxform.records import record
 
 _make = cast(Any, c_ast)
@@ -40,13 +42,15 @@ KNOWN = "lx_known"
 @record
 class Owner:
     """The function that the loop is from, and the file that it stands in, which defines the
-    functions `own`; what those that the function calls set (see `settings`)."""
+    functions `own`; what those that the function calls set (see `settings`); whether types tell
+    objects apart (`strict` aliasing)."""
 
     function: c_ast.FuncDef
     variables: Variables
     file: FileTypes
     own: frozenset[str]
     set_by_calls: frozenset[str]
+    strict: bool
 
 
 @record
@@ -154,8 +158,23 @@ class _Extraction:
         pointers = [d for d in self.used if self.variables.kind(d) == "pointer"]
         set_here = [d for d in pointers if id(d) not in self.variables.params or self._sets(d)]
         known = [d for d in self.used if self._escapes(d) and self.variables.kind(d) != "array"]
-        if known and set_here:
-            raise self._not(f"'{set_here[0].name}' may point to '{known[0].name}'")
+        for pointer, d in product(set_here, known):
+            if self._may_lead_to(pointer, d):
+                raise self._not(f"'{pointer.name}' may point to '{d.name}'")
+
+    def _may_lead_to(self, pointer: c_ast.Decl, known: c_ast.Decl) -> bool:
+        """Whether the type of a pointer lets it lead to a variable (C11 6.5p7): one to structs leads
+        to no number."""
+        if not self.owner.strict or self.variables.kind(known) != "number":
+            return True
+        target = self.variables.element(pointer.type)
+        if isinstance(target, c_ast.Struct):
+            return False
+        here, there = (
+            simple(list(x.names)).base if isinstance(x, c_ast.IdentifierType) else None
+            for x in (target, self.variables.resolved(known))
+        )
+        return here is None or there is None or may_alias(here, there)
 
     def _sets(self, d: c_ast.Decl) -> bool:
         return bool(self.variables.sets[id(d)])

@@ -55,7 +55,7 @@ def _extracted(parsed: Parsed) -> dict[Loc, Function]:
 
 def _unclear(fn: Function) -> Iterator[Loc]:
     """The loops of a function that hold what is not modelled where it stands."""
-    in_order = {s.loop for s in fn.sequential}
+    in_order = {s.loop for s in fn.sequential if not s.induction}
     loops: list[tuple[tuple[int, ...], Loc | None]] = []
     for path, s in walk(fn.body):
         while loops and path[: len(loops[-1][0])] != loops[-1][0]:
@@ -74,6 +74,7 @@ class _Extraction:
         self.types = FileTypes(self.ast.ext)
         functions = {x.decl.name: x for x in self.ast.ext if isinstance(x, c_ast.FuncDef)}
         self.own = frozenset(functions)
+        self.strict = gnu.strict_aliasing(self.text, self.flags)
         self.sets = {name: frozenset(settings(every(n.body))) for name, n in functions.items()}
 
     def functions(self, wanted: Iterable[Loc]) -> dict[Loc, Function]:
@@ -89,7 +90,7 @@ class _Extraction:
             tree,
             self.places,
             plain_layout=gnu.plain_layout(self.text),
-            strict_aliasing=gnu.strict_aliasing(self.text, self.flags),
+            strict_aliasing=self.strict,
             parts=owners,
             around=around,
             rows_apart=True,
@@ -136,7 +137,7 @@ class _Extraction:
         called = around.hidden.reached([node.body])
         sets = frozenset[str]().union(*(self.sets[name] for name in called if name in self.sets))
         variables = Variables(node, self.types.typedefs)
-        return Owner(node, variables, self.types, self.own, sets)
+        return Owner(node, variables, self.types, self.own, sets, self.strict)
 
     def _with(
         self, apart: Mapping[str, list[c_ast.Node]], defined: frozenset[str]

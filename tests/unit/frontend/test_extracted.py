@@ -15,6 +15,8 @@ struct grid { double **rows, *row; };
 struct cell *some(int k);
 double *given(int k);
 void other(double *p);
+int *counts(int k);
+void count(int *p);
 """
 
 LOOPS = {
@@ -37,6 +39,32 @@ LOOPS = {
       double *p = k ? given(1) : given(2), s = 0;
       for (int i = 0; i < n; i++) s += p[i];
       other(&s); }""": "reduction",
+    # a pointer to structs leads to no number, one to other numbers neither
+    """int f(int n, int k) {
+      struct cell *p = k ? some(1) : some(2); int found = 0;
+      for (int i = 0; i < n; i++) if (p->at[i][0] > 0) { p->at[i][0] = 0; found++; }
+      count(&found);
+      return found; }""": "reduction",
+    """int f(int n, int k) {
+      double *p = k ? given(1) : given(2); int found = 0;
+      do { for (int i = 0; i < n; i++) if (p[i] > 0) { p[i] = 0; found++; }
+        count(&found); } while (found < k);
+      return found; }""": "reduction",
+    """int f(int n, int k) {
+      int *p = k ? counts(1) : counts(2), found = 0;
+      do { for (int i = 0; i < n; i++) if (p[i] > 0) { p[i] = 0; found++; }
+        count(&found); } while (found < k);
+      return found; }""": "unknown",
+    """int f(int n, int k) {
+      unsigned char *p = (unsigned char *)(k ? given(1) : given(2)); int found = 0;
+      do { for (int i = 0; i < n; i++) if (p[i] > 0) { p[i] = 0; found++; }
+        count(&found); } while (found < k);
+      return found; }""": "unknown",
+    # two counters, where what the rest does makes the end unknown
+    """void f(int n, int k, double *a, double *b) {
+      double *p = k ? given(1) : given(2); int last = n;
+      if (k > 2) last = k;
+      for (int i = k; i < last; i++, n++) p[i] = b[n]; }""": "no",
     # what the loop sets and the function reads afterwards
     """int f(int n, int k) {
       double *p = k ? given(1) : given(2), t;
