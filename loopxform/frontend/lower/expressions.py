@@ -133,7 +133,8 @@ class Expressions:
 
     def member(self, owner: Symbol, node: c_ast.StructRef) -> Symbol:
         """What stands for a member of a struct."""
-        found = self.table.members.get((owner, node.field.name))
+        name = self.scope.records.first_name(owner.type, node.field.name)
+        found = self.table.members.get((owner, name))
         if found is None:
             raise _odd_member(node)
         if self._is_set(found) or self._may_be_set(found):

@@ -35,6 +35,7 @@ from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.iterated import iterated
 from loopxform.frontend.names.sequential import sequential
 from loopxform.frontend.names.symbols import Symbol, enumerator
+from loopxform.frontend.names.unions import mentioned_members
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.pragmas.annotated import misplaced, unread
@@ -81,12 +82,15 @@ class Around:
     by_name: frozenset[str] = frozenset()
     """Static variables whose addresses nobody takes."""
     promised: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    mentioned: frozenset[str] = frozenset()
+    """The names of members of structs and unions."""
 
     @classmethod
     def of(cls, ast: c_ast.FileAST, places: Places, text: str) -> Around:
         """Of a file that is `text` once it is preprocessed."""
         found = permits(ast, places, text)
-        return cls(obstacles(ast), Hidden(ast.ext), found, by_name(ast), promised(text))
+        members = mentioned_members(ast.ext)
+        return cls(obstacles(ast), Hidden(ast.ext), found, by_name(ast), promised(text), members)
 
 
 def lower_file(
@@ -120,6 +124,7 @@ def lower_file(
         strict_aliasing=strict_aliasing,
         rows_apart=rows_apart,
         promised=around.promised,
+        mentioned=around.mentioned,
     )
     scope.by_name = around.by_name
     inlined = _Inlining({}, FileNames(frozenset(), frozenset()), {})

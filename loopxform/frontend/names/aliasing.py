@@ -56,7 +56,7 @@ class Aliasing:
     def may_modify(self, stored: CType | None, kept: CType) -> bool:
         """Whether a store through an lvalue of one type (None: of any) may modify an object of
         another."""
-        if stored is None or not self.strict:
+        if stored is None or kept.united or not self.strict:
             return True
         a, b = _element(stored), _element(kept)
         if a.record and not a.derived:

@@ -67,7 +67,9 @@ class CType:
     const: bool = False
     volatile: bool = False
     record: str = ""
-    """The key of the struct that the elements are, see `record_key`."""
+    """The key of the struct or union that the elements are, see `record_key`."""
+    united: bool = False
+    """It is of a member that lies in a union."""
 
     @property
     def is_scalar(self) -> bool:
@@ -168,8 +170,7 @@ def ctype(node: c_ast.Node, typedef: Lookup) -> CType:
             return named or simple(node.names)
         case c_ast.Struct() | c_ast.Union():
             word = "struct" if isinstance(node, c_ast.Struct) else "union"
-            key = record_key(node) if isinstance(node, c_ast.Struct) else ""
-            return CType(None, f"{word} {node.name or '{...}'}", record=key)
+            return CType(None, f"{word} {node.name or '{...}'}", record=record_key(node))
         case c_ast.Enum():
             known = typedef(enum_key(node))
             typeof = node.name == "_"
@@ -184,8 +185,8 @@ def named(t: CType, name: str) -> CType:
     return replace(t, spelling=name) if t.spelling == "struct {...}" and not t.derived else t
 
 
-def record_key(node: c_ast.Struct) -> str:
-    """What tells a struct from others: its tag, or the place of its definition."""
+def record_key(node: c_ast.Struct | c_ast.Union) -> str:
+    """What tells a struct or a union from others: its tag, or the place of its definition."""
     return str(node.name or f"at {node.coord}")
 
 

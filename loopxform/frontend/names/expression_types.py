@@ -22,6 +22,8 @@ class FileTypes:
         self.typedefs: dict[str, Type] = {}
         self.objects: dict[str, Type] = {}
         self.members: dict[str, list[Type]] = {}
+        self.united: set[str] = set()
+        """The members of unions."""
         for node in ext:
             decl = node.decl if isinstance(node, c_ast.FuncDef) else node
             if isinstance(decl, c_ast.Typedef):
@@ -33,6 +35,10 @@ class FileTypes:
                     for d in x.decls or ():
                         if isinstance(d, c_ast.Decl) and d.name:
                             self.members.setdefault(d.name, []).append(d.type)
+                if isinstance(x, c_ast.Union):
+                    self.united |= {
+                        d.name for d in every(x) if isinstance(d, c_ast.Decl) and d.name
+                    }
 
 
 class ExpressionTypes:

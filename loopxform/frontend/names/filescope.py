@@ -50,6 +50,7 @@ class FileScope:
         strict_aliasing: bool = True,
         rows_apart: bool = False,
         promised: Mapping[str, frozenset[str]] | None = None,
+        mentioned: frozenset[str] = frozenset(),
     ) -> None:
         self.plain_layout = plain_layout
         self.rows_apart = rows_apart
@@ -60,7 +61,7 @@ class FileScope:
         """The functions so far that are pure and work on numbers; see `routine`."""
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
-        self.records = Records({}, rows_apart=rows_apart)
+        self.records = Records({}, rows_apart=rows_apart, mentioned=mentioned)
         self.aliasing = Aliasing(self.records.types, self.records.united, strict=strict_aliasing)
         self.by_name: frozenset[str] = frozenset()
         """The variables that only their names lead to."""

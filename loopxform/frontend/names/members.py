@@ -2,8 +2,8 @@
 
 Different members of an object never overlap, so they are different arrays. A member that is an
 array adds its dimensions (`p[i].v[k]`); one that is a pointer, of a single struct, is an array of
-its own (`s->a[i]`) as long as nothing in the function can set it. Unions, bit-fields and members
-of other types are not modelled.
+its own (`s->a[i]`) as long as nothing in the function can set it. Bit-fields, unions that are used
+under several names (see `unions`) and members of other types are not modelled.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from loopxform.frontend.names.ctype import (
     record_key,
 )
 from loopxform.frontend.names.symbols import Symbol, Table
+from loopxform.frontend.names.unions import direct_members, other_names
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.nodes import Const, Expr
 from loopxform.ir.records import Field, Record, record
@@ -50,6 +51,10 @@ class Records:
     """Every member in its order, with the sizes of its arrays; None where they are not known."""
     rows_apart: bool = False
     """Whether members that lead to rows by pointers count as arrays of them."""
+    mentioned: frozenset[str] = frozenset()
+    """The names of the members that the file mentions."""
+    first_names: dict[tuple[str, str], str] = field(default_factory=dict)
+    """For members of unions that are one under several names, the name that stands for all."""
 
     def define(self, node: c_ast.Node | None, typedef: Lookup, size: Size) -> None:
         """Learns every struct that a declaration defines; `size` evaluates sizes of arrays."""
@@ -57,16 +62,40 @@ class Records:
             if isinstance(n, c_ast.Union) and n.decls is not None:
                 held = (ctype(d.type, typedef) for d in n.decls if isinstance(d, c_ast.Decl))
                 self.united |= {t.record for t in held if t.record}
-            if isinstance(n, c_ast.Struct) and n.decls is not None:
-                key = record_key(n)
+            if not isinstance(n, c_ast.Struct | c_ast.Union) or n.decls is None:
+                continue
+            key = record_key(n)
+            self.fields[key] = dict(self._fields(n, typedef, size))
+            for name, first in other_names(n, self.mentioned, typedef).items():
+                self.first_names[key, name] = first
+            if isinstance(n, c_ast.Struct):
                 named = (d for d in n.decls if isinstance(d, c_ast.Decl) and d.name)
                 self.types[key] = {d.name: ctype(d.type, typedef) for d in named}
-                self.fields[key] = dict(_fields(n, typedef, size, rows_apart=self.rows_apart))
                 self.listed[key] = [_listed(d, typedef, size) for d in n.decls]
                 types = list(self.fields[key].values())
                 inner = all(not t.record or t.record in self.whole for t in types)
-                if inner and len(types) == len(n.decls) and not any(map(is_pointer_member, types)):
+                listed = [getattr(d, "name", None) for d in n.decls]
+                every_one = listed == [*self.fields[key]]
+                if inner and every_one and not any(map(is_pointer_member, types)):
                     self.whole.add(key)
+
+    def _fields(
+        self, node: c_ast.Struct | c_ast.Union, typedef: Lookup, size: Size
+    ) -> Iterator[tuple[str, CType]]:
+        for d, united in direct_members(node, self.mentioned, typedef):
+            t = _modelled(d, typedef, size) if d.bitsize is None else None
+            if t is None:
+                continue
+            others = t.record and t.record != record_key(node)
+            rows = len(t.derived) == 1 and isinstance(t.derived[0], Pointer)
+            inside = t.record and all(isinstance(a, Array) for a in t.derived)
+            apart = self.rows_apart and t.is_rows
+            if t.is_scalar or t.is_array or apart or inside or (others and rows):
+                yield d.name, replace(t, united=united)
+
+    def first_name(self, t: CType, name: str) -> str:
+        """The name that stands for a member."""
+        return self.first_names.get((t.record, name), name)
 
     def field(self, t: CType, name: str) -> CType | None:
         """The type of a member of an object whose elements have type `t`."""
@@ -104,25 +133,15 @@ def _listed(d: c_ast.Node, typedef: Lookup, size: Size) -> Listed | None:
     return d.name, t, tuple(sizes)
 
 
-def _fields(
-    node: c_ast.Struct, typedef: Lookup, size: Size, *, rows_apart: bool
-) -> Iterator[tuple[str, CType]]:
-    for d in node.decls or ():
-        if not isinstance(d, c_ast.Decl) or not d.name or d.bitsize is not None:
-            continue
-        t = ctype(d.type, typedef)
-        values = [size(a.size) if a.size else None for a in t.derived if isinstance(a, Array)]
-        if t.is_any_volatile or None in values:
-            continue
-        numbers = iter(build.number(v or 0, d) for v in values)
-        derived = (replace(a, size=next(numbers)) if isinstance(a, Array) else a for a in t.derived)
-        t = replace(t, derived=tuple(derived))
-        others = t.record and t.record != record_key(node)
-        rows = len(t.derived) == 1 and isinstance(t.derived[0], Pointer)
-        inside = t.record and all(isinstance(a, Array) for a in t.derived)
-        apart = rows_apart and t.is_rows
-        if t.is_scalar or t.is_array or apart or inside or (others and rows):
-            yield d.name, t
+def _modelled(d: c_ast.Decl, typedef: Lookup, size: Size) -> CType | None:
+    """The type of a member, its sizes as numbers; None where one is not known."""
+    t = ctype(d.type, typedef)
+    values = [size(a.size) if a.size else None for a in t.derived if isinstance(a, Array)]
+    if t.is_any_volatile or None in values:
+        return None
+    numbers = iter(build.number(v or 0, d) for v in values)
+    derived = (replace(a, size=next(numbers)) if isinstance(a, Array) else a for a in t.derived)
+    return replace(t, derived=tuple(derived))
 
 
 def is_pointer_member(t: CType) -> bool:
@@ -135,7 +154,8 @@ def member(owner: Symbol, name: str, t: CType, *, of_each: bool = False) -> Symb
     pointer = is_pointer_member(t)
     alone = pointer and not (of_each and t.base is not None and owner.type.derived)
     derived = t.derived if alone else (*owner.type.derived, *t.derived)
-    whole = replace(t, derived=derived, const=t.const or (owner.type.const and not pointer))
+    const, united = t.const or (owner.type.const and not pointer), t.united or owner.type.united
+    whole = replace(t, derived=derived, const=const, united=united)
     sizes = tuple(_number(d) for d in t.derived)
     shape = (None, *sizes[1:]) if alone else (*owner.shape, *sizes)
     storage = owner.storage if not pointer else ()

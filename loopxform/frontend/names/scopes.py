@@ -272,10 +272,12 @@ class Resolver:
 
     def _member(self, node: c_ast.StructRef) -> None:
         """Records what happens to the array that stands for a member."""
-        name = node.field.name
         owner = owner_of(node.name, self.table, self.typedef)
-        t = self._file.records.field(owner.type, name) if owner and self.records else None
-        if owner is None or t is None:
+        if owner is None or not self.records:
+            return
+        name = self._file.records.first_name(owner.type, node.field.name)
+        t = self._file.records.field(owner.type, name)
+        if t is None:
             return
         if (owner, name) not in self.table.members:
             of_each = self.table.rows_apart and owner.name in self.table.indexed

@@ -38,7 +38,8 @@ def _is_single(s: Symbol) -> bool:
 def _is_read_only(m: Symbol) -> bool:
     t = m.member_type
     number = t is not None and t.is_scalar and t.base is not None and t.base.is_integer
-    return bool(number) and not (m.writes or m.stores or m.escapes)
+    plain = bool(number) and t is not None and not m.type.united
+    return plain and not (m.writes or m.stores or m.escapes)
 
 
 def _arrays(table: Table, body: c_ast.Node) -> set[Symbol]:

@@ -120,6 +120,7 @@ class _Extraction:
         outside = (x for x in every(self.function.body) if id(x) not in within)
         yield from settings(outside)
         yield from self.owner.set_by_calls
+        yield from (f".{name}" for name in self.owner.file.united)  # set under any of their names
 
     def _is_given(self, d: c_ast.Decl) -> bool:
         """Whether it is a parameter. An array that others may know is one, so that it is taken to
@@ -163,8 +164,8 @@ class _Extraction:
                 raise self._not(f"'{pointer.name}' may point to '{d.name}'")
 
     def _may_lead_to(self, pointer: c_ast.Decl, known: c_ast.Decl) -> bool:
-        """Whether the type of a pointer lets it lead to a variable (C11 6.5p7): one to structs leads
-        to no number."""
+        """Whether the type of a pointer lets it lead to a variable (C11 6.5p7): that of one to
+        structs lets it lead to no number."""
         if not self.owner.strict or self.variables.kind(known) != "number":
             return True
         target = self.variables.element(pointer.type)

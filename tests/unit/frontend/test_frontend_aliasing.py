@@ -19,6 +19,7 @@ void touch(void); void keep(int *); void fill(struct S *); int *address(void);
 void *malloc(unsigned long), *realloc(void *, unsigned long); double *get(int), *same(double *);
 double *mine(int m) { touch(); return m ? gd : 0; }
 void show(void) { keep(&shown); }
+int both(struct S *s) { return s->either.i; }
 """
 PARAMS = (
     "int n, int *p, double *q, float *f, unsigned *u, char *c, long *l, int **pp, "

@@ -64,7 +64,7 @@ def test_means(statements: str, expected: str) -> None:
 
 
 UNKNOWN = [
-    "u->f = 1;",
+    "u->f = 1; u->i = 2;",
     "p->bit = 1;",
     "p[0] = p[1];",
     "s[n].a[0] = 1;",
