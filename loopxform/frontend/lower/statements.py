@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from itertools import count
 
 from pycparser import c_ast
@@ -18,7 +19,7 @@ from loopxform.frontend.lower.sketch import in_order
 from loopxform.frontend.lower.subscripts import check_condition
 from loopxform.frontend.names.ctype import ctype
 from loopxform.frontend.names.iterated import place
-from loopxform.frontend.names.liveness import live_after
+from loopxform.frontend.names.liveness import Liveness
 from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Span, Symbol, outside
 from loopxform.frontend.pragmas.annotated import Annotations, Noted
@@ -245,10 +246,12 @@ class Statements(SimpleStatements):
         later = any(r >= span.end or (outer is not span and outer.repeats(r)) for r in reads)
         if not later or symbol.escapes:
             return later
-        return live_after(self.function, (node,), lambda x: self._is(x, symbol))
+        return self._liveness.after((node,), symbol)
 
-    def _is(self, node: c_ast.Node, symbol: Symbol) -> bool:
-        return isinstance(node, c_ast.ID) and self.table.of(node) is symbol
+    @cached_property
+    def _liveness(self) -> Liveness:
+        table = self.table
+        return Liveness(self.function, lambda x: table.of(x) if isinstance(x, c_ast.ID) else None)
 
     def _reads_outside_loops(self, symbol: Symbol) -> list[int]:
         """Where `symbol` is read outside the loops that give it its value first."""

@@ -6,7 +6,9 @@ too; `SET` says that no way leads past without setting the variable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 
 from pycparser import c_ast
@@ -23,15 +25,55 @@ class Use(Enum):
     SET = 2
 
 
-def live_after(body: c_ast.Node, region: Sequence[c_ast.Node], means: Means) -> bool:
-    """Whether the variable may be read after `region`, consecutive statements somewhere in `body`,
-    before it is set again."""
-    if any(isinstance(x, c_ast.Goto | c_ast.Switch | c_ast.Label) for x in every(body)):
-        inside = {id(x) for n in region for x in every(n)}
-        return any(means(x) and id(x) not in inside for x in every(body))
-    leaving = _holding(body, lambda x: isinstance(x, c_ast.Break | c_ast.Continue))
-    touching = _holding(body, means)
-    return _Order(means, leaving, touching).after(body, region) is Use.READ
+class Liveness:
+    """Of the variables of one function. `variable` gives what stands for the variable that a node
+    names, None for nodes that name none."""
+
+    def __init__(self, body: c_ast.Node, variable: Callable[[c_ast.Node], Hashable | None]) -> None:
+        self.body = body
+        self._around: dict[int, list[c_ast.Node]] = defaultdict(list)
+        self._names: dict[Hashable, list[c_ast.Node]] = defaultdict(list)
+        self._in_text_order = True
+        leaving: list[c_ast.Node] = []
+        for x in every(body):
+            for child in below(x):
+                self._around[id(child)].append(x)
+            if isinstance(x, c_ast.Goto | c_ast.Switch | c_ast.Label):
+                self._in_text_order = False
+            if isinstance(x, c_ast.Break | c_ast.Continue):
+                leaving.append(x)
+            if (named := variable(x)) is not None:
+                self._names[named].append(x)
+        self._leaving = self._holding(leaving)
+
+    def after(self, region: Sequence[c_ast.Node], variable: Hashable) -> bool:
+        """Whether a variable may be read after `region`, consecutive statements somewhere in the
+        body, before it is set again."""
+        names = self._names.get(variable, [])
+        if not self._in_text_order:
+            inside = {id(x) for n in region for x in every(n)}
+            return any(id(x) not in inside for x in names)
+        meant = set(map(id, names))
+        order = _Order(lambda x: id(x) in meant, self._leaving, self._holding(names))
+        node, use = region[0], Use.NONE
+        while node is not self.body:
+            if id(node) not in self._around:
+                return False
+            outer = self._around[id(node)][0]
+            use = order.on(outer, node, use, region)
+            node = outer
+        return use is Use.READ
+
+    def _holding(self, nodes: Iterable[c_ast.Node]) -> set[int]:
+        """The nodes that are or hold one of these, by identity."""
+        found = set[int]()
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if id(node) not in found:
+                found.add(id(node))
+                waiting += self._around.get(id(node), ())
+        return found
 
 
 def first(node: c_ast.Node | None, means: Means) -> Use:
@@ -42,23 +84,6 @@ def first(node: c_ast.Node | None, means: Means) -> Use:
 def sequence(nodes: Iterable[c_ast.Node | None], means: Means, last: Use = Use.NONE) -> Use:
     """What statements do first, one after the other, and `last` at the end."""
     return _Order(means).sequence(nodes, last)
-
-
-def _holding(body: c_ast.Node, holds: Means) -> set[int]:
-    """The nodes, by identity, that are or hold one of which it is true."""
-    found = set[int]()
-    waiting: list[tuple[c_ast.Node, bool]] = [(body, False)]
-    while waiting:
-        node, done = waiting.pop()
-        if done:
-            if any(id(x) in found for x in below(node)):
-                found.add(id(node))
-            continue
-        if holds(node):
-            found.add(id(node))
-        waiting.append((node, True))
-        waiting += [(x, False) for x in below(node)]
-    return found
 
 
 class _Order:
@@ -124,32 +149,18 @@ class _Order:
 
     # ------------------------------------------------------------ what follows a region
 
-    def after(self, node: c_ast.Node, region: Sequence[c_ast.Node]) -> Use | None:
-        """What happens first after the region, up to the end of `node`; None where it is not
-        there."""
-        if any(node is x for x in region):
-            return Use.NONE
-        children = list(below(node))
-        for n, child in enumerate(children):
-            use = self.after(child, region)
-            if use is not None:
-                return self._on(node, child, children[n + 1 :], use, region)
-        return None
-
-    def _on(
-        self,
-        node: c_ast.Node,
-        child: c_ast.Node,
-        rest: list[c_ast.Node],
-        use: Use,
-        region: Sequence[c_ast.Node],
+    def on(
+        self, node: c_ast.Node, child: c_ast.Node, use: Use, region: Sequence[c_ast.Node]
     ) -> Use:
-        """Goes on from the part of `node` that holds the region."""
+        """What happens first after the region up to the end of `node`, where `use` is what does up
+        to the end of the part that holds the region."""
         if use is Use.READ:
             return use
         match node:
             case c_ast.Compound():
-                following = [x for x in rest if not any(x is r for r in region)]
+                rest = itertools.dropwhile(lambda x: x is not child, below(node))
+                inside = {id(child), *map(id, region)}
+                following = [x for x in rest if id(x) not in inside]
                 after = self.sequence(following)
                 return _or(use, _perhaps(after) if self._jumps(child) else after)
             case c_ast.For() | c_ast.While():

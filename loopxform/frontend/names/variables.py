@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from pycparser import c_ast
 
+from loopxform.frontend.names.liveness import Liveness
 from loopxform.frontend.syntax.tree import below, every
 
 Scope = dict[str, c_ast.Decl]
@@ -20,7 +22,7 @@ class Variables:
     what it names and declares."""
 
     def __init__(self, node: c_ast.FuncDef, types: Mapping[str, c_ast.Node]) -> None:
-        self.types = types
+        self.types, self.body = types, node.body
         self.meant: dict[int, c_ast.Decl] = {}
         args = node.decl.type.args
         params = [p for p in (args.params if args else ()) if isinstance(p, c_ast.Decl) and p.name]
@@ -43,6 +45,11 @@ class Variables:
                 root = self._addressed(x.expr)
                 if root is not None:
                     self.escaping[id(root)].append(x)
+
+    @cached_property
+    def liveness(self) -> Liveness:
+        """By the identity of declarations."""
+        return Liveness(self.body, lambda x: id(self.meant[id(x)]) if id(x) in self.meant else None)
 
     def used(self, nodes: Iterable[c_ast.Node]) -> list[c_ast.Decl]:
         """The variables that some statements mention and do not declare, in order."""

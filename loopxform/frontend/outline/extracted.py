@@ -26,7 +26,6 @@ from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.ctype import simple
 from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
-from loopxform.frontend.names.liveness import live_after
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.outline.outlined import require_whole
@@ -281,9 +280,7 @@ class _Extraction:
         given = id(d) in self.variables.params and not number
         if given or self.variables.kind(d) == "pointer":
             return False
-        return live_after(
-            self.function.body, [self.loop], lambda x: self.variables.meant.get(id(x)) is d
-        )
+        return self.variables.liveness.after([self.loop], id(d))
 
     def _address(self, d: c_ast.Decl) -> c_ast.Node:
         name = build.name(d.name, self.loop)

@@ -21,7 +21,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.addresses import Addresses
-from loopxform.frontend.names.liveness import Use, live_after, sequence
+from loopxform.frontend.names.liveness import Use, sequence
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.syntax.tree import clone, every, replace_children
@@ -246,7 +246,7 @@ class _Outlining:
         return any(id(x) in inside for x in self.variables.sets[id(d)])
 
     def _live(self, d: c_ast.Decl) -> bool:
-        return live_after(self.function.body, self.region, lambda x: self._means(x, d))
+        return self.variables.liveness.after(self.region, id(d))
 
     def _is_reached(self, d: c_ast.Decl, *, is_set: bool) -> bool:
         """Whether the statements may set a variable through a pointer to it, or read what they
