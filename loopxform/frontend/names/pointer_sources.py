@@ -32,25 +32,21 @@ _COPY = frozenset(["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"]
 
 
 class PointerSources:
-    """The classes of a function, leaving out what the nodes `inside` set. `own` are the functions
-    that the file defines."""
+    """The classes that assignments, declarations and calls among the nodes of a function make.
+    `own` are the functions that the file defines."""
 
     def __init__(
         self,
-        function: c_ast.FuncDef,
+        nodes: Iterable[c_ast.Node],
         variables: Variables,
         file: FileTypes,
         own: frozenset[str],
-        inside: Iterable[c_ast.Node],
     ) -> None:
         self.variables = variables
         self.types = ExpressionTypes(variables, file)
         self.own = own
         self._parent: dict[Root, Root] = {}
-        left_out = {id(x) for n in inside for x in every(n)}
-        for x in every(function.body):
-            if id(x) in left_out:
-                continue
+        for x in nodes:
             if isinstance(x, c_ast.Assignment) and x.op == "=":
                 self._assigned(x.lvalue, x.rvalue)
             elif isinstance(x, c_ast.Decl) and x.init is not None:

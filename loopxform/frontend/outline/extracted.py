@@ -15,7 +15,8 @@ two names are apart would be false. The function is only looked at, it is never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any, cast
 
@@ -51,6 +52,29 @@ class Owner:
     set_by_calls: frozenset[str]
     strict: bool
 
+    @cached_property
+    def effects(self) -> tuple[c_ast.Node, ...]:
+        """The nodes that may set something."""
+        kinds = c_ast.Assignment | c_ast.Decl | c_ast.FuncCall | c_ast.UnaryOp
+        return tuple(x for x in every(self.function.body) if isinstance(x, kinds))
+
+    @cached_property
+    def last_before(self) -> Mapping[int, int]:
+        """For each loop, by identity, the last node that may run before it, in the order of the
+        variables: in the outermost loop around it; anywhere in a function that jumps."""
+        body, order = self.function.body, self.variables.order
+        jumps = any(isinstance(x, c_ast.Goto) for x in every(body))
+        last: dict[int, int] = {}
+        waiting = [body]
+        while waiting:
+            node = waiting.pop()
+            if not isinstance(node, LOOPS):
+                waiting += below(node)
+                continue
+            end = max(order[id(x)] for x in every(body if jumps else node))
+            last |= {id(x): end for x in every(node) if isinstance(x, LOOPS)}
+        return last
+
 
 @record
 class Extracted:
@@ -80,18 +104,9 @@ class _Extraction:
         self.types = ExpressionTypes(owner.variables, owner.file)
         self.inside = list(every(loop))
         self.used = self.variables.used([loop])
-        order = self.variables.order
-        self.last = max(order[id(x)] for x in self.inside)
-        self.before = {id(x) for n in self._repeating() for x in every(n)}
-
-    def _repeating(self) -> Iterator[c_ast.Node]:
-        """The loops around it, after which it runs again; all of the function, if it jumps."""
-        within = id(self.loop)
-        for n in every(self.function.body):
-            if isinstance(n, c_ast.Goto):
-                yield self.function.body
-            if isinstance(n, LOOPS) and any(id(x) == within for x in every(n)):
-                yield n
+        within = set(map(id, self.inside))
+        self.outside = [x for x in owner.effects if id(x) not in within]
+        """What may set something elsewhere in the function."""
 
     def made(self) -> c_ast.FuncDef:
         self._require_plain()
@@ -115,9 +130,7 @@ class _Extraction:
         functions of the file that it calls do."""
         params = self.variables.params
         yield from (d.name for d in self.used if id(d) not in params)
-        within = set(map(id, self.inside))
-        outside = (x for x in every(self.function.body) if id(x) not in within)
-        yield from settings(outside)
+        yield from settings(self.outside)
         yield from self.owner.set_by_calls
         yield from (f".{name}" for name in self.owner.file.united)  # set under any of their names
 
@@ -188,7 +201,7 @@ class _Extraction:
         """Raises NotModelled where the function makes two names of the loop one place, and the loop
         writes there."""
         o = self.owner
-        sources = PointerSources(o.function, o.variables, o.file, o.own, [self.loop])
+        sources = PointerSources(self.outside, o.variables, o.file, o.own)
         names = dict(self._bases(sources))
         written = set(self._written(sources))
         for a, b in combinations(names, 2):
@@ -269,7 +282,7 @@ class _Extraction:
 
     def _is_before(self, x: c_ast.Node) -> bool:
         """Whether a node of the function may run before the loop does, or in it."""
-        return id(x) in self.before or self.variables.order[id(x)] <= self.last
+        return self.variables.order[id(x)] <= self.owner.last_before[id(self.loop)]
 
     def _is_live(self, d: c_ast.Decl) -> bool:
         """Whether the loop may set what is read after it."""
