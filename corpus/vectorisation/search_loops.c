@@ -19,11 +19,12 @@ int has_value(int n, const double x[n], double wanted)
   return 0;
 }
 
-/* The last place instead of the first needs no early end; but the data decide who is last. */
+/* The last place instead of the first needs no early end: each iteration has a place of its own, and
+   the last one that sets it counts. */
 int last_negative(int n, const double x[n])
 {
   int found = -1;
-  for (int i = 0; i < n; i++) /* unknown: output of found */
+  for (int i = 0; i < n; i++) /* privatizable found */
     if (x[i] < 0)
       found = i;
   return found;

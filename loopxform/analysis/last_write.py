@@ -32,7 +32,7 @@ from loopxform.analysis.linear import (
 from loopxform.analysis.privatise import exposed_read
 from loopxform.analysis.region import Instance, Loop, Region, region
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Function
+from loopxform.ir.nodes import Expr, Function
 from loopxform.ir.visit import Path
 from loopxform.source import Loc
 
@@ -55,6 +55,20 @@ def last_writes(fn: Function, outer: Path, inner: Path, name: str) -> tuple[Path
         return search.result() or search.refuse(search.witness())
     except sets.TooHard:
         return search.refuse(None)
+
+
+def overwrites(fn: Function, path: Path, name: str, shape: Sequence[Expr]) -> bool:
+    """Whether each iteration of a loop writes all of an array, and before it reads of it: what the
+    last one leaves is what the loop does."""
+    if exposed_read(fn, path, name) is not None:
+        return False
+    where = region(fn, path)
+    found = [(i, a) for i in where.instances for a in i.accesses if a.storage.name == name]
+    search = _Search(where, path, [(i, a) for i, a in found if a.write])
+    try:
+        return search.fills(shape)
+    except sets.TooHard:
+        return False
 
 
 class _Search:
@@ -80,6 +94,25 @@ class _Search:
         if not _covers(self.every, [self._last(w) for w in kept]):
             return None
         return tuple(instance.path for instance, _ in kept)
+
+    def fills(self, shape: Sequence[Expr]) -> bool:
+        """Whether the last iteration writes every element of an array."""
+        if not self.loops or self._finish is None:
+            return False
+        translator = Translator(self.where.names.at(self.loops[0].path, ()))
+        whole: Dnf = self._finish
+        for n, size in zip(index_names(len(shape)), shape):
+            cases = translator.cases(size)
+            if cases is None or not translator.known:
+                return False
+            first = Constraint(False, {n: 1})
+            inside = (
+                (first, Constraint(False, plus(lin, {n: -1, "": -1})), *c) for lin, c in cases
+            )
+            whole = conjoin(whole, tuple(inside))
+        counters = {x.var for x in self.loops}
+        renamed = (rename_conj(c, lambda n: f"${n}" if n in counters else n) for c in whole)
+        return _covers(tuple(renamed), [self._last(w) for w in self.certain])
 
     def witness(self) -> str | None:
         """`t[1] at i=0 (n=2)`: an element that this iteration writes, and the last one does not."""

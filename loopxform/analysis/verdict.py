@@ -3,7 +3,8 @@
 yes           no dependence is carried by the loop (storage declared inside it is private, and a
               counter of an inner loop that nobody reads afterwards, or a pointer that each
               iteration sets before it is used)
-privatizable  parallel once the listed variables are private (last value copied where live)
+privatizable  parallel once the listed variables are private (last value copied where live; that
+              of the last iteration that sets one where not all do)
 reduction     the remaining carried dependences belong to recognised reductions
 no            a carried dependence is proven, with a witness
 unknown       a carried dependence could not be excluded, or a statement is not modelled
@@ -14,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias, assert_never
 
-from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.assumptions import assumed, is_object
 from loopxform.analysis.deps import Dependence, carried_by
 from loopxform.analysis.induction import growth, induction, wraps_around
+from loopxform.analysis.last_write import overwrites
 from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
@@ -24,9 +26,9 @@ from loopxform.analysis.region import region, visible
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import For, Function, Opaque, Stmt
+from loopxform.ir.nodes import Decl, For, Function, Opaque, Param, Stmt
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, enclosing, loops, walk
+from loopxform.ir.visit import Path, at, enclosing, loops, walk
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -51,6 +53,7 @@ class Reason:
 @record
 class LoopVerdict:
     """One `for` of the file. `copies` are those of `private` whose last value is needed,
+    `conditional` those of which it is that of the last iteration that sets them, if any,
     `uncarried` those that no dependence is about: they only count inner loops, each of which has
     its own, or are other names for places in arrays."""
 
@@ -61,6 +64,7 @@ class LoopVerdict:
     parallel: Answer
     private: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
+    conditional: tuple[str, ...] = ()
     uncarried: tuple[str, ...] = ()
     reductions: tuple[Reduction, ...] = ()
     assumes: tuple[str, ...] = ()
@@ -96,6 +100,7 @@ class LoopVerdict:
             "parallel": self.parallel,
             "private": list(self.private),
             "lastprivate": list(self.copies),
+            "conditional_lastprivate": list(self.conditional),
             "reductions": [{"var": r.var, "op": r.op} for r in self.reductions],
             "assumes": list(self.assumes),
             "reasons": [
@@ -195,6 +200,7 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
         found.answer,
         found.private,
         found.copies,
+        found.conditional,
         found.uncarried,
         found.reductions,
         (*assumed(fn, loop), *(a for r in found.reductions for a in r.assumes)),
@@ -235,6 +241,7 @@ class _Sorted:
     def __init__(self, fn: Function, path: Path, loop: For, rows: Sequence[Dependence]) -> None:
         known = {r.array: r for r in reductions(fn, path)} if rows else {}
         private: dict[str, bool] = {}
+        conditional: list[str] = []
         reduced: list[Reduction] = []
         left: list[Dependence] = []
         for d in worst(rows):
@@ -242,8 +249,11 @@ class _Sorted:
                 reduced.append(known[d.array])
                 continue
             found = privacy(fn, path, d.array)
-            if found.with_copy:
+            if found.with_copy or self._is_overwritten(fn, path, d.array):
                 private[d.array] = not found.private
+            elif found.exposed is None and not visible(fn, path)[d.array].rank:
+                private[d.array] = False
+                conditional.append(d.array)
             else:
                 left.append(d)
         if loop.live_out:
@@ -254,10 +264,25 @@ class _Sorted:
         self.private = (*private, *self.uncarried)
         self.shared = bool(private)
         self.copies = tuple(name for name, copy in private.items() if copy)
+        self.conditional = tuple(conditional)
         self.reductions = tuple(reduced)
         self.left = left
         file = fn.origin.loc.file if fn.origin.loc else None
         self.reasons = tuple(_reason(d, _remedy(fn, path, loop, d), file) for d in left)
+
+    def _is_overwritten(self, fn: Function, path: Path, name: str) -> bool:
+        """Whether each iteration gives all of an array, of the function or of the file, new
+        values, so that the last ones may be copied out of an array of each iteration."""
+        storage = visible(fn, path).get(name)
+        owner = next((p for p in fn.objects if p.name == name), None)
+        array: Param | Stmt | None = owner
+        if storage is not None and storage.decl is not None:
+            array = at(fn, storage.decl)
+        elif owner is None or not is_object(owner):
+            return False
+        if not isinstance(array, Param | Decl) or not array.shape or None in array.shape:
+            return False
+        return overwrites(fn, path, name, [n for n in array.shape if n is not None])
 
     @property
     def answer(self) -> Answer:

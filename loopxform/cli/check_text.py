@@ -76,6 +76,7 @@ def words(v: LoopVerdict, paint: Paint = plain) -> str:
         return answer
     extra = [f"private {', '.join(v.private)}"] if v.private else []
     extra += [f"last value of {', '.join(v.copies)}"] if v.copies else []
+    extra += [f"last value of {', '.join(v.conditional)}, if set"] if v.conditional else []
     extra += [f"{r.op} of {r.var}" for r in v.reductions]
     extra += [f"if {', '.join(together(v.assumes))}"] if v.assumes else []
     return answer + (f" ({'; '.join(extra)})" if extra else "")

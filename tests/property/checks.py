@@ -108,8 +108,8 @@ def check_verdicts(name: str, fn: Function) -> dict[str, int]:
         if v.parallel in ("no", "unknown"):
             continue
         shuffled = shuffle(name)
-        copies = frozenset(v.copies)
-        same(name, v, fn, fn, order={v.path: shuffled}, poison={v.path: v.private}, copies=copies)
+        left = {"copies": frozenset(v.copies), "conditional": frozenset(v.conditional)}
+        same(name, v, fn, fn, order={v.path: shuffled}, poison={v.path: v.private}, **left)
         _private(name, fn, v)
     return count
 

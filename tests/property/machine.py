@@ -31,7 +31,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import Path
+from loopxform.ir.visit import Path, walk
 
 Place = tuple[str, int, tuple[int, ...]]
 """Name, which instance of a local declaration, element."""
@@ -58,6 +58,9 @@ class Machine:
     order: dict[Path, Callable[[list[int]], list[int]]] = field(default_factory=dict)
     poison: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     copies: frozenset[str] = frozenset()
+    """Those whose values the last iteration leaves, arrays as a whole."""
+    conditional: frozenset[str] = frozenset()
+    """Those whose value is that of the last iteration that sets them."""
     events: list[Event] = field(default_factory=list)
     around: list[tuple[Path, int, int]] = field(default_factory=list)
     vars: dict[str, int] = field(default_factory=dict)
@@ -69,6 +72,7 @@ class Machine:
     types: dict[str, Scalar] = field(default_factory=dict)
     unsigned: bool = False
     """Whether the program has unsigned variables at all."""
+    arrays: frozenset[str] = frozenset()
     aliases: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Arrays that are another array, so many elements further on."""
 
@@ -188,27 +192,53 @@ class Machine:
         after = v
         chosen = self.order.get(path, lambda x: x)(values)
         spoilt = [(n, self.locals.get(n, 0)) for n in self.poison.get(path, ())]
+        before = {p: x for p, x in self.memory.items() if p[:2] in spoilt}
+        last: dict[Place, int] = {}
+        set_at: dict[Place, tuple[int, int]] = {}
         for n, v in enumerate(chosen):
-            for name, instance in spoilt:
-                for place in [p for p in self.memory if p[:2] == (name, instance)]:
-                    self.memory[place] = 9000 + n
-                self.memory[(name, instance, ())] = 9000 + n
+            self._spoil(spoilt, 9000 + n)
+            begin, turn = len(self.events), values.index(v)
             self.vars[s.var] = v
             self.around.append((path, v, step))
             self.body(s.body, path)
             self.around.pop()
-            if v == (values[-1] if values else None):
-                last = {i: self.memory.get((i[0], i[1], ())) for i in spoilt}
-        for name, instance in spoilt if chosen else ():
-            for place in [p for p in self.memory if p[:2] == (name, instance)]:
-                self.memory[place] = 8000
-            if name in self.copies:
-                kept = last[(name, instance)]
-                assert kept is not None
-                self.memory[(name, instance, ())] = kept
+            if v == values[-1]:
+                last = {p: x for p, x in self.memory.items() if p[:2] in spoilt}
+            for place in {e.place for e in self.events[begin:] if e.write}:
+                if place[:2] in spoilt and set_at.get(place, (-1, 0))[0] < turn:
+                    set_at[place] = turn, self.memory[place]
+        if chosen:
+            self._leave(spoilt, before, last, {p: x for p, (_, x) in set_at.items()})
         self.vars.pop(s.var, None)
         if s.live_out:
             self.memory[(s.var, self.locals.get(s.var, 0), ())] = after
+
+    def _spoil(self, objects: list[tuple[str, int]], value: int) -> None:
+        for name, instance in objects:
+            for place in [p for p in self.memory if p[:2] == (name, instance)]:
+                self.memory[place] = value
+            if name not in self.arrays:
+                self.memory[(name, instance, ())] = value
+
+    def _leave(
+        self,
+        objects: list[tuple[str, int]],
+        before: dict[Place, int],
+        last: dict[Place, int],
+        set: dict[Place, int],
+    ) -> None:
+        """What a loop leaves in what was private to its iterations."""
+        for place in [p for p in self.memory if p[:2] in objects]:
+            if place[0] in self.copies:
+                self.memory[place] = last[place]
+            elif place[0] not in self.conditional:
+                self.memory[place] = 8000
+            elif place in set:
+                self.memory[place] = set[place]
+            elif place in before:
+                self.memory[place] = before[place]
+            else:
+                del self.memory[place]
 
 
 def _binary(op: str, a: int, b: int) -> int:  # noqa: C901
@@ -270,7 +300,10 @@ def _called(name: str, args: list[int]) -> int:
 def run(fn: Function, params: dict[str, int], **how: object) -> Machine:
     types = symbols(fn)
     unsigned = any(t.is_unsigned for t in types.values())
-    machine = Machine({}, params, types=types, unsigned=unsigned, **how)  # type: ignore[arg-type]
+    arrays = {p.name for p in fn.objects if p.shape}
+    arrays |= {s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape}
+    given = {"types": types, "unsigned": unsigned, "arrays": frozenset(arrays), **how}
+    machine = Machine({}, params, **given)  # type: ignore[arg-type]
     machine.body(fn.body, ())
     return machine
 

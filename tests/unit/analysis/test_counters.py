@@ -25,10 +25,6 @@ CASES = [
     (INNER, "for (k = 0; k < n; k++) a[k] = j; return 0;", "privatizable", ["j"], ["j"]),
     (f"{INNER} for (j = 0; j < 3; j++) a[i]++;", "return j;", "privatizable", ["j"], ["j"]),
     (f"for (k = 0; k < m; k++) {INNER}", "return k;", "privatizable", ["k", "j"], ["k"]),
-    # The last iteration may leave it alone.
-    (f"if (i < 7) {INNER}", "return j;", "no", [], []),
-    (f"for (k = 0; k < m; k++) {INNER}", "return j;", "no", ["k"], []),
-    (f"if (b[i]) {INNER}", "return j;", "unknown", [], []),
     # The next iteration begins with it.
     (f"a[i] = j; {INNER}", "return 0;", "no", [], []),
 ]  # fmt: skip
@@ -59,6 +55,21 @@ def test_counters(
     assert (claim.proven is True) is (answer in ("yes", "privatizable"))
     (claim,) = routine(body, after, "private(j, k)").audit()
     assert (claim.proven is True) is (answer in ("yes", "privatizable") and not copies)
+
+
+ALONE = [f"if (i < 7) {INNER}", f"for (k = 0; k < m; k++) {INNER}", f"if (b[i]) {INNER}"]
+
+
+@pytest.mark.parametrize("body", ALONE)
+def test_the_last_iteration_may_leave_a_counter_alone(body: str) -> None:
+    plain = routine(body, "return j;")
+    found = plain.check()[0]
+    assert (found.parallel, found.copies, found.conditional) == ("privatizable", (), ("j",))
+    assert "j" in found.private
+    assert found.json()["conditional_lastprivate"] == ["j"]
+    for clause in ("private(j, k)", "private(k) lastprivate(j)"):
+        (claim,) = routine(body, "return j;", clause).audit()
+        assert claim.proven is not True
 
 
 def test_a_private_counter_that_is_read_afterwards_is_lost() -> None:

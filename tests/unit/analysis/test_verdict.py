@@ -47,7 +47,7 @@ def test_json_has_the_keys_of_the_contract() -> None:
     found = judge(skew())[0].json()
     assert list(found) == [
         "file", "line", "column", "var", "depth", "parallel", "private", "lastprivate",
-        "reductions", "assumes", "reasons",
+        "conditional_lastprivate", "reductions", "assumes", "reasons",
     ]  # fmt: skip
     assert found["parallel"] == "no"
     (reason,) = found["reasons"]  # type: ignore[misc]
