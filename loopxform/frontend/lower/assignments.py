@@ -59,7 +59,7 @@ class SimpleStatements:
         var = "" if loop is None else counts(loop)
         return Opaque(why.code, reason, why.help, body, loop is not None, text, var, origin=origin)
 
-    def _odd(self, why: NotModelled, node: c_ast.Node) -> Opaque:
+    def odd(self, why: NotModelled, node: c_ast.Node) -> Opaque:
         """A statement that is not modelled, with what it certainly does not do."""
         jump = _jump(node)
         if why.code == "LX016":
@@ -180,7 +180,7 @@ class SimpleStatements:
                 target = Load(name, index, origin=origin) if shape else Var(name, origin=origin)
                 out.append(Assign(target, e, origin=origin))
         except NotModelled as why:
-            return [out[0], self._odd(why, node)]
+            return [out[0], self.odd(why, node)]
         return out
 
     def _initial(

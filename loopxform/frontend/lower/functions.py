@@ -167,7 +167,7 @@ class _Lowering:
         try:
             value = None if last.expr is None else self.x.lower(last.expr)
         except NotModelled as why:
-            return (*body, self.statements.opaque(why))
+            return (*body, self.statements.odd(why, last.expr))
         if value is not None and returns.base is not None and not isinstance(value, Const):
             value = self.x.convert(value, returns.base)
         return (*body, Return(value, origin=self.places.origin(last)))

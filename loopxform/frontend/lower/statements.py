@@ -94,7 +94,7 @@ class Statements(SimpleStatements):
         try:
             return self._stmt(node)
         except NotModelled as why:
-            return [self._odd(why, node)]
+            return [self.odd(why, node)]
 
     def _stmt(self, node: c_ast.Node) -> list[Stmt]:
         match node:
@@ -170,7 +170,7 @@ class Statements(SimpleStatements):
             cond = self.x.lower(node.cond)
             check_condition(cond, self.x.types, node.cond)
         except NotModelled as why:
-            return replace(self._odd(why, node.cond), body=then + orelse)
+            return replace(self.odd(why, node.cond), body=then + orelse)
         return If(cond, then, orelse, origin=self.places.origin(node))
 
     def _while(self, s: Opaque, cond: c_ast.Node | None, *, once: bool = False) -> Opaque:
