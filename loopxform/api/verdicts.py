@@ -54,7 +54,7 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
 def _as_apart(v: LoopVerdict, alone: LoopVerdict | None) -> LoopVerdict:
     if alone is None or v.parallel != "unknown":
         return v
-    return replace(alone, path=v.path, depth=v.depth)
+    return replace(alone, path=v.path, depth=v.depth, var=v.var or alone.var)
 
 
 def in_order(

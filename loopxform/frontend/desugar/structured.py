@@ -22,6 +22,7 @@ from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
 from loopxform.frontend.desugar.names import Fresh, declared, governed, mentioned
 from loopxform.frontend.desugar.starts import Scope
+from loopxform.frontend.desugar.strides import counted_strides
 from loopxform.frontend.desugar.switches import chain
 from loopxform.frontend.syntax.tree import below, every, replace_children, statements
 
@@ -29,8 +30,10 @@ _KINDS = (*LOOPS, c_ast.Switch, c_ast.Goto, c_ast.Return)
 _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
 
 
-def structure(node: c_ast.FuncDef, file_names: frozenset[str], fresh: Fresh) -> None:
-    """Rewrites the body of `node`."""
+def structure(
+    node: c_ast.FuncDef, file_names: frozenset[str], fresh: Fresh, *, strides: bool = False
+) -> None:
+    """Rewrites the body of `node`; with `strides` also loops whose step is a variable."""
     if not any(isinstance(n, _KINDS) for n in every(node.body)):
         return
     taken = {
@@ -43,7 +46,7 @@ def structure(node: c_ast.FuncDef, file_names: frozenset[str], fresh: Fresh) -> 
     private = declared(node) - taken - file_names
     static = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl) and d.storage}
     own = Scope(fresh, alike(node), private - static - governed(node.body), _outside(node))
-    _Structure(node, own, private).run()
+    _Structure(node, own, private, strides=strides).run()
 
 
 def _outside(node: c_ast.FuncDef) -> frozenset[str]:
@@ -68,8 +71,10 @@ def _outside(node: c_ast.FuncDef) -> frozenset[str]:
 
 
 class _Structure:
-    def __init__(self, node: c_ast.FuncDef, scope: Scope, private: frozenset[str]) -> None:
-        self.node = node
+    def __init__(
+        self, node: c_ast.FuncDef, scope: Scope, private: frozenset[str], *, strides: bool
+    ) -> None:
+        self.node, self.strides = node, strides
         self.scope = scope
         self.fresh = scope.fresh
         self.private = private
@@ -103,6 +108,8 @@ class _Structure:
             made = counted_down(s, out, self.scope) if loop is None else [loop]
             made = flagged(s, self.scope) if made is None else made
             made = from_saved_start(s, self.scope) if made is None else made
+            if made is None and self.strides and isinstance(s, c_ast.For):
+                made = counted_strides(s, self.scope)
             out += [s] if made is None else made
         return out
 

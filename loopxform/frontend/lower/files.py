@@ -213,7 +213,7 @@ def _plainer(
                 without_builtins(node, defined)
                 with_arrays(node, pointers, fresh[id(node)])
                 without_steps(node)
-                structure(node, names, fresh[id(node)])
+                structure(node, names, fresh[id(node)], strides=scope.rows_apart)
     known, calm = dict[str, Callee](), set[str]()
     with budget.whatever_is_left():
         numbers = enumerators(ast)
