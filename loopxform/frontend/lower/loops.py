@@ -13,6 +13,7 @@ from functools import reduce
 
 from pycparser import c_ast
 
+from loopxform.frontend.desugar import build
 from loopxform.frontend.lower.counting import Counting
 from loopxform.frontend.lower.expressions import Expressions, check_scalar
 from loopxform.frontend.lower.facts import Facts
@@ -24,7 +25,7 @@ from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load
-from loopxform.ir.types import Scalar
+from loopxform.ir.types import INT, Scalar
 from loopxform.ir.visit import walk_expr
 from loopxform.records import record
 
@@ -119,8 +120,10 @@ class Headers:
         is as good as reading them until one is reached."""
         types = [self.x.type_of(e) for e in ends]
         unsafe = any(_may_trap(x) for e in ends for x in walk_expr(e))
-        assert symbol.type.base is not None
-        if unsafe or any(t.is_unsigned for t in (symbol.type.base, *types)):
+        own = symbol.type.base
+        assert own is not None
+        alike = all(t == own for t in types)
+        if unsafe or (any(t.is_unsigned for t in (own, *types)) and not alike):
             raise refused(node.cond, _NO_BOUND.format(symbol.name), _FORM)
 
     # ------------------------------------------------------------ the three parts
@@ -182,9 +185,14 @@ class Headers:
                 (cond.op, cond.left, cond.right),
                 (_MIRROR[cond.op], cond.right, cond.left),
             ):
+                if symbol in self._symbols(bound):
+                    continue
                 shift = self._shift(side, symbol)
-                if shift is not None and symbol not in self._symbols(bound):
+                if shift is not None:
                     return op, bound, shift
+                alone = self._alone(side, bound, op, symbol)
+                if alone is not None:
+                    return op, alone, 0
         if cond is None:
             raise refused(node, "the loop has no condition", _FORM)
         sides = (cond.left, cond.right) if isinstance(cond, c_ast.BinaryOp) else ()
@@ -194,6 +202,34 @@ class Headers:
                 cond, reason, "compare the pointer with its array and a number: p < a + n"
             )
         raise refused(cond, _NO_BOUND.format(symbol.name), _FORM)
+
+    def _alone(
+        self, side: c_ast.Node, bound: c_ast.Node, op: str, symbol: Symbol
+    ) -> c_ast.Node | None:
+        """The bound of `var` where that of `var + e` or of `var * c` is stated, in ints: wider
+        numbers for the difference, and the quotient that is rounded up."""
+        if not isinstance(side, c_ast.BinaryOp) or side.op not in ("+", "-", "*"):
+            return None
+        if symbol.type.base != INT or any(rank_left(n, self.table.of) for n in (side, bound)):
+            return None
+        if self._is(side.left, symbol):
+            other = side.right
+        elif side.op != "-" and self._is(side.right, symbol):
+            other = side.left
+        else:
+            return None
+        ints = all(self.x.type_of(self.x.lower(n)) == INT for n in (side, other, bound))
+        if not ints or symbol in self._symbols(other):
+            return None
+        if side.op != "*":
+            wide = build.cast_to(build.integer(bound, "long long"), bound)
+            return build.binary("-" if side.op == "+" else "+", wide, other)
+        factor = value_of(self.x.lower(other))
+        if factor is None or factor < 2 or op not in ("<", ">="):
+            return None
+        one, zero = build.number(1, bound), build.number(0, bound)
+        up = build.binary("+", build.binary("/", build.binary("-", bound, one), other), one)
+        return build.choice(build.binary(">", bound, zero), up, build.binary("/", bound, other))
 
     def _shift(self, side: c_ast.Node, symbol: Symbol) -> int | None:
         """c where `side` is `var + c`, 0 where it is `var`."""

@@ -61,6 +61,29 @@ def test_the_nearest_of_several_bounds() -> None:
     assert_same(source, *({"n": n, "m": m, "a": np.zeros(12)} for n, m in numbers))
 
 
+def test_conditions_on_sums_and_multiples_of_the_variable() -> None:
+    source = """
+    void sum(int n, int e, int *a) { for (int i = 0; e + i < n; i++) a[i] += 1; }
+    void down(int n, int e, int *a) { for (int i = 15; i - e >= n + 3; i--) a[i] += 2; }
+    void times(int n, int e, int *a) { for (int i = 0; i * 4 < n + e; i++) a[i] += 3; }
+    void least(int n, int e, int *a) { for (int i = 15; n <= 3 * i; i--) a[i] += e; }
+    """
+    numbers = [(n, e) for n in range(1, 11) for e in (-3, 0, 2)]
+    assert_same(source, *({"n": n, "e": e, "a": np.zeros(16)} for n, e in numbers))
+    least = -(1 << 31)
+    none = "void none(int n, int e, int *a) { for (int i = 3; i + e < n; i++) a[i] = 1; }"
+    ends = ((least, 9), (least + 4, 2), (0, 5), (-7, 0))
+    assert_same(none, *({"n": n, "e": e, "a": np.zeros(16)} for n, e in ends))
+
+
+def test_the_nearest_of_unsigned_bounds() -> None:
+    source = """
+    void f(unsigned n, unsigned m, int *a) { for (unsigned i = 0; i < n && m > i; i++) a[i] += 1; }
+    """
+    numbers = [(n, m) for n in (0, 3, 12) for m in (0, 5, 4_000_000_000)]
+    assert_same(source, *({"n": n, "m": m, "a": np.zeros(16)} for n, m in numbers))
+
+
 REFUSED = [
     ("int i = 0; i * i < n; i++", "LX013", "does not compare 'i' with a bound"),
     ("int i = 0; i < n; i += n", "LX013", "the step is not a constant"),
