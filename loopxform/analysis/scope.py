@@ -107,10 +107,11 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
         while loops and path[: len(loops[-1][0])] != loops[-1][0]:
             loops.pop()
             around = {v for _, v in loops}
+        own = _own_counter(s)
         for name in _reads(s):
             if name not in first_read:
                 first_read[name] = path
-            if name not in around:
+            if name not in around and name != own:
                 escaping.add(name)
         match s:
             case For():
@@ -157,6 +158,12 @@ def _reads(s: Stmt) -> frozenset[str]:
     for e in exprs:
         found |= names(e)
     return found
+
+
+def _own_counter(s: Stmt) -> str:
+    """The variable of a loop whose bound reads it (`ir.whiles`): what the loop has counted, not
+    what it held before."""
+    return s.var if isinstance(s, For) and s.var not in names(s.lo) | names(s.step) else ""
 
 
 _numbers = count(1)

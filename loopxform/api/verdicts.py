@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled
-from loopxform.analysis.verdict import LoopVerdict, Reason, judge
+from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import at
+from loopxform.prepare.while_loops import whole_loops
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
@@ -23,9 +24,28 @@ if TYPE_CHECKING:
 def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
     """A verdict for every loop, in text order; see `Routine.check`."""
     fn = routine.function
-    found = in_order(spelled(judge(fn, seconds), fn), fn, induction=False)
+    found = in_order(spelled(judged(fn, seconds), fn), fn, induction=False)
     found = in_order(apart(found, routine.file), fn, induction=True)
     return with_given(routine, found)
+
+
+def judged(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
+    """A verdict for every loop, in text order; for those around loops that end when data say so,
+    what is known once these are loops of the tree."""
+    found = judge(fn, seconds)
+    whole = whole_loops(fn)
+    if whole is fn or not any(v.parallel == "unknown" for v in found):
+        return found
+    several = shared_places(found)
+    known = {
+        (v.loc, v.var): v
+        for v in judge(whole, seconds)
+        if v.parallel in ENOUGH["reduction"] and v.loc not in several
+    }
+    return tuple(
+        replace(known.get((v.loc, v.var), v), path=v.path) if v.parallel == "unknown" else v
+        for v in found
+    )
 
 
 def shared_places(verdicts: Sequence[LoopVerdict]) -> frozenset[Loc]:
@@ -45,7 +65,7 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         if v.loc is None or v.loc in several or v.loc in decided or v.parallel != "unknown":
             continue
         loop = file.extracted_loops.get(v.loc)
-        for x in spelled(judge(loop), loop) if loop is not None else ():
+        for x in spelled(judged(loop), loop) if loop is not None else ():
             if x.loc is not None and x.loc not in several and x.parallel != "unknown":
                 decided[x.loc] = x
     return tuple(_as_apart(v, decided.get(v.loc)) if v.loc else v for v in verdicts)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopxform.analysis.verdict import judge
 from loopxform.api.tile import TiledRoutine
+from loopxform.api.verdicts import judged
 from loopxform.cli import permission_text, transactions_text
 from loopxform.codegen.host.temporaries import NEVER
 from loopxform.codegen.opencl import describe
@@ -23,7 +23,7 @@ def lines(
 ) -> Iterator[str]:
     """The summary, a line each."""
     yield headline(done, unused)
-    for v in judge(done.routine.function):
+    for v in judged(done.routine.function):
         private = f", private {', '.join(v.private)}" if v.private else ""
         reduction = "".join(f" of {r.var} ({r.op})" for r in v.reductions)
         line = f"line {v.loc.line}" if v.loc else ""

@@ -45,6 +45,13 @@ def whole_loops(fn: Function) -> Function:
     return fn if body == fn.body else replace(fn, body=body)
 
 
+def whole_bodies(fn: Function) -> Function:
+    """The same of the loops inside others: a loop that stands alone stays what it is."""
+    writer = _Writer(fn)
+    body = tuple(replace(s, body=writer.body(s.body)) if isinstance(s, For) else s for s in fn.body)
+    return fn if body == fn.body else replace(fn, body=body)
+
+
 class _Writer:
     def __init__(self, fn: Function) -> None:
         self.taken = set(used_names(fn))

@@ -41,6 +41,16 @@ out:
 """
 
 
+def beside(nest: str) -> str:
+    """A nest, and a loop that is not modelled."""
+    return f"""void f(int n, float a[n])
+{{
+  for (int i = 1; i < n; i++) a[i] = 0;
+  {nest}
+}}
+"""
+
+
 CASES: dict[str, tuple[str, list[str]]] = {
     "syntax-error": (
         "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++\n    a[i] = 0;\n}\n",
@@ -51,8 +61,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "unknown-function": (MM, ["tile", "--function", "nope"]),
     "no-loop-nest": ("int g(int x)\n{\n  return x + 1;\n}\n", ["tile"]),
     "no-function": ("int x;\n", ["tile"]),
-    "while": (loop("while (a[i] > 0) a[i] -= 1;"), ["tile"]),
-    "do": (loop("do a[i] -= 1; while (a[i] > 0);"), ["tile"]),
+    "while": (beside("while (a[0] > 0) a[0] -= 1;"), ["tile"]),
+    "do": (beside("do a[0] -= 1; while (a[0] > 0);"), ["tile"]),
     "goto": (loop("if (a[i] > 3) goto out;"), ["tile"]),
     "break": (loop("if (a[i] > 3) break;"), ["tile"]),
     "return": (loop("if (a[i] > 3) return;"), ["tile"]),
@@ -64,7 +74,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "    for (int j = 0; j < i * i; j++)\n      a[j] = i;\n}\n",
         ["tile"],
     ),
-    "bound-a-float": (loop("for (int j = 0; j < b[i]; j++) a[i] += 1;"), ["tile"]),
+    "bound-a-float": (beside("for (int j = 0; j < a[0]; j++) a[j + 1] = 1;"), ["tile"]),
     "tile-size-zero": (MM, ["tile", "--Ty", "0"]),
     "tile-size-negative": (MM, ["tile", "--Rx", "-3"]),
     "tile-size-negative-equals": (MM, ["tile", "--Rx=-3"]),

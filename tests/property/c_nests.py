@@ -7,6 +7,7 @@ unsigned   loops over unsigned variables, whose arithmetic may wrap around
 extremum   the largest element, with its place; histograms
 overlap    pointers that may be the same memory
 pointers   pointers that move through one array, counters that are stepped in expressions
+data       loops inside that data end: `while`, `do`, `break`
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from dataclasses import dataclass, field
 from random_nests import lowered
 
 from loopxform.ir.nodes import Function
+from loopxform.prepare.while_loops import whole_loops
 
-KINDS = ("affine", "induction", "unsigned", "extremum", "overlap", "pointers")
+KINDS = ("affine", "induction", "unsigned", "extremum", "overlap", "pointers", "data")
 MIDDLE, EXTENT = 40, 99
 """Subscripts stay inside the arrays: the values of an expression lie around the middle."""
 
@@ -40,7 +42,7 @@ class Writer:
         one = ("*a", "*b") if self.kind == "overlap" else (f"a[{EXTENT}]", f"b[{EXTENT}]")
         two = "" if self.kind == "overlap" else f", int A[{EXTENT}][{EXTENT}], int B[{EXTENT}][9]"
         params = f"int M, int N, int {one[0]}, int {one[1]}, int k[{EXTENT}]{two}"
-        self.lines = [f"void f({params})", "{", "  int t = 0, u = 1, j0 = 3, w0 = 2, m = 0;"]
+        self.lines = [f"void f({params})", "{", "  int t = 0, u = 1, j0 = 3, w0 = 2, m = 0, h;"]
         if self.kind == "pointers":
             self.emit(1, f"int *p = a + {MIDDLE}, *q = b + {MIDDLE}, *r;")
         for _ in range(self.rng.choice([1, 1, 1, 2])):
@@ -137,6 +139,8 @@ class Writer:
                  f"for (r = a + {MIDDLE}; r < a + {at} + N; r++) *r = r[1] + {e};",
                  f"r = a + {MIDDLE} + N; while (r > a + {at}) {{ r--; *r += {e}; }}"]
             )  # fmt: skip
+        if self.kind == "data" and rng.random() < 0.25:
+            return self.on_data()
         form = rng.random()
         if form < 0.15:
             return f"{rng.choice('tu')} = {self.value()};"
@@ -144,6 +148,20 @@ class Writer:
             return f"{rng.choice('tu')} {rng.choice(['+=', '*=', '-='])} {self.element()};"
         op = rng.choice(["=", "=", "=", "+="])
         return f"{self.element()} {op} {self.value()};"
+
+    def on_data(self) -> str:
+        """A loop that ends when data say so, after few iterations."""
+        rng, s = self.rng, self.rng.choice("tum")
+        start = f"{s} = {rng.choice(['0', '1', self.element()])}; " * (rng.random() < 0.7)
+        some, e = f"{self.element()} = {self.element()} + {s};", self.element()
+        count = f"for (h = {rng.choice('01')}; h < {rng.choice(['N', '4'])}; h++)"
+        leave = f"if ({self.element()} > {rng.randint(2, 6)}) break;"
+        return start + rng.choice(
+            [f"while ({s} < {e}) {s} = 2*{s} + 1;",
+             f"while ({s} < 4 && {e} > {s}) {{ {some} {s}++; }}",
+             f"do {{ {s} = 2*{s} + 1; {some} }} while ({s} < {e});",
+             f"{count} {{ {leave} {some} }}", f"{count} {{ {some} {leave} {some} }} {s} = h;"]
+        )  # fmt: skip
 
     def value(self) -> str:
         rng = self.rng
@@ -197,4 +215,5 @@ class Writer:
 def programs(kind: str, seed: int, count: int) -> Iterator[tuple[str, Function]]:
     """(name, function); the name says how to make it again."""
     for n in range(seed * 100_000, seed * 100_000 + count):
-        yield f"{kind} {n}", lowered(Writer(random.Random(f"{kind} {n}"), kind).text())
+        fn = lowered(Writer(random.Random(f"{kind} {n}"), kind).text())
+        yield f"{kind} {n}", whole_loops(fn) if kind == "data" else fn

@@ -32,6 +32,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import Path, walk
+from loopxform.ir.whiles import condition, test
 
 Place = tuple[str, int, tuple[int, ...]]
 """Name, which instance of a local declaration, element."""
@@ -182,9 +183,28 @@ class Machine:
             case _:
                 raise AssertionError(s)
 
+    def on_data(self, s: For, path: Path, step: int) -> None:
+        """A loop that asks before each iteration."""
+        v = self.value(s.lo, path)
+        self.vars[s.var] = v
+        self.value(s.hi, path)
+        while True:
+            self.around.append((path, v, step))
+            if not self.value(test(s), path):
+                break
+            self.body(s.body, path)
+            self.around.pop()
+            v += step
+            self.vars[s.var] = v
+        self.around.pop()
+        del self.vars[s.var]
+
     def loop(self, s: For, path: Path) -> None:
         step = value_of(s.step)
         assert step is not None
+        if condition(s) is not None:
+            self.on_data(s, path, step)
+            return
         values, v = [], self.value(s.lo, path)
         while v < self.value(s.hi, path) if step > 0 else v > self.value(s.hi, path):
             values.append(v)

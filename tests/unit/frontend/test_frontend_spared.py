@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import loopxform as lx
+from loopxform.analysis.verdict import LoopVerdict
 
 NEST = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { t = a[i*m + j]; a[i*m + j] = t * t; }"
 
@@ -12,10 +13,14 @@ NEST = "for (i = 0; i < n; i++) for (j = 0; j < m; j++) { t = a[i*m + j]; a[i*m 
 def verdict(before: str, after: str, declared: str = "double t;", outside: str = "") -> str:
     """Of the outer loop: `t` is written only where the inner loop runs, so that its last value is
     kept where it may be read."""
-    head = f"{outside} void other(void); void take(double *); void show(double);"
+    head = f"{outside} int more(void); void other(void); void take(double *); void show(double);"
     body = f"int i, j; {declared} {before} {NEST} {after}"
-    v = lx.loads(f"{head} void f(int n, int m, double *a) {{ {body} }}")["f"].check()[0]
+    v = outer_loop(f"{head} void f(int n, int m, double *a) {{ {body} }}")
     return f"{v.parallel}, last {v.conditional[0]}" if v.conditional else v.parallel
+
+
+def outer_loop(text: str) -> LoopVerdict:
+    return lx.loads(text)["f"].check()[0]
 
 
 @pytest.mark.parametrize("after", ["", "other();", "show(a[0]);"])
@@ -49,13 +54,18 @@ def test_a_value_that_is_returned_does_not_name_it(value: str, answer: str) -> N
         ("", "take(&t);"),
         ("take(&t);", "other();"),
         ("double *p = &t;", "show(*p);"),
-        ("", "while (a[0] > 1) show(t);"),
-        ("", "while (a[0] > 1) other();"),
+        ("", "while (more()) show(t);"),
+        ("", "while (more()) other();"),
         ("again:", "if (a[0] > 1) goto again; show(t);"),
     ],
 )
 def test_what_comes_after_may_read_it(before: str, after: str) -> None:
     assert verdict(before, after) in ("unknown", "privatizable, last t")
+
+
+def test_a_loop_on_data_after_it_reads_the_last_value() -> None:
+    found = verdict("", "while (a[0] > 1) show(t);", "double t = 5;")
+    assert found == "privatizable, last t"
 
 
 def test_others_may_read_a_variable_of_the_file() -> None:
