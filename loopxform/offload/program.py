@@ -37,6 +37,7 @@ from loopxform.offload.host_loops import require_use, structure
 from loopxform.offload.program_state import Part, Program
 from loopxform.offload.reductions import few_results, is_group_work
 from loopxform.offload.sequential_rest import flagged, sequential, single
+from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart
 from loopxform.prepare.while_loops import whole_loops
@@ -82,7 +83,7 @@ def offload(
     fp = replace(fp, reassociate=True) if options.reassociate else fp
     given = Wish(sizes, recipe, replace(options, reassociate=False))
     apart = _undeclared(told_apart(_counters(counted)))
-    named = _specialised(apart, (given, asked.common, *asked.at.values()))
+    named = unblocked(_specialised(apart, (given, asked.common, *asked.at.values())))
     require_names(named.function)
     own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
     named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})

@@ -112,7 +112,7 @@ def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None
     parallel = _parallel(derivation.function)
     if inner.var not in parallel or not _worth_spreading(derivation.function, inner):
         return None
-    inwards = possible(lambda: _alone(derivation, outer, inner.var), TransformError)
+    inwards = possible(lambda: moved_in(derivation, outer, inner.var), TransformError)
     if isinstance(inwards, TransformError):
         return None
     derivation = inwards
@@ -122,7 +122,7 @@ def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None
     return None if outer not in parallel and swap.check(derivation.function) else derivation
 
 
-def _alone(derivation: Derivation, outer: str, inner: str) -> Derivation:
+def moved_in(derivation: Derivation, outer: str, inner: str) -> Derivation:
     """What stands beside the inner loop is moved into it. Raises TransformError."""
     derivation = _inwards(_private(derivation, outer), outer, inner)
     beside = len(_loop(derivation.function, outer).body) > 1

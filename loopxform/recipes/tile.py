@@ -11,6 +11,7 @@ from loopxform.errors import LimitError, LoopxformError, TransformError, Unsuppo
 from loopxform.ir.nodes import Function
 from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import Layouts, layouts, worth
+from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest, alone, prepare, prepare_all
 from loopxform.prepare.while_loops import whole_bodies
 from loopxform.recipes.chunks import in_chunks
@@ -43,7 +44,7 @@ def tile(
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
-    numbered = with_numbers(Derivation(whole_bodies(fn)), options)
+    numbered = unblocked(with_numbers(Derivation(whole_bodies(fn)), options))
     alone = Derivation(numbered.function)
     done = _tiled(alone, given, recipe, limits, options, strict=strict)
     if recipe is None and options.Rk is None and not options.relayout:

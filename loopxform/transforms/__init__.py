@@ -51,6 +51,7 @@ from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.restructure.substitute import Substitute
 from loopxform.transforms.restructure.unit_loop import UnitLoop
 from loopxform.transforms.restructure.unroll import Unroll
+from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
@@ -102,6 +103,7 @@ STEPS: dict[str, type[Step]] = {
         Split,
         RoundRobin,
         Unroll,
+        Unstripmine,
         Rfactor,
         SinkTail,
         Permute,
@@ -201,6 +203,7 @@ __all__ = [
     "Unfold",
     "UnitLoop",
     "Unroll",
+    "Unstripmine",
     "Variant",
     "Vectorise",
     "WarpTile",

@@ -63,6 +63,22 @@ def one_loop(fn: Function, ref: str) -> LoopSite | Obstacle:
     return ends_early(found[0]) or found[0] if len(found) == 1 else no_such_loop(fn, ref)
 
 
+def nested_pair(fn: Function, outer: str, inner: str) -> tuple[LoopSite, LoopSite] | Obstacle:
+    """Of the loops that two references name, the two that are directly and perfectly nested."""
+    for ref in (outer, inner):
+        if not resolve(fn, ref):
+            return no_such_loop(fn, ref)
+    inside = {s.path: s for s in resolve(fn, inner)}
+    around = resolve(fn, outer)
+    pairs = ((s, inside.get((*s.path, 0))) for s in around if len(s.loop.body) == 1)
+    found = [(s, x) for s, x in pairs if x is not None]
+    if len(found) != 1:
+        text = f"the loop over '{outer}' does not hold just a loop over '{inner}'"
+        remedy = f"distribute {outer}, or interchange loops, first"
+        return Obstacle("LX110", text, around[0].loop.origin.loc, remedy=remedy)
+    return found[0]
+
+
 def is_outermost(fn: Function, site: LoopSite) -> bool:
     """Whether a loop is over groups, and no other around it is."""
     around = (*loops_around(fn, site.path), site.loop)

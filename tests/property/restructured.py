@@ -30,6 +30,7 @@ from loopxform.transforms import (
     Step,
     Stripmine,
     Unfold,
+    Unstripmine,
 )
 from loopxform.transforms.restructure.places import place_text
 
@@ -43,6 +44,12 @@ BLOCKS: dict[str, str] = {
     " @{a[i] = a[i] * L[i][i];|b[i] += a[i];|}}",
     "invariant": "for (int i = @{0|0|m}; i < @{n|4}; i++) {"
     " float w; w = @{0.5f|b[0]|b[m]|a[0]|n * 2|t}; @{a[i]|b[i]} @{=|+=} w * L[i][0]; }",
+    "blocked": "for (int ii = @{0|0|1|m}; ii < @{n|n|m}; ii += @{4|4|6})"
+    " for (int i = @{ii|ii|ii|ii + 1}; @{i < ii + 4 && i < n|i < ii + 4 && i < n|i < ii + 4|i < n};"
+    " @{i++|i++|i += 2|i += 3}) a[i] @{=|+=} @{b[i]|b[i]|a[ii]} * 2;",
+    "numbered": "for (int ii = @{0|0|1}; ii < @{n / 4|(n + 3) / 4|n / 3|2}; ii++)"
+    " for (int i = @{4 * ii|4 * ii|4 * ii + 1}; @{i < 4 * ii + 4 && i < n|i < 4 * (ii + 1)};"
+    " @{i++|i++|i += 2}) @{a[i]|L[i][0]} @{=|+=} b[i];",
     "triangle": "for (int i = 0; i < @{n|m}; i++)"
     " for (int j = @{0|i|i + 1}; j < @{n|i + 1|n - i|i + 3|r[i]}; j++) L[i][j] @{=|+=} b[j];",
     "guard": "for (int i = 0; i < n; i++) if (@{b[i] > 0|i < m|r[i] > 1}) {"
@@ -124,6 +131,8 @@ def step(fn: Function, rng: random.Random) -> Step:
         lambda: Interchange(over[-1], loop),
         lambda: _with_questions(fn, Coalesce(over[-1], loop)),
         lambda: _with_questions(fn, Coalesce(over[-1], loop)),
+        lambda: Unstripmine(over[-1], loop),
+        lambda: Unstripmine(over[-1], loop),
         lambda: _with_questions(fn, Unfold(over[0], "L", rng.choice([("1", "0"), ("0*1",)]))),
         lambda: _with_questions(fn, Unfold(loop, rng.choice("La"), ("1*0",))),
         lambda: Split(loop, rng.choice(["2", "m", "hi-1"])),

@@ -24,7 +24,7 @@ from loopxform.frontend.names.hidden_state import ARITHMETIC
 from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select
 from loopxform.ir.types import INT, Scalar
 from loopxform.ir.visit import walk_expr
 from loopxform.records import record
@@ -100,7 +100,7 @@ class Headers:
     ) -> Expr:
         """Where one comparison ends the loop, exclusive."""
         (step, part), (op, bound, shift) = stepping, comparison
-        hi = self._number(bound)
+        hi = self._nearest(self._number(bound), "min" if step > 0 else "max")
         read = self._symbols(bound)
         owners = {s.owner for s in read}
         for s in read:
@@ -114,6 +114,17 @@ class Headers:
             raise refused(part, f"'{symbol.name}' counts away from its bound", _FORM)
         self.counting.agrees(symbol, lo, hi, (op, step, shift), node)
         return self._exclusive(hi, op, shift, bound)
+
+    def _nearest(self, e: Expr, op: str) -> Expr:
+        """The least (or greatest) of two signed numbers says so."""
+        match e:
+            case Select(Bin("<" | "<=" | ">" | ">=" as compare, left, right), then, orelse):
+                pair = (left, right) if (compare in ("<", "<=")) == (op == "min") else (right, left)
+                signed = not any(self.x.type_of(x).is_unsigned for x in pair)
+                if signed and pair == (then, orelse):
+                    nearest = (self._nearest(x, op) for x in pair)
+                    return Bin(op, *nearest, origin=e.origin)
+        return e
 
     def _comparable(self, ends: list[Expr], symbol: Symbol, node: c_ast.For) -> None:
         """The nearest of several ends is the least (or greatest) number, and reading all of them
@@ -340,6 +351,9 @@ class Headers:
         add = {"<": 0, "<=": 1, ">": 0, ">=": -1}[op] - shift
         if not add:
             return hi
+        if isinstance(hi, Bin) and hi.op in ("min", "max"):
+            parts = (self._exclusive(e, op, shift, bound) for e in (hi.left, hi.right))
+            return Bin(hi.op, *parts, origin=hi.origin)
         if not self._is_difference(hi):
             raise refused(bound, "an unsigned difference may wrap around below zero", _UNSIGNED)
         if any(isinstance(e, Cast | Load) for e in walk_expr(hi)):

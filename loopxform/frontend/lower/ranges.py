@@ -32,12 +32,23 @@ Sign = Callable[[Expr], bool]
 
 def loop_bounds(loop: For, known: dict[str, Expr]) -> Context:
     """What holds for the variable inside the body of its loop."""
-    lo, hi = poly(substitute(loop.lo, known)), poly(substitute(loop.hi, known))
     if not isinstance(loop.step, Const):
         return ()
+    lo, hi, one = substitute(loop.lo, known), substitute(loop.hi, known), constant(1)
     if loop.step.value > 0:
-        return (Bound(loop.var, lo, True), Bound(loop.var, hi - constant(1), False))
-    return (Bound(loop.var, hi + constant(1), True), Bound(loop.var, lo, False))
+        least = (Bound(loop.var, poly(e), True) for e in _operands(lo, "max"))
+        return (*least, *(Bound(loop.var, poly(e) - one, False) for e in _operands(hi, "min")))
+    least = (Bound(loop.var, poly(e) + one, True) for e in _operands(hi, "max"))
+    return (*least, *(Bound(loop.var, poly(e), False) for e in _operands(lo, "min")))
+
+
+def _operands(e: Expr, op: str) -> Iterator[Expr]:
+    """Those of nested mins or maxs: a bound of one is a bound of all."""
+    if isinstance(e, Bin) and e.op == op:
+        yield from _operands(e.left, op)
+        yield from _operands(e.right, op)
+    else:
+        yield e
 
 
 def branch_bounds(s: If, known: dict[str, Expr], *, taken: bool) -> Context:

@@ -28,13 +28,12 @@ from loopxform.ir.visit import (
     map_exprs,
     names,
     replace_at,
-    resolve,
     walk_expr,
 )
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import replace_iterator
-from loopxform.transforms.sites import fixed_header, new_name, one_loop, unmapped, whole_loop
+from loopxform.transforms.sites import fixed_header, nested_pair, new_name, unmapped, whole_loop
 
 
 @record
@@ -51,7 +50,7 @@ class Coalesce(Step):
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        found = self._sites(fn)
+        found = nested_pair(fn, self.outer, self.inner)
         if isinstance(found, Obstacle):
             return (found,)
         outer, inner = found
@@ -82,7 +81,7 @@ class Coalesce(Step):
     def open_questions(self, fn: Function) -> tuple[Expr, ...]:
         """What must be assumed for the step to be legal: that the inner loop has iterations, and
         the loop variable can number all, as far as that is not known."""
-        found = self._sites(fn)
+        found = nested_pair(fn, self.outer, self.inner)
         if isinstance(found, Obstacle):
             return ()
         outer, inner = found
@@ -98,7 +97,7 @@ class Coalesce(Step):
         return tuple(asked)
 
     def rewrite(self, fn: Function) -> Function:
-        found = self._sites(fn)
+        found = nested_pair(fn, self.outer, self.inner)
         assert not isinstance(found, Obstacle)
         outer, inner = (s.loop for s in found)
         name = self.name or fresh(fn, _joined(outer.var, inner.var))
@@ -120,27 +119,10 @@ class Coalesce(Step):
         return replace_at(fn, found[0].path, (whole,))
 
     def reason(self, fn: Function) -> str:
-        found = self._sites(fn)
+        found = nested_pair(fn, self.outer, self.inner)
         assert not isinstance(found, Obstacle)
         outer, inner = (s.loop.var for s in found)
         return f"the same iterations in the same order: all of {inner} for each {outer}"
-
-    def _sites(self, fn: Function) -> tuple[LoopSite, LoopSite] | Obstacle:
-        """Both loops: of those with the names, the ones that are perfectly nested."""
-        for ref in (self.outer, self.inner):
-            if not resolve(fn, ref):
-                unknown = one_loop(fn, ref)
-                assert isinstance(unknown, Obstacle)
-                return unknown
-        inside = {s.path: s for s in resolve(fn, self.inner)}
-        found = [(s, inside[(*s.path, 0)]) for s in resolve(fn, self.outer)
-                 if (*s.path, 0) in inside and len(s.loop.body) == 1]  # fmt: skip
-        if len(found) != 1:
-            (first, *_) = resolve(fn, self.outer)
-            text = f"the loop over '{self.outer}' does not hold just a loop over '{self.inner}'"
-            remedy = f"distribute {self.outer}, or interchange loops, first"
-            return Obstacle("LX110", text, first.loop.origin.loc, remedy=remedy)
-        return found[0]
 
 
 def _joined(outer: str, inner: str) -> str:
