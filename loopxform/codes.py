@@ -97,6 +97,8 @@ CODES: dict[str, str] = {
     "LX122": "A variable declared among the statements is used outside of the loop around them.",
     "LX123": "There is no guard to distribute, or what it reads changes under it.",
     "LX124": "The statements behind a loop cannot be a further iteration of it.",
+    "LX125": "The body of the loop is not that of several iterations, one after the other.",
+    "LX126": "The loop behind another one is not the rest of its iterations.",
     "LX130": "The loop variable is read after the loop, so its last value must stay what it is.",
     "LX131": "The step needs a loop that counts upwards: normalise it first.",
     "LX132": "The loop is mapped to hardware already.",

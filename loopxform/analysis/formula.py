@@ -92,6 +92,8 @@ class Translator:
                 return None
             case Un("-", operand):
                 return _map(self.cases(operand), lambda x: times(x, -1))
+            case Un("~", operand) if not self._is_unsigned(e):
+                return _map(self.cases(operand), lambda x: plus(const(-1), x, -1))
             case Cast(type, operand):
                 return self._converted(type, operand)
             case Bin("+", left, right):
@@ -123,6 +125,10 @@ class Translator:
             return None
         x = variable(element)
         return ((x, (at_least(x, {}),) if t.is_unsigned else ()),)
+
+    def _is_unsigned(self, e: Expr) -> bool:
+        t = self.scope.type_of(e)
+        return t is None or t.is_unsigned
 
     def _of_elements(self, e: Expr) -> bool:
         """Unsigned arithmetic on array elements, which may wrap around."""
@@ -194,14 +200,16 @@ class Translator:
         return value if value is not None and value > 0 else None
 
     def _bits(self, op: str, left: Expr, right: Expr) -> Cases | None:
-        """Shifts by a constant, and `x & (2^n - 1)`, which is x modulo 2^n in two's complement."""
+        """Shifts by a constant, `x & (2^n - 1)`, which is x modulo 2^n in two's complement, and
+        `x & -(2^n)`, which is x without that."""
         a, number = self.cases(left), self.cases(right)
         amount = constant_of(number[0][0]) if number and len(number) == 1 else None
-        if a is None or amount is None or not 0 <= amount < (31 if op != "&" else 1 << 31):
+        least, most = (-(1 << 31), 1 << 31) if op == "&" else (0, 31)
+        if a is None or amount is None or not least <= amount < most:
             return None
         if op == "<<":
             return _map(a, lambda x: times(x, 1 << amount))
-        power = 1 << amount if op == ">>" else amount + 1
+        power = 1 << amount if op == ">>" else amount + 1 if amount >= 0 else -amount
         if power & (power - 1):
             return None
         out: list[Case] = []
@@ -209,7 +217,8 @@ class Translator:
             q = variable(self.scope.fresh())
             rest = plus(x, q, -power)
             within = (at_least(rest, {}), at_least(const(power - 1), rest))
-            out.append((q if op == ">>" else rest, (*when, *within)))
+            value = q if op == ">>" else rest if amount >= 0 else times(q, power)
+            out.append((value, (*when, *within)))
         return tuple(out)
 
     def _select(self, cond: Expr, then: Expr, orelse: Expr) -> Cases | None:

@@ -18,7 +18,7 @@ from loopxform.analysis.formula import MAX_CASES, Scope, Translator
 from loopxform.analysis.linear import plus
 from loopxform.ir.affine import value_of
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, If, Opaque, Select, Stmt, Var
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, If, Opaque, Select, Stmt, Var
 from loopxform.ir.visit import Path, along, bodies
 
 MAX_DEPTH = 40
@@ -113,12 +113,14 @@ class _Walk:
         return self._after(body[last], (*path, -1 - last if orelse else last))
 
     def _counted(self, s: For, path: Path) -> Cases | None:
-        """What a loop that counts by one leaves in its variable."""
+        """What a loop that counts to a bound leaves in its variable."""
         step = value_of(s.step)
-        if step not in (1, -1) or not self.names.fits(s.var, s.hi):
+        if not step or not self.names.fits(s.var, s.hi):
             return None
-        runs = Bin("<" if step == 1 else ">", s.lo, s.hi)
-        return self._value(Select(runs, s.hi, s.lo), path)
+        if abs(step) > 1 and self.names.is_unsigned(s.var):
+            return None
+        runs = Bin("<" if step > 0 else ">", s.lo, s.hi)
+        return self._value(Select(runs, _reached(s, step), s.lo), path)
 
     def _value(self, e: Expr, path: Path) -> Cases | None:
         translator = Translator(self._there(path))
@@ -128,6 +130,16 @@ class _Walk:
     def _there(self, path: Path) -> Names:
         around = along(self.top, path)[:-1]
         return self.names.back_at(path, tuple(s.var for s in around if isinstance(s, For)))
+
+
+def _reached(s: For, step: int) -> Expr:
+    """The first value on the stride of a loop that is not in front of its bound."""
+    if step in (1, -1):
+        return s.hi
+    size, sign = abs(step), "+" if step > 0 else "-"
+    gap = Bin("-", s.hi, s.lo) if step > 0 else Bin("-", s.lo, s.hi)
+    times = Bin("/", Bin("+", gap, Const(size - 1)), Const(size))
+    return Bin(sign, s.lo, Bin("*", Const(size), times))
 
 
 def _changes(s: Stmt, name: str) -> bool:

@@ -251,11 +251,12 @@ class Routine(SourceRoutine):
 
         Raises TransformError where one is illegal, UsageError where one says nothing meaningful.
         """
+        from loopxform.prepare.while_loops import whole_bodies
         from loopxform.transforms import Derivation, with_tiles  # loads every step
 
         require(APPLYING, tiles=tiles)
         with quoting(self.file.parsed.sources):
-            start = Derivation(with_tiles(self.function, tiles or {}))
+            start = Derivation(with_tiles(whole_bodies(self.function), tiles or {}))
             return start.run(tuple(map(_step, steps)))
 
     def tile(

@@ -21,6 +21,7 @@ from loopxform.floating_point import FloatingPoint
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
+from loopxform.prepare.while_loops import whole_bodies
 from loopxform.transforms import (
     STEPS,
     Derivation,
@@ -46,7 +47,7 @@ def main(args: argparse.Namespace) -> int:
         sizes = {**script.tiles, **given}
         _require_free(fn, sizes)
         script.require(sizes)
-        derivation = Derivation(with_tiles(fn, sizes))
+        derivation = Derivation(with_tiles(whole_bodies(fn), sizes))
         for data, text in script.steps:
             made = _made(text, partial(from_json, STEPS, data))
             derivation = _apply(derivation, made, text, args)

@@ -55,7 +55,7 @@ def entry(
 
     Raises EmitError where the mapped program cannot run as kernels behind its parameters.
     """
-    start = derivation.start
+    start = derivation.restored
     if start.returns is not None:
         raise EmitError(
             f"'{start.name}' returns a value, which a kernel cannot",
@@ -125,7 +125,7 @@ def openmp(
     require_names(derivation.start)
     head = [f"/* {render.comment(line)} */" for line in _header(derivation, origin, version)]
     text = guarded.file_text(
-        derivation.start, derivation.function, reordered=not derivation.keeps_order
+        derivation.restored, derivation.function, reordered=not derivation.keeps_order
     )
     above = [asked] if asked else []
     return Emitted({f"{stem}_openmp.c": "\n".join([*head, "", *above, text])}, None)
@@ -134,7 +134,7 @@ def openmp(
 def kernel(derivation: Derivation, *, fp: FloatingPoint = CONTRACT) -> Plan:
     """Only the kernels, to run them from here."""
     _reachable(derivation.start)
-    return program_plan(derivation.function, derivation.start, fp=fp)
+    return program_plan(derivation.function, derivation.restored, fp=fp)
 
 
 def _reachable(fn: Function) -> None:

@@ -40,6 +40,7 @@ from loopxform.offload.sequential_rest import flagged, sequential, single
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart
+from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes import versions
 from loopxform.recipes.contraction import in_one_product
@@ -78,7 +79,7 @@ def offload(
     """
     fn = whole_loops(fn)
     _require_modelled(fn)
-    counted = _counted(_own(Derivation(fn)).titled("Loops with names of their own"))
+    counted = _counted(_own(rerolled(Derivation(fn))).titled("Loops with names of their own"))
     asked = asked or Wishes()
     fp = replace(fp, reassociate=True) if options.reassociate else fp
     given = Wish(sizes, recipe, replace(options, reassociate=False))

@@ -15,7 +15,7 @@ from itertools import pairwise
 from loopxform.errors import Obstacle, TransformError
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, loops, names, resolve
-from loopxform.prepare.perfect_nest import moved_in, told_apart
+from loopxform.prepare.perfect_nest import moved_in, parallel_loops, told_apart
 from loopxform.transforms import Derivation, Interchange, Unstripmine, possible
 from loopxform.transforms.restructure.unstripmine import whole_range
 
@@ -54,9 +54,15 @@ def _is_tile(fn: Function, site: LoopSite, loop: For) -> bool:
 
 
 def _joined(derivation: Derivation, chain: tuple[str, ...]) -> Derivation | None:
-    """The first loop of the chain and the last as one, where steps allow it."""
+    """The first loop of the chain and the last as one, where steps allow it, and it is parallel if
+    the tiles were."""
     made = possible(lambda: _moved_out(derivation, chain), TransformError)
-    return made if isinstance(made, Derivation) else None
+    if not isinstance(made, Derivation):
+        return None
+    worse = chain[0] in parallel_loops(derivation.function) and chain[-1] not in parallel_loops(
+        made.function
+    )
+    return None if worse else made
 
 
 def _moved_out(derivation: Derivation, chain: tuple[str, ...]) -> Derivation:

@@ -109,7 +109,7 @@ def sunk(derivation: Derivation, outermost: str) -> Derivation:
 
 def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None:
     """The two loops as a perfect nest, where both are parallel or can change places."""
-    parallel = _parallel(derivation.function)
+    parallel = parallel_loops(derivation.function)
     if inner.var not in parallel or not _worth_spreading(derivation.function, inner):
         return None
     inwards = possible(lambda: moved_in(derivation, outer, inner.var), TransformError)
@@ -158,7 +158,7 @@ def distributed(derivation: Derivation, outermost: str) -> Derivation:
     nest become nests of their own, where every loop around them is parallel."""
     named = told_apart(derivation)
     chain = perfect_nest(_loop(named.function, outermost))
-    parallel = _parallel(named.function)
+    parallel = parallel_loops(named.function)
     apart = tuple(
         s.var
         for s in chain[-1].body
@@ -247,7 +247,7 @@ def _used(body: tuple[Stmt, ...]) -> frozenset[str]:
     return reads(body) | writes(body)
 
 
-def _parallel(fn: Function) -> frozenset[str]:
+def parallel_loops(fn: Function) -> frozenset[str]:
     """The loops that can run in parallel, at most once their scalars are private."""
     return frozenset(
         v.var for v in judge(fn, inlined=True) if v.parallel in ("yes", "privatizable")

@@ -42,6 +42,7 @@ from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
+from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
@@ -51,6 +52,7 @@ from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.restructure.substitute import Substitute
 from loopxform.transforms.restructure.unit_loop import UnitLoop
 from loopxform.transforms.restructure.unroll import Unroll
+from loopxform.transforms.restructure.unsplit import Unsplit
 from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
@@ -84,6 +86,7 @@ STEPS: dict[str, type[Step]] = {
         Interchange,
         Coalesce,
         Skew,
+        Reroll,
         Reverse,
         Rename,
         Expand,
@@ -103,6 +106,7 @@ STEPS: dict[str, type[Step]] = {
         Split,
         RoundRobin,
         Unroll,
+        Unsplit,
         Unstripmine,
         Rfactor,
         SinkTail,
@@ -182,6 +186,7 @@ __all__ = [
     "Rematerialise",
     "RemoveUnitLoop",
     "Rename",
+    "Reroll",
     "Reverse",
     "Rfactor",
     "RoundRobin",
@@ -203,6 +208,7 @@ __all__ = [
     "Unfold",
     "UnitLoop",
     "Unroll",
+    "Unsplit",
     "Unstripmine",
     "Variant",
     "Vectorise",

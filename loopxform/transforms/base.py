@@ -37,6 +37,9 @@ class Step(ABC):
     """Whether statements run in the order they did, and touch what they did: then it makes no
     difference which arrays overlap."""
 
+    restores: ClassVar[bool] = False
+    """Whether it undoes what was done by hand: its result is how the loops are read."""
+
     def is_in_order(self) -> bool:
         """`keeps_order`, of a step that holds others theirs."""
         return self.keeps_order

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from loopxform.budget import spend
@@ -58,6 +59,13 @@ class Derivation:
     @property
     def function(self) -> Function:
         return self.records[-1].result if self.records else self.start
+
+    @property
+    def restored(self) -> Function:
+        """The program as its loops are read: that of `start` behind first steps that only undo what
+        was done by hand."""
+        restoring = takewhile(lambda r: r.step.restores, self.records)
+        return next((r.result for r in reversed([*restoring])), self.start)
 
     @property
     def keeps_order(self) -> bool:

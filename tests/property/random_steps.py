@@ -50,7 +50,7 @@ OTHERS = frozenset([
     "remove-unit-loop", "exit-flag", "skip-empty-tiles", "index32", "dispatch", "assume",
     "vectorise", "warp-tile", "pipeline", "block-cyclic", "serpentine", "pack",
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
-    "store-vectors", "pack-operands", "coalesce", "unstripmine", "unfold",
+    "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
 ])
 # fmt: on
 """Drawn where programs have a use for them: `restructured`, `kernel_steps`."""

@@ -24,12 +24,14 @@ from loopxform.transforms import (
     Parallelise,
     RemoveUnitLoop,
     Rename,
+    Reroll,
     SinkTail,
     Specialise,
     Split,
     Step,
     Stripmine,
     Unfold,
+    Unsplit,
     Unstripmine,
 )
 from loopxform.transforms.restructure.places import place_text
@@ -50,6 +52,11 @@ BLOCKS: dict[str, str] = {
     "numbered": "for (int ii = @{0|0|1}; ii < @{n / 4|(n + 3) / 4|n / 3|2}; ii++)"
     " for (int i = @{4 * ii|4 * ii|4 * ii + 1}; @{i < 4 * ii + 4 && i < n|i < 4 * (ii + 1)};"
     " @{i++|i++|i += 2}) @{a[i]|L[i][0]} @{=|+=} b[i];",
+    "unrolled": "for (k = 0; @{k + 1 < n|k + 1 < n|k < m|k < n - 3}; k += 2)"
+    " { a[k] @{=|+=} b[k] * @{2|t}; a[k + 1] @{=|+=} @{b[k + 1]|b[k + 1]|b[k]} * 2; }"
+    " for (@{|| k = 0}; k < @{n|n|m}; k++) a[k] @{=|+=} b[k] * 2;",
+    "rest": "for (k = 0; k < @{n / 2 * 2|n / 3|(n & ~1)|m}; k++) L[k][1] += b[@{k|k|0}];"
+    " for (@{|| k = m}; k < n; k++) L[k][1] @{+=|+=|=} b[k];",
     "triangle": "for (int i = 0; i < @{n|m}; i++)"
     " for (int j = @{0|i|i + 1}; j < @{n|i + 1|n - i|i + 3|r[i]}; j++) L[i][j] @{=|+=} b[j];",
     "guard": "for (int i = 0; i < n; i++) if (@{b[i] > 0|i < m|r[i] > 1}) {"
@@ -133,6 +140,9 @@ def step(fn: Function, rng: random.Random) -> Step:
         lambda: _with_questions(fn, Coalesce(over[-1], loop)),
         lambda: Unstripmine(over[-1], loop),
         lambda: Unstripmine(over[-1], loop),
+        lambda: Reroll(loop),
+        lambda: Unsplit(loop),
+        lambda: Unsplit(loop),
         lambda: _with_questions(fn, Unfold(over[0], "L", rng.choice([("1", "0"), ("0*1",)]))),
         lambda: _with_questions(fn, Unfold(loop, rng.choice("La"), ("1*0",))),
         lambda: Split(loop, rng.choice(["2", "m", "hi-1"])),

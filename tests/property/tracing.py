@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -77,6 +78,8 @@ class Tracer:
                 return self.read(name) if known is None else known
             case Load(array, index):
                 return self.read(array, tuple(int(self.value(i)) for i in index))
+            case Un("~", x):
+                return float(~int(self.value(x)))
             case Un(op, x):
                 return -self.value(x) if op == "-" else float(not self.value(x))
             case Bin("&&", a, b):
@@ -109,7 +112,7 @@ class Tracer:
                 index = tuple(int(self.value(i)) for i in indices)
                 if op:
                     new = _binary(op, self.read(name, index), new)
-                self.memory[self.touch(name, index, write=True)] = new % 1009
+                self.memory[self.touch(name, index, write=True)] = math.fmod(new, 1009)
             case If(cond, then, orelse):
                 self.label = "if"
                 self.body(then if self.value(cond) else orelse)
@@ -140,6 +143,8 @@ def _binary(op: str, a: float, b: float) -> float:
         case "/" | "%":
             quotient = int(a / b) if b else 0
             return quotient if op == "/" else a - b * quotient
+        case "&":
+            return float(int(a) & int(b))
         case "min" | "max":
             return min(a, b) if op == "min" else max(a, b)
         case _:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, branch_bounds, loop_bounds
 from loopxform.ir.affine import Poly, poly
 from loopxform.ir.nodes import (
     Assign,
+    Const,
     Decl,
     Expr,
     For,
@@ -48,6 +51,7 @@ class Accesses:
         self.facts = facts
         self.body: tuple[Stmt, ...] | None = None
         self.known: dict[str, Expr] = {}
+        self.once = frozenset[str]()
         self.loads: dict[str, list[tuple[Load, Context]]] = {}
 
     def of(self, fn: Function, array: str) -> list[Access]:
@@ -63,28 +67,62 @@ class Accesses:
 
     def _walk(self, fn: Function) -> None:
         self.body, self.known, self.loads = fn.body, known_scalars(fn, self.facts), {}
-        for e, context in _expressions(fn.body, (), self.known):
+        self.once = frozenset()
+        if not any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+            self.once = frozenset(name for name, n in _settings(fn).items() if n == 1)
+        for e, context in self._expressions(fn.body, ()):
             for load in loads(e):
                 self.loads.setdefault(load.array, []).append((load, context))
 
+    def _expressions(
+        self, body: tuple[Stmt, ...], context: Context
+    ) -> Iterator[tuple[Expr, Context]]:
+        """Every expression with what holds where it is evaluated."""
+        loop: For | None = None
+        for s in body:
+            for e in stmt_exprs(s):
+                yield e, context
+            match s:
+                case For():
+                    loop = s
+                    inside = (*context, *loop_bounds(s, self.known))
+                    yield from self._expressions(s.body, inside)
+                case If():
+                    taken = branch_bounds(s, self.known, taken=True)
+                    other = branch_bounds(s, self.known, taken=False)
+                    yield from self._expressions(s.then, (*context, *taken))
+                    yield from self._expressions(s.orelse, (*context, *other))
+                case Opaque():
+                    yield from self._expressions(s.body, context)
+                case Assign(Var(name), Var(counter), "") if loop is not None:
+                    if name in self.once and loop.var == counter:
+                        context = (*context, *self._left_by(loop, name, context))
+            if not isinstance(s, For | Decl):
+                loop = None
 
-def _expressions(
-    body: tuple[Stmt, ...], context: Context, known: dict[str, Expr]
-) -> Iterator[tuple[Expr, Context]]:
-    """Every expression with what holds where it is evaluated."""
-    for s in body:
-        for e in stmt_exprs(s):
-            yield e, context
-        match s:
-            case For():
-                yield from _expressions(s.body, (*context, *loop_bounds(s, known)), known)
-            case If():
-                taken = branch_bounds(s, known, taken=True)
-                other = branch_bounds(s, known, taken=False)
-                yield from _expressions(s.then, (*context, *taken), known)
-                yield from _expressions(s.orelse, (*context, *other), known)
-            case Opaque():
-                yield from _expressions(s.body, context, known)
+    def _left_by(self, loop: For, name: str, context: Context) -> Context:
+        """What holds for the variable `name` that keeps where a loop ended: nothing stands between
+        the two."""
+        if not isinstance(loop.step, Const) or loop.step.value < 0:
+            return ()
+        fixed = {*self.facts.stable, *(b.var for b in context)}
+        begins = (b for b in loop_bounds(loop, self.known) if b.lower)
+        return tuple(
+            replace(b, var=name)
+            for b in begins
+            if all(isinstance(x, Var) and x.name in fixed for m, _ in b.limit.terms for x in m)
+        )
+
+
+def _settings(fn: Function) -> Counter[str]:
+    """How many statements set each scalar."""
+    count: Counter[str] = Counter()
+    for _, s in walk(fn.body):
+        if isinstance(s, For):
+            count[s.var] += 1
+        elif isinstance(s, Assign) and isinstance(s.target, Var):
+            count[s.target.name] += 1
+    return count
 
 
 MOST_NODES = 200
@@ -93,13 +131,9 @@ MOST_NODES = 200
 
 def known_scalars(fn: Function, facts: Facts) -> dict[str, Expr]:
     """Locals set once, at the top of the function, from arguments: `int stride = 3 * w;`."""
-    count: dict[str, int] = {}
-    for _, s in walk(fn.body):
-        match s:
-            case Assign(Var(name)) | For(name):
-                count[name] = count.get(name, 0) + 1
-            case Opaque():
-                return {}
+    if any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+        return {}
+    count = _settings(fn)
     known: dict[str, Expr] = {}
     sizes: dict[str, int] = {}
     for s in fn.body:

@@ -52,6 +52,14 @@ def trips_to(loop: For, end: Expr) -> Poly | None:
     return poly(Bin("/", to_expr(-gap - step - constant(1)), to_expr(-step)))
 
 
+def counted_without_overflow(loop: For, end: Expr) -> bool:
+    """Whether `trips_to` computes no difference that may overflow where the loop does not."""
+    begin, count = value_of(loop.lo), trips_to(loop, end)
+    exact = (poly(end) - poly(loop.lo)).divide(poly(loop.step)) is not None
+    fixed = exact or (count is not None and count.value is not None)
+    return fixed or (count is not None and begin is not None and begin >= 0)
+
+
 def trip_count(loop: For) -> Expr:
     """ceil((hi - lo) / step), 0 or less where the loop does not run. The step must be a number."""
     count = trips_to(loop, loop.hi)

@@ -20,7 +20,7 @@ from loopxform.ir.nodes import Bin, Expr, For, Function, Var
 from loopxform.ir.visit import LoopSite, names, reads, replace_at, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.edges.bounds import least, operands, trips_to
+from loopxform.transforms.edges.bounds import counted_without_overflow, least, operands, trips_to
 from loopxform.transforms.sites import (
     ascending,
     fixed_header,
@@ -41,6 +41,7 @@ class Unstripmine(Step):
     verb: ClassVar[str] = "unstripmine"
     usage: ClassVar[str] = "unstripmine OUTER INNER"
     keeps_order: ClassVar[bool] = True
+    restores: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         found = nested_pair(fn, self.outer, self.inner)
@@ -105,7 +106,7 @@ def whole_range(fn: Function, outer: LoopSite, inner: For) -> tuple[Expr, Expr] 
         exact = first == poly(tiles.lo) and any(poly(x) == poly(end) for x in others)
         if exact or _ends_before(fn, outer, others, to_expr(full)):
             continue
-        if not _is_computed_safely(tiles, end):
+        if not counted_without_overflow(tiles, end):
             return _no(outer, inner, f"may end beyond the last number that '{var}' can have")
         last.append(to_expr(full))
     return to_expr(first), least([*others, *last])
@@ -120,14 +121,6 @@ def _count(tiles: For, end: Expr) -> Poly:
 
 def _ends_before(fn: Function, site: LoopSite, ends: list[Expr], full: Expr) -> bool:
     return any(always(fn, site.path, Bin("<=", x, full)) for x in ends)
-
-
-def _is_computed_safely(tiles: For, end: Expr) -> bool:
-    """Whether the number of tiles is computed without a difference that may overflow."""
-    begin = value_of(tiles.lo)
-    exact = (poly(end) - poly(tiles.lo)).divide(poly(tiles.step)) is not None
-    fixed = exact or _count(tiles, end).value is not None
-    return fixed or (begin is not None and begin >= 0)
 
 
 def _no(site: LoopSite, inner: For, what: str) -> Obstacle:

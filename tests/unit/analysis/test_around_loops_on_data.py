@@ -50,3 +50,12 @@ def test_what_is_not_tiled(body: str) -> None:
         lx.loads(c(nest, PARAMS))["f"].tile()
     assert caught.value.loc is not None
     assert caught.value.help
+
+
+def test_steps_replay_on_the_text() -> None:
+    routine = lx.loads(text(AROUND["while"][0]).replace("int s = 1;", "").replace("a[0] = s;", ""))[
+        "f"
+    ]
+    done = routine.tile().derivation
+    tiles = dict(done.start.tiles)
+    assert routine.apply(*(r.step for r in done.records), tiles=tiles).function == done.function

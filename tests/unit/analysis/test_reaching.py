@@ -50,6 +50,8 @@ def test_far_enough_on_every_way(before: str) -> None:
         "int m = n; m = m - 1;",
         "int m = 1; for (int q = 0; q < 3; q++) a[q] = m;",
         "int m; for (m = 0; m < n - 1; m++) a[m] = 0;",
+        "int m; for (m = 0; m < n - 2; m += 3) a[m] = 0;",
+        "int m; for (m = n; m > 0; m -= 3) a[m] = 0;",
     ],
 )
 def test_too_near_on_one_way(before: str) -> None:
@@ -64,7 +66,7 @@ def test_too_near_on_one_way(before: str) -> None:
         "int m = n * n + n;",
         "int m = k[0];",
         "if (n > w) w = n; int m = w;",
-        "int m; for (m = 0; m < n; m += 3) a[m] = 0;",
+        "unsigned m; for (m = 0; m < n; m += 3) a[m] = 0;",
     ],
 )
 def test_a_value_that_is_not_known_proves_nothing(before: str) -> None:
