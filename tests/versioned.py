@@ -55,7 +55,7 @@ TWO = c(
 CASES = {
     "rows": (ROWS, ("chunks", "groups", "items")),
     "squares": (SQUARES, ("chunks", "groups", "items")),
-    "least": (LEAST, ("items",)),
+    "least": (LEAST, ("chunks", "groups", "items")),
     "place": (PLACE, ("chunks", "items")),
     "columns": (COLUMNS, ("chunks", "items")),
     "triangle": (TRIANGLE, ("items",)),

@@ -101,6 +101,9 @@ def _box(box: tuple[Slice, ...], translator: Translator) -> tuple[tuple[Subscrip
             limit = translator.cases(e) or ()
             ends = [(*when, at_least(plus(end, const(-1)), x)) for end, when in limit]
             within = [(*conj, *end) for conj in within for end in ends or [()]]
+        floor = None if part.floor is None else translator.cases(part.floor)
+        starts = [(*when, at_least(x, start)) for start, when in floor or ()]
+        within = [(*conj, *start) for conj in within for start in starts or [()]]
     return tuple((tuple(subscripts), conj) for conj in within)
 
 
@@ -169,8 +172,7 @@ class Recorder:
 
     def copy(self, s: Copy) -> Iterator[Access]:
         for part in s.slices:
-            bounds = (part.lo, part.size, part.limit)
-            yield from self.all_reads(tuple(e for e in bounds if e is not None))
+            yield from self.all_reads(part.places)
         yield Access(self.storages[s.source], False, None, self.names, box=s.slices)
         yield Access(self.storages[s.target], True, None, self.names, unknown=True)
 

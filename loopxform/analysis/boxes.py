@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from loopxform.analysis import sets
@@ -79,7 +80,7 @@ def _bounding_box(parts: Sequence[Conj], index: Names, params: Names) -> Box:
     found = [_forms(sets.bounded(partial(union.dim_max, d)), params) for d in range(len(index))]
     when = sets.bounded(lambda: union.params().coalesce())
     upper = tuple(_value(forms, op, 1) for forms, op in found)
-    corner = len(index) == 1 or _has_corner(parts, index, params, [f for f, _ in found])
+    corner = len(index) == 1 or _has_corner(parts, index, params, found)
     last = None if corner else _last(union, len(index), params)
     return Box(upper, condition(when, params), corner, last)
 
@@ -148,15 +149,30 @@ def _exceeds(a: _Form, b: _Form, where: islpy.Set, params: Names) -> bool:
 
 
 def _has_corner(
-    parts: Sequence[Conj], index: Names, params: Names, forms: Sequence[list[_Form]]
+    parts: Sequence[Conj], index: Names, params: Names, maxima: Sequence[tuple[list[_Form], str]]
 ) -> bool:
-    """Whether the point of all maxima lies in the union for every parameter of it."""
-    if any(len(f) > 1 for f in forms):
+    """Whether the point of all maxima lies in the union for every parameter of it. No index is
+    more than its maximum, so it is that where it is no less than all its forms, or than one of
+    those of which the maximum is the least."""
+    corners: list[Conj] = [()]
+    for name, (forms, op) in zip(index, maxima):
+        reached = [_no_less(name, form, n) for n, form in enumerate(forms)]
+        cases = [tuple(chain(*reached))] if op == "max" else reached
+        corners = [(*corner, *case) for corner in corners for case in cases]
+    if len(parts) * len(corners) > MAX_CORNERS:
         return False
-    corner = tuple(c for name, f in zip(index, forms) for c in f[0].conj(name))
     union = sets.build(tuple(parts), index, params)
-    inside = sets.build(tuple((*part, *corner) for part in parts), index, params)
+    inside = sets.build(tuple((*p, *corner) for p in parts for corner in corners), index, params)
     return sets.bounded(lambda: union.params().is_subset(inside.params()))
+
+
+MAX_CORNERS = 64
+"""Conjunctions that are looked at for the point of all maxima."""
+
+
+def _no_less(name: str, form: _Form, n: int) -> Conj:
+    value = f"{name}.{n}"
+    return (*form.conj(value), Constraint(False, {name: 1, value: -1}))
 
 
 def _value(forms: Sequence[_Form], op: str, plus: int = 0) -> Expr:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopxform.analysis.clamped import subscript
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Space
@@ -26,9 +27,10 @@ NONE: Loops = frozenset()
 class Read:
     """A read of an array that nothing in the nest writes: the sequential loops around it
     (outermost first), how many of them stand under no condition, and what its address varies
-    with."""
+    with. `index` are its subscripts as they would be if they were not clamped."""
 
     load: Load
+    index: tuple[Expr, ...]
     loops: tuple[For, ...]
     free: int
     varies: Loops
@@ -36,6 +38,10 @@ class Read:
     @property
     def array(self) -> str:
         return self.load.array
+
+    @property
+    def is_clamped(self) -> bool:
+        return self.index != self.load.index
 
 
 @record
@@ -67,7 +73,7 @@ def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) 
     while _spread(body, values, NONE):
         pass
     constant = objects - written
-    reads = tuple(_reads(body, constant, values, (), None))
+    reads = tuple(_reads(fn, body, constant, values, (), None))
     return Invariance(values, reads)
 
 
@@ -152,6 +158,7 @@ def _statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
 
 
 def _reads(
+    fn: Function,
     body: tuple[Stmt, ...],
     constant: set[str],
     values: dict[str, Loops],
@@ -164,8 +171,9 @@ def _reads(
             for x in loads(e):
                 if x.array in constant:
                     varies = frozenset(v for i in x.index for v in _of(i, values))
-                    yield Read(x, loops, len(loops) if free is None else free, varies)
+                    index = tuple(subscript(fn, i).index for i in x.index)
+                    yield Read(x, index, loops, len(loops) if free is None else free, varies)
         inside = (*loops, s) if isinstance(s, For) else loops
         under = len(loops) if free is None and isinstance(s, If) else free
         for inner in bodies(s):
-            yield from _reads(inner, constant, values, inside, under)
+            yield from _reads(fn, inner, constant, values, inside, under)

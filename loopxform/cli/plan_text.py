@@ -137,7 +137,8 @@ def _row(done: TiledRoutine, facts: Facts, r: Read) -> tuple[str, ...]:
     varies = ", ".join(v for v in loops if v in r.varies) or "nothing"
     same = ", ".join(v for v in loops if v not in r.varies) or "nothing"
     place = f"line {r.load.origin.loc.line}: " if r.load.origin.loc else ""
-    return (f"{place}{expr_text(r.load)}", varies, same, *_kept(done, facts, r, own))
+    text = expr_text(replace(r.load, index=r.index)) + (", clamped" if r.is_clamped else "")
+    return (f"{place}{text}", varies, same, *_kept(done, facts, r, own))
 
 
 def _is(s: Staged, r: Read) -> bool:

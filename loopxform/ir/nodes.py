@@ -205,13 +205,22 @@ class Slice(Node):
     `limit` is the extent the source must not be read beyond (exclusive), None where `lo + size`
     is proven inside it. Elements beyond the limit are never read: with `clamp` the last valid
     element is copied in their place, otherwise the `pad` of the copy, and they are left unset
-    where it has none.
+    where it has none. In place of elements before `floor` (None where `lo` is proven not to lie
+    there) the one at `floor` is copied. What is copied in place of others is never used, unless the
+    slice `repeats` the elements at its ends, because the program does.
     """
 
     lo: Expr
     size: Expr | None
     limit: Expr | None = None
     clamp: bool = False
+    floor: Expr | None = None
+    repeats: bool = False
+
+    @property
+    def places(self) -> tuple[Expr, ...]:
+        """What says which elements are copied."""
+        return tuple(e for e in (self.lo, self.size, self.limit, self.floor) if e is not None)
 
 
 @slotted

@@ -170,7 +170,7 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
                 who = "to local memory, collectively" if s.collective else "to private memory"
                 cut = ", ".join(map(slice_text, s.slices))
                 many = f", {s.width} at once" if s.width > 1 else ""
-                yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}{_padding(s)}{many}"
+                yield f"{pad}{s.target} = {s.source}[{cut}];  ! {who}{_ends(s)}{_padding(s)}{many}"
             case Return(value):
                 yield f"{pad}return{'' if value is None else ' ' + expr_text(value)};"
             case While() if s.once:
@@ -190,6 +190,15 @@ def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:
 def _filled(name: str, body: tuple[Stmt, ...]) -> bool:
     """Whether a copy, which is printed with what it fills, fills an array."""
     return any(isinstance(s, Copy) and s.target == name for _, s in walk(body))
+
+
+def _ends(s: Copy) -> str:
+    """`, clamped to [0 : H, 0 : W]`, where the program reads what lies at the ends beyond them."""
+    if not any(x.repeats for x in s.slices):
+        return ""
+    ends = ((x.floor, x.limit) if x.repeats else (None, None) for x in s.slices)
+    texts = ((expr_text(e) if e is not None else "" for e in pair) for pair in ends)
+    return f", clamped to [{', '.join(' : '.join(pair).strip() for pair in texts)}]"
 
 
 def _padding(s: Copy) -> str:

@@ -164,7 +164,8 @@ def map_stmt_exprs(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
 def _map_slice(s: Slice, f: Callable[[Expr], Expr]) -> Slice:
     size = None if s.size is None else f(s.size)
     limit = None if s.limit is None else f(s.limit)
-    return replace(s, lo=f(s.lo), size=size, limit=limit)
+    floor = None if s.floor is None else f(s.floor)
+    return replace(s, lo=f(s.lo), size=size, limit=limit, floor=floor)
 
 
 def stmt_exprs(s: Stmt) -> tuple[Expr, ...]:
@@ -179,8 +180,7 @@ def stmt_exprs(s: Stmt) -> tuple[Expr, ...]:
         case Decl():
             return s.shape
         case Copy():
-            parts = ((x.lo, x.size, x.limit) for x in s.slices)
-            return tuple(e for part in parts for e in part if e is not None)
+            return tuple(e for x in s.slices for e in x.places)
         case Return():
             return () if s.value is None else (s.value,)
         case Opaque():

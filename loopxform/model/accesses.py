@@ -78,7 +78,7 @@ class Traversal(Generic[P]):
 
     def _copy(self, s: Copy, place: P) -> Iterator[Access[P]]:
         """Every element is read and written once; so is what its subscripts are read from."""
-        subscripts = (e for x in s.slices for e in (x.lo, x.limit) if e)
+        subscripts = (e for x in s.slices for e in (x.lo, x.limit, x.floor) if e)
         for e in (Load(s.source, ()), *subscripts):
             for a in self._reads(e, place):
                 yield Access("read", a.load, place, s)

@@ -24,6 +24,7 @@ from dataclasses import field
 from functools import cached_property
 from math import prod
 
+from loopxform.analysis.clamped import subscript
 from loopxform.errors import MalformedIR
 from loopxform.ir.affine import poly, to_expr, value_of
 from loopxform.ir.evaluate import evaluate
@@ -176,7 +177,7 @@ class Estimate:
         number. Work-items run sequential loops in step, each from its own start."""
         total = 0
         for index, stride in zip(x.load.index, self._strides[x.array]):
-            from_start = index
+            from_start = subscript(self.nest.function, index).index
             for s in reversed(x.place):
                 start = Bin("+", s.lo, Var(s.var))
                 from_start = substitute(from_start, {s.var: start})
@@ -305,7 +306,7 @@ def _along_rows(s: Stage, choice: Choice) -> bool:
     for r in s.reads:
         inside = [x.var for x in r.loops]
         moving |= set(inside[inside.index(s.loop) :] if s.loop in inside else inside)
-    last = {poly(r.load.index[-1]) for r in s.reads}
+    last = {poly(r.index[-1]) for r in s.reads}
     return len(last) > 1 or any(p.mentions(v) for p in last for v in moving)
 
 

@@ -177,7 +177,7 @@ class Facts:
         seen: dict[str, set[object]] = {}
         for r in self.reads:
             inner = {x.var for x in r.loops}
-            moving = [i for i in r.load.index if poly(i).mentions(loop)]
+            moving = [i for i in r.index if poly(i).mentions(loop)]
             if any(linear(poly(i), loop) is None for i in moving):
                 continue
             if any(names(i) & inner for i in moving):
@@ -222,7 +222,7 @@ class Facts:
             moving = self.invariance.values.get(n, frozenset()) & tiled
             if moving:
                 return f"its subscripts depend on '{n}', which varies with '{min(moving)}'"
-        if any(width(i, self._counts(r, dims), 0) is None for i in r.load.index):
+        if any(width(i, self._counts(r, dims), 0) is None for i in r.index):
             return "its subscripts are not affine"
         return ""
 
@@ -235,30 +235,30 @@ class Facts:
     def _scalars(self, r: Read) -> frozenset[str]:
         """Names in the subscripts that the nest itself computes."""
         loops = {*self.nest.parallel, *(x.var for x in r.loops)}
-        found = frozenset(n for i in r.load.index for n in names(i))
+        found = frozenset(n for i in r.index for n in names(i))
         return (found & frozenset(self.invariance.values)) - loops
 
     def _together(self, a: Read, b: Read) -> bool:
         """Whether one box serves both: they differ by numbers only, in the same loops."""
         if a.array != b.array or self.home(a) is not self.home(b):
             return False
-        return all(spread(pair) is not None for pair in zip(a.load.index, b.load.index))
+        return all(spread(pair) is not None for pair in zip(a.index, b.index))
 
     def _stage(self, reads: tuple[Read, ...], dims: tuple[Dim, ...]) -> Stage | None:
         fn, first, home = self.nest.function, reads[0], self.home(reads[0])
         counts = self._counts(first, dims)
         widths = []
-        for n in range(len(first.load.index)):
-            apart = spread([r.load.index[n] for r in reads])
-            found = None if apart is None else width(first.load.index[n], counts, apart)
+        for n in range(len(first.index)):
+            apart = spread([r.index[n] for r in reads])
+            found = None if apart is None else width(first.index[n], counts, apart)
             if found is None:
                 return None
             widths.append(found)
         sized = [n for n, w in enumerate(widths) if w.terms or w.spread]
         spread_over = {d.loop for d in dims if d.items}
-        moving = [k for k, n in enumerate(sized) if names(first.load.index[n]) & spread_over]
+        moving = [k for k, n in enumerate(sized) if names(first.index[n]) & spread_over]
         invariant = [d for d in dims if all(d.loop not in r.varies for r in reads)]
-        distinct = {tuple(poly(i) for i in r.load.index): r for r in reads}
+        distinct = {tuple(poly(i) for i in r.index): r for r in reads}
         stage = Stage(
             first.array,
             "" if home is None else home.var,
@@ -295,7 +295,7 @@ class Facts:
         """Whether its home is tiled: the address moves with it, and not by way of a value that
         is computed anew in each iteration."""
         home = self.home(r)
-        return home is not None and any(poly(i).mentions(home.var) for i in r.load.index)
+        return home is not None and any(poly(i).mentions(home.var) for i in r.index)
 
     def _uses(self, r: Read, dims: tuple[Dim, ...]) -> Factors:
         """Every iteration of the tile, but for those that one work-item makes on the same element:

@@ -39,7 +39,7 @@ from loopxform.offload.reductions import few_results, is_group_work
 from loopxform.offload.sequential_rest import flagged, sequential, single
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest
-from loopxform.prepare.perfect_nest import require_names, told_apart
+from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes import versions
@@ -55,7 +55,6 @@ from loopxform.transforms import (
     Derivation,
     FinalValue,
     MapTo,
-    Privatise,
     Rename,
     ScalarToMemory,
     Stripmine,
@@ -83,7 +82,7 @@ def offload(
     asked = asked or Wishes()
     fp = replace(fp, reassociate=True) if options.reassociate else fp
     given = Wish(sizes, recipe, replace(options, reassociate=False))
-    apart = _undeclared(told_apart(_counters(counted)))
+    apart = undeclared(told_apart(_counters(counted)))
     named = unblocked(_specialised(apart, (given, asked.common, *asked.at.values())))
     require_names(named.function)
     own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
@@ -166,15 +165,6 @@ def _counters(derivation: Derivation) -> Derivation:
         site = loops(w.fn)[n]
         if site.loop.var in writes(w.fn.body) and not site.loop.live_out:
             w.attempt(Rename(w.ref(site.path), fresh(w.fn, site.loop.var)))
-    return w.derivation
-
-
-def _undeclared(derivation: Derivation) -> Derivation:
-    """What only counts loops is not declared beside them, inside other loops."""
-    w = Work(derivation, {})
-    inside = [s.name for path, s in walk(w.fn.body) if isinstance(s, Decl) and len(path) > 1]
-    for name in (n for n in inside if n in counters(w.fn)):
-        w.attempt(Privatise(name, name))
     return w.derivation
 
 

@@ -12,11 +12,12 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from math import prod
 
+from loopxform.analysis.domain import names_of
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Assign, Decl, For, Function, Load, Opaque, Return, Stmt
+from loopxform.ir.nodes import Assign, Decl, For, Function, If, Load, Opaque, Return, Stmt
 from loopxform.ir.routines import UNWRITTEN, unwritten
 from loopxform.ir.visit import (
     LoopSite,
@@ -34,6 +35,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.prepare.numbering import renumbered
 from loopxform.prepare.perfect_nest import (
     FEW,
     distributed,
@@ -42,6 +44,7 @@ from loopxform.prepare.perfect_nest import (
     require_names,
     sunk,
     told_apart,
+    undeclared,
 )
 from loopxform.records import record
 from loopxform.transforms import (
@@ -59,6 +62,7 @@ from loopxform.transforms import (
     UnitLoop,
 )
 from loopxform.transforms.edges.bounds import trip_count
+from loopxform.transforms.restructure.places import place_text
 from loopxform.transforms.restructure.unit_loop import BESIDE
 
 
@@ -212,7 +216,7 @@ def prepare_at(
         derivation = upwards(_forall(derivation, var), var)
     for n in range(len(wanted)):
         derivation = _boxed(derivation, wanted, n)
-    derivation = told_apart(derivation)
+    derivation = renumbered(undeclared(told_apart(derivation)), wanted)
     return Nest(derivation, tuple(wanted), resolve(derivation.function, wanted[0])[0].path)
 
 
@@ -244,11 +248,30 @@ def _worth_spreading(chain: tuple[For, ...], wanted: list[str]) -> list[str]:
 
 
 def with_guards_inside(nest: Nest) -> Nest:
-    """The nest with a guard that fills it at every statement instead."""
+    """The nest with a guard that fills it at every statement instead, and so with conditions around
+    its reductions."""
     step = DistributeGuard(nest.parallel[-1])
-    if step.check(nest.function):
-        return nest
-    return replace(nest, derivation=nest.derivation.then(step))
+    if not step.check(nest.function):
+        nest = replace(nest, derivation=nest.derivation.then(step))
+    while (path := _around_a_reduction(nest)) is not None:
+        step = DistributeGuard(place_text(path))
+        if step.check(nest.function):
+            break
+        nest = replace(nest, derivation=told_apart(nest.derivation.then(step)))
+    return nest
+
+
+def _around_a_reduction(nest: Nest) -> Path | None:
+    """The first condition in the body of an iteration that holds a loop of many, unless it is the
+    same for all of the nest."""
+    (site,) = resolve(nest.function, nest.parallel[-1])
+    same = names_of(nest.function).inputs
+    for n, s in enumerate(site.loop.body):
+        inside = (x for _, x in walk((s,)) if isinstance(x, For))
+        differs = isinstance(s, If) and not names(s.cond) <= same
+        if differs and any(not has_few_iterations(x) for x in inside):
+            return (*site.path, n)
+    return None
 
 
 def _boxed(derivation: Derivation, wanted: list[str], n: int) -> Derivation:

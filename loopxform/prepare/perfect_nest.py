@@ -20,6 +20,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import (
     LoopSite,
+    counters,
     declared,
     loads,
     loops,
@@ -27,6 +28,7 @@ from loopxform.ir.visit import (
     perfect_nest,
     reads,
     resolve,
+    walk,
     writes,
 )
 from loopxform.transforms import (
@@ -68,6 +70,16 @@ def told_apart(derivation: Derivation) -> Derivation:
         if step is None:
             return derivation
         derivation = derivation.then(step)
+
+
+def undeclared(derivation: Derivation) -> Derivation:
+    """What only counts loops is not declared beside them, inside other loops."""
+    fn = derivation.function
+    inside = [s.name for path, s in walk(fn.body) if isinstance(s, Decl) and len(path) > 1]
+    for name in (n for n in inside if n in counters(fn)):
+        step = Privatise(name, name)
+        derivation = derivation if step.check(derivation.function) else derivation.then(step)
+    return derivation
 
 
 def require_names(fn: Function) -> None:

@@ -110,7 +110,7 @@ def _require_common(nest: Nest, body: tuple[Stmt, ...]) -> None:
 def _along(facts: Facts, k: str) -> bool:
     """Whether more reads of the reduction walk along k than along any parallel loop, or none does
     along one of these."""
-    last = [poly(r.load.index[-1]) for r in facts.reduced]
+    last = [poly(r.index[-1]) for r in facts.reduced]
     score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (k, *facts.nest.parallel)}
     mine, others = score.pop(k), max(score.values())
     return mine > others or not others

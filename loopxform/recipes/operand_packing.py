@@ -152,7 +152,7 @@ def _may_hold(conditions: tuple[Expr, ...]) -> bool:
 def _is_matrix(s: Stage) -> bool:
     """Whether a tile is a part of a matrix of floats, along both of its dimensions."""
     floats = s.type.is_float and s.item_bytes == 4 and not s.converted
-    flat = len(s.box.widths) == 2 and all(len(r.load.index) == 2 for r in s.reads)
+    flat = len(s.box.widths) == 2 and all(len(r.index) == 2 for r in s.reads)
     return floats and flat and s.tiled
 
 

@@ -92,7 +92,7 @@ def _nothing_staged(facts: Facts, dims: tuple[Dim, ...]) -> str:
 def _copied_again(s: Stage) -> bool:
     """Whether a loop around the tiled one moves the box: the inner one may be as short as it is
     long, and each of its tiles is waited for (k-means, windows of a size known at run time)."""
-    index = [poly(i) for i in s.reads[0].load.index]
+    index = [poly(i) for i in s.reads[0].index]
     return any(p.mentions(v) for p in index for v in s.around[:-1])
 
 
@@ -113,10 +113,10 @@ def strided(reads: tuple[Read, ...], x: str) -> bool:
     """Whether neighbours along x read far apart what each of them reads in a row: `A[x, k]`."""
     return any(
         x in r.varies
-        and not poly(r.load.index[-1]).mentions(x)
-        and any(linear(poly(r.load.index[-1]), s.var) in (1, -1) for s in r.loops)
+        and not poly(r.index[-1]).mentions(x)
+        and any(linear(poly(r.index[-1]), s.var) in (1, -1) for s in r.loops)
         for r in reads
-        if len(r.load.index) > 1
+        if len(r.index) > 1
     )
 
 

@@ -52,7 +52,7 @@ def keep_elements(w: Work, nest: Nest) -> None:
         if not r.loops or any(x.var in r.varies for x in r.loops):
             continue
         (site,) = resolve(w.fn, innermost)
-        every = boxes(uses(site.loop.body, r.array))
+        every = boxes(uses(w.fn, site.loop.body, r.array))
         parts = [n for n, (own, _) in enumerate(every, 1) if r.load in (u.load for u in own)]
         for step in (CopyToPrivate(r.array, innermost, part=str(n)) for n in parts):
             if not step.check(w.fn):
@@ -122,7 +122,7 @@ def _copy(fn: Function, s: Stage, loop: str, name: str) -> CopyToLocal:
     """The step that stages a box: by number where the loop reads several of its array."""
     plain = fresh(fn, f"{s.array}_loc") == name
     for site in resolve(fn, loop):
-        every = boxes(uses(site.loop.body, s.array))
+        every = boxes(uses(fn, site.loop.body, s.array))
         wanted = [
             n for n, (own, _) in enumerate(every, 1) if {u.load.origin.loc for u in own} & s.places
         ]

@@ -97,8 +97,8 @@ def allocate(name: str, dims: tuple[int, ...]) -> Memory:
     return Memory(name, dims, [None] * math.prod(dims))
 
 
-SliceSpec = tuple[int, int | None, int | None, bool]
-"""lo, size, limit and clamp of `ir.nodes.Slice`, as numbers."""
+SliceSpec = tuple[int, int | None, int | None, bool, int | None]
+"""lo, size, limit, clamp and floor of `ir.nodes.Slice`, as numbers."""
 
 
 def copy(
@@ -126,7 +126,8 @@ def copy(
 
 
 def _clamped(i: int, s: SliceSpec) -> int | None:
-    limit = s[2]
+    limit, floor = s[2], s[4]
+    i = i if floor is None else max(i, floor)
     if limit is None or i < limit:
         return i
     return limit - 1 if s[3] else None

@@ -168,7 +168,8 @@ class Translation:
             return "None" if e is None else self._index(e, names)
 
         slices = "".join(
-            f"({number(x.lo)}, {number(x.size)}, {number(x.limit)}, {x.clamp}), " for x in s.slices
+            f"({number(x.lo)}, {number(x.size)}, {number(x.limit)}, {x.clamp}, {number(x.floor)}), "
+            for x in s.slices
         )
         have, to = names.types[s.source], names.types[s.target]
         convert = "None"

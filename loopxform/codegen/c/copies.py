@@ -50,7 +50,7 @@ def _in_two(s: Copy, target: Load, counters: dict[int, str], d: Dialect) -> list
     assert x.limit is not None
     room = Bin("min", x.size, Bin("-", x.limit, x.lo))
     valid = cexpr.expr(Select(Bin("<", x.lo, x.limit), room, Const(0)), d)
-    end = replace(x, lo=Bin("-", x.limit, Const(1)), size=None, limit=None)
+    end = replace(x, lo=Bin("-", x.limit, Const(1)), size=None, limit=None, floor=None)
     before, after = s.slices[:last], s.slices[last + 1 :]
     within = replace(s, slices=(*before, replace(x, limit=None), *after))
     beyond = replace(s, slices=(*before, end, *after))
@@ -81,6 +81,8 @@ def _source(s: Copy, counters: dict[int, str]) -> tuple[tuple[Expr, ...], Expr |
     guard: Expr | None = None
     for n, x in enumerate(s.slices):
         at = Bin("+", x.lo, Var(counters[n])) if n in counters else x.lo
+        if x.floor is not None:
+            at = Bin("max", at, x.floor)
         if x.limit is not None and x.clamp:
             at = Bin("min", at, Bin("-", x.limit, Const(1)))
         elif x.limit is not None:

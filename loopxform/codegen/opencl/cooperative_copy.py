@@ -282,8 +282,11 @@ def _index(s: Copy, n: int, counters: dict[int, str]) -> Expr:
 
 
 def _source(s: Copy, n: int, counters: dict[int, str]) -> Expr:
-    """The subscript in dimension n, never past the limit but where padding is copied instead."""
+    """The subscript in dimension n, never before the floor, and never past the limit but where
+    padding is copied instead."""
     x, at = s.slices[n], _index(s, n, counters)
+    if x.floor is not None:
+        at = Bin("max", at, x.floor)
     if x.limit is None or _padded(s, n):
         return at
     width = s.width if n == len(s.slices) - 1 else 1

@@ -78,8 +78,7 @@ class Ahead:
     @property
     def places(self) -> list[Expr]:
         """What says which parts are copied."""
-        found = (e for c in self.copies for x in c.slices for e in (x.lo, x.size, x.limit))
-        return [e for e in found if e is not None]
+        return [e for c in self.copies for x in c.slices for e in x.places]
 
     def variables(self) -> list[str]:
         return [f"int {self.own.stage} = 0;"]
@@ -179,7 +178,8 @@ class Ahead:
             return None if e is None else substitute(e, {self.loop.var: value})
 
         def part(x: Slice) -> Slice:
-            return replace(x, lo=moved(x.lo) or x.lo, size=moved(x.size), limit=moved(x.limit))
+            x = replace(x, lo=moved(x.lo) or x.lo, size=moved(x.size))
+            return replace(x, limit=moved(x.limit), floor=moved(x.floor))
 
         return replace(c, slices=tuple(map(part, c.slices)))
 

@@ -92,13 +92,24 @@ class _Structure:
         match node:
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
                 self._continues(node)
+                node.stmt = self._alone(node.stmt)
                 if isinstance(node, c_ast.For):
                     return apart(node, self.scope.types, self.scope.private)
+            case c_ast.If():
+                node.iftrue = self._alone(node.iftrue)
+                node.iffalse = node.iffalse and self._alone(node.iffalse)
             case c_ast.Switch():
                 return chain(node, self.fresh, self.private) or node
             case c_ast.Compound() if node.block_items:
                 node.block_items = self._counted(self._labels(node.block_items))
         return node
+
+    def _alone(self, s: c_ast.Node) -> c_ast.Node:
+        """A loop that is all of a body, as in a block."""
+        if not isinstance(s, c_ast.For | c_ast.While | c_ast.DoWhile):
+            return s
+        made = self._counted([s])
+        return made[0] if len(made) == 1 else build.block(made, s)
 
     def _counted(self, items: list[c_ast.Node]) -> list[c_ast.Node]:
         """`items` with the counting loops in it as for loops that hold their start."""

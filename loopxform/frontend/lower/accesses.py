@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopxform.frontend.lower.facts import Facts, is_stable
-from loopxform.frontend.lower.ranges import Context, branch_bounds, loop_bounds
+from loopxform.frontend.lower.ranges import Context, loop_bounds, under
 from loopxform.ir.affine import Poly, poly
 from loopxform.ir.nodes import (
     Assign,
+    Bin,
     Const,
     Decl,
     Expr,
@@ -19,11 +20,12 @@ from loopxform.ir.nodes import (
     If,
     Load,
     Opaque,
+    Select,
     Stmt,
     Var,
 )
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import loads, stmt_exprs, substitute, walk, walk_expr
+from loopxform.ir.visit import children, loads, stmt_exprs, substitute, walk, walk_expr
 from loopxform.records import record
 
 
@@ -71,8 +73,8 @@ class Accesses:
         if not any(isinstance(s, Opaque) for _, s in walk(fn.body)):
             self.once = frozenset(name for name, n in _settings(fn).items() if n == 1)
         for e, context in self._expressions(fn.body, ()):
-            for load in loads(e):
-                self.loads.setdefault(load.array, []).append((load, context))
+            for load, inside in _loads(e, context, self.known):
+                self.loads.setdefault(load.array, []).append((load, inside))
 
     def _expressions(
         self, body: tuple[Stmt, ...], context: Context
@@ -88,10 +90,9 @@ class Accesses:
                     inside = (*context, *loop_bounds(s, self.known))
                     yield from self._expressions(s.body, inside)
                 case If():
-                    taken = branch_bounds(s, self.known, taken=True)
-                    other = branch_bounds(s, self.known, taken=False)
-                    yield from self._expressions(s.then, (*context, *taken))
-                    yield from self._expressions(s.orelse, (*context, *other))
+                    for branch, taken in ((s.then, True), (s.orelse, False)):
+                        inside = under(s.cond, self.known, context, taken=taken)
+                        yield from self._expressions(branch, inside)
                 case Opaque():
                     yield from self._expressions(s.body, context)
                 case Assign(Var(name), Var(counter), "") if loop is not None:
@@ -123,6 +124,24 @@ def _settings(fn: Function) -> Counter[str]:
         elif isinstance(s, Assign) and isinstance(s.target, Var):
             count[s.target.name] += 1
     return count
+
+
+def _loads(e: Expr, context: Context, known: dict[str, Expr]) -> Iterator[tuple[Load, Context]]:
+    """Every element an expression reads, with what holds where it is read: an operand that C may
+    leave out is evaluated where the first one says."""
+    match e:
+        case Load(_, index):
+            yield e, context
+            operands = [(i, context) for i in index]
+        case Select(cond, then, orelse):
+            taken, other = (under(cond, known, context, taken=t) for t in (True, False))
+            operands = [(cond, context), (then, taken), (orelse, other)]
+        case Bin("&&" | "||" as op, left, right):
+            operands = [(left, context), (right, under(left, known, context, taken=op == "&&"))]
+        case _:
+            operands = [(x, context) for x in children(e)]
+    for x, inside in operands:
+        yield from _loads(x, inside, known)
 
 
 MOST_NODES = 200

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from loopxform.frontend.lower.accesses import Access, Accesses, Refused
 from loopxform.frontend.lower.facts import Facts, is_stable
-from loopxform.frontend.lower.ranges import Context, extremes
+from loopxform.frontend.lower.ranges import Context, cases, extremes
 from loopxform.frontend.lower.strides import both_signs, divide, is_mixed, quotient, stride_lists
 from loopxform.frontend.parsed import Note
 from loopxform.ir.affine import Poly, constant, poly, to_expr
@@ -209,9 +209,22 @@ def _split_rest(
 def _inside(
     index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
 ) -> list[Expr] | None:
-    """The conditions under which 0 <= index < extent; None where it cannot be shown."""
+    """The conditions under which 0 <= index < extent, whatever `?:` in it choose; None where it
+    cannot be shown."""
+    out: list[Expr] = []
+    for value, where in cases(index, context):
+        asked = _value_inside(value, extent, where, facts, assume)
+        if asked is None:
+            return None
+        out += asked
+    return out
+
+
+def _value_inside(
+    index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
+) -> list[Expr] | None:
     lows = extremes(index, context, facts.known, greatest=False)
-    if not any(_never_negative(low, facts) for low in lows):
+    if not any(_is_reached(low, context, facts) for low in lows):
         return None
     gaps = [
         extent - constant(1) - high for high in extremes(index, context, facts.known, greatest=True)
@@ -244,6 +257,13 @@ def _where_nothing_runs(g: Poly, context: Context) -> bool:
                 if both.constant is not None and both.constant < 0:
                     return True
     return False
+
+
+def _is_reached(low: Poly, context: Context, facts: Facts) -> bool:
+    """Whether a number is not negative, where all loops around have an iteration."""
+    pairs = ((a, b) for a in context for b in context if a.var == b.var and a.lower > b.lower)
+    gaps = (b.limit - a.limit for a, b in pairs)
+    return _never_negative(low, facts) or any(_never_negative(low - g, facts) for g in gaps)
 
 
 def _never_negative(p: Poly, facts: Facts) -> bool:

@@ -1,14 +1,17 @@
-"""Forward substitution of scalars into subscripts.
+"""Forward substitution of scalars into subscripts, and into comparisons that decide.
 
     int at = (y*w + x)*3 + k;  A[at] = B[at];   ->   A[(y*w + x)*3 + k] = B[(y*w + x)*3 + k];
+    int r = y + k - 2;  if (r >= 0) A[r] = 0;   ->   if (y + k - 2 >= 0) A[y + k - 2] = 0;
 
 A subscript that the user computes beforehand then says what it depends on, as if it stood in the
-brackets. A value is carried forward until something it is made of may change. Scalars that only
-such subscripts read, declared where they are set, are left out.
+brackets, and a condition says so of the subscripts under it. A value is carried forward until
+something it is made of may change, and past an `if` that clamps it: `if (r < 0) r = 0;` sets
+`max(r, 0)`. Scalars that only these read, declared where they are set, are left out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -16,6 +19,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.subscripts import integer, keeps
+from loopxform.ir.clamps import chosen
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -28,12 +32,13 @@ from loopxform.ir.nodes import (
     If,
     Load,
     Opaque,
+    Select,
     Stmt,
     Un,
     Var,
 )
 from loopxform.ir.types import Scalar
-from loopxform.ir.typing import type_of
+from loopxform.ir.typing import COMPARISONS, type_of
 from loopxform.ir.visit import bodies, map_body, map_stmt_exprs, names, reads, substitute, walk
 from loopxform.ir.visit import walk_expr as parts
 from loopxform.ir.visit import writes as stores
@@ -68,18 +73,21 @@ class _Forward:
     def _stmt(self, s: Stmt, values: Values) -> Stmt:
         if isinstance(s, For | Opaque):
             _forget(values, _changed((s,)))
-        s = map_stmt_exprs(s, lambda e: self._subscript(e, values))
+        s = map_stmt_exprs(s, lambda e: self._part(e, values))
         match s:
             case For():
                 return replace(s, body=self.block(s.body, dict(values)))
             case If():
-                then = self.block(s.then, dict(values))
-                orelse = self.block(s.orelse, dict(values))
-                _forget(values, _changed((s,)))
+                s = replace(s, cond=self._condition(s.cond, values))
+                taken, other = dict(values), dict(values)
+                then, orelse = self.block(s.then, taken), self.block(s.orelse, other)
+                changed = _changed((s,))
+                _forget(values, changed)
+                values |= self._chosen(s.cond, taken, other, changed or ())
                 return replace(s, then=then, orelse=orelse)
             case Assign(Var(name), value, op):
                 self.used |= names(value) & values.keys()
-                value = substitute(value, values)
+                value = self._shorter(substitute(value, values))
                 _forget(values, {name})
                 if not op and self._carries(name, value):
                     t = self.types[name]
@@ -89,10 +97,55 @@ class _Forward:
                 _forget(values, {s.name})
         return s
 
-    def _subscript(self, e: Expr, values: Values) -> Expr:
-        if not isinstance(e, Load):
+    def _chosen(
+        self, cond: Expr, taken: Values, other: Values, changed: Iterable[str]
+    ) -> Iterator[tuple[str, Expr]]:
+        """The values of locals that an `if` clamps."""
+        for name in sorted(set(changed) & taken.keys() & other.keys()):
+            value = Select(cond, taken[name], other[name])
+            kept = self._is_signed(name) and not names(value) & set(changed)
+            clamped = chosen(cond, taken[name], other[name]) if kept else None
+            if clamped is not None and self._carries(name, value):
+                yield name, clamped
+
+    def _shorter(self, e: Expr) -> Expr:
+        """A value with one operator for each `?:` that is the less or the greater of two."""
+        if not isinstance(e, Select) or not self._is_plain(e) or not self._is_plain(e.cond):
             return e
-        return replace(e, index=tuple(self._index(i, values) for i in e.index))
+        new = chosen(e.cond, e.then, e.orelse)
+        return e if new is None else new
+
+    def _part(self, e: Expr, values: Values) -> Expr:
+        match e:
+            case Load():
+                return replace(e, index=tuple(self._index(i, values) for i in e.index))
+            case Select():
+                return replace(e, cond=self._condition(e.cond, values))
+            case _:
+                return e
+
+    def _condition(self, e: Expr, values: Values) -> Expr:
+        """A condition with the values of signed locals in its comparisons."""
+        match e:
+            case Un("!", operand):
+                return replace(e, operand=self._condition(operand, values))
+            case Bin("&&" | "||", left, right):
+                left, right = self._condition(left, values), self._condition(right, values)
+                return replace(e, left=left, right=right)
+            case Bin(op, left, right) if op in COMPARISONS:
+                return replace(e, left=self._side(left, values), right=self._side(right, values))
+            case _:
+                return e
+
+    def _side(self, e: Expr, values: Values) -> Expr:
+        known = {n: values[n] for n in names(e) & values.keys()}
+        if any(isinstance(x, Load) for x in parts(e)) or not all(map(self._is_signed, known)):
+            return e
+        self.used |= known.keys()
+        return substitute(e, known) if known else e
+
+    def _is_signed(self, name: str) -> bool:
+        return not self.types[name].is_unsigned
 
     def _index(self, e: Expr, values: Values) -> Expr:
         known = {n: values[n] for n in names(e) & values.keys()}
@@ -108,7 +161,8 @@ class _Forward:
         if names(value) & {name, *self.shared} or not self.types[name].is_integer:
             return False
         found = list(parts(value))
-        plain = len(found) <= MOST and all(map(self._is_plain, found))
+        decided = isinstance(value, Bin) and value.op in COMPARISONS
+        plain = not decided and len(found) <= MOST and all(map(self._is_plain, found))
         return plain and keeps(type_of(value, self.types), self.types[name])
 
     def _is_plain(self, e: Expr) -> bool:
@@ -120,6 +174,13 @@ class _Forward:
                 return inner.is_integer and keeps(inner, t)
             case Bin("/" | "%", _, Const(divisor)):
                 return divisor != 0
+            case Select(Bin(op), then, orelse):
+                same = type_of(then, self.types) == type_of(orelse, self.types)
+                return op in COMPARISONS and same and not type_of(e, self.types).is_unsigned
+            case Bin(op, left, right) if op in COMPARISONS:
+                return not any(type_of(x, self.types).is_unsigned for x in (left, right))
+            case Bin("min" | "max"):
+                return True
             case _:
                 return isinstance(e, Bin | Un) and e.op in ("+", "-", "*")
 
@@ -147,8 +208,13 @@ def _without(body: tuple[Stmt, ...], used: set[str]) -> tuple[Stmt, ...]:
         return body
     while dead := {n for n in used - reads(body) if _is_set_where_declared(body, n)}:
         used = used - dead
-        body = map_body(body, lambda s: () if _sets(s) in dead else (s,))
+        body = map_body(body, lambda s: () if _sets(s) in dead or _is_idle(s) else (s,))
     return body
+
+
+def _is_idle(s: Stmt) -> bool:
+    """Whether it is an `if` that does nothing (any more)."""
+    return isinstance(s, If) and not s.then and not s.orelse
 
 
 def _sets(s: Stmt) -> str:
@@ -161,7 +227,17 @@ def _sets(s: Stmt) -> str:
 
 
 def _is_set_where_declared(body: tuple[Stmt, ...], name: str) -> bool:
-    """Whether one block holds all that declares and sets it: each of its runs has its own."""
+    """Whether one block, the branches in it included, holds all that declares and sets it: each of
+    its runs has its own."""
     every = chain([body], *(bodies(s) for _, s in walk(body)))
-    holding = [b for b in every if any(_sets(s) == name for s in b)]
-    return len(holding) == 1 and any(isinstance(s, Decl) and s.name == name for s in holding[0])
+    own = [b for b in every if any(isinstance(s, Decl) and s.name == name for s in b)]
+    setting = sum(_sets(s) == name for _, s in walk(body))
+    return len(own) == 1 and setting == sum(_sets(s) == name for s in _branched(own[0]))
+
+
+def _branched(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """The statements of a block and of the branches in it."""
+    for s in body:
+        yield s
+        for branch in bodies(s) if isinstance(s, If) else ():
+            yield from _branched(branch)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from loopxform.ir.affine import Poly, constant, poly
-from loopxform.ir.nodes import Bin, Const, Expr, For, If, Var
-from loopxform.ir.visit import substitute
+from loopxform.ir.affine import Poly, constant, poly, to_expr
+from loopxform.ir.nodes import Bin, Const, Expr, For, Select, Un, Var
+from loopxform.ir.visit import map_expr, substitute, walk_expr
 from loopxform.records import record
 
 _MOST = 24
@@ -51,26 +51,33 @@ def _operands(e: Expr, op: str) -> Iterator[Expr]:
         yield e
 
 
-def branch_bounds(s: If, known: dict[str, Expr], *, taken: bool) -> Context:
-    """What a condition says about single variables."""
-    return tuple(_facts(substitute(s.cond, known), taken))
+def under(cond: Expr, known: dict[str, Expr], context: Context, *, taken: bool) -> Context:
+    """What holds where a condition does too: it says something about single variables, of a sum
+    about the innermost one. Loops come last, so that their variables are eliminated first."""
+    found = _facts(substitute(cond, known), taken, _innermost_first(context))
+    return (*found, *context)
+
+
+def _innermost_first(context: Context) -> list[str]:
+    return list(dict.fromkeys(b.var for b in reversed(context)))
 
 
 _NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 
 
-def _facts(e: Expr, taken: bool) -> Iterator[Bound]:
+def _facts(e: Expr, taken: bool, loops: list[str]) -> Iterator[Bound]:
     match e:
-        case Bin("&&", left, right) if taken:
-            yield from _facts(left, True)
-            yield from _facts(right, True)
-        case Bin("||", left, right) if not taken:
-            yield from _facts(left, False)
-            yield from _facts(right, False)
+        case Un("!", operand):
+            yield from _facts(operand, not taken, loops)
+        case Bin("&&" | "||" as op, left, right) if (op == "&&") == taken:
+            yield from _facts(left, taken, loops)
+            yield from _facts(right, taken, loops)
         case Bin("<" | ">" | "<=" | ">=" | "==" | "!=" as op, left, right):
-            holds = op if taken else _NEGATED[op]
-            for name in {x.name for x in (left, right) if isinstance(x, Var)}:
-                yield from _fact(name, holds, poly(left) - poly(right))
+            holds, difference = op if taken else _NEGATED[op], poly(left) - poly(right)
+            alone = [x.name for x in (left, right) if isinstance(x, Var)]
+            moving = [v for v in loops if difference.coefficient(v).constant in (1, -1)]
+            for name in [v for v in moving if v in alone] or moving[:1] or dict.fromkeys(alone):
+                yield from _fact(name, holds, difference)
 
 
 def _fact(name: str, op: str, difference: Poly) -> Iterator[Bound]:
@@ -90,12 +97,47 @@ def _fact(name: str, op: str, difference: Poly) -> Iterator[Bound]:
         yield Bound(name, limit, upward)
 
 
+_MOST_CASES = 16
+
+
+def cases(p: Poly, context: Context) -> list[tuple[Poly, Context]]:
+    """The values of `p` as each `?:`, least and greatest in it chooses, and what holds then."""
+    found, done = [(p, context)], list[tuple[Poly, Context]]()
+    while found:
+        value, where = found.pop()
+        atom = next(filter(_is_innermost, walk_expr(to_expr(value))), None)
+        if atom is None or len(found) + len(done) >= _MOST_CASES:
+            done.append((value, where))
+            continue
+        cond, *operands = _choice(atom)
+        for operand, taken in zip(operands, (True, False)):
+            new = map_expr(to_expr(value), lambda e: operand if e == atom else e)  # noqa: B023
+            found.append((poly(new), under(cond, {}, where, taken=taken)))
+    return done
+
+
+def _choice(e: Expr) -> tuple[Expr, ...]:
+    """The condition and the two values that an expression chooses between; none for others."""
+    match e:
+        case Select(cond, then, orelse):
+            return cond, then, orelse
+        case Bin("min" | "max" as op, left, right):
+            return Bin("<" if op == "min" else ">", left, right), left, right
+        case _:
+            return ()
+
+
+def _is_innermost(e: Expr) -> bool:
+    """Whether it chooses between values that hold no other choice."""
+    return bool(_choice(e)) and not any(_choice(x) for o in _choice(e) for x in walk_expr(o))
+
+
 def extremes(p: Poly, context: Context, positive: Sign, *, greatest: bool) -> list[Poly]:
     """Polynomials that bound `p` from above (or below), free of loop variables where possible.
 
     `positive` knows which scalars are never negative.
     """
-    order = list(dict.fromkeys(b.var for b in reversed(context)))
+    order = _innermost_first(context)
     found = [p]
     for n, var in enumerate(order):
         gone = order[: n + 1]

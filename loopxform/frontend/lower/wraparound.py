@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from loopxform.frontend.lower.accesses import known_scalars
 from loopxform.frontend.lower.facts import Facts, follows, is_stable
-from loopxform.frontend.lower.ranges import Context, branch_bounds, extremes, loop_bounds
+from loopxform.frontend.lower.ranges import Context, extremes, loop_bounds, under
 from loopxform.ir.affine import Poly, poly, to_expr
 from loopxform.ir.nodes import (
     Assign,
@@ -101,8 +101,8 @@ class _Marking:
             case If():
                 cond = self.number(s.cond, context)
                 s = replace(s, cond=cond)
-                taken = (*context, *branch_bounds(s, self.known, taken=True))
-                other = (*context, *branch_bounds(s, self.known, taken=False))
+                taken = under(s.cond, self.known, context, taken=True)
+                other = under(s.cond, self.known, context, taken=False)
                 return replace(s, then=self.body(s.then, taken), orelse=self.body(s.orelse, other))
             case Assign(Var(name), value) if name in self.counting:
                 return replace(s, value=self._counted(name, value, context))

@@ -148,7 +148,7 @@ def _is_tile(s: Stmt) -> bool:
 def _place(c: Copy) -> Iterator[Expr]:
     """What says which part is copied."""
     for x in c.slices:
-        yield from (e for e in (x.lo, x.size, x.limit) if e is not None)
+        yield from x.places
 
 
 def _readers(fn: Function, copy: Copy, loop: Path) -> Iterator[Path]:

@@ -77,6 +77,8 @@ def unfit(fn: Function, found: Found, width: int) -> str | None:
     size = None if last.size is None else value_of(last.size)
     if size is None or size % width:
         return f"the tile of '{s.source}' does not have rows of {width} elements"
+    if last.floor is not None or last.repeats:
+        return f"the tile of '{s.source}' has elements before those of the array"
     if "." in s.source or s.source in {p.name for p in tables(fn)}:
         return f"'{s.source}' is not an array of its own in global memory"
     return None

@@ -139,7 +139,8 @@ def _within(fn: Function, path: tuple[int, ...], s: Stmt, p: Param) -> Iterator[
                 yield _inside(fn, path, x.index, ends, p)
     if isinstance(s, Copy) and s.source == p.name:
         limits = tuple(x.limit or Bin("+", x.lo, x.size or Const(1)) for x in s.slices)
-        yield _inside(fn, path, tuple(x.lo for x in s.slices), limits, p)
+        first = tuple(x.lo if x.floor is None else x.floor for x in s.slices)
+        yield _inside(fn, path, first, limits, p)
 
 
 def _inside(

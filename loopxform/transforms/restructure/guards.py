@@ -78,7 +78,7 @@ def drop_proven(fn: Function, within: Path) -> Function:
                 new = (replace(s, cond=conjunction(kept)),) if kept else s.then
                 fn = replace_at(fn, path, new)
         elif isinstance(s, Copy):
-            slices = tuple(_unlimited(fn, path, x) for x in s.slices)
+            slices = tuple(unlimited(fn, path, x) for x in s.slices)
             past = any(x.limit is not None and not x.clamp for x in slices)
             fn = replace_at(fn, path, (replace(s, slices=slices, pad=s.pad if past else None),))
     return fn
@@ -105,8 +105,11 @@ def _unless_empty(s: Stmt) -> tuple[Stmt, ...]:
     return () if idle_loop or idle_guard else (s,)
 
 
-def _unlimited(fn: Function, path: Path, s: Slice) -> Slice:
-    if s.limit is None:
-        return s
+def unlimited(fn: Function, path: Path, s: Slice) -> Slice:
+    """The ends that are proven not to be passed are no ends."""
+    if s.floor is not None and always(fn, path, Bin(">=", s.lo, s.floor)):
+        s = replace(s, floor=None)
     end = Bin("+", s.lo, Const(1) if s.size is None else s.size)
-    return Slice(s.lo, s.size) if always(fn, path, Bin("<=", end, s.limit)) else s
+    if s.limit is not None and always(fn, path, Bin("<=", end, s.limit)):
+        s = replace(s, limit=None, clamp=False)
+    return s

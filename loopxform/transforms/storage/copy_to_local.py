@@ -2,10 +2,13 @@
 
 The work-items of a group collectively copy the box of A that the body reads. Legal where the body
 only reads A and the box is fixed by tile sizes. Elements of the box that the program never touches
-are not read: the last touched one is copied in their place (`clamp`), so that no padding value is
-ever computed with. An index of which nothing is known (`x[j, p]`, where the program computed j) is
-one that the body itself uses in any case. (Seed 000, sections 2.2.2, 4.2.1 and 4.3, listing 10;
-seed 004 on indirect accesses.)
+are not read: the last touched one is copied in place of those past the end (`clamp`), the first
+one in place of those before it, so that no padding value is ever computed with. Subscripts that are
+clamped between numbers that never change (`p < 0 ? 0 : p`) make the box that they would make
+otherwise; beyond its ends the copy repeats the elements there, which is what the program reads. An
+index of which nothing is known (`x[j, p]`, where the program computed j) is one that the body
+itself uses in any case. (Seed 000, sections 2.2.2, 4.2.1 and 4.3, listing 10; seed 004 on indirect
+accesses.)
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.certain import certain
+from loopxform.transforms.restructure.guards import unlimited
 from loopxform.transforms.sites import new_name, one_loop, trusted
 from loopxform.transforms.storage.staging import Staging, insert, part_number, plan
 
@@ -106,10 +110,20 @@ def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Sl
     inside = (*site.path, 0)
     upper = _upper(fn, staging.array, inside)
     for n, s in enumerate(staging.slices()):
-        if upper is not None and always(fn, inside, Bin(">=", s.lo, Const(0))):
-            yield _limited(fn, site, s, Slice(s.lo, s.size, upper[n], clamp=True)), True
+        if upper is not None and _exist(fn, inside, s, upper[n]):
+            floor, limit = s.floor or Const(0), s.limit or upper[n]
+            limited = replace(s, floor=floor, limit=limit, clamp=True)
+            yield unlimited(fn, inside, limited), True
         else:
-            yield s, s.size is None and any(certain(fn, site, u) for u in staging.uses)
+            known = s.size is None and not s.repeats
+            yield s, known and any(certain(fn, site, u) for u in staging.uses)
+
+
+def _exist(fn: Function, path: Path, s: Slice, upper: Expr) -> bool:
+    """Whether the elements at the ends of a slice are there, as far as it says where it ends."""
+    ends = [] if s.floor is None else [Bin(">=", s.floor, Const(0))]
+    ends += [] if s.limit is None else [Bin("<=", s.limit, upper)]
+    return all(always(fn, path, end) for end in ends)
 
 
 def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
@@ -123,12 +137,3 @@ def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
     if known is None or not (known.when is None or always(fn, path, known.when)):
         return None
     return known.upper
-
-
-def _limited(fn: Function, site: LoopSite, plain: Slice, limited: Slice) -> Slice:
-    """Without the limit where the box is proven to end inside it."""
-    size = Const(1) if plain.size is None else plain.size
-    end = Bin("+", plain.lo, size)
-    inside = (*site.path, 0)
-    assert limited.limit is not None
-    return plain if always(fn, inside, Bin("<=", end, limited.limit)) else limited

@@ -73,11 +73,11 @@ class CopyToPrivate(Step):
             code, text = "LX165", f"the box of '{self.array}' may reach past what is touched"
         for n, s in enumerate(staging.slices()):
             end = Bin("+", s.lo, s.size or Const(1))
-            if upper is not None:
+            if upper is not None and not s.repeats:
                 within = Bin("&&", Bin(">=", s.lo, Const(0)), Bin("<=", end, upper[n]))
                 if always(fn, inside, within):
                     continue
-            if s.size is None and any(certain(fn, site, u) for u in staging.uses):
+            if s.size is None and not s.repeats and any(certain(fn, site, u) for u in staging.uses):
                 continue
             remedy = "read it where it is, or stage it first: copy-to-local"
             return (Obstacle(code, text, site.loop.origin.loc, remedy=remedy),)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
+from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import to_expr
-from loopxform.ir.nodes import Copy, Decl, Expr, Function, If, Slice, Stmt
+from loopxform.ir.affine import Poly, constant, poly, to_expr
+from loopxform.ir.nodes import Bin, Copy, Decl, Expr, Function, If, Load, Slice, Stmt
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, map_exprs, names, writes
@@ -30,17 +31,27 @@ class Staging:
         return Decl(self.target, self.type, shape, space, origin=site.loop.origin.then(step))
 
     def slices(self) -> tuple[Slice, ...]:
-        sizes = (None if s is None else to_expr(s) for s in self.box.sizes)
-        return tuple(Slice(to_expr(low), size) for low, size in zip(self.box.lows, sizes))
+        b = self.box
+        return tuple(map(_slice, b.lows, b.sizes, b.floors, b.lasts))
 
     def redirect(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Reads of the elements in the box become reads of the copy."""
-        copied = {u.load for u in self.uses}
+        copied = {u.load: u for u in self.uses}
 
         def f(e: Expr) -> Expr:
-            return relative(e, self.target, self.box) if e in copied else e
+            use = copied.get(e) if isinstance(e, Load) else None
+            return e if use is None else relative(use, self.target, self.box, e.origin)
 
         return map_exprs(body, f)
+
+
+def _slice(low: Poly, size: Poly | None, floor: Expr | None, last: Expr | None) -> Slice:
+    """What is copied in one dimension; with ends that the program clamps its subscripts at, the
+    elements there are what it reads beyond."""
+    whole = Slice(to_expr(low), None if size is None else to_expr(size), floor=floor)
+    if last is not None:
+        whole = replace(whole, limit=to_expr(poly(last) + constant(1)), clamp=True)
+    return replace(whole, repeats=floor is not None or last is not None)
 
 
 def part_number(part: str, site: LoopSite) -> Obstacle | None:
@@ -63,7 +74,7 @@ def plan(
     """The copy that serves every read of `array` in the loop body, or why there is none; with
     `part` only the reads in the box of that number (1 is the first in text order). One element is
     worth a copy where `single` says so."""
-    found = uses(site.loop.body, array)
+    found = uses(fn, site.loop.body, array)
     where = site.loop.origin.loc
     if not found:
         return Obstacle(
@@ -88,7 +99,7 @@ def plan(
         if any(u.load in others for u in chosen):
             return _no_box(site, found, f"'{array}' is read alike in loops of different ranges")
         found = chosen
-    changing = {n for u in found for i in u.load.index for n in names(i)} & writes(site.loop.body)
+    changing = {n for u in found for i in u.index for n in names(i)} & writes(site.loop.body)
     if changing:
         return Obstacle(
             "LX162",
@@ -101,7 +112,28 @@ def plan(
     if region is None or (region.rank == 0 and not single):
         text = f"the part of '{array}' read in an iteration of '{site.loop.var}' is not a box of "
         return _no_box(site, found, f"{text}fixed size")
+    astray = next((u for u in found if not _is_clamped(fn, site, u, region)), None)
+    if astray is not None:
+        text = f"a subscript of '{array}' may be beyond where others are clamped, or these places "
+        text += "exclude each other"
+        place = astray.load.origin.loc or where
+        return Obstacle("LX162", text, place, remedy="clamp all of them between the same numbers")
     return Staging(array, target, region, found, symbols(fn)[array])
+
+
+def _is_clamped(fn: Function, site: LoopSite, use: Use, region: Box) -> bool:
+    """Whether a read is what the copy holds for its subscripts: it is clamped at the ends of the
+    box, or never beyond them, and these do not exclude each other."""
+    inside, place = (*site.path, 0), (*site.path, *use.path)
+    for c, floor, last in zip(use.clamps, region.floors, region.lasts):
+        asked = [Bin("<=", floor, last)] if floor is not None and last is not None else []
+        within = [Bin(">=", c.index, floor)] if floor is not None and c.floor is None else []
+        within += [Bin("<=", c.index, last)] if last is not None and c.last is None else []
+        if not all(always(fn, inside, x) for x in asked):
+            return False
+        if not all(always(fn, place, x) for x in within):
+            return False
+    return True
 
 
 def _no_box(site: LoopSite, found: tuple[Use, ...], text: str) -> Obstacle:

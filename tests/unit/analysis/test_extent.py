@@ -33,6 +33,15 @@ def test_matrix_product() -> None:
     assert text(mm(), "C") == (["M", "N"], "M >= 1 && N >= 1", True)
 
 
+def test_the_corner_of_a_box_that_ends_at_the_least_of_two() -> None:
+    """A window that is cut at the end: taps[0] to taps[min(2, n)]."""
+    inside = when("i + k <= n - 1", when("j + l <= n - 1", s("x[i, j] = taps[k, l]")))
+    for var, end in (("l", 3), ("k", 3), ("j", "n"), ("i", "n")):
+        inside = loop(var, 0, end, inside)
+    f = fn("n, x[n][n], taps[][9]", inside)
+    assert text(f, "taps") == (["min(3, n)", "min(3, n)"], "n >= 1", True)
+
+
 def test_the_corner_of_a_box_may_be_untouched() -> None:
     assert text(skew(), "a") == (["M", "N"], "M >= 2 && N >= 2", False)
 

@@ -33,7 +33,7 @@ RECOVERED = [
     ("{ a[i*n + j] = 1; a[j*n + n - 1 - j] = 2; }", ["n"], "a[j, n-j-1]", []),
     ("a[i*n] = 1;", ["n"], "a[i, 0]", ["1 <= n"]),
     ("if (j > 0) a[i*n + j - 1] = 1;", ["n"], "a[i, j-1]", []),
-    ("if (!(j < n - 1)) ; else a[i*n + j + 1] = 1;", None, None, []),
+    ("if (!(j < n - 1)) ; else a[i*n + j + 1] = 1;", ["n"], "a[i, j+1]", []),
     ("if (j >= n - 1) ; else a[i*n + j + 1] = 1;", ["n"], "a[i, j+1]", []),
 ]
 
@@ -50,6 +50,39 @@ def test_recovered(
     assert access in listing(fn)
     assert assumes(fn) == conditions
     assert next(p for p in fn.params if p.name == "a").flat
+
+
+UNDER = [
+    ("if (j + k >= 1 && j + k <= n) a[i*n + j + k - 1] = 1;", "a[i, j+k-1]", []),
+    ("if (!(j + k < 1 || j + k - 1 >= n)) a[i*n + j + k - 1] = 1;", "a[i, j+k-1]", []),
+    ("int c = j + k - 1; if (c >= 0 && c < n) a[i*n + c] = 1;", "a[i, j+k-1]", []),
+    ("int c = j + k - 1; if (c < 0 || n <= c) continue; a[i*n + c] = 1;", "a[i, j+k-1]", []),
+    ("int r = i + k - 1; if (r >= 0) a[r*n + j] = 1;", "a[k+i-1, j]", []),
+    ("b[j] = j + k >= 1 && j + k <= n ? a[i*n + j + k - 1] : 0;", "a[i, j+k-1]", []),
+    ("b[j] = j + k < 1 ? 0 : j + k > n ? 0 : a[i*n + j + k - 1];", "a[i, j+k-1]", []),
+    ("b[j] = j + k >= 1 && j + k <= n && a[i*n + j + k - 1] > 0;", "a[i, j+k-1]", []),
+    ("b[j] = j + k < 1 || j + k > n || a[i*n + j + k - 1] > 0;", "a[i, j+k-1]", []),
+    ("int c = j + k; if (c >= n) c = n - 1; b[j] = a[i*n + c];", "a[i, min(n - 1, j + k)]", []),
+    ("int c = j - k; if (c < 0) c = 0; b[j] = a[i*n + c];", "a[i, max(0, j - k)]", ["1 <= n"]),
+    ("int r = i - k; if (r < 0) r = 0; b[j] = a[r*n + j];", "a[max(0, i - k), j]", []),
+    ("if (j + k >= 1) a[i*n + j + k - 1] = 1;", None, []),
+    ("if (j + k <= n) a[i*n + j + k - 1] = 1;", None, []),
+    ("if (j + k >= 1 || j + k <= n) a[i*n + j + k - 1] = 1;", None, []),
+    ("if (!(j + k >= 1 && j + k <= n)) a[i*n + j + k - 1] = 1;", None, []),
+    ("b[j] = j + k >= 1 && j + k <= n ? 0 : a[i*n + j + k - 1];", None, []),
+    ("b[j] = (j + k >= 1 && j + k <= n) || a[i*n + j + k - 1] > 0;", None, []),
+    ("int c = j + k; if (c >= n) c = n; b[j] = a[i*n + c];", None, []),
+    ("int c = j - k; if (c < 0) c = k - j - 2; b[j] = a[i*n + c];", None, []),
+    ("int c = j + k - 1; if (c >= 0 && c < n) { c--; a[i*n + c] = 1; }", None, []),
+]
+
+
+@pytest.mark.parametrize(("statement", "access", "conditions"), UNDER)
+def test_what_conditions_say(statement: str, access: str | None, conditions: list[str]) -> None:
+    (fn,) = nest(f"for (int k = 0; k < 3; k++) {{ {statement} }}", P).unit.functions
+    assert shape(fn, "a") == [None, *(["n"] if access else [])], listing(fn)
+    assert (access or "a[") in listing(fn)
+    assert assumes(fn) == conditions
 
 
 WINDOW = "int oc, int h, int w, int k, int yy, float *a"
@@ -104,8 +137,10 @@ def test_kept_flat(statement: str, reason: str | None) -> None:
 def test_negative_start_is_not_a_column() -> None:
     out = nest("a[i*n + j] = 1;", P, j="int j = -1; j < n")
     assert shape(out.unit.functions[0], "a") == [None]
+    out = nest("a[i*n + j] = 1;", P, j="int j = ld; j < n")
+    assert shape(out.unit.functions[0], "a") == [None], "ld may be negative"
     out = nest("a[i*n + j] = 1;", P, j="int j = m; j < n")
-    assert shape(out.unit.functions[0], "a") == [None], "m may be negative"
+    assert shape(out.unit.functions[0], "a") == [None, "n"], "no i is less than m <= 0"
 
 
 def test_triangular_and_descending_loops() -> None:

@@ -33,6 +33,24 @@ CARRIED = {
         "int at; for (int i = 0; i < n; i++) { at = i; a[at] = 1; }",
         "for (i = 0; i < n; i++) at = i; a[i] = 1;",
     ),
+    "into-conditions": (
+        "int r = n - 2; if (r >= 0 && !(r >= m)) a[r] = 1;",
+        "if (n - 2 >= 0 && !(n - 2 >= m)) a[n-2] = 1;",
+    ),
+    "into-a-choice": ("int r = n - 2; a[m] = r < 0 ? 0 : b[r];", "a[m] = n - 2 < 0 ? 0 : b[n-2];"),
+    "clamped": ("int r = n - 2; if (r < 0) r = 0; a[r] = 1;", "a[max(0, n - 2)] = 1;"),
+    "clamped-twice": (
+        "int r = n - 2; if (r < 0) r = 0; if (r >= m) r = m - 1; a[r] = 1;",
+        "a[min(m - 1, max(0, n - 2))] = 1;",
+    ),
+    "clamped-at-one-of-two-ends": (
+        "int r = n - 2; if (r < 0) r = 0; else if (r > m) r = m; a[r] = 1;",
+        "a[n - 2 < 0 ? 0 : min(m, n - 2)] = 1;",
+    ),
+    "chosen": (
+        "int r = n > 0 ? n - 1 : 0; a[r] = 1;",
+        "a[max(n - 1, 0)] = 1;",
+    ),
 }
 
 
@@ -47,6 +65,12 @@ STOPPED = {
     "by-a-change-in-a-loop": "int at = n; for (int i = 0; i < m; i++) { a[at] = 1; at += 2; }",
     "by-an-operand-in-a-loop": "int at = n; for (int i = 0; i < m; i++) { a[at] = 1; n = i; }",
     "by-a-branch": "int at = n; if (m) at = 1; a[at] = 1;",
+    "by-a-branch-that-clamps-nothing": "int at = n; if (at < 0) at = m; a[at] = 1;",
+    "by-a-branch-that-changes-more": "int at = n; if (at < 0) { at = 0; n = m; } a[at] = 1;",
+    "by-the-other-branch": "int at = n; if (n < m) at = m; else n = 0; a[at] = 1;",
+    "by-a-branch-without-sign": "unsigned at = u; if (at < z) at = z; a[at] = 1;",
+    "by-a-comparison": "int at = n < m; a[at] = 1;",
+    "by-a-choice-without-sign": "int at = n < u ? n : m; a[at] = 1;",
     "by-a-call": "int at = n; sscanf((char *)b, \"%d\", &at); a[at] = 1;",
     "by-a-counter": "int i, at = n; for (i = 0; i < m; i++) at = i; a[at] = 1;",
     "by-memory": "int at = b[0]; b[0] = 3; a[at] = 1;",

@@ -55,6 +55,38 @@ LISTINGS = {
         ),
         "copy-to-local a i",
     ),
+    "before-the-array": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) "
+            "if (i + j >= 1 && i + j <= n) b[i] += a[i + j - 1];",
+            "int n, float a[n], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
+    "clamped": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = -1; j < 2; j++) "
+            "b[i] += a[i + j < 0 ? 0 : i + j >= n ? n - 1 : i + j];",
+            "int n, float a[n], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
+    "clamped-inside-the-array": (
+        c(
+            "for (int i = 2; i < n; i++) for (int j = -1; j < 2; j++) { int p = i + j; "
+            "if (p < 1) p = 1; if (p > n - 2) p = n - 2; b[i] += a[p]; }",
+            "int n, float a[n], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
+    "clamped-at-one-end-each": (
+        c(
+            "for (int i = 0; i < n; i++) b[i] += a[i > 0 ? i - 1 : 0] + a[i] "
+            "+ a[i < n - 1 ? i + 1 : n - 1];",
+            "int n, float a[n], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
     "keeps-what-comes-first": (
         c(
             "for (int i = 0; i < n; i++) { b[i] = 1; float t = 2; for (int j = 0; j < 3; "
@@ -113,6 +145,36 @@ REFUSALS = {
         c(
             "for (int i = 0; i < n; i++) for (int j = 0; j < 4; j++) b[i] += a[n - 1 - i - j];",
             "int n, float *a, float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
+    "clamped-at-different-places": (
+        c(
+            "for (int i = 0; i < n; i++) b[i] += a[i > 0 ? i - 1 : 0] + a[i > 1 ? i - 1 : 1];",
+            "int n, float a[n + 1], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
+    "clamped-where-others-are-not": (
+        c(
+            "for (int i = 0; i < n; i++) b[i] += a[i < n - 3 ? i + 1 : n - 3] + a[i];",
+            "int n, float a[n + 1], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
+    "clamped-between-ends-that-exclude-each-other": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) { int p = i + j; "
+            "if (p < m) p = m; if (p > 5) p = 5; b[i] += a[p]; }",
+            "int n, int m, float a[9], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
+    "clamped-past-the-array": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) { int p = i + j; "
+            "if (p > m) p = m; b[i] += a[p]; }",
+            "int n, int m, float a[n], float b[n]",
         ),
         "copy-to-local a i",
     ),
