@@ -226,27 +226,39 @@ class _Search:
             self.parts = inside
         return _simple(self) or self._general()
 
-    def _negative(self, part: Conj) -> list[Conj]:
-        """The elements of a part that are none: a subscript is below 0."""
-        below = ((*part, Constraint(False, {name: -1, "": -1})) for name in self.index)
-        return [conj for conj in below if feasible(conj)]
+    def _negative(self, part: Conj) -> dict[int, Conj]:
+        """The elements of a part that are none: a subscript is below 0; by its dimension."""
+        below = {d: (*part, Constraint(False, {n: -1, "": -1})) for d, n in enumerate(self.index)}
+        return {d: conj for d, conj in below.items() if feasible(conj)}
 
     def _inside(self) -> list[Conj]:
         """The parts without subscripts below 0, where it is for the scalars alone to say that there
         are none: of `a[k][j]` with a declared shape the function says that 0 <= k, `a[i - 1]` for
-        i = 0 is a mistake. Empty where that is not so."""
+        i = 0 is a mistake. Empty where that is not so. In front of the elements of a row, and of
+        an array of the file, there is nothing: the scalars are such that no subscript is below 0,
+        where there are such scalars."""
         box, scalars = self._declared(), self.scalars
         found: list[Conj] = []
         for part in self.parts:
             inside = None if box is None else eliminate((*part, *box), self.keep)
-            if inside is None:
+            runs = None if inside is None else eliminate(inside, scalars)
+            if inside is None or runs is None:
                 return []
-            held = [eliminate(x, scalars) for x in (inside, *self._negative(part))]
-            conds = [c for c in held if c is not None and conj_names(c) <= scalars]
-            if len(conds) < len(held) or any(feasible((*conds[0], *c)) for c in conds[1:]):
-                return []
+            for d, negative in self._negative(part).items():
+                cond = eliminate(negative, scalars)
+                if cond is None or not conj_names(cond) | conj_names(runs) <= scalars:
+                    return []
+                mistaken = _covers(cond, runs) if self._begins(d) else feasible((*runs, *cond))
+                if mistaken:
+                    return []
             found.append(inside)
         return found
+
+    def _begins(self, d: int) -> bool:
+        """Whether nothing is in front of what a subscript counts."""
+        param = next(p for p in self.fn.objects if p.name == self.array)
+        is_object = param.is_global and not (param.pointer or param.is_member)
+        return not param.flat and (d > 0 or is_object)
 
     def _general(self) -> Extent | NoExtent:
         try:

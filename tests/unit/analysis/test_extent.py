@@ -111,6 +111,17 @@ def test_refusals(subscript: str, reason: str) -> None:
     assert why(fn("n, m, p[], k[]:int", loop("i", 0, "n", s(f"p[{subscript}] = 0"))), "p") == reason
 
 
+def test_nothing_is_in_front_of_a_row() -> None:
+    """The scalars are such that subscripts of rows are inside, where that can be."""
+    rows = fn("n, k, l, A[n][n]", loop("i", 0, "n", loop("j", "k", "l", s("A[i, j - 1] = 0"))))
+    assert isinstance(extent(rows, "A"), Extent)
+    for lo, hi in ((0, "n"), (0, 1)):
+        mistaken = loop("i", 0, "n", loop("j", lo, hi, s("A[i, j - 1] = 0")))
+        assert why(fn("n, A[n][n]", mistaken), "A") == "a subscript may be negative"
+    first = fn("n, k, l, A[n][n]", loop("i", "k", "l", loop("j", 0, "n", s("A[i - 1, j] = 0"))))
+    assert why(first, "A") == "a subscript may be negative"
+
+
 def test_scalars_are_such_that_subscripts_are_inside() -> None:
     """Where a dimension is declared and they alone decide."""
     row = fn("n, k, A[n][n]", loop("j", 0, "n", s("A[k, j] = 0")))
