@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from c_project import require_opencl
+
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 CORPUS = Path(__file__).parents[2] / "corpus"
 
@@ -43,3 +45,39 @@ def test_the_verdicts_of_a_suite(tmp_path: Path) -> None:
     assert status == 0, text
     assert "2 files" in text
     assert "unknown  timing.c" not in text
+
+
+PROGRAM = """#include <stdio.h>
+int main(int argc, char **argv) {
+  double a[100];
+  int i;
+  (void)argv;
+  for (i = 0; i < 100; i++) a[i] = i * STEP;
+  for (i = 0; i < 3; i++) printf("%g %s\\n", a[i * argc], argv[0]);
+}
+"""
+
+TABLE = """define = ["STEP=2"]
+unlike = "time"
+[programs.first]
+file = "src/one.c"
+arguments = ["", "x"]
+"""
+
+
+def test_programs_of_others(tmp_path: Path) -> None:
+    require_opencl()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "one.c").write_text(PROGRAM)
+    (tmp_path / "table.toml").write_text(TABLE)
+    asked = ("--programs", tmp_path / "table.toml", tmp_path, "--run")
+    status, text = script("offload_programs.py", *asked)
+    assert status == 0, text
+    assert text.splitlines()[1].split()[:6] == ["first", "8", "2", "1", "0", "1"]
+    assert text.splitlines()[1].endswith("equal, 2 of 2 calls on the device")
+    status, text = script("offload_programs.py", tmp_path / "src", "-D", "STEP=3", "--reasons", 5)
+    assert status == 0, text
+    assert "1 of 1 programs, 1 of 2 loops on the device, 1 left" in text
+    assert "     1  'argv' has type char ** [LX015]" in text
+    status, text = script("offload_programs.py", tmp_path / "src")
+    assert "'STEP' is not declared" in text
