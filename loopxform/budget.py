@@ -195,3 +195,24 @@ def shared(items: Sequence[T], judged: Callable[[T], R]) -> tuple[R, ...]:
     if around is not None:
         around.short |= bool(again)
     return tuple(answers[n] for n in range(len(items)))
+
+
+def in_turn(
+    items: Sequence[T], judged: Callable[[T], R], size: Callable[[T], float]
+) -> tuple[R, ...]:
+    """What is said of each of the items: the smallest first, each gets an equal part of the time
+    that those before it left. What the last ones leave is for those that theirs was too little for,
+    where it is more. `judged` catches `Exhausted` and says so in its answer."""
+    around, answers = _current.get(), dict[int, R]()
+    again, most = sorted(range(len(items)), key=lambda n: size(items[n])), -1.0
+    while again and seconds_left() / len(again) > most:
+        most, short = seconds_left() / len(again), list[int]()
+        for k, n in enumerate(again):
+            with _in_force(Budget.of(seconds_left() / (len(again) - k))) as budget:
+                answers[n] = judged(items[n])
+            if budget.short:
+                short.append(n)
+        again = short
+    if around is not None:
+        around.short |= bool(again)
+    return tuple(answers[n] for n in range(len(items)))

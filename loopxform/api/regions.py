@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from loopxform import budget
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
+from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region
 from loopxform.ir.nodes import Decl, For, Opaque
 from loopxform.ir.routines import UNWRITTEN, unwritten
@@ -50,7 +51,8 @@ def find(
     why others could not be read."""
     found: Found[T] = Found()
     owners = [original.definitions[name] for name in names if name in original.definitions]
-    for mine in budget.shared(owners, lambda o: _found(original, o, work, functions.get(o.name))):
+    found_in = partial(_found, original, work=work)
+    for mine in budget.in_turn(owners, lambda o: found_in(o, part=functions.get(o.name)), _size):
         found.made += mine.made
         found.left += mine.left
     for name in (name for name in names if name not in original.definitions):
@@ -61,7 +63,12 @@ def find(
     return found
 
 
-def _found(original: Original, owner: Definition, work: Work[T], part: Part | None) -> Found[T]:
+def _size(owner: Definition) -> float:
+    """How long the text of a function is."""
+    return owner.end - owner.begin
+
+
+def _found(original: Original, owner: Definition, *, work: Work[T], part: Part | None) -> Found[T]:
     """The regions of one function; none of one that we fail at, those so far where time is up."""
     found: Found[T] = Found()
     try:
@@ -142,7 +149,7 @@ class _Finder(Generic[T]):
     def _run(self, items: tuple[Item, ...]) -> bool:
         """Whether anything of consecutive statements, with loops at both ends, was taken."""
         region = self.original.region(f"{self.owner.name}_{self.number}", self.owner, items)
-        why = self._known(items)
+        why = self._known(region, items)
         if why is None:
             part = _modelled(self.original.lower([region])[region.name])
             why = self._take(region, part) if isinstance(part, Part) else part
@@ -159,10 +166,15 @@ class _Finder(Generic[T]):
         found = [run for r in runs if (run := _trimmed(r, alone))]
         return self._each([(run, partial(self._run, run)) for run in found])
 
-    def _known(self, items: Sequence[Item]) -> LoopxformError | None:
+    def _known(self, region: Region, items: Sequence[Item]) -> LoopxformError | None:
         """Why all that the function does cannot be taken, where that is no more than these."""
         others = (i for i in self.owner.body.items if i not in items)
-        return self.unspread if all(map(self.original.does_nothing, others)) else None
+        if self.unspread is None or not all(map(self.original.does_nothing, others)):
+            return None
+        try:
+            return None if self.original.outlined(region).is_apart else self.unspread
+        except NotModelled:
+            return self.unspread
 
     def _inside(self, item: Item, why: Part | LoopxformError, *, is_known: bool = False) -> bool:
         """Whether anything inside a statement was taken that cannot be taken itself; nothing can

@@ -132,8 +132,9 @@ def offload_file(
     original = _original(file)
 
     @cache
-    def macros(owner: Definition) -> Configured:
-        return configured(original, file.parsed.decisions(owner.name), owner)
+    def macros(owner: Definition, *, whole_file: bool) -> Configured:
+        events = file.parsed.decisions(owner.name, file=whole_file)
+        return configured(original, events, owner)
 
     def work(part: Part, region: Region) -> OffloadedRegion:
         fn = part.function
@@ -144,17 +145,18 @@ def offload_file(
         done = offload_routine(own, sizes, room, fp=fp, options=options, tuned=found)
         if not names and all(p.tiled is None for p in done.parts):
             raise _unspread(region.owner.name, fn, done)
+        asked = macros(region.owner, whole_file=original.asks_file(region))
         entry = emit.entry(
             done.derivation,
             origin=file.name,
             version=__version__,
             fp=fp,
             on_device=region.whole,
-            asks_macros=bool(macros(region.owner)),
+            asks_macros=bool(asked),
             host=hosts.get(region.owner.name),
             functions=(r.name for r in file.routines()),
         )
-        return OffloadedRegion(region, done, entry, macros(region.owner))
+        return OffloadedRegion(region, done, entry, asked)
 
     with quoting(file.parsed.sources):
         if not names:
@@ -207,7 +209,7 @@ def _original(file: SourceFile) -> Original:
         raw = parsed.text.encode(errors="replace")
     else:
         raw = read_bytes(parsed.dependencies[0])
-    return Original(parsed.unit.file, raw, parsed.options)
+    return Original(parsed.unit.file, raw, parsed.options, parsed)
 
 
 def _with(file: SourceFile, part: Part) -> SourceFile:

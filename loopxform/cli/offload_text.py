@@ -26,7 +26,8 @@ def file_lines(done: OffloadedFile, *, whole: bool, paint: Paint = plain) -> Ite
     """What became of every loop of a file."""
     users = UsersNames(done.file)
     for r in done.regions:
-        yield from lines(r.done, r.entry.plan, _named_place(r, done), users, whole=whole)
+        own = users if r.region.whole else users.passing(done.original.outlined(r.region).passed)
+        yield from lines(r.done, r.entry.plan, _named_place(r, done), own, whole=whole)
     for name, why in done.left:
         left = f"left on the host, in '{name}'"
         yield users.in_error(why).render(done.file.parsed.sources, paint, left)
@@ -59,7 +60,7 @@ def lines(
     if gain := permission_text.faster(done, tiled):
         yield f"  --fp fast {gain}"
     if whole:
-        yield from transfers_text.lines(plan)
+        yield from transfers_text.lines(plan, users)
 
 
 class _Kernels:
@@ -112,6 +113,7 @@ def _part(
         yield f"  {'':<9} {'':<18} because {users.in_text(part.why)}"
     if whole and kernel is not None and part.tiled is not None:
         grid, group = describe.grid(kernel.mapping), describe.group(kernel.mapping)
+        grid = users.of_arguments(grid)
         yield f"  {'':<9} {'':<18} {grid}, each {group}"
         if kernel.local_bytes:
             yield f"  {'':<9} {'':<18} local memory {describe.local_memory(kernel.mapping)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopxform.cli.users_names import UsersNames
 from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.host.temporaries import NEVER
 from loopxform.codegen.plan import Plan
@@ -13,21 +14,23 @@ from loopxform.ir.printer import expr_text
 from loopxform.transforms.edges.bounds import conjunction, conjuncts
 
 
-def lines(plan: Plan) -> Iterator[str]:
+def lines(plan: Plan, users: UsersNames) -> Iterator[str]:
     """Every array that the kernels use, once for all of them."""
+    for direction, b, text in _moved(plan):
+        name = users.of_arguments(b.param.name)
+        yield f"  {direction:<9} {name:<18} {users.of_arguments(text)}"
+
+
+def _moved(plan: Plan) -> Iterator[tuple[str, Buffer, str]]:
     for b in plan.buffers:
         if b.into is not None:
-            yield _line("in", b, f"{_amount(b, b.into)}: {_reason(b)}")
+            yield ("in", b, f"{_amount(b, b.into)}: {_reason(b)}")
         elif b.written:
-            yield _line("in", b, "nothing: what is read was written before")
+            yield ("in", b, "nothing: what is read was written before")
         if b.back is not None:
-            yield _line("out", b, _amount(b, b.back))
+            yield ("out", b, _amount(b, b.back))
     for b in (b for b in plan.temporaries if b.when != NEVER):
-        yield _line("kept", b, f"on the device only: {_bytes(b, b.count)}")
-
-
-def _line(direction: str, b: Buffer, text: str) -> str:
-    return f"  {direction:<9} {b.param.name:<18} {text}"
+        yield ("kept", b, f"on the device only: {_bytes(b, b.count)}")
 
 
 def _reason(b: Buffer) -> str:

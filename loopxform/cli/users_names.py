@@ -1,10 +1,12 @@
 """Names as the user wrote them: `i` for the second loop over it in a function, which is `i_2`
-inside, and the array for a scalar that holds an element of it for a while, `x_acc`."""
+inside, and the array for a scalar that holds an element of it for a while, `x_acc`; and what is
+passed to a function that stands for some statements, `x` for `x_out`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from copy import copy
 
 from loopxform.api.source import SourceFile
 from loopxform.errors import LoopxformError
@@ -12,7 +14,9 @@ from loopxform.frontend.text.rawtext import without_comments
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MADE = re.compile(r"\b[A-Za-z_]\w*(?:#\d+)?")
-_SUFFIX = re.compile(r"(?:_\d+|_[a-z]|_acc|_loc|_reg|_own|_part|_row|_start|_offset|#\d+)$")
+_SUFFIX = re.compile(
+    r"(?:_\d+|_[a-z]|_acc|_loc|_reg|_own|_part|_row|_start|_offset|_at|_out|#\d+)$"
+)
 
 
 class UsersNames:
@@ -21,7 +25,18 @@ class UsersNames:
     def __init__(self, file: SourceFile) -> None:
         sources = file.parsed.sources
         texts = (without_comments(sources.text(f) or "") for f in file.parsed.dependencies)
+        self.passed: Mapping[str, str] = {}
         self.known = frozenset(word for text in texts for word in _WORD.findall(text))
+
+    def passing(self, passed: Mapping[str, str]) -> UsersNames:
+        """The same, where a function's parameters stand for what is `passed`."""
+        out = copy(self)
+        out.passed = passed
+        return out
+
+    def of_arguments(self, text: str) -> str:
+        """A text with what is passed in the place of parameters."""
+        return _WORD.sub(lambda m: self.passed.get(m.group(), m.group()), text)
 
     def in_text(self, text: str) -> str:
         """A text that names nothing else."""

@@ -67,9 +67,9 @@ class Parsed:
     expanded: str = ""
     files: tuple[str, ...] = ()
 
-    def decisions(self, function: str) -> tuple[Event, ...]:
-        """What macros that no file defines decided of a function's text."""
-        return self.deciding.of(function) if self.deciding else ()
+    def decisions(self, function: str, *, file: bool = False) -> tuple[Event, ...]:
+        """What macros that no file defines decided of a function's text, or of the whole file."""
+        return self.deciding.of(function, file=file) if self.deciding else ()
 
     @property
     def broken(self) -> dict[str, InternalError]:

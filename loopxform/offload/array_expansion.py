@@ -25,7 +25,7 @@ from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, Stmt
 from loopxform.ir.visit import Path, at, declared, names, perfect_nest, reads, resolve, walk, writes
 from loopxform.offload.program_state import Program
 from loopxform.prepare.perfect_nest import has_few_iterations
-from loopxform.transforms import Derivation, Distribute, Expand, Privatise
+from loopxform.transforms import Derivation, Distribute, Expand, Privatise, ScalarToMemory
 
 MOST_BYTES = 64 << 20
 """What an array whose extents are numbers may take, whatever else there is."""
@@ -41,11 +41,14 @@ def own_arrays(program: Program, s: For) -> bool:
     path = resolve(program.fn, s.var)[0].path
     carried = {d.array for d in dependences(program.fn, path) if d.carrier == path}
     left = sorted(n for n in carried if not privacy(program.fn, path, n).with_copy)
+    lasting = sorted(n for n in carried if n not in left and _lasts(program.fn, n, s.var))
     own = [n for n, d in declared(program.fn.body).items() if not _is_fixed(d)]
     inside = declared(s.body)
     w = program.derivation.titled(f"Arrays for the iterations of {s.var}")
-    widened = [*left, *(n for n in own if n in inside or n in carried - set(left))]
+    widened = [*left, *lasting, *(n for n in own if n in inside or n in carried - set(left))]
     for name in widened:
+        if name in lasting:
+            w = w.then(ScalarToMemory(name))
         wide = _expanded(w, name, s.var)
         if wide is None:
             return False
@@ -61,8 +64,18 @@ def own_arrays(program: Program, s: For) -> bool:
         return False
     program.derivation = w
     text = f"each iteration has its own {listed}"
-    program.widened[s.var] = f"{text}; the last one's is copied back" if left else text
+    kept = left or lasting
+    program.widened[s.var] = f"{text}; the last one's is copied back" if kept else text
     return True
+
+
+def _lasts(fn: Function, name: str, var: str) -> bool:
+    """Whether a scalar of the function would be private to iterations, but for what it has after
+    the last."""
+    own = declared(fn.body).get(name)
+    if own is None or own.shape or ScalarToMemory(name).check(fn):
+        return False
+    return bool(Privatise(name, var).check(fn))
 
 
 def _is_fixed(d: Decl) -> bool:

@@ -320,3 +320,22 @@ def test_a_function_that_is_too_hard_is_not_tiled(tmp_path: Path, capsys: Captur
     assert f"{file}:2:3: error: no loop of the nest in 'hard' can run in parallel" in said
     assert "time limit: too hard to analyse within it; --time-limit allows more" in said
     assert not list(tmp_path.glob("*_opencl.c"))
+
+
+def test_what_is_passed_is_told_as_it_is_written(tmp_path: Path, capsys: Capture) -> None:
+    """Parameters of what stands for loops are no names of the user's."""
+    path = tmp_path / "f.c"
+    path.write_text(
+        "static double t; static int size[2]; struct s { double x; int n; };\n"
+        "double g(void) { return t; }\n"
+        "void f(double *x) {\n"
+        "  for (int i = 0; i < size[1]; i++) { t = i; x[i] = t; }\n"
+        "}\n"
+        "int h(double *x, struct s *p) { struct s q = *p; p = &q;\n"
+        "  for (int i = 0; i < q.n; i++) x[i] = p->x; return 0; }\n"
+    )
+    main(["offload", str(path), "--report", "--dry-run"])
+    said = capsys.readouterr().out
+    assert "size[1]" in said
+    assert "  out       t   " in said
+    assert not re.search(r"\b(t_out|size_1|q_at)\b", said)

@@ -107,10 +107,10 @@ def lower_file(
     """The functions of the user's file; each refusal stays with its function. `text` is the
     preprocessed one, `plain_layout` says that nothing in it changes the layout of types,
     `strict_aliasing` that the compiler tells objects apart by their types; `parts` are functions
-    made of statements of others, which they name. `around` is that of the whole file where some of
-    its functions are but declared in `ast`; with `rows_apart`, the rows that pointers to pointers
-    lead to are taken not to overlap. Raises InputError for an annotation that says nothing
-    meaningful."""
+    made of statements of others, which they name: no others are lowered then. `around` is that of
+    the whole file where some of its functions are but declared in `ast`; with `rows_apart`, the
+    rows that pointers to pointers lead to are taken not to overlap. Raises InputError for an
+    annotation that says nothing meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     sketches = {id(n): Sketch.of(n) for n in functions}
@@ -147,8 +147,8 @@ def lower_file(
                         _declare(node.decl, scope, places)
                     why = broken.get(name) or inlined.of(node, left[id(node)], places)
                     if why is None:
-                        count, part = left[id(node)], name in parts
-                        why = _lowered(node, count, scope, places, out, part=part)
+                        part = name in parts if parts else None
+                        why = _lowered(node, left[id(node)], scope, places, out, part=part)
                     if why is not None:
                         _left(node, why, sketches[id(node)], scope, places, out)
                     node.body = build.block((), node)  # of thousands of functions, one at a time
@@ -268,14 +268,20 @@ def _apart(
 
 
 def _lowered(
-    node: c_ast.FuncDef, left: int, scope: FileScope, places: Places, out: Lowered, *, part: bool
+    node: c_ast.FuncDef,
+    left: int,
+    scope: FileScope,
+    places: Places,
+    out: Lowered,
+    *,
+    part: bool | None,
 ) -> LoopxformError | None:
-    """Lowers the function, if it is of the user's file, and what it is to those that call it.
-    Returns why it is not read."""
+    """Lowers the function, if it is of the user's file, or of its parts where these are meant, and
+    what it is to those that call it. Returns why it is not read."""
     untold: dict[str, LoopxformError] = {}
     with _apart(node, left, places, untold):
-        if places.file(node.decl.coord) == 1:
-            _function(node, scope, places, out, part=part)
+        if places.file(node.decl.coord) == 1 and part is not False:
+            _function(node, scope, places, out, part=bool(part))
     no_routine: dict[str, LoopxformError] = {}
     with _apart(node, left, places, no_routine):
         made = routine(node, scope, places)

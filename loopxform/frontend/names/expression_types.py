@@ -58,10 +58,11 @@ class ExpressionTypes:
 
     def sort(self, e: c_ast.Node) -> str:
         """number, pointer, array, struct, function; "" where it is not known."""
-        found = {self.variables.kind(t) for t in self._types(e)}
+        found = {self.variables.kind(t) for t in self.types(e)}
         return found.pop() if len(found) == 1 else ""
 
-    def _types(self, e: c_ast.Node) -> list[Type]:
+    def types(self, e: c_ast.Node) -> list[Type]:
+        """Those that it may have, by the declarations; none where they are not known."""
         match e:
             case c_ast.ID():
                 return self._named(e)
@@ -74,9 +75,9 @@ class ExpressionTypes:
             case c_ast.Cast():
                 return [e.to_type]
             case c_ast.Assignment():
-                return self._types(e.lvalue)
+                return self.types(e.lvalue)
             case c_ast.TernaryOp():
-                return [*self._types(e.iftrue), *self._types(e.iffalse)]
+                return [*self.types(e.iftrue), *self.types(e.iffalse)]
             case c_ast.BinaryOp():
                 return self._of_sum(e)
             case c_ast.Constant():
@@ -96,23 +97,23 @@ class ExpressionTypes:
             case "*":
                 return self._behind(e.expr)
             case "&":
-                return [build.pointer_to(t) for t in self._types(e.expr)]
+                return [build.pointer_to(t) for t in self.types(e.expr)]
             case "++" | "--" | "p++" | "p--" | "+" | "-" | "~":
-                return self._types(e.expr)
+                return self.types(e.expr)
             case _:
                 return [build.integer(e)]
 
     def _of_sum(self, e: c_ast.BinaryOp) -> list[Type]:
         if e.op not in ("+", "-"):
             return [build.integer(e)]
-        sides = [self._types(x) for x in (e.left, e.right)]
+        sides = [self.types(x) for x in (e.left, e.right)]
         derived = [s for s in sides if any(self.variables.kind(t) != "number" for t in s)]
         return derived[0] if derived and all(sides) else sides[0] if all(sides) else []
 
     def _behind(self, e: c_ast.Node) -> list[Type]:
         """The types of what a pointer or an array leads to, or a function returns."""
         out: list[Type] = []
-        for t in self._types(e):
+        for t in self.types(e):
             match self.variables.resolved(t):
                 case c_ast.PtrDecl(type=inner) | c_ast.ArrayDecl(type=inner):
                     out.append(inner)

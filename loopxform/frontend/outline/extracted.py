@@ -29,7 +29,7 @@ from loopxform.frontend.names.ctype import simple
 from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import Variables, changed
-from loopxform.frontend.outline.outlined import require_whole
+from loopxform.frontend.outline.removable import require_whole
 from loopxform.frontend.syntax.tree import below, clone, every
 from loopxform.ir.types import may_alias
 from loopxform.records import record

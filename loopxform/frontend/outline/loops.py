@@ -75,13 +75,14 @@ def _iterations(loop: c_ast.Node) -> int:
             init=c_ast.Assignment(rvalue=first) | c_ast.DeclList(decls=[c_ast.Decl(init=first)]),
             cond=c_ast.BinaryOp(op="<" | "<=" | ">" | ">=" | "!=", right=end),
         ):
-            low, high = _number(first), _number(end)
+            low, high = number(first), number(end)
             if low is not None and high is not None:
                 return max(1, abs(high - low))
     return MANY
 
 
-def _number(node: c_ast.Node | None) -> int | None:
+def number(node: c_ast.Node | None) -> int | None:
+    """The value of a constant expression, where it is plain."""
     match node:
         case c_ast.Constant(value=text):
             try:
@@ -89,12 +90,12 @@ def _number(node: c_ast.Node | None) -> int | None:
             except ValueError:
                 return None
         case c_ast.UnaryOp(op="-", expr=inner):
-            value = _number(inner)
+            value = number(inner)
             return None if value is None else -value
-        case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
-            a, b = _number(left), _number(right)
-            if a is None or b is None:
+        case c_ast.BinaryOp(op="+" | "-" | "*" | "/" as op, left=left, right=right):
+            a, b = number(left), number(right)
+            if a is None or b is None or (op == "/" and (a < 0 or b <= 0)):
                 return None
-            return a + b if op == "+" else a - b if op == "-" else a * b
+            return {"+": a + b, "-": a - b, "*": a * b, "/": a // (b or 1)}[op]
         case _:
             return None

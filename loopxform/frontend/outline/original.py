@@ -12,16 +12,19 @@ from loopxform.errors import InputError, LoopxformError, UnsupportedC
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.aside import asides, of_function
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
+from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.loops import Loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
+from loopxform.frontend.outline.own_numbers import own_numbers
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
 from loopxform.frontend.outline.wrappings import Wrapping, is_wrapped
-from loopxform.frontend.parsed import CppOptions
+from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import clone, every
@@ -69,13 +72,17 @@ class Region:
 
 
 class Original:
-    """The C file at `path`; `raw` is what is in it, `options` how it is preprocessed."""
+    """The C file at `path`; `raw` is what is in it, `options` how it is preprocessed, `read` what
+    came of that where it is known."""
 
-    def __init__(self, path: str, raw: bytes, options: CppOptions) -> None:
-        self.path, self.raw, self.options = path, raw, options
+    def __init__(
+        self, path: str, raw: bytes, options: CppOptions, read: Parsed | None = None
+    ) -> None:
+        self.path, self.raw, self.options, self.read = path, raw, options, read
         self._known: dict[str, Variables] = {}
         self._asides: dict[str, Mapping[int, InputError]] = {}
         self._unlike: dict[str, Odd] = {}
+        self._sized = frozenset[str]()
 
     @cached_property
     def ast(self) -> c_ast.FileAST:
@@ -84,6 +91,7 @@ class Original:
         for node in ast.ext:
             if isinstance(node, c_ast.FuncDef):
                 prototyped(node)
+        self._sized = size_parameters(ast)
         return ast
 
     @cached_property
@@ -234,7 +242,28 @@ class Original:
         """Raises NotModelled."""
         variables = self._variables(r.owner)
         strict = self._strict_aliasing
-        return outlined(r.name, r.owner.node, r.nodes, variables, self._globals, strict=strict)
+        return outlined(
+            r.name,
+            r.owner.node,
+            r.nodes,
+            variables,
+            self._globals,
+            self._file_types,
+            strict=strict,
+            own=self._own_numbers,
+        )
+
+    @cached_property
+    def _own_numbers(self) -> Mapping[str, bool]:
+        return own_numbers(self.ast, self._types)
+
+    def asks_file(self, r: Region) -> bool:
+        """Whether what is known of a region depends on what other functions say."""
+        return not r.whole and (r.owner.name in self._sized or self.outlined(r).of_file)
+
+    @cached_property
+    def _file_types(self) -> FileTypes:
+        return FileTypes(self.ast.ext)
 
     @cached_property
     def _strict_aliasing(self) -> bool:
@@ -333,14 +362,20 @@ class Original:
         tree = parse(gnu.normalise(source.text), places)
         return tree.ast, places, source.text
 
-    @cached_property
+    @property
     def _pristine(self) -> c_ast.FileAST:
         """The tree as it was parsed, which nobody changes."""
-        return self._parsed(self.raw)[0]
+        return self._first[3]
 
     @cached_property
-    def _first(self) -> tuple[c_ast.FileAST, Places, str]:
-        return self._parsed(self.raw)
+    def _first(self) -> tuple[c_ast.FileAST, Places, str, c_ast.FileAST]:
+        if self.read is None or not self.read.expanded:
+            ast, places, text = self._parsed(self.raw)
+        else:
+            text = self.read.expanded
+            places = Places(list(self.read.files), self.read.sources)
+            ast = parse(gnu.normalise(text), places).ast
+        return ast, places, text, cast(Any, clone(ast))
 
     @property
     def _places(self) -> Places:

@@ -8,35 +8,47 @@
 Its parameters are the variables that the statements use and do not declare. Numbers are passed by
 value, arrays and pointers as they are, structs by their address. A number that the statements set
 and that is read afterwards comes back through a pointer; one that they always set before they read
-it belongs to them.
+it belongs to them. Elements that decide how often loops run are numbers too (`elements`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from types import MappingProxyType
+from typing import Any, TypeGuard, cast
 
 from pycparser import c_ast
 
-from loopxform.frontend.desugar.callee import defines_type
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.addresses import Addresses
-from loopxform.frontend.names.liveness import Use, sequence
-from loopxform.frontend.names.variables import Variables
-from loopxform.frontend.pragmas.directives import pragma_text
+from loopxform.frontend.names.expression_types import FileTypes
+from loopxform.frontend.names.liveness import Liveness, Use, sequence
+from loopxform.frontend.names.variables import Variables, changed
+from loopxform.frontend.outline.elements import Element, FixedElements
+from loopxform.frontend.outline.removable import marks_scop, require_whole
+from loopxform.frontend.outline.untouched import differ, is_pure, never
 from loopxform.frontend.syntax.tree import clone, every, replace_children
-from loopxform.ir.functions import is_known
 from loopxform.records import record
-
-_JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | c_ast.Case | c_ast.Default
 
 
 @record
 class Outlined:
-    """A definition, and the arguments in C that stand for its statements where they are."""
+    """A definition, and the arguments in C that stand for its statements where they are. Whether
+    something `is_apart` there that is not in the function: elements, or numbers of the file, as
+    variables of its own; `of_file`: some of it holds for what the other functions of the file say.
+    """
 
     node: c_ast.FuncDef
     arguments: tuple[str, ...]
+    is_apart: bool = False
+    of_file: bool = False
+
+    @property
+    def passed(self) -> dict[str, str]:
+        """What the user calls the parameters, where that is something else."""
+        names = (p.name for p in self.node.decl.type.args.params)
+        named = ((n, a.removeprefix("&")) for n, a in zip(names, self.arguments))
+        return {name: text for name, text in named if name != text}
 
 
 def outlined(
@@ -45,46 +57,20 @@ def outlined(
     region: Sequence[c_ast.Node],
     variables: Variables,
     globals: Mapping[str, c_ast.Node],
+    file: FileTypes,
     *,
     strict: bool = True,
+    own: Mapping[str, bool] = MappingProxyType({}),
 ) -> Outlined:
-    """`globals` are what the file declares; `strict`: types tell objects apart. Raises NotModelled
-    where the statements cannot be taken out."""
+    """`globals` are what the `file` declares, `own` the numbers of it that no pointer leads to, and
+    whether they are but scratch (`own_numbers`); `strict`: types tell objects apart. Raises
+    NotModelled where the statements cannot be taken out."""
     require_whole(region)
-    differ = _differ if strict else _never
-    addresses = Addresses(variables, function.body, globals, differ)
-    return _Outlining(name, function, region, variables, globals, addresses).made()
-
-
-def require_whole(region: Sequence[c_ast.Node]) -> None:
-    """Raises NotModelled for statements that are left or entered in the middle, and for
-    declarations that are more than variables."""
-    for x in (x for n in region for x in every(n)):
-        if isinstance(x, _JUMPS):
-            help = "keep jumps out of the loops"
-            raise NotModelled("LX011", "a jump, or a place to jump to", help, x)
-        if isinstance(x, c_ast.Decl) and set(x.storage) & {"static", "extern"}:
-            help = "declare it in front of the loops"
-            raise NotModelled("LX015", f"'{x.name}' is not a plain local variable", help, x)
-        if defines_type(x):
-            raise NotModelled("LX015", "a type of the function", "declare it in the file", x)
-    for n in region:
-        if out := next(_leaving(n), None):
-            raise NotModelled("LX011", "a jump out of the statements", "use an if", out)
-
-
-def _leaving(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    """The `break` and `continue` that leave a statement."""
-    match node:
-        case c_ast.Break() | c_ast.Continue():
-            yield node
-        case c_ast.For() | c_ast.While() | c_ast.DoWhile():
-            return
-        case c_ast.Switch():
-            yield from (x for x in every(node) if isinstance(x, c_ast.Continue))
-        case _:
-            for child in cast(Any, node):
-                yield from _leaving(child)
+    types_differ = differ if strict else never
+    addresses = Addresses(variables, function.body, globals, types_differ)
+    fixed = FixedElements(region, variables, file, globals, types_differ)
+    out = _Outlining(name, function, region, variables, globals, addresses, fixed.at)
+    return out.made(own)
 
 
 class _Outlining:
@@ -96,10 +82,11 @@ class _Outlining:
         variables: Variables,
         globals: Mapping[str, c_ast.Node],
         addresses: Addresses,
+        elements: Mapping[int, Element],
     ) -> None:
         self.name, self.function, self.region = name, function, region
         self.variables, self.globals = variables, globals
-        self.addresses = addresses
+        self.addresses, self.elements = addresses, elements
         self.inside = [x for n in region for x in every(n)]
         self.coord = region[0].coord
         self.taken = set(variables.names)
@@ -109,18 +96,26 @@ class _Outlining:
         self.after: list[c_ast.Node] = []
         self.arguments: dict[int, str] = {}
         self.structs: dict[int, str] = {}
+        self.read: dict[str, str] = {}
+        self.measured: dict[int, str] = {}
 
-    def made(self) -> Outlined:
-        used = self.variables.used(self.region)
+    def made(self, own: Mapping[str, bool]) -> Outlined:
+        used = self._used()
         self._require_known(used)
+        for e in self.elements.values():
+            self._element(e)
         for d in used:
             self._variable(d)
+        numbers = self._file_numbers(own)
+        for d in numbers:
+            self._file_number(d, is_scratch=own[d.name])
         self._sizes(used)
         body = self._node(c_ast.Compound, block_items=self._copies())
         body = self._node(c_ast.Compound, block_items=[*self.before, body, *self.after])
         params = [*self.numbers, *self.others]
         arguments = tuple(self.arguments[id(p)] for p in params)
-        return Outlined(self._function(params, body), arguments)
+        node = self._function(params, body)
+        return Outlined(node, arguments, bool(self.read or numbers), bool(numbers))
 
     # ------------------------------------------------------------ variables
 
@@ -133,6 +128,47 @@ class _Outlining:
                     raise self._not(
                         f"'{name}' is declared in the function", "declare it in the file"
                     )
+
+    def _used(self) -> list[c_ast.Decl]:
+        """The variables of the function that the statements name, but in elements."""
+        meant, within = self.variables.meant, self.elements
+        hidden = {id(y) for x in self.inside if id(x) in within for y in every(x)}
+        named = {id(meant[id(x)]) for x in self.inside if id(x) in meant and id(x) not in hidden}
+        return [d for d in self.variables.used(self.region) if id(d) in named]
+
+    def _file_number(self, d: c_ast.Decl, *, is_scratch: bool) -> None:
+        def means(x: c_ast.Node) -> bool:
+            return self._is_global(x) and x.name == d.name
+
+        use = sequence(self.region, means)
+        local = is_scratch and use is not Use.READ
+        names = Liveness(self.function.body, lambda x: d.name if means(x) else None)
+        if local and not names.after(self.region, d.name):
+            self.before.append(self._param(d))
+        else:
+            self._result(d, given=use is not Use.SET)
+
+    def _file_numbers(self, own: Mapping[str, bool]) -> list[c_ast.Decl]:
+        """Those of the file that the statements set, and nothing that they call may use."""
+        if any(isinstance(x, c_ast.FuncCall) and not is_pure(x) for x in self.inside):
+            return []
+        places = [x for x in map(changed, self.inside) if x is not None and self._is_global(x)]
+        names = dict.fromkeys(x.name for x in places if x.name in own)
+        return [cast(c_ast.Decl, self.globals[name]) for name in names]
+
+    def _is_global(self, x: c_ast.Node) -> TypeGuard[c_ast.ID]:
+        return isinstance(x, c_ast.ID) and id(x) not in self.variables.meant
+
+    def _element(self, e: Element) -> None:
+        """An element that is read before the statements run."""
+        if e.text in self.read:
+            return
+        name = self._fresh("_".join([e.array, *map(str, e.subscripts)]))
+        self.read[e.text] = name
+        param = self._param(e.declared)
+        param.name, param.type = name, clone(e.type)
+        _rename(param.type, name)
+        self._pass(self.numbers, param, e.text)
 
     def _variable(self, d: c_ast.Decl) -> None:
         if "volatile" in d.quals or "_Atomic" in d.quals:
@@ -214,24 +250,49 @@ class _Outlining:
         return out
 
     def _sizes(self, used: Sequence[c_ast.Decl]) -> None:
-        """The variables in the sizes of arrays, which are what they were at the declarations."""
+        """The variables in the sizes of arrays, which are what they were at the declarations; the
+        sizes themselves where others may have changed these."""
         known = {id(d): d for d in used}
-        mentioned = [(d, x) for d in used for x in every(d.type) if isinstance(x, c_ast.ID)]
-        for d, x in mentioned:
-            size = self.variables.meant.get(id(x))
-            if size is None and x.name in self.globals:
-                help = "copy it to a variable of the function first"
-                raise self._not(f"the size of '{d.name}' is a variable of the file", help)
-            if size is not None and not self._is_kept(size, d):
-                help = f"use another variable, and leave '{x.name}' alone"
-                raise self._not(f"'{x.name}', in the size of '{d.name}', is modified", help)
-            if size is not None:
-                known[id(size)] = size
+        for d in used:
+            for level, dim in enumerate(self._dims(d)):
+                named = [x for x in every(dim) if isinstance(x, c_ast.ID)] if dim else []
+                sizes = [self.variables.meant.get(id(x)) for x in named]
+                if all(self._is_kept(x, size, d) for x, size in zip(named, sizes)):
+                    known |= {id(size): size for size in sizes if size is not None}
+                else:
+                    self._measure(d, level, cast(c_ast.Node, dim))
         order = self.variables.order
         for size in sorted(list(known.values())[len(used) :], key=lambda d: order[id(d)]):
             self._pass(self.numbers, self._param(size), size.name)
 
-    def _is_kept(self, size: c_ast.Decl, array: c_ast.Decl) -> bool:
+    def _dims(self, d: c_ast.Decl) -> Iterator[c_ast.Node | None]:
+        t = d.type
+        while isinstance(t, c_ast.PtrDecl | c_ast.ArrayDecl):
+            yield t.dim if isinstance(t, c_ast.ArrayDecl) else None
+            t = t.type
+
+    def _measure(self, d: c_ast.Decl, level: int, dim: c_ast.Node) -> None:
+        """Passes how many elements one dimension of an array has."""
+        t = next(p for p in self.others if p.name == d.name).type
+        for _ in range(level):
+            t = t.type
+        if level == 0 and id(d) in self.variables.params:
+            t.dim = None  # a pointer, whatever it says
+            return
+        name = self._fresh(f"{d.name}_size")
+        self.measured[id(dim)] = name
+        t.dim = self._id(name)
+        long = self._node(c_ast.IdentifierType, names=["long"])
+        kind = self._node(c_ast.TypeDecl, declname=name, quals=[], align=None, type=long)
+        empty: dict[str, Any] = {n: [] for n in ("quals", "align", "storage", "funcspec")}
+        param = self._node(c_ast.Decl, name=name, type=kind, init=None, bitsize=None, **empty)
+        place = d.name + "[0]" * level
+        self._pass(self.numbers, param, f"sizeof {place} / sizeof {place}[0]")
+
+    def _is_kept(self, x: c_ast.ID, size: c_ast.Decl | None, array: c_ast.Decl) -> bool:
+        """Whether a name in the size of an array is what it was where that was declared."""
+        if size is None:
+            return x.name not in self.globals
         v = self.variables
         at = v.order[id(array)]
         return not v.escaping[id(size)] and all(v.order[id(x)] < at for x in v.sets[id(size)])
@@ -253,7 +314,7 @@ class _Outlining:
         set."""
         if not self.variables.escaping[id(d)]:
             return False
-        calls = any(isinstance(x, c_ast.FuncCall) and not _is_pure(x) for x in self.inside)
+        calls = any(isinstance(x, c_ast.FuncCall) and not is_pure(x) for x in self.inside)
         return self.addresses.is_reached(d, self.inside, is_set=is_set, calls=calls)
 
     # ------------------------------------------------------------ nodes
@@ -276,7 +337,7 @@ class _Outlining:
         return self._node(c_ast.ParamList, params=[only])
 
     def _copies(self) -> list[c_ast.Node]:
-        return [self._copy(n) for n in self.region if not _marks_scop(n)]
+        return [self._copy(n) for n in self.region if not marks_scop(n)]
 
     def _copy(self, node: c_ast.Node) -> c_ast.Node:
         """A copy, structs by their addresses."""
@@ -285,12 +346,14 @@ class _Outlining:
         }
 
         def change(x: c_ast.Node) -> c_ast.Node | None:
+            if id(x) in self.elements:
+                return cast(c_ast.Node, self._id(self.read[self.elements[id(x)].text]))
             return self._through(through[id(x)]) if id(x) in through else self._size(x)
 
         out = _copied(node, change)
         for x in every(out):
             if isinstance(x, c_ast.Compound):
-                x.block_items = [s for s in x.block_items or () if not _marks_scop(s)]
+                x.block_items = [s for s in x.block_items or () if not marks_scop(s)]
         return out
 
     def _size(self, x: c_ast.Node) -> c_ast.Node | None:
@@ -314,7 +377,9 @@ class _Outlining:
         size.expr = self._node(c_ast.Typename, name=None, quals=[], align=None, type=clone(t))
         size.expr.type.declname = None
         for dim in sizes[depth:]:
-            size = self._node(c_ast.BinaryOp, op="*", left=clone(dim), right=size)
+            known = self.measured.get(id(dim))
+            left = clone(dim) if known is None else self._id(known)
+            size = self._node(c_ast.BinaryOp, op="*", left=left, right=size)
         return cast(c_ast.Node, size)
 
     def _through(self, pointer: str) -> Any:
@@ -351,27 +416,7 @@ def _copied(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node | None])
     return renewed(out)
 
 
-def _marks_scop(node: c_ast.Node) -> bool:
-    """What is taken out is looked at as a whole."""
-    return isinstance(node, c_ast.Pragma) and pragma_text(node) in ("scop", "endscop")
-
-
 def _rename(t: c_ast.Node, name: str) -> None:
     while not isinstance(t, c_ast.TypeDecl):
         t = cast(Any, t).type
     t.declname = name
-
-
-def _never(_a: frozenset[str], _b: frozenset[str]) -> bool:
-    return False
-
-
-def _differ(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether objects of two types are never one (C11 6.5p7): a real and an integer, or two sorts
-    of real."""
-    real = {"float", "double", "_Float16"}
-    return a != b and bool((a | b) & real) and a | b <= real | {"int", "long", "short", "_Bool"}
-
-
-def _is_pure(call: c_ast.FuncCall) -> bool:
-    return isinstance(call.name, c_ast.ID) and is_known(call.name.name)

@@ -76,8 +76,18 @@ def _inside(x: c_ast.Node, wrapped: _Wrapped) -> list[c_ast.Node]:
 
 
 def _argument(node: c_ast.Node) -> str:
-    """A name, or the address of what it names; "" for anything else."""
+    """A name, the address of what it names, an element, or how many there are of them; "" for
+    anything else."""
     match node:
+        case c_ast.BinaryOp(
+            op="/",
+            left=c_ast.UnaryOp(op="sizeof", expr=whole),
+            right=c_ast.UnaryOp(op="sizeof", expr=one),
+        ):
+            return f"sizeof {_argument(whole)} / sizeof {_argument(one)}"
+        case c_ast.ArrayRef(name=array, subscript=c_ast.Constant(value=number)):
+            of = _argument(array)
+            return f"{of}[{number}]" if of and not of.startswith("&") else ""
         case c_ast.ID(name=str() as name):
             return name
         case c_ast.UnaryOp(op="&", expr=c_ast.ID(name=str() as name)):

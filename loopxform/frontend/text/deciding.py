@@ -80,8 +80,10 @@ class Decisions:
         self._always = _mask((n for p in pieces if p.introduces is None for n in p.mentioned),
                              {**self._bits, **self._reached})  # fmt: skip
 
-    def of(self, function: str) -> tuple[Event, ...]:
-        """The events that decide what a function says."""
+    def of(self, function: str, *, file: bool = False) -> tuple[Event, ...]:
+        """The events that decide what a function says, or what the whole file does."""
+        if file:
+            return _trimmed(list(self._events))
         if len(self._bits) == 1:
             return ()
         needed = self._always | self._reached.get(function, self._bits[_ANYTHING])

@@ -19,7 +19,7 @@ from loopxform.analysis.extent import NoExtent, explain
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import judge
 from loopxform.api.check import checked
-from loopxform.budget import Budget, Exhausted, shared, spend, within
+from loopxform.budget import Budget, Exhausted, in_turn, shared, spend, within
 from loopxform.ir.memo import forget, remembered
 from loopxform.ir.nodes import Function, Stmt
 
@@ -175,6 +175,28 @@ def test_parts_of_a_budget_do_not_depend_on_the_order() -> None:
         with within(Budget.of(200)):
             answers = dict(zip(work, shared(work, worked)))
         assert answers == {2: "known", 3: "known", 60: "known", 500: "unknown"}
+
+
+@pytest.mark.usefixtures("ticking")
+def test_the_smallest_first() -> None:
+    """What they leave is for the larger ones; what those leave for what was short of time."""
+
+    def worked(seconds: int) -> str:
+        try:
+            for _ in range(seconds):
+                spend()
+        except Exhausted:
+            return "unknown"
+        return "known"
+
+    for work in permutations((2, 3, 500, 60, 100)):
+        with within(Budget.of(200)):
+            answers = dict(zip(work, in_turn(work, worked, float)))
+        assert answers == {2: "known", 3: "known", 60: "known", 100: "unknown", 500: "unknown"}
+    with within(Budget.of(200)):
+        assert in_turn((3, 80, 2), worked, lambda n: 1 / n) == ("known", "known", "known")
+    assert in_turn((100, 20), worked, float) == ("known", "known")
+    assert in_turn((), worked, float) == ()
 
 
 @pytest.mark.usefixtures("ticking")

@@ -176,7 +176,6 @@ SET = "'n' may be set through its address"
         ("for (int i = 0; i < n; i++) { here: x[i] = 1; }", 0, "a jump"),
         ("volatile int v = 3; for (int i = 0; i < n; i++) x[i] = v;", 1, "'v' is volatile"),
         ("for (int i = 0; i < n; i++) *x++ = 1; g(x);", 0, "the pointer 'x' is set"),
-        ("int a[n][n]; n = 3; for (int i = 0; i < n; i++) a[i][i] = 1;", 2, "'n', in the size of"),
         ("h(&n); x = g(); for (int i = 0; i < n; i++) x[i] = 1;", 2, SET),
         ("h(&n); x = g(); for (int i = 0; i < 9; i++) n += x[i];", 2, SET),
         ("int *p = &n; for (int i = 0; i < n; i++) p[i] = 1;", 1, SET),
