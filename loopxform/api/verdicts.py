@@ -12,9 +12,8 @@ from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
 from loopxform.api.source import SourceFile, SourceRoutine
-from loopxform.ir.nodes import For, Function
-from loopxform.ir.visit import at
-from loopxform.prepare.while_loops import whole_loops
+from loopxform.ir.nodes import For, Function, Opaque, While
+from loopxform.ir.visit import at, walk
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
@@ -33,9 +32,14 @@ def judged(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...
     """A verdict for every loop, in text order; for those around loops that end when data say so,
     what is known once these are loops of the tree."""
     found = judge(fn, seconds)
-    whole = whole_loops(fn)
-    if whole is fn or not any(v.parallel == "unknown" for v in found):
+    on_data = any(
+        isinstance(s, While) or (isinstance(s, Opaque) and s.jump) for _, s in walk(fn.body)
+    )
+    if not on_data or not any(v.parallel == "unknown" for v in found):
         return found
+    from loopxform.prepare.while_loops import whole_loops  # loads steps, which others do without
+
+    whole = whole_loops(fn)
     several = shared_places(found)
     known = {
         (v.loc, v.var): v
