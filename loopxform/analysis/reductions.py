@@ -75,6 +75,8 @@ class _Update:
     paths: tuple[Path, ...]
     extremum: str = ""
     """The name of the extremum whose place this update keeps."""
+    places: tuple[str, ...] = ()
+    """The names of what is set where this update of an extremum finds a new one."""
 
 
 @remembered(256)
@@ -117,17 +119,18 @@ def _alone(fn: Function, path: Path, name: str, group: list[_Update], used: set[
 
 
 def _goes_with(fn: Function, group: list[_Update], fit: dict[str, list[_Update]]) -> bool:
-    """Whether an index has an extremum that is itself a reduction, each updated in one place only;
-    the extremum must hold every value exactly, else two values may be equal in one order of the
-    iterations and not in another."""
-    first = group[0]
-    if not first.extremum:
+    """Whether an extremum and all that is set with it are reductions, each updated in one place
+    only: what is set shows which iterations find a new one, which depends on their order. The
+    extremum must hold every value exactly, else two values may be equal in one order and not in
+    another."""
+    if not any(u.extremum or u.places for u in group):
         return True
-    pair = fit.get(first.extremum, [])
-    if len(group) != 1 or len(pair) != 1:
+    best = fit.get(group[0].extremum, []) if group[0].extremum else group
+    if len(group) != 1 or len(best) != 1:
         return False
     types = names_of(fn)
-    return types.type_of(pair[0].target) == types.type_of(pair[0].value)
+    exact = types.type_of(best[0].target) == types.type_of(best[0].value)
+    return exact and all(len(fit.get(name, [])) == 1 for name in best[0].places)
 
 
 def operands(fn: Function, reduction: Reduction) -> tuple[tuple[Assign | If, Expr], ...]:
@@ -221,7 +224,9 @@ def _updates(path: Path, s: Stmt) -> tuple[_Update, ...]:
         return () if update is None else (update,)
     parts = [x for x in s.then if isinstance(x, Assign)]
     best = parts[found.value]
-    out = [_Update(best.target, found.op, best.value, best, (path, (*path, found.value)))]
+    places = tuple(_name(parts[n].target) for n in found.indices)
+    both = (path, (*path, found.value))
+    out = [_Update(best.target, found.op, best.value, best, both, places=places)]
     for n in found.indices:
         x, both = parts[n], (path, (*path, n))
         out.append(_Update(x.target, f"arg{found.op}", x.value, x, both, _name(best.target)))

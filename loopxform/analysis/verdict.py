@@ -26,9 +26,9 @@ from loopxform.analysis.region import region, visible
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Decl, For, Function, Opaque, Param, Stmt
+from loopxform.ir.nodes import Assign, Decl, For, Function, Opaque, Param, Stmt
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, at, enclosing, loops, walk
+from loopxform.ir.visit import Path, at, enclosing, loops, names, walk, writes
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -282,7 +282,12 @@ class _Sorted:
             return False
         if not isinstance(array, Param | Decl) or not array.shape or None in array.shape:
             return False
-        return overwrites(fn, path, name, [n for n in array.shape if n is not None])
+        shape = [n for n in array.shape if n is not None]
+        if storage is not None and storage.decl is not None:
+            sizes = frozenset[str]().union(*map(names, shape))
+            if sizes and not _are_kept(fn, path, sizes, storage.decl):
+                return False
+        return overwrites(fn, path, name, shape)
 
     @property
     def answer(self) -> Answer:
@@ -293,6 +298,18 @@ class _Sorted:
         if self.reductions:
             return "reduction"
         return "privatizable" if self.shared else "yes"
+
+
+def _are_kept(fn: Function, path: Path, sizes: frozenset[str], decl: Path) -> bool:
+    """Whether variables have the values at a loop that they gave to the size of an array at its
+    declaration: nothing assigns to them later, and nobody else knows them (the front end has a
+    function in which it is otherwise in a statement of code LX014)."""
+    known = {p.name for p in fn.objects if p.is_global or p.pointer or p.is_member}
+    around = enclosing(fn, path)
+    if sizes & known or any(isinstance(s, Opaque) and s.code == "LX014" for s in around):
+        return False
+    later = (s for place, s in walk(fn.body) if place > decl)
+    return not any(isinstance(s, Assign) and sizes & writes((s,)) for s in later)
 
 
 def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
