@@ -21,7 +21,7 @@ def may_share(a: Param, b: Param, *, typed: bool = True) -> bool:
     of the file or two members of a struct, but a pointer at file scope points anywhere. `const`
     helps where it is the object that nobody may write (C11 6.7.3p6), not a pointer to it. A
     number behind a pointer (`s->n`) or a variable of the file is only read through pointers to its
-    type, or to bytes (C11 6.5p7), where code is `typed`."""
+    type, to bytes, or to others that its union holds (C11 6.5p7), where code is `typed`."""
     if a.part_of and a.part_of == b.part_of:
         return False
     if any(p.const and is_object(p) for p in (a, b)):
@@ -33,7 +33,7 @@ def may_share(a: Param, b: Param, *, typed: bool = True) -> bool:
         return False
     if not (number.pointer or _is_reached(number, pointer)):
         return False
-    return not typed or may_alias(pointer.type, number.type)
+    return not typed or number.united or may_alias(pointer.type, number.type)
 
 
 def _is_reached(number: Param, pointer: Param) -> bool:

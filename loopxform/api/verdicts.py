@@ -76,9 +76,14 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
 
 
 def _as_apart(v: LoopVerdict, alone: LoopVerdict | None) -> LoopVerdict:
+    """What a loop gets apart. Where it counts its iterations there, its own counter is set in each
+    of them, and after them to where it ends (`strides`)."""
     if alone is None or v.parallel != "unknown":
         return v
-    return replace(alone, path=v.path, depth=v.depth, var=v.var or alone.var)
+    var = v.var or alone.var
+    ends = (var,) if var in alone.private and var not in (alone.var, *alone.copies) else ()
+    copies = (*alone.copies, *ends)
+    return replace(alone, path=v.path, depth=v.depth, var=var, copies=copies)
 
 
 def in_order(

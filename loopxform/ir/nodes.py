@@ -313,7 +313,8 @@ class Param(Node):
     points somewhere, else 0. `rows` marks one that leads to its elements by pointers to rows, which
     are taken to be apart, whatever their sizes; `computed` a number that need not have every value
     that its type allows. No pointer leads to a variable that is reached `by_name`. `kept` marks a
-    variable that a function declares `static`: nothing outside of it can name it.
+    variable that a function declares `static`: nothing outside of it can name it. `united` marks
+    what lies in a union: pointers to other types may lead to it.
     """
 
     name: str
@@ -334,6 +335,7 @@ class Param(Node):
     computed: bool = False
     by_name: bool = False
     kept: bool = False
+    united: bool = False
 
     @property
     def is_member(self) -> bool:

@@ -316,6 +316,7 @@ class _Lowering:
             rows=s.rows,
             by_name=s.by_name,
             kept=is_static(_file_name(s)),
+            united=s.type.united,
             origin=self.places.origin(s.decl),
         )
 

@@ -74,3 +74,11 @@ def test_a_number_in_a_union_is_none_that_the_caller_gave() -> None:
       one.size.m = 1;
       for (int i = 0; i < one.size.n; i++) p[0] = i; }"""
     assert lx.loads(TYPES + text)["f"].check()[0].parallel == "unknown"
+
+
+def test_pointers_to_what_a_union_of_the_file_holds() -> None:
+    text = """union bits { float f; int i; } all; struct { union bits b; int plain; } some;
+    void f(float *p) { for (int k = 0; k < all.i; k++) p[k] = some.b.i + some.plain; }"""
+    (found,) = lx.loads(text)["f"].check()
+    apart = ("p and all.i do not overlap", "p and some.b.i do not overlap")
+    assert (found.parallel, found.assumes) == ("yes", apart)

@@ -43,6 +43,12 @@ def test_what_is_assumed_and_of_which_variable() -> None:
     assert (found.var, found.assumes) == ("i", ("1 <= s",))
 
 
+def test_the_counter_is_read_afterwards() -> None:
+    body = "int i; for (i = 0; i < n; i += s) a[i] = 1; return i;"
+    (found,) = lx.loads(f"{HEAD}int f(int n, int s) {{ {body} }}")["f"].check()
+    assert (found.parallel, found.private, found.copies) == ("privatizable", ("i",), ("i",))
+
+
 LOOPS = [
     "int i; for (i = lo; i < hi; i += s) { x[count++] = i; }",
     "int i; for (i = lo; i <= hi; i = i + s) { x[count++] = i; }",
