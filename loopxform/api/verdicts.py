@@ -81,7 +81,7 @@ def _as_apart(v: LoopVerdict, alone: LoopVerdict | None) -> LoopVerdict:
     if alone is None or v.parallel != "unknown":
         return v
     var = v.var or alone.var
-    ends = (var,) if var in alone.private and var not in (alone.var, *alone.copies) else ()
+    ends = (var,) if var in alone.shared and var not in (alone.var, *alone.copies) else ()
     copies = (*alone.copies, *ends)
     return replace(alone, path=v.path, depth=v.depth, var=var, copies=copies)
 

@@ -116,7 +116,9 @@ class _Extraction:
         for d in (*self._sizes(), *self.used):
             (params if self._is_given(d) else locals).append(_plain(d))
         known = [self._address(d) for d in self.used if self._escapes(d) and not self._is_given(d)]
-        live = [d for d in self.used if self.variables.kind(d) == "number" and self._is_live(d)]
+        tables = (d for d in self.used if self._is_table(d) and not self._is_given(d))
+        kept = (*(d for d in self.used if self.variables.kind(d) == "number"), *tables)
+        live = [d for d in kept if self._is_live(d)]
         items = [
             *locals,
             *self._call(KNOWN, known),
@@ -136,14 +138,20 @@ class _Extraction:
 
     def _is_given(self, d: c_ast.Decl) -> bool:
         """Whether it is a parameter. An array that others may know is one, so that it is taken to
-        be apart from their pointers only where the verdict says so; so is one that is read after
-        the loop, and never private for that reason."""
+        be apart from their pointers only where the verdict says so; so is one of structs that is
+        read after the loop, and never private for that reason."""
         kind = self.variables.kind(d)
         if id(d) in self.variables.params or kind in ("number", "pointer"):
             return kind != "number" or not self._escapes(d)
         if kind != "array":
             return False
-        return self._escapes(d) or self._holds_pointers(d) or self._is_live(d)
+        lost = self._is_live(d) and not self._is_table(d)
+        return self._escapes(d) or self._holds_pointers(d) or lost
+
+    def _is_table(self, d: c_ast.Decl) -> bool:
+        """Whether it is an array of numbers."""
+        array = self.variables.kind(d) == "array"
+        return array and isinstance(self.variables.element(d.type), c_ast.IdentifierType)
 
     def _holds_pointers(self, d: c_ast.Decl) -> bool:
         t = self.variables.resolved(d)
@@ -314,10 +322,19 @@ class _Extraction:
         """Reads what is read after the loop."""
         if not live:
             return []
-        value: c_ast.Node = build.name(live[0].name, self.loop)
+        value = self._number_of(live[0])
         for d in live[1:]:
-            value = build.binary("+", value, build.name(d.name, self.loop))
+            value = build.binary("+", value, self._number_of(d))
         return [build.returned(value, self.loop)]
+
+    def _number_of(self, d: c_ast.Decl) -> c_ast.Node:
+        """A number, or one of those in an array."""
+        value: c_ast.Node = build.name(d.name, self.loop)
+        if self._is_table(d):
+            for _ in self.variables.levels(d.type):
+                zero = build.number(0, self.loop)
+                value = cast(c_ast.Node, _make.ArrayRef(value, zero, coord=self.loop.coord))
+        return value
 
     def _definition(self, params: list[c_ast.Decl], items: Iterable[c_ast.Node]) -> c_ast.FuncDef:
         at = self.loop.coord

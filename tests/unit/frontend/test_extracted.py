@@ -73,7 +73,11 @@ LOOPS = {
     """double f(int n, int k) {
       double *p = k ? given(1) : given(2), t[4];
       for (int i = 0; i < n; i++) { t[0] = p[i]; p[i] = t[0] * 2; }
-      return t[0]; }""": "no if p and t do not overlap",
+      return t[0]; }""": "no",
+    """double f(int n, int k) {
+      double *p = k ? given(1) : given(2), t[2][1];
+      for (int i = 0; i < n; i++) { t[0][0] = p[i]; t[1][0] = 2 * p[i]; }
+      return t[1][0]; }""": "privatizable",
     # the function makes both the same memory
     """void f(int n, int k, double *a) {
       double *p = k ? a : a + 1;
