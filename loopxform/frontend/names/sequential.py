@@ -226,7 +226,7 @@ class _Loop:
 
     def _is_induction(self, decl: c_ast.Decl, sites: list[Site]) -> bool:
         """Whether every iteration adds the same to a variable."""
-        return all(not s.conditions and self._grows_alike(s.node, decl) for s in sites)
+        return all(not s.conditions and self._grows(s.node, decl, self._is_same) for s in sites)
 
     def _variable(self, d: int) -> c_ast.Decl | None:
         """A number or a pointer from outside of the loop that only assignments by name change."""
@@ -249,42 +249,50 @@ class _Loop:
         return any(id(s.node) not in idle and self._is_reached(s) for s in uses)
 
     def _counts(self, decl: c_ast.Decl, sites: list[Site]) -> bool:
-        """Whether the loop may count with the variable: it grows by what does not change, and
+        """Whether the loop may count with the variable: it grows by what need not change, and
         the condition asks for no other that the loop sets."""
         cond, step = getattr(self.loop, "cond", None), getattr(self.loop, "next", None)
         named = self._names(cond, decl) or (self._names(step, decl) and not self._is_counted(cond))
-        return named and self._is_induction(decl, sites) and not any(s.nested for s in sites)
+        return named and all(
+            not s.conditions and not s.nested and self._grows(s.node, decl, self._may_be_same)
+            for s in sites
+        )
 
     def _is_counted(self, cond: c_ast.Node | None) -> bool:
         """Whether a condition asks for a variable that the loop sets."""
         named = (self.variables.meant.get(id(x)) for x in every(cond))
         return any(id(d) in self.data.sets for d in named if d is not None)
 
-    def _grows_alike(self, node: c_ast.Node, decl: c_ast.Decl) -> bool:
+    def _grows(
+        self, node: c_ast.Node, decl: c_ast.Decl, amount: Callable[[c_ast.Node], bool]
+    ) -> bool:
+        """Whether an assignment adds such an amount to the variable."""
         match node:
             case c_ast.UnaryOp():
                 return True
             case c_ast.Assignment(op="+=" | "-=", rvalue=e):
-                return not self.data.moves(e) and not self._is_data(e)
-            case c_ast.Assignment(op="=", rvalue=c_ast.BinaryOp(op="+" | "-") as e):
-                return self._adds(e, decl)
+                return amount(e)
+            case c_ast.Assignment(op="=", rvalue=c_ast.BinaryOp(op="+" | "-" as op) as e):
+                sides = [(e.left, e.right), (e.right, e.left)] if op == "+" else [(e.left, e.right)]
+                return any(
+                    isinstance(x, c_ast.ID) and self._names(x, decl) and amount(other)
+                    for x, other in sides
+                )
             case _:
                 return False
 
-    def _adds(self, e: c_ast.BinaryOp, decl: c_ast.Decl) -> bool:
-        """Whether a sum is that of the variable and something that does not change."""
-        sides = [(e.left, e.right), (e.right, e.left)] if e.op == "+" else [(e.left, e.right)]
-        return any(
-            isinstance(x, c_ast.ID)
-            and self._names(x, decl)
-            and not self.data.moves(other)
-            and not self._is_data(other)
-            for x, other in sides
-        )
-
-    def _is_data(self, e: c_ast.Node) -> bool:
+    def _is_same(self, e: c_ast.Node) -> bool:
+        """Whether an expression has one value in all iterations."""
         calls = (x for x in every(e) if isinstance(x, c_ast.FuncCall))
-        return self.data.varies(e) or any(map(is_memory, every(e))) or not all(map(is_math, calls))
+        data = self.data.varies(e) or any(map(is_memory, every(e))) or not all(map(is_math, calls))
+        return not data and not self.data.moves(e)
+
+    def _may_be_same(self, e: c_ast.Node) -> bool:
+        """Whether it may have one: of memory, or computed by functions of the file."""
+        calls = [x for x in every(e) if isinstance(x, c_ast.FuncCall)]
+        names = (x.name.name if isinstance(x.name, c_ast.ID) else "" for x in calls)
+        known = all(is_math(x) or name in self.own for x, name in zip(calls, names))
+        return known and not self.data.moves(e)
 
     def _names(self, node: c_ast.Node | None, decl: c_ast.Decl) -> bool:
         return any(self.variables.meant.get(id(x)) is decl for x in every(node))

@@ -29,6 +29,7 @@ from loopxform.frontend.names.ctype import simple
 from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import Variables, changed
+from loopxform.frontend.outline.guards import Guards
 from loopxform.frontend.outline.removable import require_whole
 from loopxform.frontend.syntax.tree import below, clone, every
 from loopxform.ir.types import may_alias
@@ -107,6 +108,7 @@ class _Extraction:
         within = set(map(id, self.inside))
         self.outside = [x for x in owner.effects if id(x) not in within]
         """What may set something elsewhere in the function."""
+        self.guards = Guards(owner.function.body, loop, owner.variables)
 
     def made(self) -> c_ast.FuncDef:
         self._require_plain()
@@ -115,14 +117,16 @@ class _Extraction:
         locals: list[c_ast.Decl] = []
         for d in (*self._sizes(), *self.used):
             (params if self._is_given(d) else locals).append(_plain(d))
+        asked = self.guards.used()
+        params += (_plain(d) for d in asked if not any(d.name == p.name for p in params))
         known = [self._address(d) for d in self.used if self._escapes(d) and not self._is_given(d)]
         tables = (d for d in self.used if self._is_table(d) and not self._is_given(d))
-        kept = (*(d for d in self.used if self.variables.kind(d) == "number"), *tables)
-        live = [d for d in kept if self._is_live(d)]
+        numbers = (*(d for d in self.used if self.variables.kind(d) == "number"), *tables)
+        live = [d for d in numbers if self._is_live(d)]
         items = [
             *locals,
             *self._call(KNOWN, known),
-            _without_pragmas(clone(self.loop)),
+            self.guards.around(_without_pragmas(clone(self.loop))),
             *self._returned(live),
         ]
         return self._definition(params, items)
@@ -134,6 +138,7 @@ class _Extraction:
         yield from (d.name for d in self.used if id(d) not in params)
         yield from settings(self.outside)
         yield from self.owner.set_by_calls
+        yield from self.guards.doubtful()
         yield from (f".{name}" for name in self.owner.file.united)  # set under any of their names
 
     def _is_given(self, d: c_ast.Decl) -> bool:

@@ -315,3 +315,29 @@ def test_the_draws_reach_loops_that_are_judged_apart() -> None:
     verdicts = [lx.loads(t)["f"].check()[-1] for t in texts]
     assert sum(v.parallel == "yes" and "p" in str(v.assumes) for v in verdicts) >= 8
     assert sum(v.parallel == "unknown" for v in verdicts) >= 8
+
+
+GUARDED = {
+    # the loop has one iteration, or more
+    "if (n > 2) return; for (int i = 1; i < n; i++) p[i] = p[i - 1];": "yes",
+    "if (n == 2) for (int i = 1; i < n; i++) p[i] = p[i - 1];": "yes",
+    "if (n > 2) p[0] = 1; else { for (int i = 1; i < n; i++) p[i] = p[i - 1]; }": "yes",
+    "if (!p || n <= 0) return; for (int i = 1; i < n; i++) p[i] = p[i - 1];": "no",
+    "if (n > 9 && b) { for (int i = 1; i < n; i++) p[i] = p[i - 1]; }": "no",
+    "if (n > b[0]) return; for (int i = 1; i < n; i++) p[i] = p[i - 1];": "no",
+    "while (b[0]) { if (n < 5) break; for (int i = 1; i < n; i++) p[i] = p[i - 1]; }": "no",
+    # which values are left is not known
+    "if (s->n > 2) return; for (int i = 1; i < s->n; i++) p[i] = p[i - 1];": "unknown",
+    "if (n > 2) goto end; for (int i = 1; i < n; i++) p[i] = p[i - 1]; end:;": "unknown",
+    "switch (n) { case 2: for (int i = 1; i < n; i++) p[i] = p[i - 1]; }": "unknown",
+    "if (n > k) return; { int k = n; for (int i = 1; i < n; i++) p[i + k] = p[i + k - 1]; }":
+        "unknown",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "verdict"), GUARDED.items())
+def test_what_holds_where_the_loop_begins(body: str, verdict: str) -> None:
+    text = f"""struct numbers {{ int n; }};
+    void f(int n, int k, double *b, struct numbers *s) {{
+      double *p = b[0] > 0 ? given(1) : b; {body} }}"""
+    assert lx.loads(STRUCTS + text)["f"].check()[-1].parallel == verdict

@@ -33,6 +33,8 @@ IN_ORDER = {
     # a variable is computed from its value before
     "for (; list; list = list->next) list->value = 1;": "flow dependence of list",
     "for (i = 1; i < n; i *= 2) a[i] = some(i);": "flow dependence of i",
+    "for (i = 1; i < n; i += b[i]) a[i] = some(i);": "flow dependence of i",
+    "for (i = 1; i < n; i += some(m)) a[i] = 1;": "flow dependence of i",
     "for (i = n; i > 1; i = (i + 1) / 2) a[i] = some(i);": "flow dependence of i",
     "for (i = 0; i < n; i++) if (b[i] > 0) { a[k] = some(i); k++; }": "flow dependence of k",
     "for (i = 0; i < n; i++) if (b[i] > 0) a[k++] = some(i);": "flow dependence of k",
@@ -90,6 +92,9 @@ NOT_SAID = [
     "for (i = 0; i < n; i++) sum = sum > a[i] ? sum : some(a[i]);",
     # counters, and variables that others may set
     "for (i = 0; i < n; i += 3) some(i);",
+    "for (i = 0; i < n; i += list->value) a[i] = some(i);",
+    "for (i = 0; i < n; i = i + b[2]) a[i] = some(i);",
+    "for (i = 0; i < n; i += is_last(m, n)) a[i] = some(i);",
     "k = 0; while (k < n) { some(k); k++; }",
     "for (i = 0; i < a[3]; i++) some(i);",
     "scanf(s, &k); for (i = 0; i < n; i++) { a[k] = some(i); k = k / 2; }",
