@@ -57,12 +57,16 @@ class Liveness:
         order = _Order(lambda x: id(x) in meant, self._leaving, self._holding(names))
         node, use = region[0], Use.NONE
         while node is not self.body:
-            if id(node) not in self._around:
+            outer = self.around(node)
+            if outer is None:
                 return False
-            outer = self._around[id(node)][0]
             use = order.on(outer, node, use, region)
             node = outer
         return use is Use.READ
+
+    def around(self, node: c_ast.Node) -> c_ast.Node | None:
+        """What a node is directly in; None for the body, and what is not in it."""
+        return next(iter(self._around.get(id(node), ())), None)
 
     def _holding(self, nodes: Iterable[c_ast.Node]) -> set[int]:
         """The nodes that are or hold one of these, by identity."""

@@ -17,7 +17,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.names.variables import Variables
-from loopxform.frontend.syntax.tree import below, clone, every
+from loopxform.frontend.syntax.tree import clone, every
 
 _Guard: TypeAlias = tuple[c_ast.Node, bool]
 """A condition, and whether it holds."""
@@ -35,7 +35,7 @@ class Guards:
         self.variables = variables
         self._certain = not any(isinstance(x, _JUMPS) for x in every(body))
         self._named = {d.name: d for d in variables.used([loop])}
-        found = [g for g in _guards(body, loop) if self._is_about_it(g[0])]
+        found = [g for g in _guards(body, loop, variables) if self._is_about_it(g[0])]
         self.kept = [g for g in found if self._is_plain(g[0])]
         self.odd = [cond for cond, _ in found if not self._is_plain(cond)]
 
@@ -74,14 +74,16 @@ class Guards:
         return given and not v.sets[id(d)] and not v.escaping[id(d)]
 
 
-def _guards(body: c_ast.Node, loop: c_ast.Node) -> Iterator[_Guard]:
+def _guards(body: c_ast.Node, loop: c_ast.Node, variables: Variables) -> Iterator[_Guard]:
     """What holds where the loop in a function's body begins, condition by condition. Of a `switch`
     its value, which is one of several."""
-    node = body
-    while node is not loop:
-        child = next((x for x in below(node) if any(y is loop for y in every(x))), None)
-        if child is None:
+    way = [loop]
+    while way[-1] is not body:
+        outer = variables.liveness.around(way[-1])
+        if outer is None:
             return
+        way.append(outer)
+    for node, child in zip(way[:0:-1], way[-2::-1]):
         match node:
             case c_ast.If(cond=cond) if child is not cond:
                 yield from _parts(cond, child is node.iftrue)
@@ -89,7 +91,6 @@ def _guards(body: c_ast.Node, loop: c_ast.Node) -> Iterator[_Guard]:
                 yield cond, True
             case c_ast.Compound():
                 yield from _before(node, child)
-        node = child
 
 
 def _before(block: c_ast.Compound, end: c_ast.Node) -> Iterator[_Guard]:
