@@ -53,7 +53,9 @@ def _binary(op: str, a: int, b: int) -> int:
         case "<" | "<=" | ">" | ">=" | "==" | "!=":
             results = {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b}
             return int(results.get(op, a != b))
-        case "&" | "|" | "^" | "<<" | ">>":
-            return {"&": a & b, "|": a | b, "^": a ^ b, "<<": a << b, ">>": a >> b}[op]
+        case "&" | "|" | "^":
+            return {"&": a & b, "|": a | b, "^": a ^ b}[op]
+        case "<<" | ">>":
+            return a << b if op == "<<" else a >> b
         case _:
             raise MalformedIR(f"operator {op}")

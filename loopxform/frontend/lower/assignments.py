@@ -15,6 +15,7 @@ from loopxform.frontend.lower.initialisers import elements
 from loopxform.frontend.lower.opaque_effects import given, spared
 from loopxform.frontend.lower.pointers import bound, unknown_target
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.lower.subscripts import as_compared
 from loopxform.frontend.names.ctype import Array, Pointer
 from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol
@@ -79,7 +80,8 @@ class SimpleStatements:
             if pointer is not None and pointer.target and self._is_bound(pointer, node.rvalue):
                 return []
         target = self._target(node.lvalue)
-        return [Assign(target, self.x.lower(node.rvalue), node.op[:-1], origin=origin)]
+        value = as_compared(self.x.lower(node.rvalue), self.x.types)
+        return [Assign(target, value, node.op[:-1], origin=origin)]
 
     def _chain(self, outer: c_ast.Assignment, inner: c_ast.Assignment) -> list[Stmt]:
         """`a = b = e` is `b = e; a = b`."""
@@ -188,7 +190,7 @@ class SimpleStatements:
     ) -> Iterable[tuple[tuple[Expr, ...], Expr]]:
         """Index and value of every element; a scalar has one."""
         if not shape:
-            return [((), self.x.lower(node.init))]
+            return [((), as_compared(self.x.lower(node.init), self.x.types))]
         return [(i, e or Const(0)) for i, e in elements(node, shape, self.x.lower)]
 
     def _structs(self, node: c_ast.Decl, symbol: Symbol) -> list[Stmt]:

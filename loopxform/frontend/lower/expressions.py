@@ -12,7 +12,7 @@ from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.literals import literal, special
 from loopxform.frontend.lower.pointers import element, is_zero, rank_left
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.lower.subscripts import subscript
+from loopxform.frontend.lower.subscripts import as_compared, subscript
 from loopxform.frontend.names.ctype import CType, Func, Lookup, ctype
 from loopxform.frontend.names.declared_types import expression_type, size_of
 from loopxform.frontend.names.filescope import FileScope, Sees
@@ -97,8 +97,9 @@ class Expressions:
             case c_ast.ArrayRef() | c_ast.StructRef():
                 return self.load(node)
             case c_ast.TernaryOp():
-                parts = (self.lower(n) for n in (node.cond, node.iftrue, node.iffalse))
-                return Select(*parts, origin=self.places.origin(node))
+                cond, *values = (self.lower(n) for n in (node.cond, node.iftrue, node.iffalse))
+                cond = as_compared(cond, self.types)
+                return Select(cond, *values, origin=self.places.origin(node))
             case c_ast.Cast():
                 return self._cast(node)
             case c_ast.FuncCall():

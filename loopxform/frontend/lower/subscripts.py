@@ -7,13 +7,15 @@ refused here, with the place.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pycparser import c_ast
 
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Un, Var
-from loopxform.ir.types import INT, LONG, Scalar
+from loopxform.ir.types import INT, LONG, Scalar, common
 from loopxform.ir.typing import COMPARISONS, type_of
-from loopxform.ir.visit import children, walk_expr
+from loopxform.ir.visit import children, map_expr, walk_expr
 
 Types = dict[str, Scalar]
 
@@ -108,6 +110,23 @@ def _turns_unsigned(side: Expr, other: Expr, types: Types) -> bool:
     if isinstance(side, Const) and side.value >= 0:
         return False
     return o.bytes >= max(s.bytes, INT.bytes)
+
+
+def as_compared(e: Expr, types: Types) -> Expr:
+    """A condition with the conversions that C does where it compares a signed with an unsigned
+    number (C11 6.3.1.8)."""
+
+    def converted(x: Expr) -> Expr:
+        if not isinstance(x, Bin) or x.op not in COMPARISONS - {"&&", "||"}:
+            return x
+        left, right = type_of(x.left, types), type_of(x.right, types)
+        if _turns_unsigned(x.left, x.right, types):
+            return replace(x, left=Cast(common(left, right), x.left))
+        if _turns_unsigned(x.right, x.left, types):
+            return replace(x, right=Cast(common(left, right), x.right))
+        return x
+
+    return map_expr(e, converted)
 
 
 def wraps(e: Expr, types: Types) -> bool:

@@ -144,6 +144,9 @@ class _Marking:
             case Select(cond, then, orelse):
                 then, orelse = self.subscripts(then, context), self.subscripts(orelse, context)
                 return replace(e, cond=self.number(cond, context), then=then, orelse=orelse)
+            case Bin("&&" | "||", left, right):
+                left, right = self.number(left, context), self.subscripts(right, context)
+                return replace(e, left=left, right=right)
             case _:
                 return map_children(e, lambda x: self.subscripts(x, context))
 
