@@ -4,6 +4,7 @@ where anything differs that the result depends on."""
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import random
 import re
@@ -11,6 +12,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -378,6 +380,16 @@ def test_nothing_that_holds_the_time_is_kept(text: str, options: str, runs: Runs
         assert main([*RUN.split(), "--function", "f", *options.split()]) == 0
     assert len(runs) == 2
     assert not entries()
+
+
+def test_the_clock_stands_still_while_a_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is preprocessed several times, which must be one text."""
+    begin, hours = time.localtime(), itertools.count(1)
+    monkeypatch.setattr(
+        time, "localtime", lambda: time.struct_time((*begin[:3], next(hours) % 24, *begin[4:]))
+    )
+    Path("f.c").write_text(KERNEL + "int now(void) { return __TIME__[0]; }\n")
+    assert main([*RUN.split(), "--function", "f"]) == 0
 
 
 @pytest.mark.parametrize("text", ["#ifdef __TIME__\n#endif\n", "/* __DATE__ */\n"])

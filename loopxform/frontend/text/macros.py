@@ -91,6 +91,10 @@ class _Macros(dict[str, Any]):
         return known
 
 
+_BEGAN: dict[str, Any] = {}
+"""The macros of the time at which the first file was read: one that is read twice is one text."""
+
+
 class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
     """pcpp with our headers, our diagnostics, and file names as the user gave them."""
 
@@ -103,6 +107,8 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         self.auto_pragma_once_enabled = False
         self.headers: list[str] = []
         self._expanding: list[str] = []
+        for name in ("__DATE__", "__TIME__"):
+            self.macros[name] = _BEGAN.setdefault(name, self.macros[name])
         self.now = [self.macros[m].value[0].value.strip('"') for m in ("__DATE__", "__TIME__")]
         self._reader = reader
         self._names = {os.path.abspath(file): file}
