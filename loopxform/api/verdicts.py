@@ -40,10 +40,13 @@ def judged(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...
     from loopxform.prepare.while_loops import whole_loops  # loads steps, which others do without
 
     whole = whole_loops(fn)
+    if whole is fn:
+        return found
     several = shared_places(found)
+    left = frozenset(v.loc for v in found if v.parallel == "unknown" and v.loc is not None)
     known = {
         (v.loc, v.var): v
-        for v in judge(whole, seconds)
+        for v in judge(whole, seconds, only=left)
         if v.parallel in ENOUGH["reduction"] and v.loc not in several
     }
     return tuple(
