@@ -249,6 +249,7 @@ class _Sorted:
         known = {r.array: r for r in reductions(fn, path)} if rows else {}
         private: dict[str, bool] = {}
         conditional: list[str] = []
+        scalars = {name for name, s in visible(fn, path).items() if not s.rank} if rows else ()
         reduced: list[Reduction] = []
         left: list[Dependence] = []
         for d in worst(rows):
@@ -258,7 +259,7 @@ class _Sorted:
             found = privacy(fn, path, d.array)
             if found.with_copy or self._is_overwritten(fn, path, d.array):
                 private[d.array] = not found.private
-            elif found.exposed is None and not visible(fn, path)[d.array].rank:
+            elif found.exposed is None and d.array in scalars:
                 private[d.array] = False
                 conditional.append(d.array)
             else:
