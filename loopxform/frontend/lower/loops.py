@@ -23,7 +23,7 @@ from loopxform.frontend.lower.subscripts import check_wrap, wraps
 from loopxform.frontend.names.hidden_state import ARITHMETIC
 from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every
-from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select
 from loopxform.ir.types import INT, Scalar
 from loopxform.ir.visit import walk_expr
@@ -351,7 +351,7 @@ class Headers:
         add = {"<": 0, "<=": 1, ">": 0, ">=": -1}[op] - shift
         if not add:
             return hi
-        if isinstance(hi, Bin) and hi.op in ("min", "max"):
+        if isinstance(hi, Bin) and hi.op in ("min", "max") and _is_computed(hi):
             parts = (self._exclusive(e, op, shift, bound) for e in (hi.left, hi.right))
             return Bin(hi.op, *parts, origin=hi.origin)
         if not self._is_difference(hi):
@@ -369,6 +369,14 @@ class Headers:
             return False
         inside = wraps(e.left, self.x.types) or wraps(e.right, self.x.types)
         return not inside and self.counting.facts.assume(Bin(">=", e.left, e.right))
+
+
+def _is_computed(e: Expr) -> bool:
+    """Whether all operands of a min or max are sums. A variable may be the last number of its type
+    (INT_MAX for no limit), next to which there is none."""
+    if isinstance(e, Bin) and e.op in ("min", "max"):
+        return _is_computed(e.left) and _is_computed(e.right)
+    return len(poly(e).terms) > 1
 
 
 def _may_trap(e: Expr) -> bool:

@@ -30,6 +30,12 @@ ACCEPTED = [
     ("int i = 0; i <= n && 9 > i; i++", "for (i = 0; i < min(n + 1, 9); i++)"),
     ("int i = 0; i < n && i + 1 < n*n; i++", "for (i = 0; i < min(n, n*n - 1); i++)"),
     ("int i = n; i > 0 && i >= n - 4; i--", "for (i = n; i > max(0, n - 5); i--)"),
+    # next to n, which may be INT_MAX, there may be no number
+    ("int i = 0; i <= (n < 40 ? n : 40); i++", "for (i = 0; i < min(n, 40) + 1; i++)"),
+    (
+        "int i = 0; i <= (n - 1 < 8*n - 2 ? n - 1 : 8*n - 2); i++",
+        "for (i = 0; i < min(n, 8*n - 1); i++)",
+    ),
     ("int i = 0; i < (n > 4 ? n : 4); i++", "for (i = 0; i < (n > 4 ? n : 4); i++)"),
 ]
 
