@@ -167,6 +167,40 @@ def test_other_macros_elsewhere_in_the_file(
     assert assert_both_print(tmp_path).stderr.count("on the device") == on_device
 
 
+TWO_SIZES = """#include <stdio.h>
+static double large[1000], small[9], out[1000];
+static int place[1000];
+static void gather(double *x, double *y, int n)
+{
+  for (int i = 0; i < n; i++)
+    y[i] = x[place[i]] * 2;
+}
+int main(void)
+{
+  double s = 0;
+  for (int i = 0; i < 1000; i++)
+    large[i] = small[i % 9] = place[i] = 999 - i;
+  gather(large, out, 1000);
+  for (int i = 0; i < 9; i++)
+    place[i] = 8 - i;
+  gather(small, out, 9);
+  for (int i = 0; i < 1000; i++)
+    s += out[i] * (i % 5);
+  printf("%g\\n", s);
+}
+"""
+
+
+def test_calls_that_pass_arrays_of_several_sizes(tmp_path: Path) -> None:
+    """Subscripts that are data reach as far as the array of the call."""
+    require_opencl()
+    user = tmp_path / "user.c"
+    user.write_text(TWO_SIZES)
+    lx.load(user).offload(contract=False).write(tmp_path)
+    build_both(tmp_path, "-w")
+    assert_both_print(tmp_path)
+
+
 class Reached:
     """Random functions whose bounds are elements of arrays that the loops may change."""
 

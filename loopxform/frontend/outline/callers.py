@@ -1,8 +1,11 @@
-"""Array parameters of functions that only their file calls, with arrays of the file: they have as
-many elements as the smallest of these.
+"""Array parameters of functions that only their file calls, with arrays of the file of one size:
+they have as many elements.
 
-    static double a[100], b[90];
+    static double a[90], b[90];
     static void f(double x[]);  ... f(a); ... f(b);     ->    static void f(double x[90]);
+
+Of arrays of several sizes each call passes another number of elements: of no use, and more than the
+least may be touched.
 """
 
 from __future__ import annotations
@@ -83,18 +86,18 @@ def _given(names: list[str], n: int, arrays: dict[str, c_ast.Node]) -> Any:
 
 
 def _size(p: c_ast.Decl, given: list[Any]) -> bool:
-    """Declares a parameter with the size of the smallest array, where arrays of its type are all
-    that is given. Returns whether it is so."""
+    """Declares a parameter with the size of the arrays that are given, where these are all of its
+    type and of one size. Returns whether it is so."""
     t = cast(Any, p.type)
     is_open = isinstance(t, c_ast.ArrayDecl) and t.dim is None and not t.dim_quals
     is_pointer = isinstance(t, c_ast.PtrDecl) and not t.quals
     sizes = [None if g is None or g.dim is None else number(g.dim) for g in given]
-    if not (is_open or is_pointer) or not all(sizes):
+    if not (is_open or is_pointer) or not all(sizes) or len(set(sizes)) > 1:
         return False
     if any(_words(g.type) != _words(t.type) for g in given):
         return False
-    least = _make.Constant("int", str(min(cast("list[int]", sizes))), t.coord)
-    p.type = _make.ArrayDecl(clone(t.type), least, [], t.coord)
+    size = _make.Constant("int", str(sizes[0]), t.coord)
+    p.type = _make.ArrayDecl(clone(t.type), size, [], t.coord)
     return True
 
 

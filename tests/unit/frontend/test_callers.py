@@ -8,7 +8,9 @@ from test_outline import read
 from loopxform.frontend.outline import Region
 from loopxform.ir.nodes import Const, Function
 
-ARRAYS = "static double a[100], b[10 * 9], wide[50][4]; static float small[30]; int counts[7];"
+ARRAYS = (
+    "static double a[100], b[10 * 9], c[100], wide[50][4]; static float small[30]; int counts[7];"
+)
 
 
 def shapes(text: str) -> dict[str, int]:
@@ -43,7 +45,10 @@ def whole(text: str) -> str:
     [
         ("F { LOOP } void g(int *k) { f(3, k, a); }", {"x": 100}),
         ("static void f(int n, int k[], double x[]) { LOOP }\n"
-         "void g(void) { f(3, counts, a); f(4, counts, b); }", {"k": 7, "x": 90}),
+         "void g(void) { f(3, counts, a); f(4, counts, c); }", {"k": 7, "x": 100}),
+        # of two sizes each call passes its own
+        ("static void f(int n, int k[], double x[]) { LOOP }\n"
+         "void g(void) { f(3, counts, a); f(4, counts, b); }", {"k": 7}),
         ("F; void g(int *k) { f(3, k, a); }\n"
          "void f(int n, int *k, double *x) { LOOP }", {"x": 100}),
         ("WIDE { for (int i = 0; i < n; i++) x[k[i]][0] = i; }\n"
