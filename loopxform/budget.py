@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Literal, NoReturn, TypeVar
 
@@ -185,13 +186,7 @@ def shared(items: Sequence[T], judged: Callable[[T], R]) -> tuple[R, ...]:
     again = list(range(len(items)))
     for share in (0.5, 1.0) if len(items) > 1 else (1.0,):
         seconds = seconds_left() * share / max(1, len(again))
-        short = []
-        for n in again:
-            with _in_force(Budget.of(seconds)) as budget:
-                answers[n] = judged(items[n])
-            if budget.short:
-                short.append(n)
-        again = short
+        again = _judged(again, items, judged, answers, partial(_always, seconds))
     if around is not None:
         around.short |= bool(again)
     return tuple(answers[n] for n in range(len(items)))
@@ -206,13 +201,30 @@ def in_turn(
     around, answers = _current.get(), dict[int, R]()
     again, most = sorted(range(len(items)), key=lambda n: size(items[n])), -1.0
     while again and seconds_left() / len(again) > most:
-        most, short = seconds_left() / len(again), list[int]()
-        for k, n in enumerate(again):
-            with _in_force(Budget.of(seconds_left() / (len(again) - k))) as budget:
-                answers[n] = judged(items[n])
-            if budget.short:
-                short.append(n)
-        again = short
+        most = seconds_left() / len(again)
+        again = _judged(again, items, judged, answers, lambda left: seconds_left() / left)
     if around is not None:
         around.short |= bool(again)
     return tuple(answers[n] for n in range(len(items)))
+
+
+def _always(seconds: float, _left: int) -> float:
+    return seconds
+
+
+def _judged(
+    order: Sequence[int],
+    items: Sequence[T],
+    judged: Callable[[T], R],
+    answers: dict[int, R],
+    seconds: Callable[[int], float],
+) -> list[int]:
+    """Fills in the answers for some of the items, one after the other, each in so many `seconds`
+    where it and those behind it are `left`. Returns those that these were too few for."""
+    short = []
+    for k, n in enumerate(order):
+        with _in_force(Budget.of(seconds(len(order) - k))) as budget:
+            answers[n] = judged(items[n])
+        if budget.short:
+            short.append(n)
+    return short

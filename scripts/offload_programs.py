@@ -123,6 +123,9 @@ def options() -> argparse.Namespace:
     p.add_argument("--run", action="store_true", help="run the programs, and compare")
     p.add_argument("--keep", metavar="DIR", help="where the written files are kept")
     args = p.parse_args()
+    missing = [f for f in (*args.paths, args.programs) if f is not None and not f.exists()]
+    if missing:
+        p.error(f"{missing[0]} is not there")
     args.fp = args.fp or ("strict" if args.run else None)
     return args
 

@@ -310,11 +310,11 @@ class _Sorted:
 
 def _are_kept(fn: Function, path: Path, sizes: frozenset[str], decl: Path) -> bool:
     """Whether variables have the values at a loop that they gave to the size of an array at its
-    declaration: nothing assigns to them later, and nobody else knows them (the front end has a
-    function in which it is otherwise in a statement of code LX014)."""
+    declaration: nothing assigns to them later, nobody else knows them, and no statement around the
+    loop is unknown in which anything may happen."""
     known = {p.name for p in fn.objects if p.is_global or p.pointer or p.is_member}
     around = enclosing(fn, path)
-    if sizes & known or any(isinstance(s, Opaque) and s.code == "LX014" for s in around):
+    if sizes & known or any(isinstance(s, Opaque) and not s.loop for s in around):
         return False
     later = (s for place, s in walk(fn.body) if place > decl)
     return not any(isinstance(s, Assign) and sizes & writes((s,)) for s in later)

@@ -19,22 +19,20 @@ from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.externs import hoisted
 from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.jumps import LOOPS
-from loopxform.frontend.desugar.names import Fresh, shown
+from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.pointer_induction import without_moves
 from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
 from loopxform.frontend.lower.calls import obstacles
-from loopxform.frontend.lower.constants import constant, positions
+from loopxform.frontend.lower.declarations import declare, declare_function
 from loopxform.frontend.lower.functions import lower_function
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.lower.routines import declared_routine, routine
+from loopxform.frontend.lower.routines import routine
 from loopxform.frontend.lower.sketch import Sketch
-from loopxform.frontend.names.ctype import Array, Func, ctype, enum_key, enumeration, named
 from loopxform.frontend.names.filescope import FileScope, by_name
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.iterated import iterated
 from loopxform.frontend.names.sequential import sequential
-from loopxform.frontend.names.symbols import Symbol, enumerator
 from loopxform.frontend.names.unions import mentioned_members
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.parsed import Note
@@ -47,7 +45,7 @@ from loopxform.frontend.text.promises import promised
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.memo import forget
-from loopxform.ir.nodes import Const, Expr, Function
+from loopxform.ir.nodes import Function
 from loopxform.ir.permits import NOTHING, Permits
 from loopxform.records import record
 
@@ -102,14 +100,14 @@ def lower_file(
     strict_aliasing: bool = True,
     parts: Mapping[str, str] | None = None,
     around: Around | None = None,
-    rows_apart: bool = False,
+    only_judged: bool = False,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `text` is the
     preprocessed one, `plain_layout` says that nothing in it changes the layout of types,
     `strict_aliasing` that the compiler tells objects apart by their types; `parts` are functions
     made of statements of others, which they name: no others are lowered then. `around` is that of
-    the whole file where some of its functions are but declared in `ast`; with `rows_apart`, the
-    rows that pointers to pointers lead to are taken not to overlap. Raises InputError for an
+    the whole file where some of its functions are but declared in `ast`; functions
+    that are `only_judged` are never run (see `FileScope`). Raises InputError for an
     annotation that says nothing meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
@@ -122,7 +120,7 @@ def lower_file(
         around.hidden.with_parts(parts),
         plain_layout=plain_layout,
         strict_aliasing=strict_aliasing,
-        rows_apart=rows_apart,
+        only_judged=only_judged,
         promised=around.promised,
         mentioned=around.mentioned,
     )
@@ -140,11 +138,10 @@ def lower_file(
                     out.pragmas.append(node)
                 case c_ast.Typedef() | c_ast.Decl():
                     with budget.whatever_is_left():
-                        _declaration(node, scope, places)
+                        declare(node, scope, places)
                 case c_ast.FuncDef(decl=c_ast.Decl(name=name)):
                     with budget.whatever_is_left():
-                        _enumerators(node.decl.type, scope, places)
-                        _declare(node.decl, scope, places)
+                        declare_function(node.decl, scope, places)
                     why = broken.get(name) or inlined.of(node, left[id(node)], places)
                     if why is None:
                         part = name in parts if parts else None
@@ -213,7 +210,7 @@ def _plainer(
                 without_builtins(node, defined)
                 with_arrays(node, pointers, fresh[id(node)])
                 without_steps(node)
-                structure(node, names, fresh[id(node)], strides=scope.rows_apart)
+                structure(node, names, fresh[id(node)], strides=scope.only_judged)
     known, calm = dict[str, Callee](), set[str]()
     with budget.whatever_is_left():
         numbers = enumerators(ast)
@@ -336,78 +333,3 @@ def _left(
             return
     out.failed.append((node.decl.name, error))
     out.annotations[node.decl.name] = unread([*out.pragmas, *sketch.pragmas], places)
-
-
-def _declaration(node: c_ast.Typedef | c_ast.Decl, scope: FileScope, places: Places) -> None:
-    """What is declared outside of functions."""
-    _structs(node.type, scope, places)
-    _enumerators(node.type, scope, places)
-    match node:
-        case c_ast.Typedef():
-            t = named(ctype(node.type, scope.typedef), node.name)
-            scope.names[node.name] = Symbol(node.name, t, "type")
-        case c_ast.Decl(name=str()):
-            _declare(node, scope, places)
-
-
-def _declare(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
-    """A variable or function of the file; sizes and constants are evaluated here."""
-    t = ctype(node.type, scope.typedef)
-    if t.derived and isinstance(t.derived[0], Func):
-        scope.names[node.name] = Symbol(node.name, t, "function", node)
-        made = declared_routine(node.name, t, scope)
-        if made is not None:
-            scope.routines.setdefault(made.name, made)
-        return
-    symbol = Symbol(shown(node.name), t, "global", node, tuple(node.storage or ()))
-    symbol.rows = scope.rows_apart and t.is_rows
-    if t.is_array or symbol.rows or (t.record and t.derived):
-        symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
-        inner = zip(t.derived[1:], symbol.shape[1:])
-        symbol.unsized = any(isinstance(d, Array) and size is None for d, size in inner)
-    elif t.is_scalar and t.const and not t.volatile and t.base and t.base.is_integer:
-        value = None if node.init is None else constant(node.init, scope, places)
-        symbol.value = None if value is None else Const(value, t.base)
-    known = scope.names.get(node.name)
-    if known is not None and known.kind == "global" and "extern" in symbol.storage:
-        return
-    scope.names[node.name] = symbol
-
-
-def _structs(node: c_ast.Node, scope: FileScope, places: Places) -> None:
-    """The structs that a declaration defines."""
-    scope.records.define(node, scope.typedef, lambda size: constant(size, scope, places))
-
-
-def _size(d: object, node: c_ast.Decl, scope: FileScope, places: Places) -> Expr | None:
-    """One dimension of a global: a number, or None where it is not stated."""
-    if not isinstance(d, Array):
-        return None
-    if d.size is None:
-        if not isinstance(node.init, c_ast.InitList):
-            return None
-        items = positions(node.init, lambda n: constant(n, scope, places))
-        return Const(max(at for at, _ in items) + 1) if items else None
-    value = constant(d.size, scope, places)
-    return None if value is None else Const(value)
-
-
-def _enumerators(node: c_ast.Node | None, scope: FileScope, places: Places) -> None:
-    """The constants of an enumeration that a declaration holds."""
-    while node is not None and not isinstance(node, c_ast.Enum):
-        node = getattr(node, "type", None)
-    if node is None or node.values is None:
-        return
-    values: list[int | None] = []
-    for item in node.values.enumerators:
-        if not isinstance(item, c_ast.Enumerator):
-            continue
-        before = values[-1] if values else -1
-        if item.value is not None:
-            values.append(constant(item.value, scope, places))
-        else:
-            values.append(None if before is None else before + 1)
-        scope.names[item.name] = enumerator(item, values[-1])
-    t = enumeration(values) if scope.plain_layout else None
-    if t is not None:
-        scope.names[enum_key(node)] = Symbol(enum_key(node), t, "type")

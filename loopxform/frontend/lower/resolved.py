@@ -49,7 +49,7 @@ def _resolved(node: c_ast.FuncDef, scope: FileScope, places: Places) -> Resolved
     if any(map(defines_type, every(body))):
         resolver.shadow_records()
     table = resolver.table
-    table.indexed = frozenset(_indexed(body)) if scope.rows_apart else frozenset()
+    table.indexed = frozenset(_indexed(body)) if scope.only_judged else frozenset()
     resolver.visit(body)
     bind(table)
     loosen(table, body)

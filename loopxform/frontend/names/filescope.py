@@ -48,20 +48,21 @@ class FileScope:
         *,
         plain_layout: bool = True,
         strict_aliasing: bool = True,
-        rows_apart: bool = False,
+        only_judged: bool = False,
         promised: Mapping[str, frozenset[str]] | None = None,
         mentioned: frozenset[str] = frozenset(),
     ) -> None:
         self.plain_layout = plain_layout
-        self.rows_apart = rows_apart
-        """Whether the rows that pointers to pointers lead to are taken to be apart."""
+        self.only_judged = only_judged
+        """Whether functions are asked about and never run: rows that pointers to pointers lead to
+        are taken to be apart, and loops whose steps are variables count their iterations."""
         self.promised = promised or {}
         self.hidden = hidden
         self.routines: dict[str, Routine] = {}
         """The functions so far that are pure and work on numbers; see `routine`."""
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
-        self.records = Records({}, rows_apart=rows_apart, mentioned=mentioned)
+        self.records = Records({}, rows_apart=only_judged, mentioned=mentioned)
         self.aliasing = Aliasing(self.records.types, self.records.united, strict=strict_aliasing)
         self.by_name: frozenset[str] = frozenset()
         """The variables that only their names lead to."""

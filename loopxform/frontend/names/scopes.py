@@ -40,7 +40,7 @@ class Resolver:
     """One walk over a function; the result is its `Table`."""
 
     def __init__(self, file: FileScope) -> None:
-        self.table = Table(aliasing=file.aliasing, rows_apart=file.rows_apart)
+        self.table = Table(aliasing=file.aliasing, rows_apart=file.only_judged)
         self._file = file
         self._scopes: list[dict[str, Symbol]] = [{}]
         self._globals: dict[str, Symbol] = {}
@@ -98,7 +98,7 @@ class Resolver:
 
     def param(self, decl: c_ast.Decl) -> Symbol:
         symbol = self.define(decl.name, ctype(decl.type, self.typedef), "param", decl)
-        symbol.rows = self._file.rows_apart and symbol.type.is_rows
+        symbol.rows = self._file.only_judged and symbol.type.is_rows
         self._sizes(decl.type)
         return symbol
 

@@ -15,21 +15,20 @@ two names are apart would be false. The function is only looked at, it is never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from itertools import combinations, product
 from typing import Any, cast
 
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.ctype import simple
-from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
+from loopxform.frontend.names.expression_types import ExpressionTypes
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
-from loopxform.frontend.names.variables import Variables, changed
+from loopxform.frontend.names.variables import changed
 from loopxform.frontend.outline.guards import Guards
+from loopxform.frontend.outline.owner import Owner, settings
 from loopxform.frontend.outline.removable import require_whole
 from loopxform.frontend.syntax.tree import below, clone, every
 from loopxform.ir.types import may_alias
@@ -38,43 +37,6 @@ from loopxform.records import record
 _make = cast(Any, c_ast)
 KNOWN = "lx_known"
 """A function that nobody knows, which has the addresses that others have."""
-
-
-@record
-class Owner:
-    """The function that the loop is from, and the file that it stands in, which defines the
-    functions `own`; what those that the function calls set (see `settings`); whether types tell
-    objects apart (`strict` aliasing)."""
-
-    function: c_ast.FuncDef
-    variables: Variables
-    file: FileTypes
-    own: frozenset[str]
-    set_by_calls: frozenset[str]
-    strict: bool
-
-    @cached_property
-    def effects(self) -> tuple[c_ast.Node, ...]:
-        """The nodes that may set something."""
-        kinds = c_ast.Assignment | c_ast.Decl | c_ast.FuncCall | c_ast.UnaryOp
-        return tuple(x for x in every(self.function.body) if isinstance(x, kinds))
-
-    @cached_property
-    def last_before(self) -> Mapping[int, int]:
-        """For each loop, by identity, the last node that may run before it, in the order of the
-        variables: in the outermost loop around it; anywhere in a function that jumps."""
-        body, order = self.function.body, self.variables.order
-        jumps = any(isinstance(x, c_ast.Goto) for x in every(body))
-        last: dict[int, int] = {}
-        waiting = [body]
-        while waiting:
-            node = waiting.pop()
-            if not isinstance(node, LOOPS):
-                waiting += below(node)
-                continue
-            end = max(order[id(x)] for x in every(body if jumps else node))
-            last |= {id(x): end for x in every(node) if isinstance(x, LOOPS)}
-        return last
 
 
 @record
@@ -353,16 +315,6 @@ class _Extraction:
 
     def _not(self, reason: str) -> NotModelled:
         return NotModelled("LX014", reason, "", self.loop)
-
-
-def settings(nodes: Iterable[c_ast.Node]) -> Iterator[str]:
-    """The variables that nodes set by name, and the members of structs, as `.n`."""
-    for x in nodes:
-        match changed(x):
-            case c_ast.ID(name=name):
-                yield name
-            case c_ast.StructRef(field=c_ast.ID(name=name)):
-                yield f".{name}"
 
 
 def _plain(d: c_ast.Decl) -> c_ast.Decl:

@@ -17,7 +17,8 @@ from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.variables import Variables
-from loopxform.frontend.outline.extracted import Extracted, Owner, extracted, settings
+from loopxform.frontend.outline.extracted import Extracted, extracted
+from loopxform.frontend.outline.owner import Owner, settings
 from loopxform.frontend.parsed import Parsed
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
@@ -93,7 +94,7 @@ class _Extraction:
             strict_aliasing=self.strict,
             parts=owners,
             around=around,
-            rows_apart=True,
+            only_judged=True,
         )
         out: dict[Loc, Function] = {}
         for f in done.functions:

@@ -159,17 +159,19 @@ def test_memory_is_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whys == {"memory limit: too hard to analyse within it; --memory-limit allows more"}
 
 
+def worked(seconds: int) -> str:
+    """What is said of an item that takes so long."""
+    try:
+        for _ in range(seconds):
+            spend()
+    except Exhausted:
+        return "unknown"
+    return "known"
+
+
 @pytest.mark.usefixtures("ticking")
 def test_parts_of_a_budget_do_not_depend_on_the_order() -> None:
     """The easy ones are done whatever the hard one takes, which gets what they leave."""
-
-    def worked(seconds: int) -> str:
-        try:
-            for _ in range(seconds):
-                spend()
-        except Exhausted:
-            return "unknown"
-        return "known"
 
     for work in permutations((2, 3, 500, 60, 2)):
         with within(Budget.of(200)):
@@ -180,14 +182,6 @@ def test_parts_of_a_budget_do_not_depend_on_the_order() -> None:
 @pytest.mark.usefixtures("ticking")
 def test_the_smallest_first() -> None:
     """What they leave is for the larger ones; what those leave for what was short of time."""
-
-    def worked(seconds: int) -> str:
-        try:
-            for _ in range(seconds):
-                spend()
-        except Exhausted:
-            return "unknown"
-        return "known"
 
     for work in permutations((2, 3, 500, 60, 100)):
         with within(Budget.of(200)):

@@ -13,6 +13,7 @@ from pycparser import c_ast, c_generator, c_parser
 import loopxform as lx
 from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.structured import structure
+from loopxform.frontend.syntax.tree import every
 
 HEAD = "extern double a[99], b[99]; double *get(int);\n"
 
@@ -81,7 +82,7 @@ def test_the_iterations_are_the_same(loop: str, tmp_path: pathlib.Path) -> None:
     parsed: Any = c_parser.CParser().parse(name.format("counted", loop))
     (node,) = parsed.ext
     structure(node, frozenset(), Fresh(), strides=True)
-    assert any(isinstance(x, c_ast.TernaryOp) for x in _every(node))
+    assert any(isinstance(x, c_ast.TernaryOp) for x in every(node))
     again = c_generator.CGenerator().visit(node).replace("@", "_")
     text = f"""
     #include <string.h>
@@ -102,9 +103,3 @@ def test_the_iterations_are_the_same(loop: str, tmp_path: pathlib.Path) -> None:
     file.write_text(text)
     subprocess.run(["cc", "-std=c11", "-o", app, file], check=True)
     assert subprocess.run([app]).returncode == 0
-
-
-def _every(node: c_ast.Node) -> Any:
-    yield node
-    for child in node:  # type: ignore[attr-defined]
-        yield from _every(child)
