@@ -347,7 +347,7 @@ class _Search:
     def _solve(self, pair: Pair, *, forward: bool) -> Iterator[_Solution]:
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
         if pair.combinations > MAX_SYSTEMS:
-            for row in _anything(len(pair.loops), forward=forward):
+            for row in _anything(len(pair.loops), len(pair.private), forward=forward):
                 yield _solution(row, pair.loops)
             return
         for conj in pair.systems():
@@ -419,7 +419,9 @@ def _solution(
     return _Solution(row, _iterations(row.distance, loops), level, point, computed)
 
 
-def _anything(n: int, *, forward: bool) -> list[Row]:
-    """Every direction a pair with `n` common loops can have, none of them proven."""
-    rows = [Row((*SAME * k, "<", *OPEN * (n - k - 1)), (None,) * n, False) for k in range(n)]
+def _anything(n: int, private: int, *, forward: bool) -> list[Row]:
+    """Every direction a pair with `n` common loops can have, none of them proven; iterations of the
+    outer `private` ones have objects of their own."""
+    levels = range(private, n)
+    rows = [Row((*SAME * k, "<", *OPEN * (n - k - 1)), (None,) * n, False) for k in levels]
     return [*rows, Row(SAME * n, (0,) * n, False)] if forward else rows

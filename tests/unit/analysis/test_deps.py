@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from nests import decl, e, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
 
+from loopxform.analysis import deps
 from loopxform.analysis.deps import Dependence, carried_rows, dependences
 from loopxform.analysis.region import region
+from loopxform.ir.memo import forget
 from loopxform.ir.nodes import Copy, Function, Slice
 from loopxform.ir.visit import replace_at
 
@@ -160,6 +162,18 @@ def test_storage_declared_in_a_loop_is_private_to_the_iteration() -> None:
     assert rows(inside) == {("flow", "w", "=")}
     outside = fn("n, a[]", decl("w", 4), loop("i", 0, "n", s("w[0] = 1"), s("a[i] = w[0]")))
     assert ("output", "w", "<") in rows(outside)
+
+
+def test_it_is_private_too_where_there_are_too_many_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deps, "MAX_SYSTEMS", 0)
+    forget()
+    inner = loop("j", 0, "n", s("t[0] = t[0] + a[j]"))
+    f = fn("n, a[]", loop("i", 0, "n", decl("t", 1), s("t[0] = a[i]"), inner))
+    found = {d.vector for d in dependences(f) if d.array == "t"}
+    forget()
+    assert found
+    assert not any(v.startswith("(<") for v in found), found
+    assert any("<" in v for v in found)
 
 
 def test_dependences_between_nests_have_no_common_loop() -> None:
