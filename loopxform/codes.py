@@ -170,6 +170,8 @@ CODES: dict[str, str] = {
     "LX197": "Two unrolled loops whose iterations cannot be walked there and back.",
     "LX198": "The elements of the work-items of a group cannot be dealt out in turns.",
     "LX199": "Not variants between which the host can choose.",
+    "LX202": "The body of a loop does not consist of stages that can be computed along a stream of "
+    "rows.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX211": "A kernel, run by the group executor, did what it must not: a data race, an access "

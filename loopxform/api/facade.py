@@ -106,6 +106,7 @@ class File(SourceFile):
         separate_full_tiles: bool = False,
         reassociate: bool = False,
         threshold: Mapping[str, int] | None = None,
+        time_tile: tuple[int, ...] | None = None,
         **sizes: int,
     ) -> OffloadedFile:
         """The whole file with the loops of these functions (none named: of all) on the device: the
@@ -331,6 +332,7 @@ class Routine(SourceRoutine):
         separate_full_tiles: bool = False,
         reassociate: bool = False,
         threshold: Mapping[str, int] | None = None,
+        time_tile: tuple[int, ...] | None = None,
         **sizes: int,
     ) -> OffloadedRoutine:
         """The whole function on the device: every nest is a kernel, tiled where that pays; loops

@@ -129,6 +129,15 @@ _CHECKS: Mapping[Kind, Check] = {
     tiling_options.FIXED: sizes_by_name,
     tiling_options.LIMIT: sizes_by_name,
 }
+
+
+def _time_tile(value: Any) -> str | None:
+    whole_numbers = isinstance(value, tuple) and all(is_whole(n, 1, LARGEST_TILE) for n in value)
+    if whole_numbers and len(value) in (0, 3, 4):
+        return None
+    return "steps, rows and work-items along each other dimension, (8, 128, 256), or () for none"
+
+
 _FLAGS = {o.field for o in OPTIONS if o.kind is tiling_options.FLAG}
 _OPEN = {f.name for f in fields(Options) if f.default is None}
 """Flags; what None leaves to the plan."""
@@ -149,4 +158,4 @@ OFFLOADING = {
         *("limits", "fp", "contract", "pad", "separate_full_tiles", "reassociate"),
         "threshold",
     )
-}
+} | {"time_tile": or_none(_time_tile)}

@@ -21,8 +21,8 @@ from loopxform.cli.users_names import UsersNames
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
+from loopxform.schedule.offload_options import OFFLOADING
 from loopxform.schedule.params import Options
-from loopxform.schedule.tiling_options import OFFLOADING
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.source import Loc
 from loopxform.targets.target import Limits

@@ -98,11 +98,14 @@ def _part(
     part: Part, kernel: KernelPlan | None, users: UsersNames, *, whole: bool
 ) -> Iterator[str]:
     place = f"line {part.loc.line}" if part.loc else ""
-    loops = f"loop{'s' if len(part.loops) > 1 else ''} {', '.join(map(users.of, part.loops))}"
+    names = [*dict.fromkeys(map(users.of, part.loops))]
+    loops = f"loop{'s' if len(names) > 1 else ''} {', '.join(names)}"
     others = "loop on data" if part.kind == "host" else "statements"
     what = loops if part.loops else others
     if part.kind == "host":
         yield f"  {place:<9} {what:<18} on the host, in order"
+    elif part.about:
+        yield f"  {place:<9} {what:<18} {part.about}{_named(kernel)}"
     elif part.tiled is None:
         yield f"  {place:<9} {what:<18} one work-item, in order{_named(kernel)}"
     else:

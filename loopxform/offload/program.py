@@ -37,6 +37,7 @@ from loopxform.offload.host_loops import require_use, structure
 from loopxform.offload.program_state import Part, Program
 from loopxform.offload.reductions import few_results, is_group_work
 from loopxform.offload.sequential_rest import flagged, sequential, single
+from loopxform.offload.time_tiles import time_tiled
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
@@ -170,6 +171,7 @@ def _counters(derivation: Derivation) -> Derivation:
 
 def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
     """Every nest to groups and work-items."""
+    time_tiled(program, limits)
     for var, nest in program.nests.items():
         site = resolve(program.fn, var)[0]
         wish = given.over(asked.of(program.fn, site.path))

@@ -42,6 +42,7 @@ class Part:
     kind: str
     why: str
     tiled: Tiled | None = None
+    about: str = ""
 
     def __repr__(self) -> str:
         return f"<Part {self.loc or self.loop}: {self.kind}>"

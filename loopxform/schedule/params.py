@@ -24,7 +24,8 @@ class Options:
     None, the recipe is chosen with them. `Rk` is in tiles (seed 000, section 7.3.1). `warp_tile`
     is rows and columns, (0, 0) for rows of work-items. `block_cyclic` 1: all elements of a
     work-item at once. `serpentine` and `pack` 0: never. `threshold` are those that the guards of
-    variants compare with (seed 001, section 2.5), by name."""
+    variants compare with (seed 001, section 2.5), by name. `time_tile` is steps of time, rows, and
+    work-items along each other dimension, (): none."""
 
     pad: bool | None = None
     separate_full_tiles: bool = False
@@ -43,6 +44,7 @@ class Options:
     register_pipeline: bool | None = None
     async_copies: bool = False
     threshold: tuple[tuple[str, int], ...] = ()
+    time_tile: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Raises UsageError for wishes that contradict each other."""

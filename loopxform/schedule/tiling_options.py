@@ -306,11 +306,6 @@ OPTIONS: tuple[TilingOption, ...] = (
 )
 
 NAMED: Mapping[str, TilingOption] = {o.name: o for o in OPTIONS}
-OFFLOADING = tuple(
-    NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "reassociate", "threshold")
-)
-"""Those that `offload` takes for all nests of a file."""
-
 AUTO = "auto"
 """The value of an option that leaves it to the plan."""
 

@@ -48,6 +48,9 @@ class Costs:
     hide what one waits for in memory (an H100: n-body at 0.46 of its rate with 4, 0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
+    A unit has `unit_registers` of 32 bits; a row of a tile in time costs a work-item `row`
+    multiply-adds whatever it computes (an H100: 4, 6 and 8 steps of a 5-point stencil a pass);
+    stencils that are not tiled get `stencil_bandwidth` of that of the memory.
     `units` stands for the compute units of a device where their number is not known."""
 
     segment: int = 32
@@ -84,6 +87,9 @@ class Costs:
     busy_warps: int = 16
     coarsened_items: int = 128
     resident_groups: int = 2
+    row: float = 46
+    stencil_bandwidth: float = 0.6
+    unit_registers: int = 65536
 
 
 SMALLER_TILES = (

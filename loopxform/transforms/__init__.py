@@ -27,6 +27,7 @@ from loopxform.transforms.mapping.round_robin import RoundRobin
 from loopxform.transforms.mapping.sequentialise import Sequentialise
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.warp_tile import WarpTile
+from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
@@ -132,6 +133,7 @@ STEPS: dict[str, type[Step]] = {
         SwizzleGroups,
         BlockCyclic,
         Serpentine,
+        TimeTile,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -205,6 +207,7 @@ __all__ = [
     "Stripmine",
     "Substitute",
     "SwizzleGroups",
+    "TimeTile",
     "Unfold",
     "UnitLoop",
     "Unroll",

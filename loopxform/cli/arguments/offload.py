@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopxform.cli.arguments import tiling
 from loopxform.cli.arguments.common import add_build_options, add_floating_point, add_limits, parser
 from loopxform.cli.parser import Parser
-from loopxform.schedule.tiling_options import OFFLOADING
+from loopxform.schedule.offload_options import OFFLOADING
 
 EXAMPLES = (
     "offload solver.c -o build                     every loop of the file that can run in parallel",

@@ -1,0 +1,61 @@
+"""Loops over steps of time around stencils: several steps in a pass over the arrays.
+
+    for t (the host): { forall i, j: B = f(A);  forall i, j: A = f(B) }
+      ->  for t_pass (the host): { a kernel: 8 steps of A into a copy;  a kernel: 8 steps back }
+          for t (the host): what is left over
+
+The step `time-tile` says when that is legal, `model.time_tiles` which tiles are the quickest.
+"""
+
+from __future__ import annotations
+
+from loopxform.ir.nodes import For
+from loopxform.ir.visit import loops, perfect_nest, resolve
+from loopxform.ir.whiles import is_while
+from loopxform.model.time_tiles import shapes
+from loopxform.offload.program_state import Part, Program
+from loopxform.recipes.deriving import Work
+from loopxform.targets.target import Limits
+from loopxform.transforms import TimeTile
+
+TITLE = "Several steps of time in a pass"
+
+
+def time_tiled(program: Program, limits: Limits) -> None:
+    """Gives the loops over time among those of the host passes of several steps."""
+    asked = program.options.time_tile
+    if asked == ():
+        return
+    for var in sorted(program.hosts):
+        loop = resolve(program.fn, var)[0].loop
+        if not is_while(loop):
+            _passes(program, loop, limits, asked)
+
+
+def _passes(program: Program, loop: For, limits: Limits, asked: tuple[int, ...] | None) -> None:
+    w = Work(program.derivation.titled(TITLE), {})
+    groups = limits.compute_units or limits.costs.units
+    for steps, rows, *items in (asked,) if asked else shapes(program.fn, loop, limits):
+        words = tuple(map(str, items))
+        step = TimeTile(loop.var, str(steps), str(rows), words, "" if asked else str(groups))
+        known = set(_variables(program))
+        if w.attempt(step):
+            break
+    else:
+        return
+    program.derivation = w.derivation
+    kernels = [v for v in _variables(program) if v not in known]
+    (passes,) = (v for v in kernels if v.startswith(f"{loop.var}_pass"))
+    first = next(x for x in resolve(program.fn, passes)[0].loop.body if isinstance(x, For))
+    inside = [v for x in loop.body if isinstance(x, For) for v in _chain(x)]
+    about = f"{steps} steps of time a pass, tiles of {rows} rows, {'x'.join(map(str, items))} items"
+    every = (loop.var, *inside)
+    program.parts.append(Part(first.var, loop.origin.loc, every, "kernel", "", about=about))
+
+
+def _chain(x: For) -> list[str]:
+    return [y.var for y in perfect_nest(x)]
+
+
+def _variables(program: Program) -> list[str]:
+    return [s.loop.var for s in loops(program.fn)]

@@ -1,0 +1,147 @@
+"""How stages are computed along a stream of rows: a group of work-items walks through a chunk of
+rows, and in each iteration computes a row of every stage.
+
+    iteration r:   A row r  (from memory)     B = f(A) row r - 1     C = g(B) row r - 2
+
+A stage lags behind those that it reads, so that what it needs is there: in registers where the
+element is of its own column, in local memory, which neighbours wrote in an earlier iteration, where
+it is not. Each array has a `Version` for every stage that writes it. At the edges of its tile a
+group computes what it needs of its neighbours itself: the tiles overlap. (Seed 002; Matsumura et
+al., "AN5D: automated stencil framework for high-degree temporal blocking on GPUs", 2020.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from dataclasses import field as attribute
+
+from loopxform.ir.nodes import Load
+from loopxform.transforms.overlapped.boxes import are_apart
+from loopxform.transforms.overlapped.stages import Field, Stage
+
+
+@dataclass
+class Version:
+    """An array after one stage, or (no `pieces`) at the start. Its row of an iteration is `lag`
+    rows behind. A tile needs it `low` rows and columns before, and `high` behind the elements that
+    it stores. A work-item keeps its own column's element of `kept` iterations before; `across` has
+    for each distance in a row the first and the last iteration before, of which the element there
+    is read. Local memory holds `ring` rows."""
+
+    number: int
+    field: Field
+    pieces: tuple[Stage, ...] = ()
+    lag: int = 0
+    low: list[int] = attribute(default_factory=list)
+    high: list[int] = attribute(default_factory=list)
+    kept: int = 0
+    across: dict[tuple[int, ...], tuple[int, int]] = attribute(default_factory=dict)
+    sources: dict[tuple[int, Load], tuple[Version, tuple[int, ...]]] = attribute(
+        default_factory=dict
+    )
+
+    @property
+    def ring(self) -> int:
+        """Rows that local memory has to hold; 0: none."""
+        return 1 + max(first for first, _ in self.across.values()) if self.across else 0
+
+    def age(self, source: Version, away: tuple[int, ...]) -> int:
+        """How many iterations before this version's row another's row was computed."""
+        return self.lag - away[0] - source.lag
+
+
+@dataclass
+class Stream:
+    """The versions in the order in which an iteration computes them, and the last one of each
+    field."""
+
+    versions: list[Version]
+    last: dict[Field, Version]
+
+    @property
+    def rank(self) -> int:
+        """The dimensions of space."""
+        return len(self.versions[0].low)
+
+    @property
+    def low(self) -> tuple[int, ...]:
+        """How far a tile begins before what it stores."""
+        return tuple(max(v.low[d] for v in self.versions) for d in range(self.rank))
+
+    @property
+    def high(self) -> tuple[int, ...]:
+        """How far it reaches beyond that."""
+        return tuple(max(v.high[d] for v in self.versions) for d in range(self.rank))
+
+    @property
+    def inputs(self) -> list[Version]:
+        """What is read from memory."""
+        return [v for v in self.versions if not v.pieces]
+
+    @property
+    def delay(self) -> int:
+        """Iterations after the last row that is stored has been read."""
+        return max(v.lag for v in self.last.values())
+
+
+def stream(groups: Sequence[tuple[Stage, ...]]) -> Stream:
+    """The stream of stages in text order; a group writes different elements of one field."""
+    rank = len(groups[0][0].domain)
+    inputs: dict[Field, Version] = {}
+    current: dict[Field, Version] = {}
+    made: list[Version] = []
+    for pieces in groups:
+        new = Version(len(made), pieces[0].field, pieces)
+        for n, stage in enumerate(pieces):
+            for load, read, away in ((r.load, r.field, r.away) for r in stage.reads):
+                if read not in current:
+                    inputs[read] = current[read] = Version(-1, read)
+                new.sources[n, load] = current[read], away
+        new.lag = max((_lag(v, away) for v, away in new.sources.values()), default=0)
+        made.append(new)
+        current[new.field] = new
+    versions = [*inputs.values(), *made]
+    for number, v in enumerate(versions):
+        v.number, v.low, v.high = number, [0] * rank, [0] * rank
+    for v in reversed(made):
+        for source, away in v.sources.values():
+            _needed(v, source, away)
+    last = {f: v for f, v in current.items() if v.pieces}
+    return Stream(versions, last)
+
+
+def _lag(source: Version, away: tuple[int, ...]) -> int:
+    """How far behind its source a stage must be: neighbours see an element an iteration later."""
+    return source.lag + away[0] + any(away[1:])
+
+
+def _needed(v: Version, source: Version, away: tuple[int, ...]) -> None:
+    """Takes a read of a version down at its source."""
+    for d, distance in enumerate(away):
+        source.low[d] = max(source.low[d], v.low[d] - distance)
+        source.high[d] = max(source.high[d], v.high[d] + distance)
+    age = v.age(source, away)
+    if any(away[1:]):
+        first, last = source.across.get(away[1:], (age, age))
+        source.across[away[1:]] = min(first, age), max(last, age)
+    else:
+        source.kept = max(source.kept, age)
+
+
+def disjoint(stages: Iterable[Stage]) -> list[tuple[Stage, ...]]:
+    """Stages in text order, those that follow each other and write different elements of one field
+    in groups: none may read what another of them writes."""
+    groups: list[tuple[Stage, ...]] = []
+    for s in stages:
+        before = groups[-1] if groups else ()
+        if before and before[0].field == s.field and all(_apart(s, x) for x in before):
+            groups[-1] = (*before, s)
+        else:
+            groups.append((s,))
+    return groups
+
+
+def _apart(a: Stage, b: Stage) -> bool:
+    own = (r.field == a.field and any(r.away) for s in (a, b) for r in s.reads)
+    return not any(own) and are_apart(a.domain, b.domain)

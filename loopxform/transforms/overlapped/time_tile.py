@@ -1,0 +1,89 @@
+"""Tiling in time: for t: { forall i: forall j: B[i][j] = f(A[i][j-1], A[i][j+1]);  ... }
+  -> for t_p: { A_next = S steps of A, in tiles that overlap;  A = S steps of A_next }  for t: ...
+
+A pass computes several steps of time of a stencil: the work-items of a group walk along rows, each
+with a column, and compute a row of every step in turn. What tiles need of their neighbours they
+compute themselves. Passes alternate between the arrays and copies of them, as no tile may see what
+another one has overwritten; the steps that are left over are run as they were.
+
+Legal where the body holds nothing but parallel nests, each of which writes elements of an array
+from elements of such arrays at constant distances, and other arrays that the loop does not change:
+every element then gets the same values by the same operations. (Seed 002; Krishnamoorthy et al.,
+"Effective automatic parallelization of stencil computations", 2007.)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import LoopSite, replace_at
+from loopxform.records import record
+from loopxform.transforms.base import Step
+from loopxform.transforms.overlapped.passes import Passes, stages_of
+from loopxform.transforms.overlapped.stages import NotStages
+from loopxform.transforms.overlapped.streamed_kernel import Shape
+from loopxform.transforms.overlapped.streaming import Stream
+from loopxform.transforms.sites import one_loop, trusted
+from loopxform.written import LARGEST_TILE
+
+
+@record
+class TimeTile(Step):
+    """Runs `steps` iterations of a loop over time in a pass over the arrays, in tiles of `rows`
+    rows and as many columns as `items` says, overlaps included (`256`, `16,32`); where an array has
+    fewer than so many tiles, `groups`, the loop runs as it was."""
+
+    loop: str
+    steps: str
+    rows: str
+    items: tuple[str, ...]
+    groups: str = ""
+
+    verb: ClassVar[str] = "time-tile"
+    usage: ClassVar[str] = "time-tile LOOP STEPS ROWS ITEMS[,ITEMS] [GROUPS]"
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        numbers = (self.steps, self.rows, *self.items, self.groups or "1")
+        if not all(n.isdecimal() and 0 < int(n) <= LARGEST_TILE for n in numbers):
+            text = f"'{self}' has sizes that are no positive numbers"
+            return (Obstacle("LX021", text, site.loop.origin.loc, remedy=f"usage: {self.usage}"),)
+        try:
+            found = self._passes(fn, site)
+            _require_tile(tuple(map(int, self.items)), found.stream, site.loop)
+        except NotStages as e:
+            return (e.obstacle,)
+        return ()
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        shape = Shape(int(self.rows), tuple(map(int, self.items)))
+        origin = site.loop.origin.then(str(self))
+        found = self._passes(fn, site).statements(fn, shape, int(self.groups or 1), origin)
+        return replace_at(fn, site.path, found)
+
+    def reason(self, fn: Function) -> str:
+        found = self._passes(fn, trusted(one_loop(fn, self.loop)))
+        arrays = ", ".join(sorted({f.array for f in found.stream.last}))
+        return f"each element of {arrays} is computed from elements at constant distances"
+
+    def _passes(self, fn: Function, site: LoopSite) -> Passes:
+        """Raises NotStages."""
+        return Passes.of(fn, site.loop, stages_of(fn, site.loop), int(self.steps))
+
+
+def _require_tile(items: tuple[int, ...], passes: Stream, loop: For) -> None:
+    loc = loop.origin.loc
+    if passes.rank < 2:
+        raise NotStages("arrays of one dimension have no rows to walk along", loc)
+    if len(items) != passes.rank - 1:
+        text = f"the tile of a group has {passes.rank - 1} dimensions of work-items"
+        raise NotStages(text, loc, "give as many numbers of work-items")
+    for n, low, high in zip(items, passes.low[1:], passes.high[1:]):
+        if n <= low + high:
+            text = f"{low + high} of {n} elements in a row of a tile belong to its neighbours"
+            raise NotStages(text, loc, "take fewer steps, or more work-items")
