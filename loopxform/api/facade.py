@@ -107,6 +107,7 @@ class File(SourceFile):
         reassociate: bool = False,
         threshold: Mapping[str, int] | None = None,
         time_tile: tuple[int, ...] | None = None,
+        fuse_stages: tuple[int, ...] | None = None,
         **sizes: int,
     ) -> OffloadedFile:
         """The whole file with the loops of these functions (none named: of all) on the device: the
@@ -333,6 +334,7 @@ class Routine(SourceRoutine):
         reassociate: bool = False,
         threshold: Mapping[str, int] | None = None,
         time_tile: tuple[int, ...] | None = None,
+        fuse_stages: tuple[int, ...] | None = None,
         **sizes: int,
     ) -> OffloadedRoutine:
         """The whole function on the device: every nest is a kernel, tiled where that pays; loops

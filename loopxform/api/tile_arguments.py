@@ -138,6 +138,13 @@ def _time_tile(value: Any) -> str | None:
     return "steps, rows and work-items along each other dimension, (8, 128, 256), or () for none"
 
 
+def _tile(value: Any) -> str | None:
+    whole_numbers = isinstance(value, tuple) and all(is_whole(n, 1, LARGEST_TILE) for n in value)
+    if whole_numbers and len(value) in (0, 2, 3):
+        return None
+    return "rows and work-items along each other dimension, (32, 256), or () for none"
+
+
 _FLAGS = {o.field for o in OPTIONS if o.kind is tiling_options.FLAG}
 _OPEN = {f.name for f in fields(Options) if f.default is None}
 """Flags; what None leaves to the plan."""
@@ -158,4 +165,4 @@ OFFLOADING = {
         *("limits", "fp", "contract", "pad", "separate_full_tiles", "reassociate"),
         "threshold",
     )
-} | {"time_tile": or_none(_time_tile)}
+} | {"time_tile": or_none(_time_tile), "fuse_stages": or_none(_tile)}

@@ -1,46 +1,26 @@
 """Tiles in time: how many steps of a loop over time a pass computes, and the work-items of a group.
 
 More steps a pass move fewer bytes, but a tile computes more that belongs to its neighbours, and
-needs more registers and local memory. Times are counted in multiply-adds of floats: a row of a tile
-costs a work-item `Costs.row` whatever there is to compute, then its arithmetic, the words that are
-moved between registers, and those of local memory (`Costs.local_read`). Groups that are few on a
-unit hide less of what they wait for (`Costs.busy_warps`).
+needs more registers and local memory (`model.streams`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from math import prod
 
-from loopxform.ir.nodes import Bin, Call, For, Function
-from loopxform.ir.types import FLOAT, Scalar
-from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import walk_expr
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.typing import symbols
+from loopxform.model.streams import ITEMS, ROWS, StreamModel
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.passes import Passes, stages_of
-from loopxform.transforms.overlapped.stages import NotStages, Template
-from loopxform.transforms.overlapped.streaming import Version
+from loopxform.transforms.overlapped.stages import NotStages
 
 Shape = tuple[int, ...]
 """Steps, rows, work-items along the other dimensions."""
 
 STEPS = (2, 3, 4, 6, 8, 10, 12, 16)
-ROWS = (64, 128)
-ITEMS: dict[int, tuple[tuple[int, ...], ...]] = {
-    2: ((128,), (256,), (512,)),
-    3: ((8, 32), (16, 32), (32, 32), (8, 64), (16, 64)),
-}
-"""What is tried; the work-items by the dimensions of space."""
-
-FUSED = 0.6
-"""What is left of an operation where compilers fuse multiplications and additions."""
-
-FILLED = 0.8
-"""What four groups on a unit, which wait at barriers at different times, get of its time."""
-
-BESIDES = 24
-"""Registers for addresses, coordinates and bounds."""
+"""Steps that are tried."""
 
 MOST_STAGES = 48
 """Stages of a pass: the text of a kernel has each of them twice."""
@@ -56,95 +36,12 @@ def shapes(fn: Function, loop: For, limits: Limits) -> Iterator[Shape]:
     timed: list[tuple[float, Shape]] = []
     for steps in (n for n in STEPS if n * len(found) <= MOST_STAGES):
         try:
-            model = _Model(fn, Passes.of(fn, loop, found, steps), limits)
+            passes = Passes.of(fn, loop, found, steps)
         except NotStages:
             continue
-        for rows, items in product(ROWS, ITEMS.get(model.passes.stream.rank, ())):
+        model = StreamModel(passes.stream, found, passes.carried, symbols(fn), limits)
+        for rows, items in product(ROWS, ITEMS.get(passes.stream.rank, ())):
             time = model.time(rows, items)
             if time is not None and time < model.untiled():
-                timed.append((time, (steps, rows, *items)))
+                timed.append((time / steps, (steps, rows, *items)))
     yield from (shape for _, shape in sorted(timed))
-
-
-class _Model:
-    """What a pass takes."""
-
-    def __init__(self, fn: Function, passes: Passes, limits: Limits) -> None:
-        self.passes, self.limits, self.types = passes, limits, symbols(fn)
-        self.versions = passes.stream.versions
-        self.arithmetic = {id(t): _arithmetic(t, self.types, limits) for t in passes.templates}
-
-    def time(self, rows: int, items: tuple[int, ...]) -> float | None:
-        """Multiply-adds for an element in a step of time; None where the tile does not fit."""
-        flow, costs = self.passes.stream, self.limits.costs
-        valid = [n - a - b for n, a, b in zip(items, flow.low[1:], flow.high[1:])]
-        if min(valid) < 1 or prod(items) > self.limits.group_size:
-            return None
-        words, local = self._registers(), self._local(items)
-        most = min(self.limits.registers, costs.unit_registers // prod(items))
-        if words > most or local > self.limits.local_bytes:
-            return None
-        groups = costs.unit_registers // (words * prod(items))
-        busy = groups * prod(items) / (costs.busy_warps * self.limits.warp)
-        hidden = min(1.0, busy, groups / (groups + 1) / FILLED)
-        more = prod(items) / prod(valid) * (rows + flow.low[0] + flow.delay) / rows
-        return max(self._row() * more / hidden, self._bytes(more)) / self.passes.steps
-
-    def untiled(self) -> float:
-        """Multiply-adds for an element in a step of time, each stage a pass over memory."""
-        costs, total = self.limits.costs, 0.0
-        for v in (v for v in self.versions if v.pieces):
-            fields = {r.field for s in v.pieces for r in s.reads}
-            moved = self._type(v).bytes * (1 + len(fields)) * costs.balance / 2
-            reads = max(len(s.reads) for s in v.pieces) * costs.local_read
-            work = max(self.arithmetic[id(s.template)] for s in v.pieces)
-            total += max(moved / costs.stencil_bandwidth, work + reads)
-        return total / self.passes.steps
-
-    def _type(self, v: Version) -> Scalar:
-        return self.types[v.field.array]
-
-    def _row(self) -> float:
-        """A work-item's part of a row of each stage."""
-        read, total = self.limits.costs.local_read, self.limits.costs.row
-        for v in self.versions:
-            words = self._type(v).bytes / FLOAT.bytes
-            across = sum(last - first for first, last in v.across.values())
-            total += max((self.arithmetic[id(s.template)] for s in v.pieces), default=0)
-            total += words * (read * (len(v.across) + bool(v.across)) + v.kept + across)
-        return total
-
-    def _bytes(self, more: float) -> float:
-        flow = self.passes.stream
-        moved = sum(self._type(v).bytes for v in flow.inputs) * more
-        moved += sum(self._type(v).bytes for v in flow.inputs if v.field in flow.last)
-        return moved * self.limits.costs.balance / 2
-
-    def _registers(self) -> int:
-        total = BESIDES
-        for v in self.versions:
-            across = sum(last - first + 1 for first, last in v.across.values() if last > first)
-            kept = v.kept + 1 if v.kept else 0
-            total += (kept + across) * -(-self._type(v).bytes // FLOAT.bytes)
-        return total
-
-    def _local(self, items: tuple[int, ...]) -> int:
-        total = 0
-        for v in self.versions:
-            widths = zip(items, zip(*((map(abs, a)) for a in v.across)))
-            total += v.ring * prod(n + 2 * max(a) for n, a in widths) * self._type(v).bytes
-        return total
-
-
-def _arithmetic(t: Template, types: dict[str, Scalar], limits: Limits) -> float:
-    """Multiply-adds of a stage; doubles count twice."""
-    total, costs = 0.0, limits.costs
-    types = {**types, **{name: type for name, type, _ in t.scalars}}
-    for e in (t.value, *(value for _, _, value in t.scalars)):
-        for x in walk_expr(e):
-            if isinstance(x, Bin | Call):
-                words = type_of(x, types).bytes / FLOAT.bytes
-                total += words * (costs.function / 2 if isinstance(x, Call) else FUSED)
-                if isinstance(x, Bin) and x.op == "/":
-                    total += words * costs.native_quotient / 2
-    return total

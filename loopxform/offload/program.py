@@ -32,6 +32,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.ir.whiles import is_while
 from loopxform.offload.flattened import Offloaded, in_versions
+from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
 from loopxform.offload.program_state import Part, Program
@@ -172,6 +173,8 @@ def _counters(derivation: Derivation) -> Derivation:
 def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
     """Every nest to groups and work-items."""
     time_tiled(program, limits)
+    if not limits.vector:
+        fused_stages(program, limits)
     for var, nest in program.nests.items():
         site = resolve(program.fn, var)[0]
         wish = given.over(asked.of(program.fn, site.path))

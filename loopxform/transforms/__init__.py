@@ -27,6 +27,7 @@ from loopxform.transforms.mapping.round_robin import RoundRobin
 from loopxform.transforms.mapping.sequentialise import Sequentialise
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.warp_tile import WarpTile
+from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.restructure.bounding_box import BoundingBox
@@ -134,6 +135,7 @@ STEPS: dict[str, type[Step]] = {
         BlockCyclic,
         Serpentine,
         TimeTile,
+        FuseStages,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -169,6 +171,7 @@ __all__ = [
     "Expand",
     "FinalValue",
     "Fuse",
+    "FuseStages",
     "Hoist",
     "Index32",
     "Interchange",

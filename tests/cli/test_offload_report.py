@@ -39,7 +39,7 @@ def test_it_writes_three_files_and_says_what_became_of_the_parts(
     names = {p.name for p in tmp_path.iterdir()}
     assert names == {f"jacobi_time{x}" for x in (".cl", ".d", "_opencl.c", "_opencl.h")}
     text = (tmp_path / "jacobi_time_opencl.c").read_text()
-    assert "for (t = 0; lx_job->status == CL_SUCCESS && t < steps; ++t) {" in text
+    assert "for (t = t_first; lx_job->status == CL_SUCCESS && t < steps; ++t) {" in text
 
 
 FILE = """#include <stdio.h>

@@ -33,7 +33,7 @@ def _extreme(exprs: Iterable[Expr], op: str, sign: int) -> Expr:
 
 def are_apart(a: Box, b: Box) -> bool:
     """Whether two boxes certainly have no element in common."""
-    return any(_at_most(x[1], y[0]) or _at_most(y[1], x[0]) for x, y in zip(a, b))
+    return any(_at_most(x[1], y[0]) or _at_most(y[1], x[0]) for x, y in zip(a, b, strict=True))
 
 
 def _at_most(a: Expr, b: Expr) -> bool:
@@ -43,14 +43,16 @@ def _at_most(a: Expr, b: Expr) -> bool:
 
 def covers(outer: Box, inner: Box) -> bool:
     """Whether a box certainly holds all of another."""
-    return all(_at_most(o[0], i[0]) and _at_most(i[1], o[1]) for o, i in zip(outer, inner))
+    return all(
+        _at_most(o[0], i[0]) and _at_most(i[1], o[1]) for o, i in zip(outer, inner, strict=True)
+    )
 
 
 def moved(box: Box, away: tuple[int, ...]) -> Box:
     """The box of the elements at a distance from those of a box."""
     return tuple(
         (simplify(Bin("+", lo, Const(n))), simplify(Bin("+", hi, Const(n))))
-        for (lo, hi), n in zip(box, away)
+        for (lo, hi), n in zip(box, away, strict=True)
     )
 
 
@@ -64,5 +66,5 @@ def hull(boxes: Iterable[Box]) -> Box:
 
 def inside(at: tuple[Expr, ...], box: Box) -> list[Expr]:
     """What holds of the coordinates of an element of a box."""
-    tests = [(Bin("<=", lo, x), Bin("<", x, hi)) for x, (lo, hi) in zip(at, box)]
+    tests = [(Bin("<=", lo, x), Bin("<", x, hi)) for x, (lo, hi) in zip(at, box, strict=True)]
     return [t for pair in tests for t in pair]

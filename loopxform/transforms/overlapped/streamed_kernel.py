@@ -80,10 +80,10 @@ class Memory:
     @property
     def certain(self) -> Box:
         """Elements that are all there."""
+        if not self.first:
+            return self.touched
         (lo, hi), *rest = self.touched
-        if self.first:
-            lo, hi = Bin("+", lo, Const(1)), Bin("-", hi, Const(1))
-        return ((lo, hi), *rest)
+        return ((Bin("+", lo, Const(1)), Bin("-", hi, Const(1))), *rest)
 
     def element(self, at: tuple[Expr, ...]) -> Load:
         """The element at coordinates of space."""
@@ -120,18 +120,19 @@ class StreamedKernel:
 
     def nest(self) -> For:
         """The loops over groups."""
-        rank = self.stream.rank
+        rank, batch = self.stream.rank, self.stream.batch
         axes = "zyx"[-rank:]
+        self._plane = [self.names.new(f"plane_{n}" if n else "plane") for n in range(batch)]
         self._tile = [self.names.new(f"{axis}_b") for axis in axes]
         self._item = [self.names.new(f"{axis}_t") for axis in axes[1:]]
         self._row = self.names.new("row")
         self._at = [self.names.new(axis) for axis in axes[1:]]
         body: tuple[Stmt, ...] = self._group()
-        steps = (self.shape.rows, *self._valid)
-        for d in reversed(range(rank)):
+        steps = (*([1] * batch), self.shape.rows, *self._valid)
+        for d, var in reversed([*enumerate((*self._plane, *self._tile))]):
             lo, hi = self.cover[d]
-            level = Level("grid", rank - 1 - d)
-            body = (self._loop(self._tile[d], lo, hi, steps[d], body, level),)
+            level = Level("grid", min(2, rank + batch - 1 - d))
+            body = (self._loop(var, lo, hi, steps[d], body, level),)
         (nest,) = body
         assert isinstance(nest, For)
         return nest
@@ -252,7 +253,7 @@ class StreamedKernel:
 
     def _coordinates(self, lag: int) -> tuple[Expr, ...]:
         row = Bin("-", Var(self._row), Const(lag)) if lag else Var(self._row)
-        return (row, *map(Var, self._at))
+        return (*map(Var, self._plane), row, *map(Var, self._at))
 
     # ------------------------------------------------------------ an iteration
 
@@ -273,12 +274,14 @@ class StreamedKernel:
         fields = frozenset(f.array for f in self.memory)
         others = any(reads_others(s, fields) for s in stages)
         before = self.stream.low[0] + (self.stream.delay if others else 0)
-        ends = [(before, self.shape.rows + self.stream.delay + 1)]
+        ends = [(0, 1)] * self.stream.batch
+        ends.append((before, self.shape.rows + self.stream.delay + 1))
         ends += list(zip(self.stream.low[1:], map(sum, zip(self._valid, self.stream.high[1:]))))
         tests: dict[Expr, None] = {}
         for box in (*(s.domain for s in stages), *(m.certain for m in self.memory.values())):
             for d, (low, high) in enumerate(ends):
-                first, last = Bin("-", Var(self._tile[d]), Const(low)), _after(self._tile[d], high)
+                var = (*self._plane, *self._tile)[d]
+                first, last = _after(var, -low), _after(var, high)
                 tests |= {Bin("<=", box[d][0], first): None, Bin("<=", last, box[d][1]): None}
         return conjunction([*tests])
 
@@ -295,7 +298,7 @@ class StreamedKernel:
     def _end(self) -> Expr:
         """The row behind those that a group stores."""
         chunk = Bin("+", Var(self._tile[0]), Const(self.shape.rows))
-        return least([chunk, self.cover[0][1]])
+        return least([chunk, self.cover[self.stream.batch][1]])
 
     def _items(self, body: tuple[Stmt, ...]) -> For:
         """The loops over the work-items of a group."""
@@ -348,7 +351,7 @@ class StreamedKernel:
 
     def _read_ahead(self, v: Version, rows: int, of: str, *, whole: bool = False) -> Stmt:
         """Reads the element of the row that is so many rows from another."""
-        at = (_after(of, rows), *map(Var, self._at))
+        at = (*map(Var, self._plane), _after(of, rows), *map(Var, self._at))
         own, memory = Load(self._ahead[v.number], (*map(Var, self._item),)), self.memory[v.field]
         element = self._set(own, memory.element(at))
         if whole:
@@ -376,8 +379,9 @@ class StreamedKernel:
     def _outside(self, v: Version, at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
         """Elements that the program reads, but no stage writes, are what they were at the start;
         empty where there are none."""
+        planes = (0,) * self.stream.batch
         read = [
-            moved(user.pieces[n].domain, away)
+            moved(user.pieces[n].domain, (*planes, *away))
             for user in self.stream.versions
             for (n, _), (source, away) in user.sources.items()
             if source is v
@@ -416,9 +420,10 @@ class StreamedKernel:
         if store is None or self.stream.last[v.field] is not v:
             return []
         at = self._coordinates(v.lag)
-        tests: list[Expr] = [Bin("<=", Var(self._tile[0]), at[0])]
+        row = at[self.stream.batch]
+        tests: list[Expr] = [Bin("<=", Var(self._tile[0]), row)]
         if not whole or self.stream.delay > v.lag:
-            tests.append(Bin("<", at[0], self._end))
+            tests.append(Bin("<", row, self._end))
         ends = zip(self._item, self.stream.low[1:], self._valid)
         for item, low, valid in ends:
             tests += [Bin("<=", Const(low), Var(item)), Bin("<", Var(item), Const(low + valid))]

@@ -54,14 +54,16 @@ class Version:
 @dataclass
 class Stream:
     """The versions in the order in which an iteration computes them, and the last one of each
-    field."""
+    field. The first dimensions of space, `batch` of them, hold arrays apart: no stage reads along
+    them."""
 
     versions: list[Version]
     last: dict[Field, Version]
+    batch: int = 0
 
     @property
     def rank(self) -> int:
-        """The dimensions of space."""
+        """The dimensions of tiles."""
         return len(self.versions[0].low)
 
     @property
@@ -87,17 +89,18 @@ class Stream:
 
 def stream(groups: Sequence[tuple[Stage, ...]]) -> Stream:
     """The stream of stages in text order; a group writes different elements of one field."""
-    rank = len(groups[0][0].domain)
+    batch = _batch([s for pieces in groups for s in pieces])
+    rank = len(groups[0][0].domain) - batch
     inputs: dict[Field, Version] = {}
     current: dict[Field, Version] = {}
     made: list[Version] = []
     for pieces in groups:
         new = Version(len(made), pieces[0].field, pieces)
         for n, stage in enumerate(pieces):
-            for load, read, away in ((r.load, r.field, r.away) for r in stage.reads):
-                if read not in current:
-                    inputs[read] = current[read] = Version(-1, read)
-                new.sources[n, load] = current[read], away
+            for r in stage.reads:
+                if r.field not in current:
+                    inputs[r.field] = current[r.field] = Version(-1, r.field)
+                new.sources[n, r.load] = current[r.field], r.away[batch:]
         new.lag = max((_lag(v, away) for v, away in new.sources.values()), default=0)
         made.append(new)
         current[new.field] = new
@@ -108,7 +111,14 @@ def stream(groups: Sequence[tuple[Stage, ...]]) -> Stream:
         for source, away in v.sources.values():
             _needed(v, source, away)
     last = {f: v for f, v in current.items() if v.pieces}
-    return Stream(versions, last)
+    return Stream(versions, last, batch)
+
+
+def _batch(stages: list[Stage]) -> int:
+    """How many of the first dimensions no stage reads along; tiles have two at least."""
+    rank = len(stages[0].domain)
+    along = [n for s in stages for r in s.reads for n, distance in enumerate(r.away) if distance]
+    return max(0, min([*along, rank - 2]))
 
 
 def _lag(source: Version, away: tuple[int, ...]) -> int:

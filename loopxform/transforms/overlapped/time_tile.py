@@ -54,7 +54,7 @@ class TimeTile(Step):
             return (Obstacle("LX021", text, site.loop.origin.loc, remedy=f"usage: {self.usage}"),)
         try:
             found = self._passes(fn, site)
-            _require_tile(tuple(map(int, self.items)), found.stream, site.loop)
+            require_tile(tuple(map(int, self.items)), found.stream, site.loop)
         except NotStages as e:
             return (e.obstacle,)
         return ()
@@ -76,7 +76,8 @@ class TimeTile(Step):
         return Passes.of(fn, site.loop, stages_of(fn, site.loop), int(self.steps))
 
 
-def _require_tile(items: tuple[int, ...], passes: Stream, loop: For) -> None:
+def require_tile(items: tuple[int, ...], passes: Stream, loop: For) -> None:
+    """Raises NotStages where a tile stores nothing."""
     loc = loop.origin.loc
     if passes.rank < 2:
         raise NotStages("arrays of one dimension have no rows to walk along", loc)

@@ -1,0 +1,82 @@
+"""Which neighbouring stages become one kernel, and its tile.
+
+The nests are cut into runs that take the least time together: each run one kernel, or every nest of
+it as it is (dynamic programming over the cuts; seed 002, algorithm 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopxform.analysis.verdict import LoopVerdict
+from loopxform.ir.nodes import Function
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import Path
+from loopxform.model.streams import ITEMS, ROWS, StreamModel
+from loopxform.records import record
+from loopxform.targets.target import Limits
+from loopxform.transforms.overlapped.fuse_stages import Group
+from loopxform.transforms.overlapped.stages import NotStages
+
+LONGEST = 16
+"""Nests of a kernel: its text has each of them twice."""
+
+
+@record
+class Cut:
+    """Nests from `first` on that become one kernel, and its tile: rows and work-items."""
+
+    first: int
+    count: int
+    tile: tuple[int, ...]
+
+
+def cuts(
+    fn: Function,
+    paths: Sequence[Path],
+    verdicts: dict[str, LoopVerdict],
+    limits: Limits,
+    asked: tuple[int, ...] | None = None,
+) -> list[Cut]:
+    """The runs of neighbouring nests at `paths` that are fused, with the tile that is `asked` for
+    or the one that takes the least time."""
+    best: list[tuple[float, list[Cut]]] = [(0.0, [])]
+    for end in range(1, len(paths) + 1):
+        options: list[tuple[float, list[Cut]]] = []
+        for count in range(1, min(end, LONGEST) + 1):
+            before, known = best[end - count]
+            found = _fused(fn, tuple(paths[end - count : end]), verdicts, limits, asked)
+            if found is None:
+                if count == 1:
+                    options.append((before, known))
+                continue
+            alone, time, tile = found
+            if count == 1:
+                options.append((before + alone, known))
+            elif time is not None:
+                options.append((before + time, [*known, Cut(end - count, count, tile)]))
+        best.append(min(options, key=lambda x: x[0]))
+    return best[-1][1]
+
+
+def _fused(
+    fn: Function,
+    paths: tuple[Path, ...],
+    verdicts: dict[str, LoopVerdict],
+    limits: Limits,
+    asked: tuple[int, ...] | None,
+) -> tuple[float, float | None, tuple[int, ...]] | None:
+    """What nests take each on its own, and as one kernel with the best tile; None where they are no
+    group."""
+    try:
+        group = Group.of(fn, paths, verdicts)
+    except NotStages:
+        return None
+    model = StreamModel(group.stream, group.templates, group.stored, symbols(fn), limits)
+    tiles = [(rows, *items) for rows in ROWS for items in ITEMS.get(group.stream.rank, ())]
+    if asked is not None:
+        tiles = [asked] if len(asked) == group.stream.rank else []
+    timed = [(model.time(rows, tuple(items)), (rows, *items)) for rows, *items in tiles]
+    fitting = [(time, tile) for time, tile in timed if time is not None]
+    time, tile = min(fitting, default=(None, ()))
+    return model.untiled(), time, tile

@@ -1,0 +1,66 @@
+"""Pipelines: nests that follow one another and compute arrays from arrays, as one kernel.
+
+    forall i, j: b = f(a);  forall i, j: c = g(b)   ->   a kernel: a row of b, a row of c, ...
+
+The step `fuse-stages` says when that is legal, `model.fused_stages` where it pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopxform.ir.nodes import For, If
+from loopxform.ir.visit import Path, loops, perfect_nest, resolve
+from loopxform.model.fused_stages import Cut, cuts
+from loopxform.offload.program_state import Part, Place, Program, inner_places
+from loopxform.recipes.deriving import Work
+from loopxform.targets.target import Limits
+from loopxform.transforms import FuseStages
+
+TITLE = "Stages in one kernel"
+
+
+def fused_stages(program: Program, limits: Limits) -> None:
+    """Gives runs of nests that are stages of a pipeline a kernel each."""
+    asked = program.options.fuse_stages
+    for run in [*_runs(program, ())] if asked != () else []:
+        paths = [resolve(program.fn, var)[0].path for var in run]
+        for cut in reversed(cuts(program.fn, paths, program.verdicts(), limits, asked)):
+            _fuse(program, run[cut.first : cut.first + cut.count], cut, limits)
+
+
+def _runs(program: Program, place: Place) -> Iterator[list[str]]:
+    """Nests that follow one another, by their outermost loops."""
+    run: list[tuple[Path, str]] = []
+    for n, (path, s) in enumerate(program.statements(place)):
+        follows = run and (*run[-1][0][:-1], run[-1][0][-1] + 1) == path
+        if run and not (follows and isinstance(s, For) and s.var in program.nests):
+            yield [var for _, var in run]
+            run = []
+        if isinstance(s, For) and s.var in program.nests:
+            run.append((path, s.var))
+        elif (isinstance(s, For) and s.var in program.hosts) or isinstance(s, If):
+            for body in inner_places(s, place, n):
+                yield from _runs(program, body)
+    if run:
+        yield [var for _, var in run]
+
+
+def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
+    rows, *items = cut.tile
+    first = resolve(program.fn, run[0])[0].loop
+    asked = program.options.fuse_stages is not None
+    groups = "" if asked else str(limits.compute_units or limits.costs.units)
+    inside = [x.var for var in run for x in perfect_nest(resolve(program.fn, var)[0].loop)]
+    known = {s.loop.var for s in loops(program.fn)}
+    step = FuseStages(tuple(run), str(rows), tuple(map(str, items)), groups)
+    w = Work(program.derivation.titled(TITLE), {})
+    if not w.attempt(step):
+        return
+    program.derivation = w.derivation
+    outer = next(s.loop for s in loops(w.fn) if s.loop.var not in known)
+    about = (
+        f"{len(run)} stages in one kernel, tiles of {rows} rows, {'x'.join(map(str, items))} items"
+    )
+    loc = first.origin.loc
+    program.parts.append(Part(outer.var, loc, tuple(inside), "kernel", "", about=about))

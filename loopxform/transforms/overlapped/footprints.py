@@ -1,0 +1,130 @@
+"""What stages touch of arrays, and when a tiled kernel may stand for them."""
+
+from __future__ import annotations
+
+from loopxform.analysis.extent import existing_box
+from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.nodes import Bin, Const, Expr, Function
+from loopxform.ir.types import INT, LONG, Scalar
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import declared
+from loopxform.records import record
+from loopxform.source import Loc
+from loopxform.transforms.overlapped.boxes import greatest, hull, least, moved
+from loopxform.transforms.overlapped.stages import Box, Field, NotStages, Stage
+from loopxform.transforms.overlapped.streamed_kernel import Memory, Shape
+from loopxform.transforms.overlapped.streaming import Stream
+
+Ends = tuple[tuple[Expr, ...], tuple[Expr, ...]]
+"""The first and the last element, in storage order."""
+
+
+@record
+class Footprint:
+    """The hull of what is `touched` of each field, and all boxes that are written (`domains`).
+    Behind plain pointers nothing need be there beyond the `ends`."""
+
+    touched: dict[Field, Box]
+    domains: dict[Field, tuple[Box, ...]]
+    ends: dict[Field, Ends]
+
+    @classmethod
+    def of(cls, fn: Function, stages: list[Stage], flow: Stream, loc: Loc | None) -> Footprint:
+        """Raises NotStages."""
+        boxes = _touched(fn, stages)
+        ends = {f: _ends(fn, f, every, loc) for f, every in boxes.items()}
+        hulls = {f: hull(every) for f, every in boxes.items()}
+        return cls(hulls, _domains(flow, loc), ends)
+
+    def not_empty(self) -> list[Expr]:
+        """That every stage has elements: then the program touches all of `touched`."""
+        every = [pair for boxes in self.domains.values() for box in boxes for pair in box]
+        tests = (Bin("<", lo, hi) for lo, hi in every if value_of(Bin("-", hi, lo)) is None)
+        return [*dict.fromkeys(tests)]
+
+    def filling(self, flow: Stream, cover: Box, shape: Shape, groups: int) -> list[Expr]:
+        """That there are as many tiles."""
+        if groups == 1:
+            return []
+        low, high = flow.low[1:], flow.high[1:]
+        valid = (n - a - b for n, a, b in zip(shape.items, low, high))
+        tiles: Expr = Const(1)
+        for (lo, hi), n in zip(cover[flow.batch :], (shape.rows, *valid)):
+            width = simplify(Bin("-", hi, lo))
+            tiles = Bin("*", tiles, Bin("/", Bin("+", width, Const(n - 1)), Const(n)))
+        return [Bin("<=", Const(groups), simplify(tiles))]
+
+    def arrays(self, fn: Function) -> dict[Field, Memory]:
+        """Where the fields are."""
+        types = symbols(fn)
+        return {
+            f: Memory(types[f.array], f.array, f, box, *self.ends[f])
+            for f, box in self.touched.items()
+        }
+
+    def coordinate(self, fn: Function) -> Scalar:
+        """The type of coordinates."""
+        types = symbols(fn)
+        bounds = [e for box in self.touched.values() for pair in box for e in pair]
+        return LONG if any(type_of(e, types).bytes > INT.bytes for e in bounds) else INT
+
+
+def _touched(fn: Function, stages: list[Stage]) -> dict[Field, tuple[Box, ...]]:
+    """The boxes of elements that are written or read of each field. Raises NotStages."""
+    found: dict[Field, dict[Box, None]] = {}
+    for s in stages:
+        found.setdefault(s.field, {})[s.domain] = None
+        for r in s.reads:
+            box = moved(s.domain, r.away)
+            if not r.certain and any(r.away):
+                box = _clipped(fn, r.field, box, s.template.loc)
+            found.setdefault(r.field, {})[box] = None
+    return {f: tuple(boxes) for f, boxes in found.items()}
+
+
+def _clipped(fn: Function, f: Field, box: Box, loc: Loc | None) -> Box:
+    """What there is of a box. Raises NotStages."""
+    own = declared(fn.body).get(f.array)
+    known = existing_box(fn, f.array) if own is None else None
+    ends = own.shape if own is not None else known.upper if known is not None else None
+    if ends is None:
+        text = f"'{f.array}' is read under a condition, and its extents are not known"
+        raise NotStages(text, loc, f"declare them: {f.array}[n][m]")
+    return tuple(
+        (greatest([lo, Const(0)]), least([hi, ends[n]])) for (lo, hi), n in zip(box, f.dims)
+    )
+
+
+def _domains(flow: Stream, loc: Loc | None) -> dict[Field, tuple[Box, ...]]:
+    """What is written of each field, each time the same. Raises NotStages."""
+    found: dict[Field, tuple[Box, ...]] = {}
+    for v in flow.versions:
+        boxes = tuple(s.domain for s in v.pieces)
+        if boxes and set(found.setdefault(v.field, boxes)) != set(boxes):
+            text = f"not the same elements of '{v.field.array}' are written each time"
+            raise NotStages(text, loc)
+    return found
+
+
+def _ends(
+    fn: Function, f: Field, boxes: tuple[Box, ...], loc: Loc | None
+) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """The first and the last element that is touched behind a plain pointer, in storage order;
+    nothing where all elements of the hull are there. Raises NotStages."""
+    param = next((p for p in fn.objects if p.name == f.array), None)
+    if param is None or not param.flat or existing_box(fn, f.array) is not None:
+        return (), ()
+    found: list[tuple[Expr, ...]] = []
+    for end, extreme in ((0, least), (1, greatest)):
+        left, corner = [*boxes], list[Expr]()
+        for d in range(len(f.dims)):
+            corner.append(extreme(box[d][end] for box in left))
+            left = [box for box in left if poly(box[d][end]) == poly(corner[-1])]
+        if not left:
+            text = f"which elements of '{f.array}' are the first and the last one is not known"
+            raise NotStages(text, loc, f"declare its extents: {f.array}[n][m]")
+        found.append(tuple(corner))
+    first, end_of_all = found
+    *outer, inner = end_of_all
+    last = (*(simplify(Bin("-", e, Const(1))) for e in outer), inner)
+    return first, last

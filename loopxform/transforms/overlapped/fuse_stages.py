@@ -1,0 +1,209 @@
+"""Fusion with overlapped tiles: forall i: forall j: b[i][j] = f(a[i-1][j], a[i+1][j]);
+forall i: forall j: c[i][j] = g(b[i][j-1], b[i][j+1])
+  -> forall tiles: for rows: { a row of b, in registers and local memory;  a row of c }
+
+Nests that follow one another, each a stage that computes an array from others, become one kernel.
+The work-items of a group walk along rows, each with a column, and compute a row of every stage in
+turn; what a tile needs of its neighbours it computes itself. Arrays of the function that nothing
+else reads are never written.
+
+Legal where each nest is parallel and writes elements of an array from elements of arrays that other
+nests write at constant distances, and no array is both read before the nests write it and written
+by them: every element gets the same value by the same operations. (Seed 002, section 2.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import ClassVar
+
+from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.errors import Obstacle
+from loopxform.ir.names import used_names
+from loopxform.ir.nodes import Const, Decl, For, Function, If, Load, Stmt
+from loopxform.ir.visit import (
+    Path,
+    at,
+    loads,
+    map_body,
+    names,
+    reads,
+    replace_at,
+    writes,
+)
+from loopxform.records import record
+from loopxform.source import Origin
+from loopxform.transforms.base import Step
+from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.overlapped.boxes import hull
+from loopxform.transforms.overlapped.footprints import Footprint
+from loopxform.transforms.overlapped.stages import (
+    Box,
+    Field,
+    NotStages,
+    Stage,
+    Template,
+    spatial,
+    staged,
+    templates,
+)
+from loopxform.transforms.overlapped.streamed_kernel import (
+    Names,
+    Shape,
+    Store,
+    StreamedKernel,
+)
+from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
+from loopxform.transforms.overlapped.time_tile import require_tile
+from loopxform.transforms.sites import one_loop, trusted
+from loopxform.written import LARGEST_TILE
+
+
+@record
+class FuseStages(Step):
+    """Computes the nests of `loops`, which follow one another, in one kernel: in tiles of `rows`
+    rows and as many columns as `items` says, overlaps included; where an array has fewer than so
+    many tiles, `groups`, the nests run as they were."""
+
+    loops: tuple[str, ...]
+    rows: str
+    items: tuple[str, ...]
+    groups: str = ""
+
+    verb: ClassVar[str] = "fuse-stages"
+    usage: ClassVar[str] = "fuse-stages LOOP[,LOOP...] ROWS ITEMS[,ITEMS] [GROUPS]"
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        sites = [one_loop(fn, name) for name in self.loops]
+        wrong = tuple(s for s in sites if isinstance(s, Obstacle))
+        if wrong:
+            return wrong
+        loc = trusted(sites[0]).loop.origin.loc
+        numbers = (self.rows, *self.items, self.groups or "1")
+        if not all(n.isdecimal() and 0 < int(n) <= LARGEST_TILE for n in numbers):
+            text = f"'{self}' has sizes that are no positive numbers"
+            return (Obstacle("LX021", text, loc, remedy=f"usage: {self.usage}"),)
+        paths = [trusted(s).path for s in sites]
+        if any((*a[:-1], a[-1] + 1) != b for a, b in pairwise(paths)):
+            text = "the nests do not follow one another"
+            return (Obstacle("LX202", text, loc, remedy="name neighbours in the order of text"),)
+        try:
+            group = self._group(fn)
+            require_tile(tuple(map(int, self.items)), group.stream, group.nests[0])
+        except NotStages as e:
+            return (e.obstacle,)
+        return ()
+
+    def rewrite(self, fn: Function) -> Function:
+        group, first = self._group(fn), trusted(one_loop(fn, self.loops[0])).path
+        origin = group.nests[0].origin.then(str(self))
+        shape = Shape(int(self.rows), tuple(map(int, self.items)))
+        fused = group.statement(fn, shape, int(self.groups or 1), origin)
+        for n in reversed(range(1, len(self.loops))):
+            fn = replace_at(fn, (*first[:-1], first[-1] + n), ())
+        return _without_unused(replace_at(fn, first, (fused,)))
+
+    def reason(self, fn: Function) -> str:
+        arrays = ", ".join(dict.fromkeys(t.target.array for t in self._group(fn).templates))
+        return f"each element of {arrays} is computed from elements at constant distances"
+
+    def _group(self, fn: Function) -> Group:
+        """Raises NotStages."""
+        paths = tuple(trusted(one_loop(fn, name)).path for name in self.loops)
+        return Group.of(fn, paths, {v.var: v for v in judge(fn)})
+
+
+@record
+class Group:
+    """Nests that become one kernel. `stored` are the fields that others see."""
+
+    nests: tuple[For, ...]
+    templates: tuple[Template, ...]
+    stream: Stream
+    footprint: Footprint
+    stored: tuple[Field, ...]
+
+    @classmethod
+    def of(cls, fn: Function, paths: tuple[Path, ...], verdicts: dict[str, LoopVerdict]) -> Group:
+        """Raises NotStages."""
+        nests = tuple(s for s in (at(fn, p) for p in paths) if isinstance(s, For))
+        loc = nests[0].origin.loc
+        found = templates(fn, nests, verdicts)
+        dims = spatial(fn, found)
+        stages = _staged(found, dims | _inputs(found, dims))
+        flow = stream(disjoint(stages))
+        footprint = Footprint.of(fn, stages, flow, loc)
+        seen = _seen(fn, paths)
+        stored = tuple(f for f in flow.last if f.array in seen)
+        if not stored:
+            raise NotStages("nothing reads what the nests compute", loc)
+        for v in flow.inputs:
+            if v.field in flow.last and (v.field in stored or any(flow.low) or any(flow.high)):
+                text = f"'{v.field.array}' is read before it is written: tiles would see either"
+                raise NotStages(text, loc, f"write another array than {v.field.array}")
+        return cls(nests, found, flow, footprint, stored)
+
+    @property
+    def cover(self) -> Box:
+        """What the tiles share."""
+        return hull(box for f in self.stored for box in self.footprint.domains[f])
+
+    def statement(self, fn: Function, shape: Shape, groups: int, origin: Origin) -> Stmt:
+        """The kernel, or the nests where it may not stand for them."""
+        footprint, new = self.footprint, Names(used_names(fn))
+        memory, kind = footprint.arrays(fn), footprint.coordinate(fn)
+        stores = {f: Store(f.array, f, footprint.domains[f]) for f in self.stored}
+        nest = StreamedKernel(
+            self.stream, memory, stores, self.cover, shape, new, kind, origin
+        ).nest()
+        full = footprint.filling(self.stream, self.cover, shape, groups)
+        asked = [*footprint.not_empty(), *full]
+        return If(conjunction(asked), (nest,), self.nests, origin=origin) if asked else nest
+
+
+def _staged(found: tuple[Template, ...], dims: dict[str, tuple[bool, ...]]) -> list[Stage]:
+    return [staged(t, dims, "", 0, Const(0)) for t in found]
+
+
+def _inputs(
+    found: tuple[Template, ...], dims: dict[str, tuple[bool, ...]]
+) -> dict[str, tuple[bool, ...]]:
+    """Arrays that are only read, at constant distances, with their dimensions of space."""
+    inputs: dict[str, tuple[bool, ...]] = {}
+    for name in dict.fromkeys(x.array for t in found for x in _loads(t) if x.array not in dims):
+        counters = [({y.var for y in t.loops}, x) for t in found for x in _loads(t)]
+        every = [(own, x) for own, x in counters if x.array == name]
+        rank = len(every[0][1].index)
+        flags = tuple(any(names(x.index[n]) & own for own, x in every) for n in range(rank))
+        try:
+            _staged(tuple(t for t in found if name in _arrays(t)), {**dims, name: flags})
+        except NotStages:
+            continue
+        inputs[name] = flags
+    return inputs
+
+
+def _loads(t: Template) -> list[Load]:
+    return [x for e in (t.value, *(v for _, _, v in t.scalars)) for x in loads(e)]
+
+
+def _arrays(t: Template) -> frozenset[str]:
+    return frozenset(x.array for x in _loads(t))
+
+
+def _seen(fn: Function, paths: tuple[Path, ...]) -> frozenset[str]:
+    """The arrays that others read, or that the caller sees."""
+    for path in sorted(paths, reverse=True):
+        fn = replace_at(fn, path, ())
+    return reads(fn.body) | {p.name for p in fn.objects}
+
+
+def _without_unused(fn: Function) -> Function:
+    """Without the arrays that nothing uses any more."""
+    used = reads(fn.body) | writes(fn.body)
+    return replace(fn, body=map_body(fn.body, lambda s: () if _is_unused(s, used) else (s,)))
+
+
+def _is_unused(s: Stmt, used: frozenset[str]) -> bool:
+    return isinstance(s, Decl) and bool(s.shape) and s.name not in used

@@ -1,0 +1,66 @@
+"""Pipelines of `corpus/pipelines`, their stages in one kernel: what the user's C does, to the last
+bit, on a device and in the simulator."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from harness import CORPUS, assert_runs_agree, simulate_all
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+FOLDER = CORPUS / "pipelines"
+Numbers = dict[str, int | float]
+SHAPES = ((1, 1), (2, 9), (9, 2), (7, 8), (30, 70), (65, 41))
+MORE: dict[str, Numbers] = {
+    "blur3": {"planes": 2},
+    "unsharp_mask": {"threshold": 0.1, "weight": 0.7},
+    "harris": {},
+}
+
+
+def test_every_pipeline_is_run() -> None:
+    assert {p.stem for p in FOLDER.glob("*.c")} == MORE.keys()
+
+
+@cache
+def plan(name: str, tile: tuple[int, ...]) -> Plan:
+    done = lx.load(FOLDER / f"{name}.c")[name].offload(contract=False, fuse_stages=tile)
+    (fused,) = (p for p in done.parts if p.about)
+    assert "stages in one kernel" in fused.about
+    return emit.kernel(done.derivation, fp=SEPARATE)
+
+
+@pytest.mark.parametrize("tile", [(4, 16), (16, 64)])
+@pytest.mark.parametrize("name", MORE)
+def test_as_the_users_c(name: str, tile: tuple[int, ...]) -> None:
+    sizes = [{**MORE[name], "h": h, "w": w} for h, w in SHAPES]
+    assert_runs_agree(plan(name, tile), CSource(str(FOLDER / f"{name}.c")), sizes, 5)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", MORE)
+def test_no_finding_in_the_simulator(name: str) -> None:
+    p = plan(name, (4, 16))
+    every = [arguments(p.start, {**MORE[name], "h": h, "w": w}, 3) for h, w in ((1, 7), (9, 25))]
+    report, after = simulate_all(p, every)
+    assert report.clean, report.findings
+    assert any(after)
+    for args, found in zip(every, after, strict=True):
+        Program(p.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
+
+
+def test_a_single_kernel_writes_no_temporary() -> None:
+    p = plan("harris", (16, 64))
+    (kernel, *_) = p.kernels
+    arrays = {a.param.name for a in kernel.arguments if hasattr(a, "param")}
+    assert arrays == {"in", "out"}
