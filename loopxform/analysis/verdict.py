@@ -152,7 +152,7 @@ def _sites(fn: Function, *, inlined: bool) -> Iterator[_Site]:
     for path, s in walk(fn.body):
         while around and path[: len(around[-1])] != around[-1]:
             around.pop()
-        if is_inlined(s) and not inlined:
+        if (is_inlined(s) and not inlined) or is_streamed(s):
             continue
         if isinstance(s, For) or (isinstance(s, Opaque) and s.loop):
             yield _Site(path, s, len(around))
@@ -190,6 +190,12 @@ def _unknown(site: _Site, *reasons: Reason) -> LoopVerdict:
 def is_inlined(s: Stmt) -> bool:
     """Whether a statement is another function's, put in the place of a call."""
     return any(step.startswith("inline ") for step in s.origin.steps)
+
+
+def is_streamed(s: Stmt) -> bool:
+    """Whether a statement is of a kernel that computes stages along a stream of rows: what it does
+    was proven where it was made, and dependences between its stages would take minutes."""
+    return any(step.startswith(("time-tile ", "fuse-stages ")) for step in s.origin.steps)
 
 
 def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:

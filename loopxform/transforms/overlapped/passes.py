@@ -97,7 +97,7 @@ class Passes:
             Decl(first, loop.type, origin=origin),
             Assign(Var(first), loop.lo, origin=origin),
             If(enough, (replace(passes, origin=origin), done), origin=origin),
-            replace(loop, lo=Var(first), origin=origin),
+            replace(loop, lo=Var(first)),
         )
 
     def _copy(self, fn: Function, f: Field, name: str) -> Decl:
