@@ -133,14 +133,14 @@ _CHECKS: Mapping[Kind, Check] = {
 
 def _time_tile(value: Any) -> str | None:
     whole_numbers = isinstance(value, tuple) and all(is_whole(n, 1, LARGEST_TILE) for n in value)
-    if whole_numbers and len(value) in (0, 3, 4):
+    if whole_numbers and len(value) in (0, 3, 4, 5):
         return None
     return "steps, rows and work-items along each other dimension, (8, 128, 256), or () for none"
 
 
 def _tile(value: Any) -> str | None:
     whole_numbers = isinstance(value, tuple) and all(is_whole(n, 1, LARGEST_TILE) for n in value)
-    if whole_numbers and len(value) in (0, 2, 3):
+    if whole_numbers and len(value) in (0, 2, 3, 4):
         return None
     return "rows and work-items along each other dimension, (32, 256), or () for none"
 

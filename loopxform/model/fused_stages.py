@@ -12,7 +12,7 @@ from loopxform.analysis.verdict import LoopVerdict
 from loopxform.ir.nodes import Function
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path
-from loopxform.model.streams import ITEMS, ROWS, StreamModel
+from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.fuse_stages import Group
@@ -24,11 +24,11 @@ LONGEST = 16
 
 @record
 class Cut:
-    """Nests from `first` on that become one kernel, and its tile: rows and work-items."""
+    """Nests from `first` on that become one kernel, and its tile."""
 
     first: int
     count: int
-    tile: tuple[int, ...]
+    tile: Tile
 
 
 def cuts(
@@ -36,7 +36,7 @@ def cuts(
     paths: Sequence[Path],
     verdicts: dict[str, LoopVerdict],
     limits: Limits,
-    asked: tuple[int, ...] | None = None,
+    asked: tuple[Tile, ...] = (),
 ) -> list[Cut]:
     """The runs of neighbouring nests at `paths` that are fused, with the tile that is `asked` for
     or the one that takes the least time."""
@@ -53,7 +53,7 @@ def cuts(
             alone, time, tile = found
             if count == 1:
                 options.append((before + alone, known))
-            elif time is not None:
+            if time is not None and tile is not None:
                 options.append((before + time, [*known, Cut(end - count, count, tile)]))
         best.append(min(options, key=lambda x: x[0]))
     return best[-1][1]
@@ -64,19 +64,17 @@ def _fused(
     paths: tuple[Path, ...],
     verdicts: dict[str, LoopVerdict],
     limits: Limits,
-    asked: tuple[int, ...] | None,
-) -> tuple[float, float | None, tuple[int, ...]] | None:
-    """What nests take each on its own, and as one kernel with the best tile; None where they are no
-    group."""
+    asked: tuple[Tile, ...],
+) -> tuple[float, float | None, Tile | None] | None:
+    """What nests take each on its own, and as one kernel with the best tile, where there is one;
+    None where they are no group."""
     try:
         group = Group.of(fn, paths, verdicts)
     except NotStages:
         return None
-    model = StreamModel(group.stream, group.templates, group.stored, symbols(fn), limits)
-    tiles = [(rows, *items) for rows in ROWS for items in ITEMS.get(group.stream.rank, ())]
-    if asked is not None:
-        tiles = [asked] if len(asked) == group.stream.rank else []
-    timed = [(model.time(rows, tuple(items)), (rows, *items)) for rows, *items in tiles]
-    fitting = [(time, tile) for time, tile in timed if time is not None]
-    time, tile = min(fitting, default=(None, ()))
-    return model.untiled(), time, tile
+    model = StreamModel(group.flow, group.templates, group.stored, symbols(fn), limits)
+    again = any((*group.stream.low, *group.stream.high))
+    tried = (asked or tiles(group.stream.rank)) if again or len(paths) > 1 else ()
+    timed = [(time, tile) for tile in tried if (time := model.time(tile)) is not None]
+    best, chosen = min(timed, key=lambda x: x[0], default=(None, None))
+    return model.untiled(), best, chosen

@@ -7,17 +7,14 @@ needs more registers and local memory (`model.streams`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from dataclasses import replace
 
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.typing import symbols
-from loopxform.model.streams import ITEMS, ROWS, StreamModel
+from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.passes import Passes, stages_of
 from loopxform.transforms.overlapped.stages import NotStages
-
-Shape = tuple[int, ...]
-"""Steps, rows, work-items along the other dimensions."""
 
 STEPS = (2, 3, 4, 6, 8, 10, 12, 16)
 """Steps that are tried."""
@@ -26,22 +23,22 @@ MOST_STAGES = 48
 """Stages of a pass: the text of a kernel has each of them twice."""
 
 
-def shapes(fn: Function, loop: For, limits: Limits) -> Iterator[Shape]:
+def shapes(fn: Function, loop: For, limits: Limits) -> Iterator[Tile]:
     """Those that fit the device, the ones that take less time a step first; none where the steps
     take less one by one."""
     try:
         found = stages_of(fn, loop)
     except NotStages:
         return
-    timed: list[tuple[float, Shape]] = []
+    timed: list[tuple[float, Tile]] = []
     for steps in (n for n in STEPS if n * len(found) <= MOST_STAGES):
         try:
             passes = Passes.of(fn, loop, found, steps)
         except NotStages:
             continue
-        model = StreamModel(passes.stream, found, passes.carried, symbols(fn), limits)
-        for rows, items in product(ROWS, ITEMS.get(passes.stream.rank, ())):
-            time = model.time(rows, items)
+        model = StreamModel(passes.flow, found, passes.carried, symbols(fn), limits)
+        for tile in tiles(passes.stream.rank):
+            time = model.time(tile)
             if time is not None and time < model.untiled():
-                timed.append((time / steps, (steps, rows, *items)))
-    yield from (shape for _, shape in sorted(timed))
+                timed.append((time / steps, replace(tile, steps=steps)))
+    yield from (tile for _, tile in sorted(timed, key=lambda x: x[0]))

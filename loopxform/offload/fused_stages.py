@@ -13,6 +13,7 @@ from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve
 from loopxform.model.fused_stages import Cut, cuts
 from loopxform.offload.program_state import Part, Place, Program, inner_places
+from loopxform.offload.time_tiles import asked_tiles
 from loopxform.recipes.deriving import Work
 from loopxform.targets.target import Limits
 from loopxform.transforms import FuseStages
@@ -22,10 +23,11 @@ TITLE = "Stages in one kernel"
 
 def fused_stages(program: Program, limits: Limits) -> None:
     """Gives runs of nests that are stages of a pipeline a kernel each."""
-    asked = program.options.fuse_stages
-    for run in [*_runs(program, ())] if asked != () else []:
+    numbers = program.options.fuse_stages
+    asked = asked_tiles((1, *numbers)) if numbers else []
+    for run in [*_runs(program, ())] if numbers != () else []:
         paths = [resolve(program.fn, var)[0].path for var in run]
-        for cut in reversed(cuts(program.fn, paths, program.verdicts(), limits, asked)):
+        for cut in reversed(cuts(program.fn, paths, program.verdicts(), limits, (*asked,))):
             _fuse(program, run[cut.first : cut.first + cut.count], cut, limits)
 
 
@@ -47,20 +49,18 @@ def _runs(program: Program, place: Place) -> Iterator[list[str]]:
 
 
 def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
-    rows, *items = cut.tile
     first = resolve(program.fn, run[0])[0].loop
     asked = program.options.fuse_stages is not None
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
     inside = [x.var for var in run for x in perfect_nest(resolve(program.fn, var)[0].loop)]
     known = {s.loop.var for s in loops(program.fn)}
-    step = FuseStages(tuple(run), str(rows), tuple(map(str, items)), groups)
+    step = FuseStages(tuple(run), *cut.tile.words, groups)
     w = Work(program.derivation.titled(TITLE), {})
     if not w.attempt(step):
         return
     program.derivation = w.derivation
     outer = next(s.loop for s in loops(w.fn) if s.loop.var not in known)
-    about = (
-        f"{len(run)} stages in one kernel, tiles of {rows} rows, {'x'.join(map(str, items))} items"
-    )
+    what = f"{len(run)} stages in one kernel" if len(run) > 1 else "a row at a time"
+    about = f"{what}, {cut.tile.text}"
     loc = first.origin.loc
     program.parts.append(Part(outer.var, loc, tuple(inside), "kernel", "", about=about))

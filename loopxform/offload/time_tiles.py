@@ -12,6 +12,7 @@ from __future__ import annotations
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import loops, perfect_nest, resolve
 from loopxform.ir.whiles import is_while
+from loopxform.model.streams import Tile
 from loopxform.model.time_tiles import shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
@@ -34,10 +35,9 @@ def time_tiled(program: Program, limits: Limits) -> None:
 
 def _passes(program: Program, loop: For, limits: Limits, asked: tuple[int, ...] | None) -> None:
     w = Work(program.derivation.titled(TITLE), {})
-    groups = limits.compute_units or limits.costs.units
-    for steps, rows, *items in (asked,) if asked else shapes(program.fn, loop, limits):
-        words = tuple(map(str, items))
-        step = TimeTile(loop.var, str(steps), str(rows), words, "" if asked else str(groups))
+    groups = "" if asked else str(limits.compute_units or limits.costs.units)
+    for tile in asked_tiles(asked) if asked else shapes(program.fn, loop, limits):
+        step = TimeTile(loop.var, str(tile.steps), *tile.words, groups)
         known = set(_variables(program))
         if w.attempt(step):
             break
@@ -48,9 +48,17 @@ def _passes(program: Program, loop: For, limits: Limits, asked: tuple[int, ...] 
     (passes,) = (v for v in kernels if v.startswith(f"{loop.var}_pass"))
     first = next(x for x in resolve(program.fn, passes)[0].loop.body if isinstance(x, For))
     inside = [v for x in loop.body if isinstance(x, For) for v in _chain(x)]
-    about = f"{steps} steps of time a pass, tiles of {rows} rows, {'x'.join(map(str, items))} items"
+    about = f"{tile.steps} steps of time a pass, {tile.text}"
     every = (loop.var, *inside)
     program.parts.append(Part(first.var, loop.origin.loc, every, "kernel", "", about=about))
+
+
+def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
+    """What numbers may mean: with the elements of a work-item in front of the work-items, or
+    without."""
+    steps, rows, *items = asked
+    plain = [Tile(rows, tuple(items), 1, steps)]
+    return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps)]
 
 
 def _chain(x: For) -> list[str]:

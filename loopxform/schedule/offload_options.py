@@ -13,17 +13,17 @@ from loopxform.written import LARGEST_TILE
 
 
 def _time_tile(option: str, text: str) -> tuple[int, ...]:
-    sizes = _sizes(text, (3, 4))
+    sizes = _sizes(text, (3, 4, 5))
     if sizes is None:
-        help = "steps x rows x work-items: 8x128x256 for arrays of 2 dimensions, 4x32x8x32 for 3"
+        help = "steps x rows x work-items: 8x128x256, or x elements x work-items: 8x128x4x64"
         raise UsageError(f"'{text}' is no time tile", help=help, subject=option)
     return sizes
 
 
 def _tile(option: str, text: str) -> tuple[int, ...]:
-    sizes = _sizes(text, (2, 3))
+    sizes = _sizes(text, (2, 3, 4))
     if sizes is None:
-        help = "rows x work-items: 32x256 for arrays of 2 dimensions, 32x8x32 for 3"
+        help = "rows x work-items: 32x256, or x elements x work-items: 32x4x64"
         raise UsageError(f"'{text}' is no tile of stages", help=help, subject=option)
     return sizes
 

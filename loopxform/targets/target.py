@@ -49,7 +49,8 @@ class Costs:
     Batches of small products have about `coarsened_items` work-items in a group.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
     A unit has `unit_registers` of 32 bits; a row of a tile in time costs a work-item `row`
-    multiply-adds whatever it computes (an H100: 4, 6 and 8 steps of a 5-point stencil a pass);
+    multiply-adds whatever it computes, and each word that it shares through local memory
+    `shared_word` (an H100: 4, 6 and 8 steps of a 5-point stencil a pass);
     stencils that are not tiled get `stencil_bandwidth` of that of the memory.
     `units` stands for the compute units of a device where their number is not known."""
 
@@ -88,6 +89,7 @@ class Costs:
     coarsened_items: int = 128
     resident_groups: int = 2
     row: float = 46
+    shared_word: float = 3.2
     stencil_bandwidth: float = 0.6
     unit_registers: int = 65536
 

@@ -11,8 +11,8 @@ from loopxform.ir.visit import declared
 from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.boxes import greatest, hull, least, moved
+from loopxform.transforms.overlapped.kernel_parts import Memory, Shape
 from loopxform.transforms.overlapped.stages import Box, Field, NotStages, Stage
-from loopxform.transforms.overlapped.streamed_kernel import Memory, Shape
 from loopxform.transforms.overlapped.streaming import Stream
 
 Ends = tuple[tuple[Expr, ...], tuple[Expr, ...]]
@@ -47,7 +47,7 @@ class Footprint:
         if groups == 1:
             return []
         low, high = flow.low[1:], flow.high[1:]
-        valid = (n - a - b for n, a, b in zip(shape.items, low, high))
+        valid = (n - a - b for n, a, b in zip(shape.widths, low, high))
         tiles: Expr = Const(1)
         for (lo, hi), n in zip(cover[flow.batch :], (shape.rows, *valid)):
             width = simplify(Bin("-", hi, lo))

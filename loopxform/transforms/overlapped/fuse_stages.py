@@ -38,6 +38,7 @@ from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.footprints import Footprint
+from loopxform.transforms.overlapped.kernel_parts import Names, Shape, Store
 from loopxform.transforms.overlapped.stages import (
     Box,
     Field,
@@ -48,12 +49,7 @@ from loopxform.transforms.overlapped.stages import (
     staged,
     templates,
 )
-from loopxform.transforms.overlapped.streamed_kernel import (
-    Names,
-    Shape,
-    Store,
-    StreamedKernel,
-)
+from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
 from loopxform.transforms.overlapped.time_tile import require_tile
 from loopxform.transforms.sites import one_loop, trusted
@@ -63,16 +59,18 @@ from loopxform.written import LARGEST_TILE
 @record
 class FuseStages(Step):
     """Computes the nests of `loops`, which follow one another, in one kernel: in tiles of `rows`
-    rows and as many columns as `items` says, overlaps included; where an array has fewer than so
-    many tiles, `groups`, the nests run as they were."""
+    rows, overlaps not included. A group has `items` along each other dimension, every one with so
+    many `elements` along the first of them. Where an array has fewer than so many tiles, `groups`,
+    the nests run as they were."""
 
     loops: tuple[str, ...]
     rows: str
     items: tuple[str, ...]
+    elements: str = ""
     groups: str = ""
 
     verb: ClassVar[str] = "fuse-stages"
-    usage: ClassVar[str] = "fuse-stages LOOP[,LOOP...] ROWS ITEMS[,ITEMS] [GROUPS]"
+    usage: ClassVar[str] = "fuse-stages LOOP[,LOOP...] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         sites = [one_loop(fn, name) for name in self.loops]
@@ -80,7 +78,7 @@ class FuseStages(Step):
         if wrong:
             return wrong
         loc = trusted(sites[0]).loop.origin.loc
-        numbers = (self.rows, *self.items, self.groups or "1")
+        numbers = (self.rows, *self.items, self.elements or "1", self.groups or "1")
         if not all(n.isdecimal() and 0 < int(n) <= LARGEST_TILE for n in numbers):
             text = f"'{self}' has sizes that are no positive numbers"
             return (Obstacle("LX021", text, loc, remedy=f"usage: {self.usage}"),)
@@ -90,16 +88,20 @@ class FuseStages(Step):
             return (Obstacle("LX202", text, loc, remedy="name neighbours in the order of text"),)
         try:
             group = self._group(fn)
-            require_tile(tuple(map(int, self.items)), group.stream, group.nests[0])
+            require_tile(self.shape, group.stream, group.nests[0])
         except NotStages as e:
             return (e.obstacle,)
         return ()
 
+    @property
+    def shape(self) -> Shape:
+        """The tile of a group."""
+        return Shape(int(self.rows), tuple(map(int, self.items)), int(self.elements or 1))
+
     def rewrite(self, fn: Function) -> Function:
         group, first = self._group(fn), trusted(one_loop(fn, self.loops[0])).path
         origin = group.nests[0].origin.then(str(self))
-        shape = Shape(int(self.rows), tuple(map(int, self.items)))
-        fused = group.statement(fn, shape, int(self.groups or 1), origin)
+        fused = group.statement(fn, self.shape, int(self.groups or 1), origin)
         for n in reversed(range(1, len(self.loops))):
             fn = replace_at(fn, (*first[:-1], first[-1] + n), ())
         return _without_unused(replace_at(fn, first, (fused,)))
@@ -120,6 +122,7 @@ class Group:
 
     nests: tuple[For, ...]
     templates: tuple[Template, ...]
+    groups: list[tuple[Stage, ...]]
     stream: Stream
     footprint: Footprint
     stored: tuple[Field, ...]
@@ -132,7 +135,8 @@ class Group:
         found = templates(fn, nests, verdicts)
         dims = spatial(fn, found)
         stages = _staged(found, dims | _inputs(found, dims))
-        flow = stream(disjoint(stages))
+        groups = disjoint(stages)
+        flow = stream(groups)
         footprint = Footprint.of(fn, stages, flow, loc)
         seen = _seen(fn, paths)
         stored = tuple(f for f in flow.last if f.array in seen)
@@ -142,7 +146,11 @@ class Group:
             if v.field in flow.last and (v.field in stored or any(flow.low) or any(flow.high)):
                 text = f"'{v.field.array}' is read before it is written: tiles would see either"
                 raise NotStages(text, loc, f"write another array than {v.field.array}")
-        return cls(nests, found, flow, footprint, stored)
+        return cls(nests, found, groups, flow, footprint, stored)
+
+    def flow(self, elements: int) -> Stream:
+        """The stream where a work-item has so many elements."""
+        return stream(self.groups, elements)
 
     @property
     def cover(self) -> Box:
@@ -154,9 +162,8 @@ class Group:
         footprint, new = self.footprint, Names(used_names(fn))
         memory, kind = footprint.arrays(fn), footprint.coordinate(fn)
         stores = {f: Store(f.array, f, footprint.domains[f]) for f in self.stored}
-        nest = StreamedKernel(
-            self.stream, memory, stores, self.cover, shape, new, kind, origin
-        ).nest()
+        flow = stream(self.groups, shape.elements)
+        nest = StreamedKernel(flow, memory, stores, self.cover, shape, new, kind, origin).nest()
         full = footprint.filling(self.stream, self.cover, shape, groups)
         asked = [*footprint.not_empty(), *full]
         return If(conjunction(asked), (nest,), self.nests, origin=origin) if asked else nest

@@ -18,6 +18,7 @@ from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction, positive
 from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.footprints import Footprint
+from loopxform.transforms.overlapped.kernel_parts import Memory, Names, Shape, Store
 from loopxform.transforms.overlapped.stages import (
     Box,
     Field,
@@ -30,13 +31,7 @@ from loopxform.transforms.overlapped.stages import (
     staged,
     templates,
 )
-from loopxform.transforms.overlapped.streamed_kernel import (
-    Memory,
-    Names,
-    Shape,
-    Store,
-    StreamedKernel,
-)
+from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
 
 
@@ -63,6 +58,12 @@ class Passes:
         passes = stream(disjoint(every))
         footprint = Footprint.of(fn, every, passes, loop.origin.loc)
         return cls(steps, loop, passes, found, dims, footprint)
+
+    def flow(self, elements: int) -> Stream:
+        """The stream where a work-item has so many elements."""
+        loop = self.loop
+        every = _stages(self.templates, self.dims, loop, self.steps, loop.lo)
+        return stream(disjoint(every), elements)
 
     @property
     def carried(self) -> list[Field]:
@@ -141,7 +142,8 @@ class _Kernels:
     def _nest(self, memory: dict[Field, Memory], stores: dict[Field, Store], now: Expr) -> For:
         passes = self.passes
         stages = _stages(passes.templates, passes.dims, passes.loop, passes.steps, now)
-        flow, kind = stream(disjoint(stages)), passes.footprint.coordinate(self.fn)
+        flow = stream(disjoint(stages), self.shape.elements)
+        kind = passes.footprint.coordinate(self.fn)
         return StreamedKernel(
             flow, memory, stores, passes.cover, self.shape, self.names, kind, self.origin
         ).nest()

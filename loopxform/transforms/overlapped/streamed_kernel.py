@@ -10,17 +10,16 @@ rows that all work-items of a group run in step, and in it one loop over the wor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 
 from loopxform.ir.affine import poly
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, If, Load, Stmt, Var
 from loopxform.ir.types import Level, Scalar, Space
-from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import covers, inside, least, moved
+from loopxform.transforms.overlapped.kernel_parts import Memory, Names, Shape, Store
 from loopxform.transforms.overlapped.stages import (
     Box,
     Field,
@@ -28,76 +27,7 @@ from loopxform.transforms.overlapped.stages import (
     reads_others,
     value_at,
 )
-from loopxform.transforms.overlapped.streaming import Stream, Version
-
-
-class Names:
-    """New names, none of them used."""
-
-    def __init__(self, used: Iterable[str]) -> None:
-        self._used = {n.replace(".", "_") for n in used}
-
-    def new(self, wanted: str) -> str:
-        """`wanted`, or that with a number."""
-        name, n = wanted, 2
-        while name in self._used:
-            name, n = f"{wanted}_{n}", n + 1
-        self._used.add(name)
-        return name
-
-
-@record
-class Shape:
-    """The tile of a group: `rows` that it stores, and the work-items along the other dimensions of
-    space."""
-
-    rows: int
-    items: tuple[int, ...]
-
-
-@record
-class Memory:
-    """Where a field is found before the pass, the hull of the elements that the program touches,
-    and the type of elements. Behind a plain pointer, there need not be any before the `first` and
-    behind the `last` one that is touched, in storage order; the last coordinate of the latter is
-    exclusive."""
-
-    type: Scalar
-    source: str
-    place: Field
-    touched: Box
-    first: tuple[Expr, ...] = ()
-    last: tuple[Expr, ...] = ()
-
-    def there(self, at: tuple[Expr, ...]) -> Expr:
-        """Whether an element is there."""
-        tests = inside(at, self.touched)
-        if self.first:
-            tests.append(_follows(at, self.first, "<="))
-            tests.append(_follows(self.last, at, "<"))
-        return conjunction(tests)
-
-    @property
-    def certain(self) -> Box:
-        """Elements that are all there."""
-        if not self.first:
-            return self.touched
-        (lo, hi), *rest = self.touched
-        return ((Bin("+", lo, Const(1)), Bin("-", hi, Const(1))), *rest)
-
-    def element(self, at: tuple[Expr, ...]) -> Load:
-        """The element at coordinates of space."""
-        return Load(self.source, self.place.index(at))
-
-
-@record
-class Store:
-    """Where the last version of a field is stored: the elements of `boxes`, if `when` holds."""
-
-    target: str
-    place: Field
-    boxes: tuple[Box, ...]
-    when: Expr | None = None
+from loopxform.transforms.overlapped.streaming import Stream, Version, is_own, place_of
 
 
 @dataclass
@@ -113,7 +43,7 @@ class StreamedKernel:
     names: Names
     coordinate: Scalar
     origin: Origin
-    _own: dict[int, str] = field(default_factory=dict)
+    _own: dict[tuple[int, int], str] = field(default_factory=dict)
     _ahead: dict[int, str] = field(default_factory=dict)
     _rows: dict[int, str] = field(default_factory=dict)
     _sides: dict[tuple[int, tuple[int, ...]], str] = field(default_factory=dict)
@@ -140,8 +70,13 @@ class StreamedKernel:
     @property
     def _valid(self) -> tuple[int, ...]:
         """How many elements a tile stores along the dimensions of work-items."""
-        ends = zip(self.shape.items, self.stream.low[1:], self.stream.high[1:])
-        return tuple(items - low - high for items, low, high in ends)
+        ends = zip(self.shape.widths, self.stream.low[1:], self.stream.high[1:])
+        return tuple(width - low - high for width, low, high in ends)
+
+    @property
+    def _numbers(self) -> range:
+        """The elements of a work-item."""
+        return range(self.shape.elements)
 
     def _loop(
         self,
@@ -171,29 +106,35 @@ class StreamedKernel:
         declared: list[Stmt] = []
         cleared: list[Stmt] = []
         shape = tuple(map(Const, self.shape.items))
+        more = (Const(self.shape.elements),) if self.shape.elements > 1 else ()
         for v in self.stream.versions:
             name = self.names.new(f"{v.field.array}_{v.number}")
-            self._own[v.number] = name
+            for c in self._numbers:
+                alone = v.kept or not more
+                self._own[v.number, c] = name if alone else self.names.new(f"{name}_{c}")
             if not v.pieces:
                 self._ahead[v.number] = self.names.new(f"{name}_ahead")
-                declared.append(self._decl(self._ahead[v.number], v, shape))
+                declared.append(self._decl(self._ahead[v.number], v, (*shape, *more)))
             if v.kept:
-                declared.append(self._decl(name, v, (*shape, Const(v.kept + 1))))
-                cleared += [self._set(self._value(v, n), Const(0)) for n in range(v.kept + 1)]
-            for away, (first, last) in v.across.items():
-                text = "_".join(f"{'l' if n < 0 else 'r'}{abs(n)}" for n in away)
-                side = self._sides[v.number, away] = self.names.new(f"{name}_{text}")
+                declared.append(self._decl(name, v, (*shape, *more, Const(v.kept + 1))))
+                every = [(n, c) for c in self._numbers for n in range(v.kept + 1)]
+                cleared += [self._set(self._value(v, n, c), Const(0)) for n, c in every]
+            for place, (first, last) in v.across.items():
+                text = "_".join(f"{'l' if n < 0 else 'r'}{abs(n)}" for n in place)
+                side = self._sides[v.number, place] = self.names.new(f"{name}_{text}")
                 if last > first:
                     declared.append(self._decl(side, v, (*shape, Const(last - first + 1))))
-                    every = range(last - first + 1)
-                    cleared += [self._set(self._side(v, away, n), Const(0)) for n in every]
+                    ages = range(last - first + 1)
+                    cleared += [self._set(self._side(v, place, n), Const(0)) for n in ages]
             if v.ring:
                 rows = self._rows[v.number] = self.names.new(f"{name}_row")
-                widths = [Const(w + b + a) for w, (b, a) in zip(self.shape.items, self._margins(v))]
+                ends = zip(self.shape.widths, self._margins(v))
+                widths = [Const(w + b + a) for w, (b, a) in ends]
                 declared.append(self._decl(rows, v, (Const(v.ring), *widths), Space.LOCAL))
                 cleared.append(self._cleared(v, rows))
         up, top = self.stream.low[0], self._tile[0]
-        ahead = [self._read_ahead(v, -up, top) for v in self.stream.inputs]
+        inputs = [(v, c) for v in self.stream.inputs for c in self._numbers]
+        ahead = [self._read_ahead(v, c, -up, top) for v, c in inputs]
         before = [self._items((*cleared, *self._columns(), *ahead))]
         return (*declared, *before, *self._walks())
 
@@ -207,9 +148,9 @@ class StreamedKernel:
 
     def _margins(self, v: Version) -> list[tuple[int, int]]:
         """How many elements before and behind those of the tile neighbours read."""
-        dims = range(self.stream.rank - 1)
-        every = [*v.across]
-        return [(max(0, *(-a[d] for a in every)), max(0, *(a[d] for a in every))) for d in dims]
+        last = (self.shape.elements - 1, *(0 for _ in self._item[1:]))
+        spans = [(min(p), max(p) - n) for *p, n in zip(*v.across, last)]
+        return [(max(0, -low), max(0, high)) for low, high in spans]
 
     def _cleared(self, v: Version, rows: str) -> Stmt:
         """Sets all of the rows in local memory to 0: what edges of tiles compute is of no use, but
@@ -217,43 +158,56 @@ class StreamedKernel:
         counters = [self.names.new("n"), *(self.names.new(f"{t}_n") for t in self._item)]
         inside: Stmt = self._set(Load(rows, tuple(map(Var, counters))), Const(0))
         for d in reversed(range(len(self._item))):
-            items, (before, behind) = self.shape.items[d], self._margins(v)[d]
-            hi, own = Const(items + before + behind), Var(self._item[d])
-            inside = self._loop(counters[d + 1], own, hi, items, (inside,))
+            width, (before, behind) = self.shape.widths[d], self._margins(v)[d]
+            hi, own = Const(width + before + behind), Var(self._item[d])
+            inside = self._loop(counters[d + 1], own, hi, self.shape.items[d], (inside,))
         return self._loop(counters[0], Const(0), Const(v.ring), 1, (inside,))
 
     # ------------------------------------------------------------ elements
 
-    def _value(self, v: Version, age: int = 0) -> Var | Load:
-        """The element of a work-item's own column, some iterations before."""
-        name = self._own[v.number]
-        if not v.kept:
-            return Var(name)
-        return Load(name, (*map(Var, self._item), Const(age)))
+    def _value(self, v: Version, age: int, c: int) -> Var | Load:
+        """A work-item's own element of number `c`, some iterations before."""
+        name = self._own[v.number, c]
+        return Load(name, (*self._numbered(c), Const(age))) if v.kept else Var(name)
 
-    def _side(self, v: Version, away: tuple[int, ...], age: int = 0) -> Var | Load:
-        """The element in another column; age 0 is that of this iteration."""
-        name, (first, last) = self._sides[v.number, away], v.across[away]
+    def _numbered(self, c: int) -> tuple[Expr, ...]:
+        """The subscripts of what a work-item has of its own for an element."""
+        return (*map(Var, self._item), *([Const(c)] if self.shape.elements > 1 else []))
+
+    def _side(self, v: Version, place: tuple[int, ...], age: int = 0) -> Var | Load:
+        """The element at another place; age 0 is that of this iteration."""
+        name, (first, last) = self._sides[v.number, place], v.across[place]
         if first == last:
             return Var(name)
         return Load(name, (*map(Var, self._item), Const(age)))
 
-    def _in_ring(self, v: Version, away: tuple[int, ...], age: int) -> Load:
+    def _in_ring(self, v: Version, place: tuple[int, ...], age: int) -> Load:
         """The element in local memory."""
         count: Expr = Bin("-", Var(self._row), Var(self._tile[0]))
         count = Bin("+", count, Const(self.stream.low[0] + (v.ring - age) % v.ring))
         slot = Bin("&", count, Const(v.ring - 1))
         if v.ring & (v.ring - 1):
             slot = Bin("%", count, Const(v.ring))
+        margins = self._margins(v)
         places = (
-            Bin("+", Var(t), Const(n + before)) if n + before else Var(t)
-            for t, n, (before, _) in zip(self._item, away, self._margins(v))
+            _plus(self._first(d), n + before)
+            for d, (n, (before, _)) in enumerate(zip(place, margins))
         )
         return Load(self._rows[v.number], (slot, *places))
 
-    def _coordinates(self, lag: int) -> tuple[Expr, ...]:
-        row = Bin("-", Var(self._row), Const(lag)) if lag else Var(self._row)
-        return (*map(Var, self._plane), row, *map(Var, self._at))
+    def _first(self, d: int) -> Expr:
+        """Where in a row of the tile a work-item's elements begin."""
+        item, elements = Var(self._item[d]), self.shape.elements
+        return Bin("*", item, Const(elements)) if d == 0 and elements > 1 else item
+
+    def _coordinates(self, row: Expr, c: int) -> tuple[Expr, ...]:
+        """Those of an element of a row."""
+        first, *rest = map(Var, self._at)
+        return (*map(Var, self._plane), row, _plus(first, c), *rest)
+
+    def _behind(self, v: Version) -> Expr:
+        """The row that an iteration computes."""
+        return _after(self._row, -v.lag)
 
     # ------------------------------------------------------------ an iteration
 
@@ -315,21 +269,24 @@ class StreamedKernel:
         out: list[Stmt] = [*self._columns()]
         for v in self.stream.versions:
             out += self._sides_of(v)
-            if not v.kept:
-                out.append(self._decl(self._own[v.number], v, ()))
-            out += self._computed(v, whole) if v.pieces else self._loaded(v, whole)
-            if v.ring:
-                centre = tuple(0 for _ in self._item)
-                out.append(self._set(self._in_ring(v, centre, 0), self._value(v)))
-            out += self._stored(v, whole)
+            for c in self._numbers:
+                if not v.kept:
+                    out.append(self._decl(self._own[v.number, c], v, ()))
+                out += self._computed(v, c, whole) if v.pieces else self._loaded(v, c, whole)
+            shared = {place[0] % self.shape.elements for place in v.across}
+            for c in sorted(shared):
+                centre = (c, *(0 for _ in self._item[1:]))
+                out.append(self._set(self._in_ring(v, centre, 0), self._value(v, 0, c)))
+            for c in self._numbers:
+                out += self._stored(v, c, whole)
         out += self._shifted()
         return tuple(out)
 
     def _columns(self) -> list[Stmt]:
         """The coordinates of a work-item."""
         out: list[Stmt] = []
-        for d, (name, item) in enumerate(zip(self._at, self._item), 1):
-            value: Expr = Bin("+", Var(self._tile[d]), Var(item))
+        for d, name in enumerate(self._at, 1):
+            value: Expr = Bin("+", Var(self._tile[d]), self._first(d - 1))
             low = self.stream.low[d]
             value = Bin("-", value, Const(low)) if low else value
             out += [Decl(name, self.coordinate, origin=self.origin), self._set(Var(name), value)]
@@ -338,45 +295,46 @@ class StreamedKernel:
     def _sides_of(self, v: Version) -> list[Stmt]:
         """What neighbours computed in earlier iterations is read from local memory."""
         out: list[Stmt] = []
-        for away, (first, last) in v.across.items():
+        for place, (first, last) in v.across.items():
             if first == last:
-                out.append(self._decl(self._sides[v.number, away], v, ()))
-            out.append(self._set(self._side(v, away), self._in_ring(v, away, first)))
+                out.append(self._decl(self._sides[v.number, place], v, ()))
+            out.append(self._set(self._side(v, place), self._in_ring(v, place, first)))
         return out
 
-    def _loaded(self, v: Version, whole: bool) -> list[Stmt]:
-        """A row of an array, which was read an iteration ahead, as is the next one."""
-        ahead = Load(self._ahead[v.number], (*map(Var, self._item),))
-        return [self._set(self._value(v), ahead), self._read_ahead(v, 1, self._row, whole=whole)]
+    def _loaded(self, v: Version, c: int, whole: bool) -> list[Stmt]:
+        """An element of a row, which was read an iteration ahead, as is that of the next one."""
+        ahead = Load(self._ahead[v.number], self._numbered(c))
+        following = self._read_ahead(v, c, 1, self._row, whole=whole)
+        return [self._set(self._value(v, 0, c), ahead), following]
 
-    def _read_ahead(self, v: Version, rows: int, of: str, *, whole: bool = False) -> Stmt:
+    def _read_ahead(self, v: Version, c: int, rows: int, of: str, *, whole: bool = False) -> Stmt:
         """Reads the element of the row that is so many rows from another."""
-        at = (*map(Var, self._plane), _after(of, rows), *map(Var, self._at))
-        own, memory = Load(self._ahead[v.number], (*map(Var, self._item),)), self.memory[v.field]
+        at, memory = self._coordinates(_after(of, rows), c), self.memory[v.field]
+        own = Load(self._ahead[v.number], self._numbered(c))
         element = self._set(own, memory.element(at))
         if whole:
             return element
         test = memory.there(at)
         return If(test, (element,), (self._set(own, Const(0)),), origin=self.origin)
 
-    def _computed(self, v: Version, whole: bool) -> tuple[Stmt, ...]:
-        at = self._coordinates(v.lag)
-        body = self._outside(v, at)
+    def _computed(self, v: Version, c: int, whole: bool) -> tuple[Stmt, ...]:
+        at = self._coordinates(self._behind(v), c)
+        body = self._outside(v, c, at)
         fields = frozenset(f.array for f in self.memory)
         pieces = [*enumerate(v.pieces)]
         largest, only = _largest(v.pieces)
         always = len(pieces) == 1 and not body
         always = always and not reads_others(only, fields) and not only.template.divides
         if whole or always:
-            return self._evaluated(v, largest, only, at)
+            return self._evaluated(v, c, largest, only, at)
         for n, stage in reversed(pieces):
-            inner = self._evaluated(v, n, stage, at)
+            inner = self._evaluated(v, c, n, stage, at)
             test = conjunction(inside(at, stage.domain))
-            orelse = body or (self._set(self._value(v), Const(0)),)
+            orelse = body or (self._set(self._value(v, 0, c), Const(0)),)
             body = (If(test, inner, orelse, origin=self.origin),)
         return body
 
-    def _outside(self, v: Version, at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
+    def _outside(self, v: Version, c: int, at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
         """Elements that the program reads, but no stage writes, are what they were at the start;
         empty where there are none."""
         planes = (0,) * self.stream.batch
@@ -393,56 +351,60 @@ class StreamedKernel:
             return ()
         memory = self.memory[v.field]
         test = memory.there(at)
-        kept = self._set(self._value(v), memory.element(at))
-        return (If(test, (kept,), (self._set(self._value(v), Const(0)),), origin=self.origin),)
+        kept = self._set(self._value(v, 0, c), memory.element(at))
+        nothing = self._set(self._value(v, 0, c), Const(0))
+        return (If(test, (kept,), (nothing,), origin=self.origin),)
 
     def _evaluated(
-        self, v: Version, n: int, stage: Stage, at: tuple[Expr, ...]
+        self, v: Version, c: int, n: int, stage: Stage, at: tuple[Expr, ...]
     ) -> tuple[Stmt, ...]:
         def read(x: Load) -> Expr | None:
             known = v.sources.get((n, x))
             if known is None:
                 return None
             source, away = known
-            age = v.age(source, away)
-            if not any(away[1:]):
-                return self._value(source, age)
-            return self._side(source, away[1:], age - source.across[away[1:]][0])
+            age, place = v.age(source, away), place_of(away, c)
+            if is_own(place, self.shape.elements):
+                return self._value(source, age, place[0])
+            return self._side(source, place, age - source.across[place][0])
 
         scalars, value = value_at(stage, at, read, self.names.new)
         out: list[Stmt] = []
         for name, type, e in scalars:
             out += [Decl(name, type, origin=self.origin), self._set(Var(name), e)]
-        return (*out, self._set(self._value(v), value))
+        return (*out, self._set(self._value(v, 0, c), value))
 
-    def _stored(self, v: Version, whole: bool) -> list[Stmt]:
+    def _stored(self, v: Version, c: int, whole: bool) -> list[Stmt]:
         store = self.stores.get(v.field)
         if store is None or self.stream.last[v.field] is not v:
             return []
-        at = self._coordinates(v.lag)
+        at = self._coordinates(self._behind(v), c)
         row = at[self.stream.batch]
         tests: list[Expr] = [Bin("<=", Var(self._tile[0]), row)]
         if not whole or self.stream.delay > v.lag:
             tests.append(Bin("<", row, self._end))
-        ends = zip(self._item, self.stream.low[1:], self._valid)
-        for item, low, valid in ends:
-            tests += [Bin("<=", Const(low), Var(item)), Bin("<", Var(item), Const(low + valid))]
+        for d, (low, valid) in enumerate(zip(self.stream.low[1:], self._valid)):
+            place = _plus(self._first(d), 0 if d else c)
+            tests += [Bin("<=", Const(low), place), Bin("<", place, Const(low + valid))]
         if not whole:
             tests.append(reduce(_or, (conjunction(inside(at, box)) for box in store.boxes)))
         if store.when is not None:
             tests = [store.when, *tests]
         target = Load(store.target, store.place.index(at))
-        return [If(conjunction(tests), (self._set(target, self._value(v)),), origin=self.origin)]
+        return [
+            If(conjunction(tests), (self._set(target, self._value(v, 0, c)),), origin=self.origin)
+        ]
 
     def _shifted(self) -> list[Stmt]:
         """What was computed becomes what was computed an iteration before."""
         out: list[Stmt] = []
         for v in self.stream.versions:
-            for age in range(v.kept, 0, -1):
-                out.append(self._set(self._value(v, age), self._value(v, age - 1)))
-            for away, (first, last) in v.across.items():
+            for c in self._numbers:
+                for age in range(v.kept, 0, -1):
+                    out.append(self._set(self._value(v, age, c), self._value(v, age - 1, c)))
+            for place, (first, last) in v.across.items():
                 for age in range(last - first, 0, -1):
-                    older = self._side(v, away, age), self._side(v, away, age - 1)
+                    older = self._side(v, place, age), self._side(v, place, age - 1)
                     out.append(self._set(*older))
         return out
 
@@ -456,18 +418,14 @@ def _largest(pieces: tuple[Stage, ...]) -> tuple[int, Stage]:
     return max(enumerate(pieces), key=open_ends)
 
 
-def _follows(a: tuple[Expr, ...], b: tuple[Expr, ...], op: str) -> Expr:
-    """Whether element `a` comes behind `b` in storage order, or with `<=` is that."""
-    test: Expr = Bin(op, b[-1], a[-1])
-    for x, y in [*zip(a, b)][-2::-1]:
-        test = Bin("||", Bin("<", y, x), Bin("&&", Bin("==", y, x), test))
-    return test
-
-
 def _or(a: Expr, b: Expr) -> Expr:
     return Bin("||", a, b)
 
 
 def _after(name: str, distance: int) -> Expr:
+    return _plus(Var(name), distance)
+
+
+def _plus(e: Expr, distance: int) -> Expr:
     op = "+" if distance > 0 else "-"
-    return Bin(op, Var(name), Const(abs(distance))) if distance else Var(name)
+    return Bin(op, e, Const(abs(distance))) if distance else e

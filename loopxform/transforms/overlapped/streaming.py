@@ -18,16 +18,16 @@ from dataclasses import field as attribute
 
 from loopxform.ir.nodes import Load
 from loopxform.transforms.overlapped.boxes import are_apart
-from loopxform.transforms.overlapped.stages import Field, Stage
+from loopxform.transforms.overlapped.stages import Field, NotStages, Stage
 
 
 @dataclass
 class Version:
     """An array after one stage, or (no `pieces`) at the start. Its row of an iteration is `lag`
     rows behind. A tile needs it `low` rows and columns before, and `high` behind the elements that
-    it stores. A work-item keeps its own column's element of `kept` iterations before; `across` has
-    for each distance in a row the first and the last iteration before, of which the element there
-    is read. Local memory holds `ring` rows."""
+    it stores. A work-item keeps its own elements of `kept` iterations before; `across` has for each
+    place in a row that it reads, counted from its first element, the first and the last iteration
+    before, of which the element there is read. Local memory holds `ring` rows."""
 
     number: int
     field: Field
@@ -55,11 +55,13 @@ class Version:
 class Stream:
     """The versions in the order in which an iteration computes them, and the last one of each
     field. The first dimensions of space, `batch` of them, hold arrays apart: no stage reads along
-    them."""
+    them. A work-item has so many neighbouring `elements` along the dimension behind that of
+    rows."""
 
     versions: list[Version]
     last: dict[Field, Version]
     batch: int = 0
+    elements: int = 1
 
     @property
     def rank(self) -> int:
@@ -87,8 +89,12 @@ class Stream:
         return max(v.lag for v in self.last.values())
 
 
-def stream(groups: Sequence[tuple[Stage, ...]]) -> Stream:
-    """The stream of stages in text order; a group writes different elements of one field."""
+def stream(groups: Sequence[tuple[Stage, ...]], elements: int = 1) -> Stream:
+    """The stream of stages in text order; a group writes different elements of one field. Raises
+    NotStages."""
+    if len(groups[0][0].domain) < 2:
+        text = "arrays of one dimension have no rows to walk along"
+        raise NotStages(text, groups[0][0].template.loc)
     batch = _batch([s for pieces in groups for s in pieces])
     rank = len(groups[0][0].domain) - batch
     inputs: dict[Field, Version] = {}
@@ -109,9 +115,9 @@ def stream(groups: Sequence[tuple[Stage, ...]]) -> Stream:
         v.number, v.low, v.high = number, [0] * rank, [0] * rank
     for v in reversed(made):
         for source, away in v.sources.values():
-            _needed(v, source, away)
+            _needed(v, source, away, elements)
     last = {f: v for f, v in current.items() if v.pieces}
-    return Stream(versions, last, batch)
+    return Stream(versions, last, batch, elements)
 
 
 def _batch(stages: list[Stage]) -> int:
@@ -126,17 +132,28 @@ def _lag(source: Version, away: tuple[int, ...]) -> int:
     return source.lag + away[0] + any(away[1:])
 
 
-def _needed(v: Version, source: Version, away: tuple[int, ...]) -> None:
+def _needed(v: Version, source: Version, away: tuple[int, ...], elements: int) -> None:
     """Takes a read of a version down at its source."""
     for d, distance in enumerate(away):
         source.low[d] = max(source.low[d], v.low[d] - distance)
         source.high[d] = max(source.high[d], v.high[d] + distance)
     age = v.age(source, away)
-    if any(away[1:]):
-        first, last = source.across.get(away[1:], (age, age))
-        source.across[away[1:]] = min(first, age), max(last, age)
-    else:
-        source.kept = max(source.kept, age)
+    for place in (place_of(away, n) for n in range(elements)):
+        if is_own(place, elements):
+            source.kept = max(source.kept, age)
+        else:
+            first, last = source.across.get(place, (age, age))
+            source.across[place] = min(first, age), max(last, age)
+
+
+def place_of(away: tuple[int, ...], number: int) -> tuple[int, ...]:
+    """Where in a row a work-item reads for its element of that number."""
+    return (number + away[1], *away[2:])
+
+
+def is_own(place: tuple[int, ...], elements: int) -> bool:
+    """Whether a place in a row is one of the work-item's own."""
+    return 0 <= place[0] < elements and not any(place[1:])
 
 
 def disjoint(stages: Iterable[Stage]) -> list[tuple[Stage, ...]]:

@@ -21,9 +21,9 @@ from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, replace_at
 from loopxform.records import record
 from loopxform.transforms.base import Step
+from loopxform.transforms.overlapped.kernel_parts import Shape
 from loopxform.transforms.overlapped.passes import Passes, stages_of
 from loopxform.transforms.overlapped.stages import NotStages
-from loopxform.transforms.overlapped.streamed_kernel import Shape
 from loopxform.transforms.overlapped.streaming import Stream
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.written import LARGEST_TILE
@@ -32,36 +32,43 @@ from loopxform.written import LARGEST_TILE
 @record
 class TimeTile(Step):
     """Runs `steps` iterations of a loop over time in a pass over the arrays, in tiles of `rows`
-    rows and as many columns as `items` says, overlaps included (`256`, `16,32`); where an array has
-    fewer than so many tiles, `groups`, the loop runs as it was."""
+    rows, overlaps not included. A group has `items` along each other dimension (`256`, `16,32`),
+    every one with so many `elements` along the first of them. Where an array has fewer than so many
+    tiles, `groups`, the loop runs as it was."""
 
     loop: str
     steps: str
     rows: str
     items: tuple[str, ...]
+    elements: str = ""
     groups: str = ""
 
     verb: ClassVar[str] = "time-tile"
-    usage: ClassVar[str] = "time-tile LOOP STEPS ROWS ITEMS[,ITEMS] [GROUPS]"
+    usage: ClassVar[str] = "time-tile LOOP STEPS ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        numbers = (self.steps, self.rows, *self.items, self.groups or "1")
+        numbers = (self.steps, self.rows, *self.items, self.elements or "1", self.groups or "1")
         if not all(n.isdecimal() and 0 < int(n) <= LARGEST_TILE for n in numbers):
             text = f"'{self}' has sizes that are no positive numbers"
             return (Obstacle("LX021", text, site.loop.origin.loc, remedy=f"usage: {self.usage}"),)
         try:
             found = self._passes(fn, site)
-            require_tile(tuple(map(int, self.items)), found.stream, site.loop)
+            require_tile(self.shape, found.stream, site.loop)
         except NotStages as e:
             return (e.obstacle,)
         return ()
 
+    @property
+    def shape(self) -> Shape:
+        """The tile of a group."""
+        return Shape(int(self.rows), tuple(map(int, self.items)), int(self.elements or 1))
+
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        shape = Shape(int(self.rows), tuple(map(int, self.items)))
+        shape = self.shape
         origin = site.loop.origin.then(str(self))
         found = self._passes(fn, site).statements(fn, shape, int(self.groups or 1), origin)
         return replace_at(fn, site.path, found)
@@ -76,15 +83,13 @@ class TimeTile(Step):
         return Passes.of(fn, site.loop, stages_of(fn, site.loop), int(self.steps))
 
 
-def require_tile(items: tuple[int, ...], passes: Stream, loop: For) -> None:
+def require_tile(shape: Shape, passes: Stream, loop: For) -> None:
     """Raises NotStages where a tile stores nothing."""
     loc = loop.origin.loc
-    if passes.rank < 2:
-        raise NotStages("arrays of one dimension have no rows to walk along", loc)
-    if len(items) != passes.rank - 1:
+    if len(shape.items) != passes.rank - 1:
         text = f"the tile of a group has {passes.rank - 1} dimensions of work-items"
         raise NotStages(text, loc, "give as many numbers of work-items")
-    for n, low, high in zip(items, passes.low[1:], passes.high[1:]):
+    for n, low, high in zip(shape.widths, passes.low[1:], passes.high[1:]):
         if n <= low + high:
             text = f"{low + high} of {n} elements in a row of a tile belong to its neighbours"
             raise NotStages(text, loc, "take fewer steps, or more work-items")

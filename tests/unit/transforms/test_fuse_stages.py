@@ -30,8 +30,9 @@ APART = c(f"float t[h][w + 2]; {FIRST} b[0][0] = 1; {SECOND}", ARGUMENTS)
 LISTINGS = {
     "local": (LOCAL, "fuse-stages y,i 4 16"),
     "seen-by-the-caller": (SEEN, "fuse-stages y,i 4 16"),
+    "two-elements": (LOCAL, "fuse-stages y,i 4 16 2"),
     "one-stage": (LOCAL, "fuse-stages i 4 16"),
-    "enough-tiles": (LOCAL, "fuse-stages y,i 4 16 10"),
+    "enough-tiles": (LOCAL, "fuse-stages y,i 4 16 1 10"),
 }
 REFUSALS = {
     "written-over": (OVER, "fuse-stages y,i 4 16"),

@@ -41,7 +41,8 @@ ONE = c(
 )
 LISTINGS = {
     "arrays": (JACOBI, "time-tile t 1 8 16"),
-    "planes": (PLANES, "time-tile t 2 4 8 4"),
+    "planes": (PLANES, "time-tile t 2 4 8 1 4"),
+    "elements": (JACOBI, "time-tile t 1 4 8 3"),
 }
 REFUSALS = {
     "no-nest": (COPY, "time-tile i 2 8 16"),

@@ -1,0 +1,96 @@
+"""What the kernel of a stream is built from: its tile, where arrays are, new names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopxform.ir.nodes import Bin, Const, Expr, Load
+from loopxform.ir.types import Scalar
+from loopxform.records import record
+from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.overlapped.boxes import inside
+from loopxform.transforms.overlapped.stages import Box, Field
+
+
+class Names:
+    """New names, none of them used."""
+
+    def __init__(self, used: Iterable[str]) -> None:
+        self._used = {n.replace(".", "_") for n in used}
+
+    def new(self, wanted: str) -> str:
+        """`wanted`, or that with a number."""
+        name, n = wanted, 2
+        while name in self._used:
+            name, n = f"{wanted}_{n}", n + 1
+        self._used.add(name)
+        return name
+
+
+@record
+class Shape:
+    """The tile of a group: `rows` that it stores, and the work-items along the other dimensions of
+    space, each with so many `elements` along the first of them."""
+
+    rows: int
+    items: tuple[int, ...]
+    elements: int = 1
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Elements of a row of the tile, overlaps included."""
+        first, *rest = self.items
+        return (first * self.elements, *rest)
+
+
+@record
+class Memory:
+    """Where a field is found before the pass, the hull of the elements that the program touches,
+    and the type of elements. Behind a plain pointer, there need not be any before the `first` and
+    behind the `last` one that is touched, in storage order; the last coordinate of the latter is
+    exclusive."""
+
+    type: Scalar
+    source: str
+    place: Field
+    touched: Box
+    first: tuple[Expr, ...] = ()
+    last: tuple[Expr, ...] = ()
+
+    def there(self, at: tuple[Expr, ...]) -> Expr:
+        """Whether an element is there."""
+        tests = inside(at, self.touched)
+        if self.first:
+            tests.append(_follows(at, self.first, "<="))
+            tests.append(_follows(self.last, at, "<"))
+        return conjunction(tests)
+
+    @property
+    def certain(self) -> Box:
+        """Elements that are all there."""
+        if not self.first:
+            return self.touched
+        (lo, hi), *rest = self.touched
+        return ((Bin("+", lo, Const(1)), Bin("-", hi, Const(1))), *rest)
+
+    def element(self, at: tuple[Expr, ...]) -> Load:
+        """The element at coordinates of space."""
+        return Load(self.source, self.place.index(at))
+
+
+@record
+class Store:
+    """Where the last version of a field is stored: the elements of `boxes`, if `when` holds."""
+
+    target: str
+    place: Field
+    boxes: tuple[Box, ...]
+    when: Expr | None = None
+
+
+def _follows(a: tuple[Expr, ...], b: tuple[Expr, ...], op: str) -> Expr:
+    """Whether element `a` comes behind `b` in storage order, or with `<=` is that."""
+    test: Expr = Bin(op, b[-1], a[-1])
+    for x, y in [*zip(a, b)][-2::-1]:
+        test = Bin("||", Bin("<", y, x), Bin("&&", Bin("==", y, x), test))
+    return test
