@@ -34,8 +34,7 @@ def test_every_pipeline_is_run() -> None:
 @cache
 def plan(name: str, tile: tuple[int, ...]) -> Plan:
     done = lx.load(FOLDER / f"{name}.c")[name].offload(contract=False, fuse_stages=tile)
-    (fused,) = (p for p in done.parts if p.about)
-    assert "stages in one kernel" in fused.about
+    assert any("stages in one kernel" in p.about for p in done.parts)
     return emit.kernel(done.derivation, fp=SEPARATE)
 
 
