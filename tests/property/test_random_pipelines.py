@@ -1,0 +1,135 @@
+"""Random pipelines: 3 to 8 stages with random footprints, domains and borders. What the step
+`fuse-stages` accepts means the same in the interpreter, and as a kernel on a device.
+
+Every failure names its seed, which makes the same program again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.errors import TransformError
+from loopxform.floating_point import SEPARATE
+from loopxform.ir.nodes import Function
+from loopxform.ir.visit import loops
+from loopxform.prepare.perfect_nest import told_apart
+from loopxform.runtime.selection import choose
+from loopxform.transforms import Derivation, FuseStages
+from loopxform.verify.check_run import Comparison
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+TYPES = ("float", "double", "int", "short")
+SHAPES = ((1, 1), (3, 2), (5, 11), (12, 7), (19, 23))
+
+
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 8)))
+"""Twenty programs each."""
+
+
+def pipeline(seed: int) -> tuple[str, list[int]]:
+    """A C function and, for each stage, how far its domain begins inside of the image."""
+    rng = random.Random(seed)
+    lines, margins, names = list[str](), list[int](), ["in"]
+    kind = rng.choice(TYPES)
+    for n in range(rng.randint(3, 8)):
+        name = f"s{n}"
+        readable = [(x, 0 if x == "in" else margins[names.index(x) - 1]) for x in names[-4:]]
+        terms = list[str]()
+        margin = 0
+        for _ in range(rng.randint(1, 4)):
+            source, before = rng.choice(readable)
+            reach = rng.choice((0, 1, 1, 2))
+            dy, dx = (rng.randint(-reach, reach) for _ in range(2))
+            beyond = max(abs(dy), abs(dx))
+            inside = rng.random() < 0.85
+            margin = max(margin, before + beyond if inside else beyond)
+            terms.append(f"{rng.randint(1, 3)} * {source}[y + {dy}][x + {dx}]")
+        if rng.random() < 0.3:
+            terms.append(rng.choice(("y - x", "(x > 2 ? y : 1)", f"{names[-1]}[y][x] * 2")))
+            margin = max(margin, readable[-1][1])
+        margins.append(margin)
+        value = " + ".join(terms)
+        lines.append(
+            f"for (int y = {margin}; y < h - {margin}; y++)"
+            f" for (int x = {margin}; x < w - {margin}; x++)"
+            f" {name}[y][x] = {value};"
+        )
+        names.append(name)
+    seen = {names[-1], *rng.sample(names[1:], rng.randint(0, 2))}
+    given = ", ".join(f"{kind} {x}[h][w]" for x in sorted(seen))
+    own = [x for x in names[1:] if x not in seen]
+    declared = f"{kind} {', '.join(f'{x}[h][w]' for x in own)};" if own else ""
+    cleared = " ".join(
+        f"for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) {x}[y][x] = 1;" for x in own
+    )
+    body = "\n  ".join([declared, cleared, *lines])
+    return f"void f(int h, int w, const {kind} in[h][w], {given})\n{{\n  {body}\n}}\n", margins
+
+
+def fused(fn: Function, stages: int, seed: int) -> Function | None:
+    """With its last stages fused, in a random tile; None where that is refused."""
+    rng = random.Random(seed + 1)
+    start = told_apart(Derivation(fn))
+    nests = [s.loop.var for s in loops(start.function) if len(s.path) == 1][-stages:]
+    first = rng.randrange(len(nests))
+    last = rng.randint(first + 1, len(nests))
+    words = (str(rng.randint(1, 9)), (str(rng.randint(4, 24)),), str(rng.choice((1, 1, 2, 3))))
+    try:
+        return start.then(FuseStages(tuple(nests[first:last]), *words)).function
+    except TransformError:
+        return None
+
+
+def filled(fn: Function, h: int, w: int, seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    arrays = {p.name: rng.integers(0, 9, (h, w)).astype(p.type.numpy) for p in fn.params if p.shape}
+    return {"h": h, "w": w, **arrays}
+
+
+def same(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    return all(np.array_equal(a[k], b[k]) for k in a)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_fused_stages_mean_the_same(block: int) -> None:
+    accepted = 0
+    for seed in range(block * 20, block * 20 + 20):
+        text, margins = pipeline(seed)
+        fn = lx.loads(text)["f"].function
+        after = fused(fn, len(margins), seed)
+        if after is None:
+            continue
+        accepted += 1
+        before, program = Program(fn), Program(after)
+        for h, w in SHAPES:
+            one = filled(fn, h, w, seed)
+            other = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in one.items()}
+            before.run(one)
+            program.run(other, order_seed=seed)
+            assert same(one, other), (seed, h, w, text)
+    assert accepted >= 10
+
+
+SEEDS = (3, 8, 14, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 60)))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kernels_of_pipelines(seed: int) -> None:
+    text, _ = pipeline(seed)
+    rng = random.Random(seed)
+    tile = (rng.randint(2, 9), rng.choice((1, 2, 3)), rng.choice((8, 16, 32)))
+    done = lx.loads(text)["f"].offload(contract=False, fuse_stages=tile)
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    both = Comparison(plan, CSource(text=text), choose(None))
+    found = [both.run({"h": h, "w": w}, seed) for h, w in SHAPES]
+    assert all(x.ok for x in found), [x.mismatches for x in found]
+    assert sum(x.elements for x in found)
