@@ -107,7 +107,7 @@ def stream(groups: Sequence[tuple[Stage, ...]], elements: int = 1) -> Stream:
                 if r.field not in current:
                     inputs[r.field] = current[r.field] = Version(-1, r.field)
                 new.sources[n, r.load] = current[r.field], r.away[batch:]
-        new.lag = max((_lag(v, away) for v, away in new.sources.values()), default=0)
+        new.lag = max([0, *(_lag(v, away) for v, away in new.sources.values())])
         made.append(new)
         current[new.field] = new
     versions = [*inputs.values(), *made]
