@@ -34,7 +34,7 @@ class Cut:
 def cuts(
     fn: Function,
     paths: Sequence[Path],
-    verdicts: dict[str, LoopVerdict],
+    verdicts: dict[Path, LoopVerdict],
     limits: Limits,
     asked: tuple[Tile, ...] = (),
 ) -> list[Cut]:
@@ -62,7 +62,7 @@ def cuts(
 def _fused(
     fn: Function,
     paths: tuple[Path, ...],
-    verdicts: dict[str, LoopVerdict],
+    verdicts: dict[Path, LoopVerdict],
     limits: Limits,
     asked: tuple[Tile, ...],
 ) -> tuple[float, float | None, Tile | None] | None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from loopxform.ir.nodes import For, Function
+from loopxform.ir.nodes import Function
 from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite
 from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.targets.target import Limits
-from loopxform.transforms.overlapped.passes import Passes, stages_of
+from loopxform.transforms.overlapped.passes import Passes
 from loopxform.transforms.overlapped.stages import NotStages
+from loopxform.transforms.overlapped.templates import stages_of
 
 STEPS = (2, 3, 4, 6, 8, 10, 12, 16)
 """Steps that are tried."""
@@ -23,17 +25,17 @@ MOST_STAGES = 48
 """Stages of a pass: the text of a kernel has each of them twice."""
 
 
-def shapes(fn: Function, loop: For, limits: Limits) -> Iterator[Tile]:
+def shapes(fn: Function, site: LoopSite, limits: Limits) -> Iterator[Tile]:
     """Those that fit the device, the ones that take less time a step first; none where the steps
     take less one by one."""
     try:
-        found = stages_of(fn, loop)
+        found = stages_of(fn, site)
     except NotStages:
         return
     timed: list[tuple[float, Tile]] = []
     for steps in (n for n in STEPS if n * len(found) <= MOST_STAGES):
         try:
-            passes = Passes.of(fn, loop, found, steps)
+            passes = Passes.of(fn, site.loop, found, steps)
         except NotStages:
             continue
         model = StreamModel(passes.flow, found, passes.carried, symbols(fn), limits)

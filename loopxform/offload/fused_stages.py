@@ -27,7 +27,8 @@ def fused_stages(program: Program, limits: Limits) -> None:
     asked = asked_tiles((1, *numbers)) if numbers else []
     for run in [*_runs(program, ())] if numbers != () else []:
         paths = [resolve(program.fn, var)[0].path for var in run]
-        for cut in reversed(cuts(program.fn, paths, program.verdicts(), limits, (*asked,))):
+        verdicts = {v.path: v for v in program.verdicts().values()}
+        for cut in reversed(cuts(program.fn, paths, verdicts, limits, (*asked,))):
             _fuse(program, run[cut.first : cut.first + cut.count], cut, limits)
 
 

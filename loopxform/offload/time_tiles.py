@@ -10,7 +10,7 @@ The step `time-tile` says when that is legal, `model.time_tiles` which tiles are
 from __future__ import annotations
 
 from loopxform.ir.nodes import For
-from loopxform.ir.visit import loops, perfect_nest, resolve
+from loopxform.ir.visit import LoopSite, loops, perfect_nest, resolve
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
 from loopxform.model.time_tiles import shapes
@@ -28,19 +28,26 @@ def time_tiled(program: Program, limits: Limits) -> None:
     if asked == ():
         return
     for var in sorted(program.hosts):
-        loop = resolve(program.fn, var)[0].loop
-        if not is_while(loop):
-            _passes(program, loop, limits, asked)
+        site = resolve(program.fn, var)[0]
+        if not is_while(site.loop):
+            _passes(program, site, limits, asked)
 
 
-def _passes(program: Program, loop: For, limits: Limits, asked: tuple[int, ...] | None) -> None:
+def _passes(
+    program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None
+) -> None:
+    loop = site.loop
     w = Work(program.derivation.titled(TITLE), {})
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
-    for tile in asked_tiles(asked) if asked else shapes(program.fn, loop, limits):
+    for tile in asked_tiles(asked) if asked else shapes(program.fn, site, limits):
         step = TimeTile(loop.var, str(tile.steps), *tile.words, groups)
         known = set(_variables(program))
-        if w.attempt(step):
+        refusal = w.refusal(step)
+        if refusal is None:
             break
+        if asked:
+            why = f"no time tile: {refusal.obstacles[0].message}"
+            program.why[loop.var] = "; ".join(filter(None, (program.why.get(loop.var), why)))
     else:
         return
     program.derivation = w.derivation

@@ -5,7 +5,6 @@ from __future__ import annotations
 from loopxform.analysis.extent import existing_box
 from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.nodes import Bin, Const, Expr, Function
-from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import declared
 from loopxform.records import record
@@ -34,10 +33,19 @@ class Footprint:
         boxes = _touched(fn, stages)
         ends = {f: _ends(fn, f, every, loc) for f, every in boxes.items()}
         hulls = {f: hull(every) for f, every in boxes.items()}
+        for f, box in hulls.items():
+            if any((value_of(lo) or 0) < 0 for lo, _ in box):
+                raise NotStages(f"an element of '{f.array}' before the first one is read", loc)
         return cls(hulls, _domains(flow, loc), ends)
 
-    def not_empty(self) -> list[Expr]:
-        """That every stage has elements: then the program touches all of `touched`."""
+    def there(self) -> list[Expr]:
+        """That all of `touched` is there: every stage has elements, so that the program touches it,
+        and none is before the first one of an array, as behind a pointer one may be."""
+        every = (lo for box in self.touched.values() for lo, _ in box)
+        before = [Bin("<=", Const(0), lo) for lo in dict.fromkeys(every) if value_of(lo) is None]
+        return [*self._not_empty(), *before]
+
+    def _not_empty(self) -> list[Expr]:
         every = [pair for boxes in self.domains.values() for box in boxes for pair in box]
         tests = (Bin("<", lo, hi) for lo, hi in every if value_of(Bin("-", hi, lo)) is None)
         return [*dict.fromkeys(tests)]
@@ -62,12 +70,6 @@ class Footprint:
             for f, box in self.touched.items()
         }
 
-    def coordinate(self, fn: Function) -> Scalar:
-        """The type of coordinates."""
-        types = symbols(fn)
-        bounds = [e for box in self.touched.values() for pair in box for e in pair]
-        return LONG if any(type_of(e, types).bytes > INT.bytes for e in bounds) else INT
-
 
 def _touched(fn: Function, stages: list[Stage]) -> dict[Field, tuple[Box, ...]]:
     """The boxes of elements that are written or read of each field. Raises NotStages."""
@@ -76,7 +78,7 @@ def _touched(fn: Function, stages: list[Stage]) -> dict[Field, tuple[Box, ...]]:
         found.setdefault(s.field, {})[s.domain] = None
         for r in s.reads:
             box = moved(s.domain, r.away)
-            if not r.certain and any(r.away):
+            if not r.certain and (r.field, box) != (s.field, s.domain):
                 box = _clipped(fn, r.field, box, s.template.loc)
             found.setdefault(r.field, {})[box] = None
     return {f: tuple(boxes) for f, boxes in found.items()}
@@ -87,8 +89,8 @@ def _clipped(fn: Function, f: Field, box: Box, loc: Loc | None) -> Box:
     own = declared(fn.body).get(f.array)
     known = existing_box(fn, f.array) if own is None else None
     ends = own.shape if own is not None else known.upper if known is not None else None
-    if ends is None:
-        text = f"'{f.array}' is read under a condition, and its extents are not known"
+    if ends is None or any(type_of(ends[n], symbols(fn)).is_unsigned for n in f.dims):
+        text = f"'{f.array}' is read under a condition, and no signed numbers say its extents"
         raise NotStages(text, loc, f"declare them: {f.array}[n][m]")
     return tuple(
         (greatest([lo, Const(0)]), least([hi, ends[n]])) for (lo, hi), n in zip(box, f.dims)
@@ -120,9 +122,9 @@ def _ends(
         for d in range(len(f.dims)):
             corner.append(extreme(box[d][end] for box in left))
             left = [box for box in left if poly(box[d][end]) == poly(corner[-1])]
-        if not left:
-            text = f"which elements of '{f.array}' are the first and the last one is not known"
-            raise NotStages(text, loc, f"declare its extents: {f.array}[n][m]")
+            if not left:
+                text = f"which elements of '{f.array}' are the first and the last one is not known"
+                raise NotStages(text, loc, f"declare its extents: {f.array}[n][m]")
         found.append(tuple(corner))
     first, end_of_all = found
     *outer, inner = end_of_all

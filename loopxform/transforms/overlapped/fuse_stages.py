@@ -47,10 +47,10 @@ from loopxform.transforms.overlapped.stages import (
     Template,
     spatial,
     staged,
-    templates,
 )
 from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
+from loopxform.transforms.overlapped.templates import coordinate, looks_up, templates
 from loopxform.transforms.overlapped.time_tile import require_tile
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.written import LARGEST_TILE
@@ -113,7 +113,7 @@ class FuseStages(Step):
     def _group(self, fn: Function) -> Group:
         """Raises NotStages."""
         paths = tuple(trusted(one_loop(fn, name)).path for name in self.loops)
-        return Group.of(fn, paths, {v.var: v for v in judge(fn)})
+        return Group.of(fn, paths, {v.path: v for v in judge(fn)})
 
 
 @record
@@ -128,13 +128,15 @@ class Group:
     stored: tuple[Field, ...]
 
     @classmethod
-    def of(cls, fn: Function, paths: tuple[Path, ...], verdicts: dict[str, LoopVerdict]) -> Group:
+    def of(cls, fn: Function, paths: tuple[Path, ...], verdicts: dict[Path, LoopVerdict]) -> Group:
         """Raises NotStages."""
         nests = tuple(s for s in (at(fn, p) for p in paths) if isinstance(s, For))
         loc = nests[0].origin.loc
-        found = templates(fn, nests, verdicts)
+        found = templates(fn, paths, verdicts)
         dims = spatial(fn, found)
-        stages = _staged(found, dims | _inputs(found, dims))
+        dims |= _inputs(found, dims)
+        found = tuple(replace(t, exact=t.exact or looks_up(t, frozenset(dims))) for t in found)
+        stages = _staged(found, dims)
         groups = disjoint(stages)
         flow = stream(groups)
         footprint = Footprint.of(fn, stages, flow, loc)
@@ -160,12 +162,12 @@ class Group:
     def statement(self, fn: Function, shape: Shape, groups: int, origin: Origin) -> Stmt:
         """The kernel, or the nests where it may not stand for them."""
         footprint, new = self.footprint, Names(used_names(fn))
-        memory, kind = footprint.arrays(fn), footprint.coordinate(fn)
+        memory, kind = footprint.arrays(fn), coordinate(self.templates)
         stores = {f: Store(f.array, f, footprint.domains[f]) for f in self.stored}
         flow = stream(self.groups, shape.elements)
         nest = StreamedKernel(flow, memory, stores, self.cover, shape, new, kind, origin).nest()
         full = footprint.filling(self.stream, self.cover, shape, groups)
-        asked = [*footprint.not_empty(), *full]
+        asked = [*footprint.there(), *full]
         return If(conjunction(asked), (nest,), self.nests, origin=origin) if asked else nest
 
 

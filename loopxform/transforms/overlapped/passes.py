@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopxform.analysis.verdict import judge
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Stmt, Var
 from loopxform.ir.types import Space
-from loopxform.ir.typing import symbols
+from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import loads, names, writes
 from loopxform.records import record
 from loopxform.source import Origin
@@ -29,10 +28,10 @@ from loopxform.transforms.overlapped.stages import (
     shape_of,
     spatial,
     staged,
-    templates,
 )
 from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
+from loopxform.transforms.overlapped.templates import coordinate
 
 
 @record
@@ -51,7 +50,10 @@ class Passes:
         """Raises NotStages."""
         _require_time(fn, loop)
         turn, dims = period(found, loop.var), spatial(fn, found)
-        if turn > 1 and (steps % turn or value_of(loop.lo) is None):
+        if turn > 1 and value_of(loop.lo) is None:
+            text = f"which planes the first step of '{loop.var}' reads and writes is not known"
+            raise NotStages(text, loop.origin.loc, "begin at a number")
+        if steps % turn:
             text = f"planes come round after {turn} steps of '{loop.var}'"
             raise NotStages(text, loop.origin.loc, f"take a multiple of {turn} steps")
         every = _stages(found, dims, loop, steps, loop.lo)
@@ -91,7 +93,10 @@ class Passes:
         back = kernels.back(copies, _sum(start, Const(self.steps)), last)
         passes = For(number, Const(0), pairs, Const(1), (there, back), type=loop.type)
         full = self.footprint.filling(self.stream, self.cover, shape, groups)
-        enough = conjunction([Bin("<=", Const(steps), count), *self.footprint.not_empty(), *full])
+        counts = [Bin("<=", Const(steps), count)]
+        if value_of(loop.lo) != 0 and not isinstance(count, Var):
+            counts = [Bin("<", loop.lo, loop.hi), *counts]
+        enough = conjunction([*counts, *self.footprint.there(), *full])
         done = Assign(Var(first), _sum(loop.lo, Bin("*", pairs, Const(steps))), origin=origin)
         return (
             *(self._copy(fn, f, name) for f, name in copies.items()),
@@ -143,18 +148,10 @@ class _Kernels:
         passes = self.passes
         stages = _stages(passes.templates, passes.dims, passes.loop, passes.steps, now)
         flow = stream(disjoint(stages), self.shape.elements)
-        kind = passes.footprint.coordinate(self.fn)
+        kind = coordinate(passes.templates)
         return StreamedKernel(
             flow, memory, stores, passes.cover, self.shape, self.names, kind, self.origin
         ).nest()
-
-
-def stages_of(fn: Function, loop: For) -> tuple[Template, ...]:
-    """The stages of one step of a loop over time. Raises NotStages."""
-    found = templates(fn, loop.body, {v.var: v for v in judge(fn)})
-    if not found:
-        raise NotStages("the loop holds no nest", loop.origin.loc)
-    return found
 
 
 def _sum(a: Expr, b: Expr) -> Expr:
@@ -179,15 +176,19 @@ def _stages(
 
 
 def _require_time(fn: Function, loop: For) -> None:
-    var, loc = loop.var, loop.origin.loc
+    var, loc, types = loop.var, loop.origin.loc, symbols(fn)
     inside = writes(loop.body)
     bounds = (loop.lo, loop.hi)
     if value_of(loop.step) != 1 or loop.live_out or loop.level is not None or loop.parallel:
         raise NotStages(f"the loop over '{var}' does not count steps of time", loc)
     if any(any(loads(e)) or names(e) & inside for e in bounds):
         raise NotStages(f"data say how many steps '{var}' counts", loc)
-    if loop.type.is_unsigned and value_of(loop.lo) != 0:
-        raise NotStages(f"'{var}' is unsigned, and does not begin at 0", loc, "count with an int")
-    unsigned = (p for p in fn.objects if p.name in names(loop.hi) and p.type.is_unsigned)
-    if next(unsigned, None) is not None and not isinstance(loop.hi, Var):
+    unsigned = loop.type.is_unsigned or any(type_of(e, types).is_unsigned for e in bounds)
+    if unsigned and value_of(loop.lo) != 0:
+        text = f"'{var}' is compared as an unsigned number, and does not begin at 0"
+        raise NotStages(text, loc, "count with an int, up to an int")
+    if not isinstance(loop.lo, Const) and type_of(loop.lo, types).bytes != loop.type.bytes:
+        text = f"'{var}' begins at a number of another type"
+        raise NotStages(text, loc, f"declare '{var}' with that type")
+    if type_of(loop.hi, types).is_unsigned and not isinstance(loop.hi, Var | Const):
         raise NotStages(f"the number of steps of '{var}' is computed in unsigned numbers", loc)

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import lcm
 
-from loopxform.analysis.verdict import LoopVerdict
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly, simplify, to_expr, value_of
 from loopxform.ir.nodes import (
-    Assign,
     Bin,
+    Cast,
     Const,
     Decl,
     Expr,
@@ -26,16 +25,13 @@ from loopxform.ir.nodes import (
     Load,
     Param,
     Select,
-    Stmt,
     Var,
 )
-from loopxform.ir.types import HALF, Scalar
-from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.visit import children, loads, map_expr, names, substitute, walk, walk_expr
 from loopxform.records import record
 from loopxform.source import Loc
 
-PARALLEL = ("yes", "privatizable")
 MOST_PERIOD = 8
 """The most planes that steps of time may take turns with."""
 
@@ -74,15 +70,20 @@ Box = tuple[tuple[Expr, Expr], ...]
 @record
 class Template:
     """A stage in any step of time: the element that it writes, its value after the `scalars` that
-    are computed before it, and its loops. One that `divides` integers may only be computed for
-    elements that the program computes: elsewhere a divisor may be 0."""
+    are computed before it, and its loops. An `exact` one may only be computed from what the program
+    computes it from: of other elements a divisor may be 0, or a subscript none."""
 
     target: Load
     value: Expr
     scalars: tuple[tuple[str, Scalar, Expr], ...]
     loops: tuple[For, ...]
-    divides: bool
+    exact: bool
     loc: Loc | None
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        """Its value, and those of the scalars."""
+        return (self.value, *(v for _, _, v in self.scalars))
 
 
 @record
@@ -105,79 +106,8 @@ class Stage:
     domain: Box
     reads: tuple[Read, ...]
     template: Template
-    counters: tuple[tuple[str, int, Expr], ...]
+    counters: tuple[tuple[For, int, Expr], ...]
     time: tuple[str, Expr] | None
-
-
-# ---------------------------------------------------------------- templates
-
-
-def templates(
-    fn: Function, body: tuple[Stmt, ...], verdicts: dict[str, LoopVerdict]
-) -> tuple[Template, ...]:
-    """The stages of a body that holds nothing but parallel nests. Raises NotStages."""
-    found: list[Template] = []
-    for s in body:
-        if isinstance(s, Decl) and not s.shape:
-            continue
-        if not isinstance(s, For):
-            raise NotStages("a statement stands beside the nests", s.origin.loc)
-        found += _of_nest(fn, s, verdicts)
-    return tuple(found)
-
-
-def _of_nest(fn: Function, nest: For, verdicts: dict[str, LoopVerdict]) -> Iterator[Template]:
-    chain = [nest]
-    while len(chain[-1].body) == 1 and isinstance(chain[-1].body[0], For):
-        chain.append(chain[-1].body[0])
-    for x in chain:
-        _require_plain(x, verdicts)
-    types, own = symbols(fn), {s.name: s.type for s in chain[-1].body if isinstance(s, Decl)}
-    scalars: list[tuple[str, Scalar, Expr]] = []
-    written: set[str] = set()
-    for s in chain[-1].body:
-        match s:
-            case Decl(_, _, ()):
-                continue
-            case Assign(Var(name), value, op):
-                if _arrays(value) & written:
-                    raise NotStages(f"'{name}' is computed from what the nest wrote", s.origin.loc)
-                whole = Bin(op, Var(name), value) if op else value
-                scalars.append((name, own.get(name) or types[name], whole))
-            case Assign(Load() as target, value, op):
-                whole = Bin(op, target, value) if op else value
-                divides = any(_divides(e, {**types, **own}) for e in (whole, *_of(scalars)))
-                yield Template(target, whole, (*scalars,), (*chain,), divides, s.origin.loc)
-                written.add(target.array)
-                if any(_arrays(e) & written for _, _, e in scalars):
-                    scalars = [x for x in scalars if not _arrays(x[2]) & written]
-            case _:
-                raise NotStages("a nest holds more than assignments", s.origin.loc)
-
-
-def _of(scalars: list[tuple[str, Scalar, Expr]]) -> list[Expr]:
-    return [e for _, _, e in scalars]
-
-
-def _divides(e: Expr, types: dict[str, Scalar]) -> bool:
-    """Whether an expression divides integers by what need not be a number other than 0."""
-    every = (x for x in walk_expr(e) if isinstance(x, Bin) and x.op in ("/", "%"))
-    return any(type_of(x, types).is_integer and not value_of(x.right) for x in every)
-
-
-def _arrays(e: Expr) -> frozenset[str]:
-    return frozenset(x.array for x in loads(e))
-
-
-def _require_plain(x: For, verdicts: dict[str, LoopVerdict]) -> None:
-    verdict = verdicts.get(x.var)
-    if not x.parallel and (verdict is None or verdict.parallel not in PARALLEL or verdict.copies):
-        raise NotStages(f"the loop over '{x.var}' is not parallel", x.origin.loc)
-    if value_of(x.step) != 1 or x.live_out:
-        raise NotStages(f"the loop over '{x.var}' does not count upwards by 1", x.origin.loc)
-    if x.type.is_unsigned:
-        text = f"'{x.var}' is unsigned: coordinates before the first one have no number"
-        raise NotStages(text, x.origin.loc, "count with an int")
 
 
 # ---------------------------------------------------------------- steps of time
@@ -196,13 +126,13 @@ def period(found: tuple[Template, ...], time: str) -> int:
 
 
 def _turn(x: Bin) -> int:
-    """What a remainder is of; 0 for another operator."""
+    """After how many numbers a remainder comes round; 0 for another operator."""
     n = value_of(x.right) or 0
-    return {"%": n, "&": n + 1}.get(x.op, 0)
+    return {"%": n, "&": 1 << n.bit_length()}.get(x.op, 0)
 
 
 def _subscripts(t: Template, written: set[str]) -> Iterator[Expr]:
-    for e in (t.target, t.value, *(v for _, _, v in t.scalars)):
+    for e in (t.target, *t.values):
         for x in loads(e):
             if x.array in written:
                 yield from x.index
@@ -217,7 +147,7 @@ def spatial(fn: Function, found: tuple[Template, ...]) -> dict[str, tuple[bool, 
             dims[t.target.array] = [False] * len(t.target.index)
     for t in found:
         counters = {x.var for x in t.loops}
-        for e in (t.target, t.value, *(v for _, _, v in t.scalars)):
+        for e in (t.target, *t.values):
             for x in loads(e):
                 for n, index in enumerate(x.index if x.array in dims else ()):
                     dims[x.array][n] |= bool(names(index) & counters)
@@ -238,7 +168,7 @@ def staged(
     """A template in step number `step` of time (for planes), which is `now`. Raises NotStages."""
     target = t.target
     field = _field(target, dims, time, step, t.loc)
-    counters: list[tuple[str, int, Expr]] = []
+    counters: list[tuple[For, int, Expr]] = []
     domain: list[tuple[Expr, Expr]] = []
     by_var = {x.var: x for x in t.loops}
     places = [target.index[n] for n in field.dims]
@@ -249,18 +179,22 @@ def staged(
             continue
         (var, *more) = used
         offset = poly(e) - poly(Var(var))
-        if more or any(offset.mentions(v) for v in by_var) or var in {c for c, *_ in counters}:
+        if more or any(offset.mentions(v) for v in by_var) or var in {c.var for c, *_ in counters}:
             raise NotStages(f"'{target.array}' is not written along its loops", t.loc)
         loop, shift = by_var[var], to_expr(offset)
-        counters.append((var, d, shift))
-        domain.append((simplify(Bin("+", loop.lo, shift)), simplify(Bin("+", loop.hi, shift))))
-    if by_var.keys() - {c for c, *_ in counters}:
+        counters.append((loop, d, shift))
+        first, end = (simplify(Bin("+", e, shift)) for e in (loop.lo, loop.hi))
+        count = (poly(end) - poly(first)).value
+        if count is not None and count <= 0:
+            raise NotStages(f"the loop over '{var}' has no iterations", t.loc)
+        domain.append((first, end))
+    if by_var.keys() - {c.var for c, *_ in counters}:
         raise NotStages(f"'{target.array}' is written more than once", t.loc)
     bounds = frozenset(n for pair in domain for e in pair for n in names(e))
     if bounds & {*by_var, time} or any(any(loads(e)) for pair in domain for e in pair):
         raise NotStages("the bounds of the nest change with other loops", t.loc)
     reads: list[Read] = []
-    for e in (t.value, *(v for _, _, v in t.scalars)):
+    for e in t.values:
         for x, certain in _reads(e):
             if x.array in dims:
                 source = _field(x, dims, time, step, t.loc)
@@ -271,7 +205,8 @@ def staged(
                 reads.append(Read(x, source, tuple(v or 0 for v in distance), certain))
     for read in reads:
         if read.field == field and any(read.away):
-            raise NotStages(f"'{target.array}' is read at a distance while written", t.loc)
+            text = f"'{target.array}' is read at a distance while it is written"
+            raise NotStages(text, t.loc, "write another array, and copy it back")
     clock = (time, now) if time else None
     return Stage(field, tuple(domain), tuple(reads), t, tuple(counters), clock)
 
@@ -327,12 +262,16 @@ def value_at(
     at: tuple[Expr, ...],
     read: Callable[[Load], Expr | None],
     new_name: Callable[[str], str],
+    coordinate: Scalar,
 ) -> tuple[tuple[tuple[str, Scalar, Expr], ...], Expr]:
     """The scalars and the value of a stage for the element at some coordinates; `read` has what
-    stands for an element of a field, `new_name` gives the scalars names."""
-    values: dict[str, Expr] = {
-        var: simplify(Bin("-", at[d], shift)) for var, d, shift in stage.counters
-    }
+    stands for an element of a field, `new_name` gives the scalars names; coordinates are of type
+    `coordinate`."""
+    values: dict[str, Expr] = {}
+    for loop, d, shift in stage.counters:
+        number = simplify(Bin("-", at[d], shift))
+        other = max(loop.type.bytes, INT.bytes) != coordinate.bytes
+        values[loop.var] = Cast(loop.type, number) if other else number
     if stage.time is not None:
         values[stage.time[0]] = stage.time[1]
     scalars: list[tuple[str, Scalar, Expr]] = []
@@ -360,11 +299,7 @@ def _replaced(e: Expr, read: Callable[[Load], Expr | None]) -> Expr:
 
 def reads_others(stage: Stage, fields: frozenset[str]) -> bool:
     """Whether a value is made of elements of other arrays, which exist for iterations alone."""
-    return any(x.array not in fields for e in _values(stage) for x in loads(e))
-
-
-def _values(stage: Stage) -> tuple[Expr, ...]:
-    return (stage.template.value, *(v for _, _, v in stage.template.scalars))
+    return any(x.array not in fields for e in stage.template.values for x in loads(e))
 
 
 def shape_of(fn: Function, name: str) -> tuple[Expr | None, ...]:

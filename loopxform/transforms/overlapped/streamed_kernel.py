@@ -223,7 +223,7 @@ class StreamedKernel:
         """Whether all that a group computes are iterations of the program; None where that cannot
         be asked."""
         stages = [_largest(v.pieces)[1] for v in self.stream.versions if v.pieces]
-        if any(s.template.divides for s in stages):
+        if any(s.template.exact for s in stages):
             return None
         fields = frozenset(f.array for f in self.memory)
         others = any(reads_others(s, fields) for s in stages)
@@ -324,15 +324,27 @@ class StreamedKernel:
         pieces = [*enumerate(v.pieces)]
         largest, only = _largest(v.pieces)
         always = len(pieces) == 1 and not body
-        always = always and not reads_others(only, fields) and not only.template.divides
+        always = always and not reads_others(only, fields) and not only.template.exact
         if whole or always:
             return self._evaluated(v, c, largest, only, at)
         for n, stage in reversed(pieces):
             inner = self._evaluated(v, c, n, stage, at)
-            test = conjunction(inside(at, stage.domain))
+            needed = self._needed(v, c, at[self.stream.batch]) if stage.template.exact else []
+            test = conjunction([*inside(at, stage.domain), *needed])
             orelse = body or (self._set(self._value(v, 0, c), Const(0)),)
             body = (If(test, inner, orelse, origin=self.origin),)
         return body
+
+    def _needed(self, v: Version, c: int, row: Expr) -> list[Expr]:
+        """That the tile needs an element: then all that it is computed from is what the program
+        computes it from."""
+        tests: list[Expr] = [Bin("<=", _after(self._tile[0], -v.low[0]), row)]
+        ends = zip(self.stream.low[1:], self._valid, v.low[1:], v.high[1:])
+        for d, (low, valid, before, behind) in enumerate(ends):
+            place = _plus(self._first(d), 0 if d else c)
+            tests.append(Bin("<=", Const(low - before), place))
+            tests.append(Bin("<", place, Const(low + valid + behind)))
+        return tests
 
     def _outside(self, v: Version, c: int, at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
         """Elements that the program reads, but no stage writes, are what they were at the start;
@@ -368,7 +380,7 @@ class StreamedKernel:
                 return self._value(source, age, place[0])
             return self._side(source, place, age - source.across[place][0])
 
-        scalars, value = value_at(stage, at, read, self.names.new)
+        scalars, value = value_at(stage, at, read, self.names.new, self.coordinate)
         out: list[Stmt] = []
         for name, type, e in scalars:
             out += [Decl(name, type, origin=self.origin), self._set(Var(name), e)]

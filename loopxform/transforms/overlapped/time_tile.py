@@ -22,9 +22,10 @@ from loopxform.ir.visit import LoopSite, replace_at
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.overlapped.kernel_parts import Shape
-from loopxform.transforms.overlapped.passes import Passes, stages_of
+from loopxform.transforms.overlapped.passes import Passes
 from loopxform.transforms.overlapped.stages import NotStages
 from loopxform.transforms.overlapped.streaming import Stream
+from loopxform.transforms.overlapped.templates import stages_of
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.written import LARGEST_TILE
 
@@ -80,7 +81,7 @@ class TimeTile(Step):
 
     def _passes(self, fn: Function, site: LoopSite) -> Passes:
         """Raises NotStages."""
-        return Passes.of(fn, site.loop, stages_of(fn, site.loop), int(self.steps))
+        return Passes.of(fn, site.loop, stages_of(fn, site), int(self.steps))
 
 
 def require_tile(shape: Shape, passes: Stream, loop: For) -> None:
