@@ -39,21 +39,172 @@ ONE = c(
     " for (int i = 1; i < n - 1; i++) A[i] = B[i]; }",
     "int T, int n, double A[n], double B[n]",
 )
+J = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++)"
+BACK = f"{J} A[i][j] = B[i][j];"
+WHOLE = "int T, int n, int m, int A[n][m], int B[n][m]"
+SPACE = "int T, int n, float A[n][n][n], float B[n][n][n]"
+CUBE = "for (int i = 1; i < n - 1; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n - 1; k++)"
+
+
+def steps(body: str, params: str = ARRAYS, header: str = "int t = 0; t < T; t++") -> str:
+    """A loop over time."""
+    return c(f"for ({header}) {{ {body} }}", params)
+
+
 LISTINGS = {
     "arrays": (JACOBI, "time-tile t 1 8 16"),
     "planes": (PLANES, "time-tile t 2 4 8 1 4"),
     "elements": (JACOBI, "time-tile t 1 4 8 3"),
+    "space": (
+        steps(f"{CUBE} B[i][j][k] = A[i - 1][j][k + 1]; {CUBE} A[i][j][k] = B[i][j][k];", SPACE),
+        "time-tile t 1 4 4,8",
+    ),
+    "far-rows": (
+        steps(
+            "for (int i = 2; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = A[i - 2][j] + t;"
+            " for (int i = 0; i < n - 3; i++) for (int j = 0; j < m; j++) A[i][j] = B[i + 3][j];"
+        ),
+        "time-tile t 1 4 8",
+    ),
+    "division": (
+        steps(f"{J} B[i][j] = A[i][j - 1] / (1 + (A[i][j + 1] & 7)); {BACK}", WHOLE),
+        "time-tile t 1 4 8",
+    ),
+    "edge": (
+        steps(
+            "for (int j = 1; j < m; j++) A[0][j] = t;"
+            " for (int i = 1; i < n; i++) for (int j = 1; j < m; j++) A[i][j] = 2 * B[i - 1][j];"
+            " for (int i = 1; i < n; i++) for (int j = 1; j < m; j++) B[i][j] = A[i][j - 1];"
+        ),
+        "time-tile t 1 4 8",
+    ),
+    "scalars": (
+        steps(f"{J} {{ float x = A[i][j - 1]; x += A[i][j]; B[i][j] = x * x; }} {BACK}"),
+        "time-tile t 1 4 8",
+    ),
+    "under-a-condition": (
+        steps(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+            " B[i][j] = j > 0 ? A[i][j - 1] : 0;"
+            " for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = B[i][j];"
+        ),
+        "time-tile t 1 4 8",
+    ),
+    "begins-anywhere": (
+        steps(
+            f"{J} B[i][j] = A[i - 1][j]; {BACK}",
+            f"{ARRAYS}, int k",
+            "int t = k; t < T; t++",
+        ),
+        "time-tile t 1 4 8",
+    ),
+}
+TILE = "time-tile t 2 8 16"
+REFUSED = {
+    "statement": steps(f"{J} B[i][j] = A[i][j - 1]; A[0][0] = 1; {BACK}"),
+    "condition": steps(f"{J} if (A[i][j] > 1) B[i][j] = 2; {BACK}"),
+    "every-other": steps(
+        "for (int i = 1; i < n - 1; i += 2) for (int j = 1; j < m - 1; j++) B[i][j] = A[i][j - 1];"
+        + BACK
+    ),
+    "no-iterations": steps(
+        f"for (int i = 3; i < 3; i++) for (int j = 1; j < m; j++) B[i][j] = A[i + 9][j]; {BACK}"
+    ),
+    "unsigned-counter": steps(f"{J.replace('int', 'unsigned')} B[i][j] = A[i][j - 1]; {BACK}"),
+    "unsigned-sizes": steps(
+        f"{J} B[i][j] = A[i][j - 1]; {BACK}", ARRAYS.replace("int n", "unsigned n")
+    ),
+    "unsigned-subscript": steps(
+        f"{J} B[i][j] = A[i][j - 1]; for (int j = 0; j < m; j++) A[k][j] = B[k][j];",
+        f"{ARRAYS}, unsigned k",
+    ),
+    "by-name": steps(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { s += A[i][j]; B[i][j] = s; }"
+        " for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = B[i][j];",
+        f"{ARRAYS}, double s",
+    ),
+    "last-value": c(
+        f"double x = 0; for (int t = 0; t < T; t++) {{ {J} {{ x = A[i][j]; B[i][j] = x; }}"
+        f" {BACK} }} A[0][0] = x;",
+        ARRAYS,
+    ),
+    "before-the-write": steps(f"{J} {{ double x = A[i][j]; A[i][j] = 2; B[i][j] = x; }}"),
+    "after-the-write": steps(f"{J} {{ A[i][j] = 2; double x = A[i][j]; B[i][j] = x; }}"),
+    "while-written": steps(
+        "for (int i = 1; i < 2; i++) for (int j = 0; j < m; j++) A[i][j] = A[i - 1][j];"
+    ),
+    "diagonal": steps(f"for (int i = 0; i < n; i++) A[i][i] = 1; {BACK}"),
+    "triangle": steps(
+        f"for (int i = 1; i < n - 1; i++) for (int j = 1; j < i; j++) B[i][j] = A[i][j - 1]; {BACK}"
+    ),
+    "fewer-dimensions": steps(
+        f"for (int i = 0; i < n; i++) C[i] = 2; {BACK}", f"{ARRAYS}, double C[n]"
+    ),
+    "place-of-data": steps(
+        f"{J} A[k][i][j] = A[1 - k][i - 1][j];",
+        "int T, int n, int m, int k, double A[2][n][m]",
+    ),
+    "many-planes": steps(
+        f"{J} A[(t + 1) % 9][i][j] = A[t % 9][i - 1][j];", "int T, int n, int m, double A[9][n][m]"
+    ),
+    "masked-planes": steps(
+        f"{J} A[(t + 1) & 6][i][j] = A[t & 6][i][j];", "int T, int n, int m, double A[8][n][m]"
+    ),
+    "planes-from-anywhere": steps(
+        f"{J} A[(t + 1) % 2][i][j] = A[t % 2][i - 1][j];",
+        "int T, int n, int m, int k, double A[2][n][m]",
+        "int t = k; t < T; t++",
+    ),
+    "two-domains": steps(
+        f"{BACK} for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = B[i][j];"
+    ),
+    "backwards": steps(f"{J} B[i][j] = A[i][j - 1]; {BACK}", ARRAYS, "int t = T; t > 0; t--"),
+    "data-count": steps(
+        f"{J} B[i][j] = A[i][j - 1]; {BACK}", f"{ARRAYS}, int k[1]", "int t = 0; t < k[0]; t++"
+    ),
+    "unsigned-steps": steps(
+        f"{J} B[i][j] = A[i][j - 1]; {BACK}",
+        ARRAYS.replace("int T", "unsigned T"),
+        "int t = 1; t < T; t++",
+    ),
+    "unsigned-difference": steps(
+        f"{J} B[i][j] = A[i][j - 1]; {BACK}",
+        ARRAYS.replace("int T", "unsigned T"),
+        "int t = 0; t < T - 1; t++",
+    ),
+    "long-start": steps(
+        f"{J} B[i][j] = A[i][j - 1]; {BACK}", f"{ARRAYS}, long k", "int t = k; t < T; t++"
+    ),
+    "before-the-first": steps(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+        " b[i * m + j] = a[(i - 1) * m + j] + a[i * m + j];"
+        " for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * m + j] = b[i * m + j];",
+        "int T, int n, int m, double *a, double *b",
+    ),
+    "condition-on-a-pointer": steps(
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+        " b[i * m + j] = i > 0 ? a[(i - 1) * m + j] : 0;"
+        " for (int i = 1; i < n; i++) for (int j = 1; j < m; j++) a[i * m + j] = b[i * m + j];",
+        "int T, int n, int m, double *a, double *b",
+    ),
+    "corners-of-a-pointer": steps(
+        "for (int i = p; i < n; i++) for (int j = 1; j < m - 1; j++)"
+        " b[i * m + j] = a[i * m + j - 1] + a[i * m + j + 1];"
+        " for (int i = q; i < n; i++) for (int j = 1; j < m - 1; j++) a[i * m + j] = b[i * m + j];",
+        "int T, int n, int m, int p, int q, double *a, double *b",
+    ),
 }
 REFUSALS = {
     "no-nest": (COPY, "time-tile i 2 8 16"),
-    "in-place": (PLACE, "time-tile t 2 8 16"),
-    "turned": (TURNED, "time-tile t 2 8 16"),
-    "one-dimension": (ONE, "time-tile t 2 8 16"),
+    "no-nests": (c("for (int t = 0; t < T; t++) { }", ARRAYS), TILE),
+    "in-place": (PLACE, TILE),
+    "turned": (TURNED, TILE),
+    "one-dimension": (ONE, TILE),
     "halo": (JACOBI, "time-tile t 4 8 8"),
     "odd-planes": (PLANES, "time-tile t 3 8 16"),
     "items": (JACOBI, "time-tile t 2 8 8,16"),
     "no-size": (JACOBI, "time-tile t 2 0 16"),
-}
+} | {name: (text, TILE) for name, text in REFUSED.items()}
 
 
 @pytest.mark.parametrize("case", LISTINGS)
