@@ -69,6 +69,19 @@ def test_the_report_of_a_whole_function_is_real(
     assert printed.endswith(end)
 
 
+def test_the_report_of_a_stencil_is_real(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "offload.md").read_text().partition("## Stencils in time")[2]
+    monkeypatch.chdir(DOCS.parent)
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(command.split()[2:]) == 0
+    printed = capsys.readouterr().out
+    begin, end = shown.split("...\n")
+    assert printed.startswith(begin)
+    assert printed.endswith(end)
+
+
 def test_the_openmp_example_is_real(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
