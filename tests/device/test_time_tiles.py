@@ -1,0 +1,91 @@
+"""Stencils in time on a device: results as those of the C program, to the last bit, and no finding
+in the simulator: no race, no access out of bounds, nothing read that was never set."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from harness import assert_runs_agree, simulate_all
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+INNER = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++)"
+WHOLE = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+CUBE = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++) for (int k = 0; k < 9; k++)"
+TEXTS = {
+    "two_arrays": f"""void f(int T, int n, int m, double A[n][m], double B[n][m]) {{
+      for (int t = 0; t < T; t++) {{
+        {INNER} B[i][j] = 0.25 * (A[i][j - 1] + A[i][j + 1] + A[i - 1][j] + A[i + 1][j]);
+        {INNER} A[i][j] = 0.5 * (B[i - 1][j - 1] + B[i + 1][j + 1]); }} }}""",
+    "planes": f"""void f(int T, int n, int m, float A[3][n][m]) {{
+      for (int t = 1; t <= T; t++) {INNER}
+        A[(t + 1) % 3][i][j] = 0.5f * (A[t % 3][i][j - 1] - A[(t + 2) % 3][i + 1][j]); }}""",
+    "fields": """void f(int T, int n, int m, double E[n][m], double F[n][m], double H[n][m]) {
+      for (int t = 0; t < T; t++) {
+        for (int j = 0; j < m; j++) F[0][j] = t;
+        for (int i = 1; i < n; i++) for (int j = 0; j < m; j++)
+          F[i][j] = F[i][j] - 0.5 * (H[i][j] - H[i - 1][j]);
+        for (int i = 0; i < n; i++) for (int j = 1; j < m; j++)
+          E[i][j] = E[i][j] - 0.5 * (H[i][j] - H[i][j - 1]);
+        for (int i = 0; i < n - 1; i++) for (int j = 0; j < m - 1; j++)
+          H[i][j] = H[i][j] - 0.7 * (E[i][j + 1] - E[i][j] + F[i + 1][j] - F[i][j]); } }""",
+    "pointers": f"""void f(int T, int n, int m, float *a, float *b) {{
+      for (int t = 0; t < T; t++) {{
+        {INNER} b[i * m + j] = a[i * m + j - 1] + a[(i + 1) * m + j];
+        {INNER} a[i * m + j] = b[i * m + j]; }} }}""",
+    "edges": f"""void f(int T, int n, int m, float A[n][m], float B[n][m]) {{
+      for (int t = 0; t < T; t++) {{
+        {WHOLE} {{
+          float l = j > 0 ? A[i][j - 1] : 0.5f, u = i < n - 1 ? A[i + 1][j] : A[i][j];
+          B[i][j] = 0.5f * (l + u); }}
+        {WHOLE} A[i][j] = B[i][j]; }} }}""",
+    "quotients": f"""void f(int T, int n, int m, int A[n][m], int B[n][m]) {{
+      for (int t = 0; t < T; t++) {{
+        {INNER} B[i][j] = A[i][j - 1] / ((A[i][j + 1] & 7) + 1) + A[i + 1][j];
+        {INNER} A[i][j] = B[i][j] & 255; }} }}""",
+    "space": f"""void f(int T, int n, int m, double A[n][m][9], double B[n][m][9]) {{
+      for (int t = 0; t < T; t++) {{
+        {CUBE} B[i][j][k] = 0.5 * (A[i - 1][j][k] + A[i][j + 1][k]) + (k > 0 ? A[i][j][k - 1] : 0);
+        {CUBE} A[i][j][k] = B[i][j][k]; }} }}""",
+}
+SHAPES = ((1, 1), (3, 5), (12, 9), (19, 41))
+STEPS = (0, 3, 8, 9)
+
+
+@cache
+def plan(name: str, *, small: bool = False) -> Plan:
+    steps = 3 if name == "planes" else 2
+    rows, width = (2, 16) if small else (8, 32)
+    items = (8, 16) if name == "space" else (width,)
+    done = lx.loads(TEXTS[name])["f"].offload(time_tile=(steps, rows, *items), fp="strict")
+    assert any("steps of time a pass" in p.about for p in done.parts), [p.why for p in done.parts]
+    return emit.kernel(done.derivation, fp=SEPARATE)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("name", TEXTS)
+def test_as_the_users_c(name: str, small: bool) -> None:
+    sizes = [{"T": t, "n": n, "m": m} for t in STEPS for n, m in SHAPES]
+    assert_runs_agree(plan(name, small=small), CSource(text=TEXTS[name]), sizes, 5)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_finding_in_the_simulator(name: str) -> None:
+    p = plan(name, small=True)
+    every = [arguments(p.start, {"T": t, "n": 6, "m": m}, 5) for t, m in ((12, 5), (13, 11))]
+    report, after = simulate_all(p, every)
+    assert report.clean, report.findings
+    assert any(after)
+    for args, found in zip(every, after, strict=True):
+        Program(p.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
