@@ -183,12 +183,10 @@ def _require_time(fn: Function, loop: For) -> None:
         raise NotStages(f"the loop over '{var}' does not count steps of time", loc)
     if any(any(loads(e)) or names(e) & inside for e in bounds):
         raise NotStages(f"data say how many steps '{var}' counts", loc)
-    unsigned = loop.type.is_unsigned or any(type_of(e, types).is_unsigned for e in bounds)
-    if unsigned and value_of(loop.lo) != 0:
-        text = f"'{var}' is compared as an unsigned number, and does not begin at 0"
+    count = type_of(Bin("-", loop.hi, loop.lo), types)
+    if loop.type.is_unsigned or count.is_unsigned:
+        text = f"'{var}' counts steps in unsigned numbers, in which the host does not compute"
         raise NotStages(text, loc, "count with an int, up to an int")
-    if not isinstance(loop.lo, Const) and type_of(loop.lo, types).bytes != loop.type.bytes:
-        text = f"'{var}' begins at a number of another type"
-        raise NotStages(text, loc, f"declare '{var}' with that type")
-    if type_of(loop.hi, types).is_unsigned and not isinstance(loop.hi, Var | Const):
-        raise NotStages(f"the number of steps of '{var}' is computed in unsigned numbers", loc)
+    if count.bytes > loop.type.bytes:
+        text = f"the type of '{var}' is {loop.type.c}, that of the number of its steps {count.c}"
+        raise NotStages(text, loc, f"declare '{var}' as {count.c}")

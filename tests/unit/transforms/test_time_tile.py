@@ -167,11 +167,6 @@ REFUSED = {
         ARRAYS.replace("int T", "unsigned T"),
         "int t = 1; t < T; t++",
     ),
-    "unsigned-difference": steps(
-        f"{J} B[i][j] = A[i][j - 1]; {BACK}",
-        ARRAYS.replace("int T", "unsigned T"),
-        "int t = 0; t < T - 1; t++",
-    ),
     "long-start": steps(
         f"{J} B[i][j] = A[i][j - 1]; {BACK}", f"{ARRAYS}, long k", "int t = k; t < T; t++"
     ),
