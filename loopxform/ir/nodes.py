@@ -257,8 +257,9 @@ class Opaque(Node):
     holds the statements inside it, so that the loops in there can still be judged. `loop` marks a
     `for` whose header is not modelled, `var` the variable it sets or changes; `text` is the C text
     (one line). It neither reads nor writes the scalars in `spares`, and does not write those in
-    `keeps`; `sets` is the scalar that it gives a value nobody knows, if that is all it does. `jump`
-    says where control goes."""
+    `keeps`; `sets` is the scalar that it gives a value nobody knows, if that is all it does.
+    `moves` are two pointers where it does nothing but set the first to the second. `jump` says
+    where control goes."""
 
     code: str
     reason: str
@@ -270,6 +271,7 @@ class Opaque(Node):
     spares: Set[str] = frozenset()
     keeps: Set[str] = frozenset()
     sets: str = ""
+    moves: tuple[str, ...] = ()
     jump: Escape = ""
 
     @property

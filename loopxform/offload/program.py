@@ -42,6 +42,7 @@ from loopxform.offload.time_tiles import time_tiled
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
+from loopxform.prepare.pointer_rotation import standing_pointers
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes import versions
@@ -78,7 +79,7 @@ def offload(
     that kernels would set, LimitError where sizes do not fit, AnnotationError where the source asks
     for what cannot be had.
     """
-    fn = whole_loops(fn)
+    fn = standing_pointers(whole_loops(fn))
     _require_modelled(fn)
     counted = _counted(_own(rerolled(Derivation(fn))).titled("Loops with names of their own"))
     asked = asked or Wishes()

@@ -66,8 +66,28 @@ class SimpleStatements:
         if why.code == "LX016":
             return replace(self.opaque(why), jump=jump)
         spares, keeps = spared(node, self.table)
-        sets = given(node, self.table)
-        return replace(self.opaque(why), spares=spares, keeps=keeps, sets=sets, jump=jump)
+        sets, moves = given(node, self.table), self._moved(node)
+        odd = replace(self.opaque(why), spares=spares, keeps=keeps, sets=sets, jump=jump)
+        return replace(odd, moves=moves)
+
+    def _moved(self, node: c_ast.Node) -> tuple[str, ...]:
+        """The pointer that a statement sets, and the one it is set to."""
+        match node:
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target, rvalue=c_ast.ID() as value):
+                pair = self.table.of(target), self.table.of(value)
+            case c_ast.Decl(init=c_ast.ID() as value):
+                pair = self.table.of(node), self.table.of(value)
+            case _:
+                return ()
+        plain = [s for s in pair if s is not None and self._is_pointer(s)]
+        return tuple(s.ir for s in plain) if len(plain) == len(pair) else ()
+
+    def _is_pointer(self, s: Symbol) -> bool:
+        """Whether it is a pointer that only its name leads to."""
+        t = s.type
+        known = s.kind in ("param", "local") and not s.storage and s.owner is None
+        own = known and s not in self.table.exposed and not t.is_any_volatile
+        return own and s.is_pointer and s.target is None
 
     def _assign(self, node: c_ast.Assignment) -> list[Stmt]:
         origin = self.places.origin(node)
