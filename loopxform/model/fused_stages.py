@@ -16,7 +16,7 @@ from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.fuse_stages import Group
-from loopxform.transforms.overlapped.stages import NotStages
+from loopxform.transforms.overlapped.refusal import NotStages
 
 LONGEST = 16
 """Nests of a kernel: its text has each of them twice."""

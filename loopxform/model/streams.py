@@ -18,8 +18,9 @@ from loopxform.ir.typing import type_of
 from loopxform.ir.visit import walk_expr
 from loopxform.records import record
 from loopxform.targets.target import Limits
-from loopxform.transforms.overlapped.stages import Field, Template
+from loopxform.transforms.overlapped.stages import Field
 from loopxform.transforms.overlapped.streaming import Stream, Version
+from loopxform.transforms.overlapped.templates import Template
 
 ITEMS: dict[int, tuple[tuple[int, ...], ...]] = {
     2: ((128,), (256,), (512,)),

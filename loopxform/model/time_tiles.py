@@ -15,7 +15,7 @@ from loopxform.ir.visit import LoopSite
 from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.passes import Passes
-from loopxform.transforms.overlapped.stages import NotStages
+from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.templates import stages_of
 
 STEPS = (2, 3, 4, 6, 8, 10, 12, 16)

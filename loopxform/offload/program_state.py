@@ -87,7 +87,7 @@ class Program:
     def verdicts(self) -> dict[str, LoopVerdict]:
         """The verdict on each loop of the program as it is now."""
         if self._judged is None or self._judged[0] is not self.fn:
-            self._judged = self.fn, {v.var: v for v in judge(self.fn)}
+            self._judged = self.fn, {v.var: v for v in judge(self.fn, inlined=True)}
         return self._judged[1]
 
     def statements(self, place: Place) -> list[tuple[Path, Stmt]]:

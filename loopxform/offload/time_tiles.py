@@ -9,15 +9,16 @@ The step `time-tile` says when that is legal, `model.time_tiles` which tiles are
 
 from __future__ import annotations
 
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For
-from loopxform.ir.visit import LoopSite, loops, perfect_nest, resolve
+from loopxform.ir.visit import LoopSite, loops, perfect_nest, resolve, walk
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
 from loopxform.model.time_tiles import shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
 from loopxform.targets.target import Limits
-from loopxform.transforms import TimeTile
+from loopxform.transforms import Normalise, Reverse, TimeTile
 
 TITLE = "Several steps of time in a pass"
 
@@ -36,10 +37,11 @@ def time_tiled(program: Program, limits: Limits) -> None:
 def _passes(
     program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None
 ) -> None:
-    loop = site.loop
     w = Work(program.derivation.titled(TITLE), {})
+    site = _counting_up(w, site)
+    loop = site.loop
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
-    for tile in asked_tiles(asked) if asked else shapes(program.fn, site, limits):
+    for tile in asked_tiles(asked) if asked else shapes(w.fn, site, limits):
         step = TimeTile(loop.var, str(tile.steps), *tile.words, groups)
         known = set(_variables(program))
         refusal = w.refusal(step)
@@ -66,6 +68,17 @@ def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
     steps, rows, *items = asked
     plain = [Tile(rows, tuple(items), 1, steps)]
     return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps)]
+
+
+def _counting_up(w: Work, site: LoopSite) -> LoopSite:
+    """The loop with steps of 1, and the loops in it, as far as they can be turned round."""
+    loop = site.loop
+    if value_of(loop.step) != 1:
+        w.attempt(Normalise(loop.var))
+    for x in (x for _, x in walk(loop.body) if isinstance(x, For)):
+        if value_of(x.step) == -1:
+            w.attempt(Reverse(x.var))
+    return resolve(w.fn, loop.var)[0]
 
 
 def _chain(x: For) -> list[str]:

@@ -11,7 +11,8 @@ from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.boxes import greatest, hull, least, moved
 from loopxform.transforms.overlapped.kernel_parts import Memory, Shape
-from loopxform.transforms.overlapped.stages import Box, Field, NotStages, Stage
+from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.stages import Box, Field, Stage
 from loopxform.transforms.overlapped.streaming import Stream
 
 Ends = tuple[tuple[Expr, ...], tuple[Expr, ...]]
@@ -75,6 +76,9 @@ def _touched(fn: Function, stages: list[Stage]) -> dict[Field, tuple[Box, ...]]:
     """The boxes of elements that are written or read of each field. Raises NotStages."""
     found: dict[Field, dict[Box, None]] = {}
     for s in stages:
+        if not s.template.always and _clipped(fn, s.field, s.domain, s.template.loc) != s.domain:
+            text = f"elements of '{s.field.array}' that conditions leave out may not be there"
+            raise NotStages(text, s.template.loc)
         found.setdefault(s.field, {})[s.domain] = None
         for r in s.reads:
             box = moved(s.domain, r.away)

@@ -37,20 +37,20 @@ from loopxform.source import Origin
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import hull
+from loopxform.transforms.overlapped.clock import ALWAYS, NO_TIME, Run
 from loopxform.transforms.overlapped.footprints import Footprint
 from loopxform.transforms.overlapped.kernel_parts import Names, Shape, Store
+from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import (
     Box,
     Field,
-    NotStages,
     Stage,
-    Template,
     spatial,
     staged,
 )
 from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
-from loopxform.transforms.overlapped.templates import coordinate, looks_up, templates
+from loopxform.transforms.overlapped.templates import Template, coordinate, looks_up, templates
 from loopxform.transforms.overlapped.time_tile import require_tile
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.written import LARGEST_TILE
@@ -132,7 +132,7 @@ class Group:
         """Raises NotStages."""
         nests = tuple(s for s in (at(fn, p) for p in paths) if isinstance(s, For))
         loc = nests[0].origin.loc
-        found = templates(fn, paths, verdicts)
+        found = templates(fn, [Run(x, ALWAYS, p) for x, p in zip(nests, paths)], verdicts)
         dims = spatial(fn, found)
         dims |= _inputs(found, dims)
         found = tuple(replace(t, exact=t.exact or looks_up(t, frozenset(dims))) for t in found)
@@ -172,7 +172,7 @@ class Group:
 
 
 def _staged(found: tuple[Template, ...], dims: dict[str, tuple[bool, ...]]) -> list[Stage]:
-    return [staged(t, dims, "", 0, Const(0)) for t in found]
+    return [staged(t, dims, NO_TIME, 0, Const(0)) for t in found]
 
 
 def _inputs(

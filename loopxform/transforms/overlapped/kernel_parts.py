@@ -19,7 +19,8 @@ class Names:
         self._used = {n.replace(".", "_") for n in used}
 
     def new(self, wanted: str) -> str:
-        """`wanted`, or that with a number."""
+        """`wanted`, or that with a number; members of structs have names without a dot."""
+        wanted = wanted.replace(".", "_")
         name, n = wanted, 2
         while name in self._used:
             name, n = f"{wanted}_{n}", n + 1

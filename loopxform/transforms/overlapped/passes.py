@@ -16,22 +16,23 @@ from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction, positive
 from loopxform.transforms.overlapped.boxes import hull
+from loopxform.transforms.overlapped.clock import Clock, runs
 from loopxform.transforms.overlapped.footprints import Footprint
 from loopxform.transforms.overlapped.kernel_parts import Memory, Names, Shape, Store
+from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import (
     Box,
     Field,
-    NotStages,
     Stage,
-    Template,
     period,
+    runs_in,
     shape_of,
     spatial,
     staged,
 )
 from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
-from loopxform.transforms.overlapped.templates import coordinate
+from loopxform.transforms.overlapped.templates import Template, coordinate
 
 
 @record
@@ -40,6 +41,7 @@ class Passes:
 
     steps: int
     loop: For
+    clock: Clock
     stream: Stream
     templates: tuple[Template, ...]
     dims: dict[str, tuple[bool, ...]]
@@ -49,22 +51,22 @@ class Passes:
     def of(cls, fn: Function, loop: For, found: tuple[Template, ...], steps: int) -> Passes:
         """Raises NotStages."""
         _require_time(fn, loop)
-        turn, dims = period(found, loop.var), spatial(fn, found)
+        clock, _ = runs(fn, loop)
+        turn, dims = period(found, clock), spatial(fn, found)
         if turn > 1 and value_of(loop.lo) is None:
             text = f"which planes the first step of '{loop.var}' reads and writes is not known"
             raise NotStages(text, loop.origin.loc, "begin at a number")
         if steps % turn:
             text = f"planes come round after {turn} steps of '{loop.var}'"
             raise NotStages(text, loop.origin.loc, f"take a multiple of {turn} steps")
-        every = _stages(found, dims, loop, steps, loop.lo)
+        every = _stages(found, dims, clock, steps, loop.lo)
         passes = stream(disjoint(every))
         footprint = Footprint.of(fn, every, passes, loop.origin.loc)
-        return cls(steps, loop, passes, found, dims, footprint)
+        return cls(steps, loop, clock, passes, found, dims, footprint)
 
     def flow(self, elements: int) -> Stream:
         """The stream where a work-item has so many elements."""
-        loop = self.loop
-        every = _stages(self.templates, self.dims, loop, self.steps, loop.lo)
+        every = _stages(self.templates, self.dims, self.clock, self.steps, self.loop.lo)
         return stream(disjoint(every), elements)
 
     @property
@@ -146,7 +148,7 @@ class _Kernels:
 
     def _nest(self, memory: dict[Field, Memory], stores: dict[Field, Store], now: Expr) -> For:
         passes = self.passes
-        stages = _stages(passes.templates, passes.dims, passes.loop, passes.steps, now)
+        stages = _stages(passes.templates, passes.dims, passes.clock, passes.steps, now)
         flow = stream(disjoint(stages), self.shape.elements)
         kind = coordinate(passes.templates)
         return StreamedKernel(
@@ -164,14 +166,18 @@ def _whole(copy: str, f: Field) -> Field:
 
 
 def _stages(
-    found: tuple[Template, ...], dims: dict[str, tuple[bool, ...]], loop: For, steps: int, now: Expr
+    found: tuple[Template, ...],
+    dims: dict[str, tuple[bool, ...]],
+    clock: Clock,
+    steps: int,
+    now: Expr,
 ) -> list[Stage]:
     """The stages of some steps of time, of which the first one is `now`."""
-    first = value_of(loop.lo) or 0
     return [
-        staged(t, dims, loop.var, first + n, _sum(now, Const(n)))
+        staged(t, dims, clock, n, _sum(now, Const(n)))
         for n in range(steps)
         for t in found
+        if runs_in(t, clock, n)
     ]
 
 

@@ -10,38 +10,16 @@ A `Field` is an array, or one plane of it where a subscript is a number in each 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import lcm
 
-from loopxform.errors import Obstacle
-from loopxform.ir.affine import poly, simplify, to_expr, value_of
-from loopxform.ir.nodes import (
-    Bin,
-    Cast,
-    Const,
-    Decl,
-    Expr,
-    For,
-    Function,
-    Load,
-    Param,
-    Select,
-    Var,
-)
+from loopxform.ir.affine import poly, simplify, to_expr
+from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Load, Param, Select, Var
 from loopxform.ir.types import HALF, INT, Scalar
-from loopxform.ir.visit import children, loads, map_expr, names, substitute, walk, walk_expr
+from loopxform.ir.visit import children, loads, map_expr, names, substitute, walk
 from loopxform.records import record
 from loopxform.source import Loc
-
-MOST_PERIOD = 8
-"""The most planes that steps of time may take turns with."""
-
-
-class NotStages(Exception):
-    """Why statements are not stages, where, and what would help."""
-
-    def __init__(self, text: str, loc: Loc | None, remedy: str = "") -> None:
-        super().__init__(text)
-        self.obstacle = Obstacle("LX202", text, loc, remedy=remedy)
+from loopxform.transforms.overlapped.clock import MOST_PERIOD, Clock
+from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.templates import Template
 
 
 @record
@@ -68,25 +46,6 @@ Box = tuple[tuple[Expr, Expr], ...]
 
 
 @record
-class Template:
-    """A stage in any step of time: the element that it writes, its value after the `scalars` that
-    are computed before it, and its loops. An `exact` one may only be computed from what the program
-    computes it from: of other elements a divisor may be 0, or a subscript none."""
-
-    target: Load
-    value: Expr
-    scalars: tuple[tuple[str, Scalar, Expr], ...]
-    loops: tuple[For, ...]
-    exact: bool
-    loc: Loc | None
-
-    @property
-    def values(self) -> tuple[Expr, ...]:
-        """Its value, and those of the scalars."""
-        return (self.value, *(v for _, _, v in self.scalars))
-
-
-@record
 class Read:
     """A read of an element of a field at a distance from the one that is written; one that is not
     `certain` may be left out, for elements that are not there, say."""
@@ -100,35 +59,29 @@ class Read:
 @record
 class Stage:
     """A template in one step of time: `domain` are the elements it writes, `reads` those it
-    reads."""
+    reads, `host` has the values of the host's scalars."""
 
     field: Field
     domain: Box
     reads: tuple[Read, ...]
     template: Template
     counters: tuple[tuple[For, int, Expr], ...]
-    time: tuple[str, Expr] | None
+    host: tuple[tuple[str, Expr], ...]
 
 
 # ---------------------------------------------------------------- steps of time
 
 
-def period(found: tuple[Template, ...], time: str) -> int:
+def period(found: tuple[Template, ...], clock: Clock) -> int:
     """After how many steps of time the planes that are written and read come round again. Raises
     NotStages."""
     written = {t.target.array for t in found}
-    every = (x for t in found for e in _subscripts(t, written) for x in walk_expr(e))
-    turns = [_turn(x) for x in every if isinstance(x, Bin) and time in names(x)]
-    steps = lcm(*(n for n in turns if n))
-    if steps > MOST_PERIOD:
-        raise NotStages(f"planes come round after {steps} steps of '{time}'", found[0].loc)
+    planes = (e for t in found for e in (t.when, *_subscripts(t, written)))
+    steps = clock.period(planes)
+    if steps is None:
+        text = f"planes come round after more than {MOST_PERIOD} steps of '{clock.time}'"
+        raise NotStages(text, found[0].loc)
     return steps
-
-
-def _turn(x: Bin) -> int:
-    """After how many numbers a remainder comes round; 0 for another operator."""
-    n = value_of(x.right) or 0
-    return {"%": n, "&": 1 << n.bit_length()}.get(x.op, 0)
 
 
 def _subscripts(t: Template, written: set[str]) -> Iterator[Expr]:
@@ -157,17 +110,25 @@ def spatial(fn: Function, found: tuple[Template, ...]) -> dict[str, tuple[bool, 
         name = t.target.array
         if sum(dims[name]) != max(map(sum, dims.values())):
             raise NotStages(f"'{name}' has fewer dimensions than other arrays", t.loc)
-        if types.get(name) == HALF or name not in types or "." in name:
+        if types.get(name) == HALF or name not in types:
             raise NotStages(f"'{name}' is not an array of plain numbers", t.loc)
     return {name: tuple(flags) for name, flags in dims.items()}
 
 
+def runs_in(t: Template, clock: Clock, step: int) -> bool:
+    """Whether a step of time runs a template. Raises NotStages."""
+    holds = clock.number(t.when, step)
+    if holds is None:
+        raise NotStages("which nests a step of time runs is not known", t.loc)
+    return bool(holds)
+
+
 def staged(
-    t: Template, dims: dict[str, tuple[bool, ...]], time: str, step: int, now: Expr
+    t: Template, dims: dict[str, tuple[bool, ...]], clock: Clock, step: int, now: Expr
 ) -> Stage:
-    """A template in step number `step` of time (for planes), which is `now`. Raises NotStages."""
+    """A template in step number `step` of time, which is `now`. Raises NotStages."""
     target = t.target
-    field = _field(target, dims, time, step, t.loc)
+    field = _field(target, dims, clock, step, t.loc)
     counters: list[tuple[For, int, Expr]] = []
     domain: list[tuple[Expr, Expr]] = []
     by_var = {x.var: x for x in t.loops}
@@ -191,13 +152,15 @@ def staged(
     if by_var.keys() - {c.var for c, *_ in counters}:
         raise NotStages(f"'{target.array}' is written more than once", t.loc)
     bounds = frozenset(n for pair in domain for e in pair for n in names(e))
-    if bounds & {*by_var, time} or any(any(loads(e)) for pair in domain for e in pair):
+    if bounds & {*by_var, clock.time, *clock.numbers(0)} or any(
+        any(loads(e)) for pair in domain for e in pair
+    ):
         raise NotStages("the bounds of the nest change with other loops", t.loc)
     reads: list[Read] = []
     for e in t.values:
         for x, certain in _reads(e):
             if x.array in dims:
-                source = _field(x, dims, time, step, t.loc)
+                source = _field(x, dims, clock, step, t.loc)
                 apart = [poly(x.index[n]) - poly(p) for n, p in zip(source.dims, places)]
                 distance = tuple(a.value for a in apart)
                 if len(source.dims) != len(places) or None in distance:
@@ -207,8 +170,8 @@ def staged(
         if read.field == field and any(read.away):
             text = f"'{target.array}' is read at a distance while it is written"
             raise NotStages(text, t.loc, "write another array, and copy it back")
-    clock = (time, now) if time else None
-    return Stage(field, tuple(domain), tuple(reads), t, tuple(counters), clock)
+    host = (*([(clock.time, now)] if clock.time else ()), *clock.numbers(step).items())
+    return Stage(field, tuple(domain), tuple(reads), t, tuple(counters), host)
 
 
 def _reads(e: Expr, certain: bool = True) -> Iterator[tuple[Load, bool]]:
@@ -224,34 +187,15 @@ def _reads(e: Expr, certain: bool = True) -> Iterator[tuple[Load, bool]]:
 
 
 def _field(
-    x: Load, dims: dict[str, tuple[bool, ...]], time: str, step: int, loc: Loc | None
+    x: Load, dims: dict[str, tuple[bool, ...]], clock: Clock, step: int, loc: Loc | None
 ) -> Field:
     places: list[int | None] = []
     for index, is_space in zip(x.index, dims[x.array]):
-        place = None if is_space else _place(index, time, step)
+        place = None if is_space else clock.number(index, step)
         if not is_space and place is None:
             raise NotStages(f"a subscript of '{x.array}' is no number in a step of time", loc)
         places.append(place)
     return Field(x.array, tuple(places))
-
-
-def _place(e: Expr, time: str, step: int) -> int | None:
-    """The value of a subscript in a step of time, where its period says it."""
-
-    def rest(x: Expr) -> Expr:
-        match x:
-            case Bin("%" | "&", inner, Const(int(n))) if n > 0 and time in names(inner):
-                line = poly(inner)
-                factor = line.coefficient(time).value
-                first = (line.without(time)).value
-                if factor is None or first is None or factor < 0 or factor * step + first < 0:
-                    return x
-                at = factor * step + first
-                return Const(at % n if x.op == "%" else at & n)
-            case _:
-                return x
-
-    return value_of(map_expr(e, rest))
 
 
 # ---------------------------------------------------------------- values
@@ -270,10 +214,9 @@ def value_at(
     values: dict[str, Expr] = {}
     for loop, d, shift in stage.counters:
         number = simplify(Bin("-", at[d], shift))
-        other = max(loop.type.bytes, INT.bytes) != coordinate.bytes
+        other = max(loop.type.bytes, INT.bytes) != coordinate.bytes and not loop.type.is_unsigned
         values[loop.var] = Cast(loop.type, number) if other else number
-    if stage.time is not None:
-        values[stage.time[0]] = stage.time[1]
+    values.update(stage.host)
     scalars: list[tuple[str, Scalar, Expr]] = []
 
     def placed(e: Expr) -> Expr:

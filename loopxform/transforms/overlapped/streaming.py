@@ -18,7 +18,8 @@ from dataclasses import field as attribute
 
 from loopxform.ir.nodes import Load
 from loopxform.transforms.overlapped.boxes import are_apart
-from loopxform.transforms.overlapped.stages import Field, NotStages, Stage
+from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.stages import Field, Stage
 
 
 @dataclass

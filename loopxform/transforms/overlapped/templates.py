@@ -1,64 +1,74 @@
-"""The nests of a step of time as templates of stages: what each of their assignments to elements
-computes, with the scalars that it is computed from.
+"""The nests of a loop over time as templates of stages: what each of their elements is set to, with
+the scalars that it is computed from, whatever the step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import (
-    Assign,
-    Bin,
-    Decl,
-    Expr,
-    For,
-    Function,
-    Load,
-    Select,
-    Var,
-)
+from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, Load, Select, Stmt, Var
 from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, Path, at, children, loads, names, walk_expr
-from loopxform.transforms.overlapped.stages import NotStages, Template
+from loopxform.ir.visit import LoopSite, Path, children, loads, names, walk_expr
+from loopxform.records import record
+from loopxform.source import Loc
+from loopxform.transforms.overlapped.clock import Run, runs
+from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.straight_line import Stored, iterations, stores, unrolled
 
 PARALLEL = ("yes", "privatizable")
 
-Scalars = list[tuple[str, Scalar, Expr]]
+LEAST_SPACE = 2
+"""Dimensions that are left where loops of a few iterations around others are unrolled."""
+
+FEW = 16
+"""Iterations of such a loop."""
+
 Types = dict[str, Scalar]
 
 
+@record
+class Template:
+    """A stage in any step of time: the element that it writes, `always` or under conditions, its
+    value after the `scalars` that are computed before it, its loops, and `when` a step runs it. An
+    `exact` one may only be computed from what the program computes it from: of other elements a
+    divisor may be 0, or a subscript none."""
+
+    target: Load
+    value: Expr
+    scalars: tuple[tuple[str, Scalar, Expr], ...]
+    loops: tuple[For, ...]
+    exact: bool
+    always: bool
+    when: Expr
+    loc: Loc | None
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        """Its value, and those of the scalars."""
+        return (self.value, *(v for _, _, v in self.scalars))
+
+
 def stages_of(fn: Function, site: LoopSite) -> tuple[Template, ...]:
-    """The stages of one step of a loop over time, whose body holds nothing but parallel nests.
-    Raises NotStages."""
-    paths: list[Path] = []
-    for n, s in enumerate(site.loop.body):
-        if isinstance(s, Decl) and not s.shape:
-            continue
-        if not isinstance(s, For):
-            text = f"a statement stands beside the nests of the loop over '{site.loop.var}'"
-            raise NotStages(text, s.origin.loc, "set scalars in the nests that use them")
-        paths.append((*site.path, n))
-    if not paths:
+    """The stages of one step of a loop over time. Raises NotStages."""
+    nests = runs(fn, site.loop)[1]
+    if not nests:
         raise NotStages("the loop holds no nest", site.loop.origin.loc)
-    found = templates(fn, paths, {v.path: v for v in judge(fn)})
+    found = templates(fn, nests, {v.path: v for v in judge(fn, inlined=True)})
     fields = frozenset(t.target.array for t in found)
     return tuple(replace(t, exact=t.exact or looks_up(t, fields)) for t in found)
 
 
 def templates(
-    fn: Function, paths: Sequence[Path], verdicts: Mapping[Path, LoopVerdict]
+    fn: Function, nests: Iterable[Run], verdicts: Mapping[Path, LoopVerdict]
 ) -> tuple[Template, ...]:
     """The stages of parallel nests. Raises NotStages."""
-    found: list[Template] = []
-    for path in paths:
-        nest = at(fn, path)
-        assert isinstance(nest, For)
-        found += _of_nest(symbols(fn), nest, path, verdicts)
-    return tuple(found)
+    types = symbols(fn)
+    every = (x for run in nests for x in _of_few(run))
+    return tuple(t for run in every for t in _of_nest(fn, types, run, verdicts))
 
 
 def coordinate(found: tuple[Template, ...]) -> Scalar:
@@ -67,61 +77,73 @@ def coordinate(found: tuple[Template, ...]) -> Scalar:
 
 
 def _of_nest(
-    types: Types, nest: For, path: Path, verdicts: Mapping[Path, LoopVerdict]
+    fn: Function, types: Types, run: Run, verdicts: Mapping[Path, LoopVerdict]
 ) -> Iterator[Template]:
-    chain = [nest]
-    _require_plain(nest, verdicts.get(path))
-    while len(chain[-1].body) == 1 and isinstance(chain[-1].body[0], For):
-        chain.append(chain[-1].body[0])
-        path = (*path, 0)
-        _require_plain(chain[-1], verdicts.get(path))
-    types = {**types, **{s.name: s.type for s in chain[-1].body if isinstance(s, Decl)}}
+    sites, body = _perfect(run)
+    chain = tuple(s.loop for s in sites)
+    for s in sites:
+        _require_plain(s.loop, verdicts.get(s.path))
     for x in chain:
         if _is_unsigned(x.lo, types) or _is_unsigned(x.hi, types):
             text = f"the bounds of '{x.var}' are unsigned: no number is less than the first one"
             raise NotStages(text, x.origin.loc, "compute them in an int or a long")
-    scalars: Scalars = []
-    lost = written = frozenset[str]()
-    for s in chain[-1].body:
-        match s:
-            case Decl(_, _, ()):
-                continue
-            case Assign(Var(name), value, op):
-                whole = Bin(op, Var(name), value) if op else value
-                if _arrays(whole) & written or names(whole) & lost:
-                    text = f"'{name}' is computed from an array that the nest writes besides"
-                    raise NotStages(text, s.origin.loc, "write that array in a nest of its own")
-                scalars.append((name, types[name], whole))
-                lost -= {name}
-            case Assign(Load() as target, value, op):
-                whole = Bin(op, target, value) if op else value
-                if used := sorted(names(whole) & lost):
-                    text = f"'{used[0]}' is what was in an array before the nest wrote it"
-                    raise NotStages(text, s.origin.loc, "write that array in a nest of its own")
-                if any(_is_unsigned(e, types) for e in target.index):
-                    text = f"'{target.array}' is written at an unsigned subscript"
-                    raise NotStages(text, s.origin.loc, "compute it in an int or a long")
-                divides = any(_divides(e, types) for e in (whole, *(e for _, _, e in scalars)))
-                yield Template(target, whole, (*scalars,), (*chain,), divides, s.origin.loc)
-                written |= {target.array}
-                scalars, lost = _left(scalars, written)
-            case _:
-                text = "a nest holds more than assignments to elements and scalars"
-                raise NotStages(text, s.origin.loc, "write a condition as c ? a : b")
+    types = {**types, **{x.var: LONG for x in chain if x.type.is_unsigned}}
+    for stored in stores(fn, body):
+        _require_signed(chain, stored)
+        if any(_is_unsigned(e, types) for e in stored.target.index):
+            text = f"'{stored.target.array}' is written at an unsigned subscript"
+            raise NotStages(text, stored.loc, "compute it in an int or a long")
+        own = {**types, **{name: type for name, type, _ in stored.scalars}}
+        values = (stored.value, *(e for _, _, e in stored.scalars))
+        divides = any(_divides(e, own) for e in values)
+        yield Template(
+            stored.target,
+            stored.value,
+            stored.scalars,
+            chain,
+            divides,
+            stored.always,
+            run.when,
+            stored.loc,
+        )
 
 
-def _left(scalars: Scalars, written: frozenset[str]) -> tuple[Scalars, frozenset[str]]:
-    """The scalars that can still be computed after some arrays have been written, and the names of
-    those that cannot."""
-    left: Scalars = []
-    lost = set[str]()
-    for name, type, e in scalars:
-        if _arrays(e) & written or names(e) & lost:
-            lost.add(name)
-        else:
-            lost.discard(name)
-            left.append((name, type, e))
-    return left, frozenset(lost)
+def _of_few(run: Run) -> Iterator[Run]:
+    """The nests of the iterations of an outermost loop of a few; else the nest."""
+    counted, (chain, _) = iterations(run.nest), _perfect(run)
+    if len(chain) <= LEAST_SPACE or counted is None or len(counted) > FEW:
+        yield run
+        return
+    for n, s in enumerate(unrolled(run.nest)):
+        if not isinstance(s, For):
+            raise NotStages("a statement stands beside the nests", s.origin.loc)
+        yield from _of_few(Run(s, run.when, (*run.path, n % len(run.nest.body))))
+
+
+def _perfect(run: Run) -> tuple[tuple[LoopSite, ...], tuple[Stmt, ...]]:
+    """The loops of a nest, and the statements of an iteration: scalars that are computed in front
+    of an inner loop are computed in it, and a loop of a few iterations is a statement."""
+    chain, before = [LoopSite(run.path, run.nest)], tuple[Stmt, ...]()
+    while (inner := _only(chain[-1].loop.body)) is not None:
+        *scalars, loop = inner
+        assert isinstance(loop, For)
+        counted = iterations(loop)
+        if len(chain) >= LEAST_SPACE and counted is not None and len(counted) <= FEW:
+            break
+        before = (*before, *scalars)
+        chain.append(LoopSite((*chain[-1].path, len(scalars)), loop))
+    return tuple(chain), (*before, *chain[-1].loop.body)
+
+
+def _only(body: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
+    """A body that is one loop behind scalars, else None."""
+    *scalars, last = body
+    plain = (
+        (isinstance(s, Decl) and not s.shape)
+        or (isinstance(s, Assign) and isinstance(s.target, Var))
+        for s in scalars
+    )
+    return body if isinstance(last, For) and all(plain) else None
 
 
 def _is_unsigned(e: Expr, types: Types) -> bool:
@@ -138,9 +160,25 @@ def _require_plain(x: For, verdict: LoopVerdict | None) -> None:
     if value_of(x.step) != 1 or x.live_out:
         text = f"the loop over '{x.var}' does not count upwards by 1"
         raise NotStages(text, x.origin.loc, "count upwards by 1, with a counter of the loop's own")
-    if x.type.is_unsigned:
-        text = f"'{x.var}' is unsigned: no number is less than the first one"
-        raise NotStages(text, x.origin.loc, "count with an int or a long")
+
+
+def _require_signed(chain: tuple[For, ...], s: Stored) -> None:
+    """An unsigned counter of numbers that are known may say places: there it is what an int is."""
+    values = (s.value, *(e for _, _, e in s.scalars))
+    counted = frozenset(n for e in values for n in _outside_subscripts(e))
+    for x in chain:
+        known = iterations(x) is not None and x.var not in counted
+        if x.type.is_unsigned and not known:
+            text = f"'{x.var}' is unsigned: no number is less than the first one"
+            raise NotStages(text, x.origin.loc, "count with an int or a long")
+
+
+def _outside_subscripts(e: Expr) -> Iterator[str]:
+    if isinstance(e, Var):
+        yield e.name
+    elif not isinstance(e, Load):
+        for x in children(e):
+            yield from _outside_subscripts(x)
 
 
 # ---------------------------------------------------------------- what data decide

@@ -23,7 +23,7 @@ from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.overlapped.kernel_parts import Shape
 from loopxform.transforms.overlapped.passes import Passes
-from loopxform.transforms.overlapped.stages import NotStages
+from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.streaming import Stream
 from loopxform.transforms.overlapped.templates import stages_of
 from loopxform.transforms.sites import one_loop, trusted

@@ -102,7 +102,6 @@ LISTINGS = {
 TILE = "time-tile t 2 8 16"
 REFUSED = {
     "statement": steps(f"{J} B[i][j] = A[i][j - 1]; A[0][0] = 1; {BACK}"),
-    "condition": steps(f"{J} if (A[i][j] > 1) B[i][j] = 2; {BACK}"),
     "every-other": steps(
         "for (int i = 1; i < n - 1; i += 2) for (int j = 1; j < m - 1; j++) B[i][j] = A[i][j - 1];"
         + BACK
@@ -129,7 +128,6 @@ REFUSED = {
         ARRAYS,
     ),
     "before-the-write": steps(f"{J} {{ double x = A[i][j]; A[i][j] = 2; B[i][j] = x; }}"),
-    "after-the-write": steps(f"{J} {{ A[i][j] = 2; double x = A[i][j]; B[i][j] = x; }}"),
     "while-written": steps(
         "for (int i = 1; i < 2; i++) for (int j = 0; j < m; j++) A[i][j] = A[i - 1][j];"
     ),
