@@ -7,8 +7,9 @@ compute themselves. Passes alternate between the arrays and copies of them, as n
 another one has overwritten; the steps that are left over are run as they were.
 
 Legal where the body holds nothing but parallel nests, each of which writes elements of an array
-from elements of such arrays at constant distances, and other arrays that the loop does not change:
-every element then gets the same values by the same operations. (Seed 002; Krishnamoorthy et al.,
+from elements of such arrays at constant distances, and other arrays that the loop does not change,
+and the host decides by the number of the step which nests run and which planes they use: every
+element then gets the same values by the same operations. (Seed 002; Krishnamoorthy et al.,
 "Effective automatic parallelization of stencil computations", 2007.)
 """
 
