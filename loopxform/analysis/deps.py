@@ -19,9 +19,10 @@ from typing import Literal, TypeAlias
 from loopxform.analysis.accesses import Access, Storage
 from loopxform.analysis.assumptions import settable
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
-from loopxform.analysis.pairs import Comparison, Pair, Witness, exclusive, where
+from loopxform.analysis.pairs import Comparison, Pair, Witness, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
+from loopxform.analysis.rooms import where
 from loopxform.budget import spend
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Function, If, Opaque
@@ -204,7 +205,7 @@ class _Search:
 
     def __init__(self, region: Region) -> None:
         self.region = region
-        self.compared = Comparison()
+        self.compared = Comparison(region)
         self.known: dict[Key, tuple[_Solution, ...]] = {}
         self.solved: dict[tuple[int, int, bool], tuple[_Solution, ...]] = {}
         self.reductions: dict[Path, dict[str, tuple[Reduction, frozenset[Path]]]] = {}
@@ -355,7 +356,7 @@ class _Search:
             rows = refined.carried() + (refined.independent() if forward else [])
             for row in rows:
                 old, known = found.get(row.pattern, (None, None))
-                occurs, point = (True, known) if known else pair.witness(refined, row.pattern)
+                occurs, point = (True, known) if known else pair.witness(conj, refined, row.pattern)
                 if occurs:
                     found[row.pattern] = (_joined(old or row, row), point)
         for row, point in found.values():
@@ -377,9 +378,7 @@ def _is_odd(fn: Function, path: Path) -> bool:
     return any(isinstance(s, Opaque) and not s.is_library_call for _, s in walk(body))
 
 
-def _doubt(
-    ends: Iterable[tuple[Instance, Access]], computed: Sequence[str], *, moves: bool
-) -> str | None:
+def _doubt(ends: Iterable[tuple[Instance, Access]], computed: Sequence[str], *, moves: bool) -> str:
     """What about the two statements, or the numbers they depend on, is not known exactly."""
     for instance, access in ends:
         line = f" (line {instance.loc.line})" if instance.loc else ""
@@ -395,7 +394,9 @@ def _doubt(
     if moves:
         name = next(access.storage.name for _, access in ends)
         return f"what {name} points to may change in between"
-    return f"which values {', '.join(computed)} may have is not known" if computed else None
+    if computed:
+        return f"which values {', '.join(computed)} may have is not known"
+    return "no sizes were found for which both iterations stay inside their arrays"
 
 
 def _iterations(distance: Distance, loops: Sequence[Loop]) -> Distance:

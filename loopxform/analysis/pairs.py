@@ -23,7 +23,8 @@ from loopxform.analysis.linear import (
     plus,
     variable,
 )
-from loopxform.analysis.region import Instance, Loop
+from loopxform.analysis.region import Instance, Loop, Region
+from loopxform.analysis.rooms import Rooms, Where, where
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import Point
 from loopxform.ir.types import Scalar
@@ -82,20 +83,14 @@ def exclusive(a: Path, b: Path) -> bool:
 
 
 Cases: TypeAlias = tuple[tuple[Subscripts, Conj], ...]
-Where: TypeAlias = tuple[int, tuple[Path, ...]]
-
-
-def where(x: Instance) -> Where:
-    """The iterations of a statement, as they are compared."""
-    return id(x.domain), tuple(loop.path for loop in x.loops)
 
 
 class Ends:
     """Two statements, which accesses of one meet accesses of the other: what all pairs of those
     have in common."""
 
-    def __init__(self, source: Instance, sink: Instance) -> None:
-        self.source, self.sink = source, sink
+    def __init__(self, source: Instance, sink: Instance, rooms: Rooms | None = None) -> None:
+        self.source, self.sink, self.rooms = source, sink, rooms
         self.loops = loops = common_loops(source, sink)
         self.names, self.paths = tuple(x.var for x in loops), tuple(x.path for x in loops)
         self.steps = tuple(f"{name}~" for name in self.names)
@@ -110,6 +105,13 @@ class Ends:
     def domain(self) -> tuple[Conj, ...]:
         """The iterations of the sink."""
         return tuple(map(self._conj, self.sink.domain))
+
+    @cached_property
+    def room(self) -> Conj:
+        """What sizes must be for both iterations to stay inside their arrays."""
+        if self.rooms is None:
+            return ()
+        return (*self.rooms.of(self.source), *self._conj(self.rooms.of(self.sink)))
 
     def at_sink(self, b: Access) -> Cases:
         """The cases of an access of the sink."""
@@ -210,20 +212,21 @@ class Pair:
                 out.append(at_least(const(t.most), variable(name)))
         return tuple(out)
 
-    def witness(self, found: Refinement, pattern: Pattern) -> tuple[bool, Witness | None]:
-        """Whether one pattern of the pair's refined system may occur, and numbers for it; of the
-        open signs the first is taken as `>` where it can be, the one that forbids most."""
-        first = pattern.index("*") if "*" in pattern else len(pattern)
-        rest: Pattern = tuple("=" if p == "*" else p for p in pattern[first + 1 :])
-        closed: Pattern = (*pattern[:first], ">", *rest)
-        for chosen in (closed, pattern) if first < len(pattern) else (pattern,):
-            try:
-                point = found.point(chosen)
-            except TooHard:
-                return True, None
-            if point is not None:
-                return True, self._read(point)
-        return False, None
+    def witness(
+        self, conj: Conj, found: Refinement, pattern: Pattern
+    ) -> tuple[bool, Witness | None]:
+        """Whether one pattern of the pair's refined system may occur, and numbers for it with which
+        both iterations stay inside their arrays."""
+        try:
+            point = _first_point(found, pattern)
+            if point is not None and not _is_inside(point, self.ends.room):
+                room = self.ends.room
+                roomy = Refinement((*conj, *room, *self._values(room)), self.steps)
+                point = _first_point(roomy, pattern)
+                return True, self._read(point) if point else None
+        except TooHard:
+            return True, None
+        return point is not None, self._read(point) if point else None
 
     def _read(self, point: Point) -> Witness:
         source = {x.var: point.get(x.var, 0) for x in self.source.loops}
@@ -240,10 +243,29 @@ class Pair:
         return Witness(params, source, sink)
 
 
+def _first_point(found: Refinement, pattern: Pattern) -> Point | None:
+    """A point of a pattern; of the open signs the first is taken as `>` where it can be, the one
+    that forbids most."""
+    first = pattern.index("*") if "*" in pattern else len(pattern)
+    rest: Pattern = tuple("=" if p == "*" else p for p in pattern[first + 1 :])
+    closed: Pattern = (*pattern[:first], ">", *rest)
+    both = (closed, pattern) if first < len(pattern) else (pattern,)
+    return next((p for p in map(found.point, both) if p is not None), None)
+
+
+def _is_inside(point: Point, room: Conj) -> bool:
+    """Whether a point is known to satisfy a room."""
+    if not conj_names(room) <= point.keys():
+        return False
+    values = (sum(c * (point[k] if k else 1) for k, c in x.lin.items()) for x in room)
+    return all(v == 0 if x.eq else v >= 0 for x, v in zip(room, values))
+
+
 class Comparison:
     """Pairs of the accesses of a region, which share what they have in common."""
 
-    def __init__(self) -> None:
+    def __init__(self, region: Region | None = None) -> None:
+        self._rooms = None if region is None else Rooms(region)
         self._ends: dict[tuple[Where, Where], Ends] = {}
 
     def ends(self, source: Instance, sink: Instance) -> Ends:
@@ -251,7 +273,7 @@ class Comparison:
         key = where(source), where(sink)
         found = self._ends.get(key)
         if found is None:
-            found = self._ends[key] = Ends(source, sink)
+            found = self._ends[key] = Ends(source, sink, self._rooms)
         return found
 
     def pair(self, source: Instance, a: Access, sink: Instance, b: Access) -> Pair:
