@@ -25,7 +25,14 @@ from loopxform.api.regions import find
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
-from loopxform.codegen.host.set_aside import apart, behind, headers_apart, taken
+from loopxform.codegen.host.set_aside import (
+    apart,
+    behind,
+    headers_apart,
+    taken,
+    taken_of_opencl,
+    theirs,
+)
 from loopxform.codegen.host.splice import Insert, Text
 from loopxform.errors import (
     AnnotationError,
@@ -256,15 +263,14 @@ def _changeable(why: str) -> tuple[str, str]:
 
 
 def _inserts(made: OffloadedFile) -> list[Insert]:
-    out: list[Insert] = []
     text, regions, conditionals = made.text, made.regions, made.original.conditionals
-    above_all = _AboveAll(made)
+    if not regions:
+        return []
     owners = {r.region.owner.begin: r.region.owner for r in regions}
-    for n, (begin, owner) in enumerate(sorted(owners.items())):
+    above_all = _AboveAll(made, text.above(conditionals.above(list(owners))))
+    out = [Insert(above_all.at, tuple(above_all.headers()))]
+    for begin, owner in sorted(owners.items()):
         own = [r for r in regions if r.region.owner is owner]
-        if n == 0:
-            at = text.above(conditionals.above(list(owners)))
-            out.append(Insert(at, tuple(headers_apart(above_all.runtime, above_all.macros))))
         macro = f"LX_OTHER_TEXT_OF_{owner.name}"
         asked = tuple(conditionals.questions(macro, begin, owner.end))
         lines = [x for r in own for x in above_all.entry(r)]
@@ -274,7 +280,7 @@ def _inserts(made: OffloadedFile) -> list[Insert]:
             wrapping = _wrapping(r, start, end, " LX_TIMED")
             out += [_unless(macro, x) for x in wrapping] if asked else wrapping
     marked = tuple(line for m in above_all.known for line in m.lines)
-    return [*out, Insert(text.start, (_HEAD, *marked))] if regions else []
+    return [*out, Insert(text.start, (_HEAD, *marked))]
 
 
 def _unless(macro: str, insert: Insert) -> Insert:
@@ -285,23 +291,31 @@ _HEAD = f"/* Written by loopxform {__version__}: launches in front of the loops 
 
 
 class _AboveAll:
-    """What stands above the functions, and the user's macros, which none of it may meet."""
+    """What stands above the functions, from the byte `at` on, and the user's macros, which none of
+    it may meet. What headers that the user includes below have to say is said there."""
 
-    def __init__(self, made: OffloadedFile) -> None:
-        self.regions = made.regions
+    def __init__(self, made: OffloadedFile, at: int) -> None:
+        self.regions, self.at = made.regions, at
         self.known = above(r.configured for r in made.regions)
         self.macros = _macros(made.file)
+        ends = _INCLUDE.search(made.text.plain, at) is None
+        self.theirs = theirs(_own(made.file), self.macros) if ends else []
         self.runtime = emit.runtime(__version__, [r.entry for r in made.regions]).splitlines()
         self.behind = behind(self.runtime)
 
+    def headers(self) -> list[str]:
+        """What includes them, and is the same for all parts."""
+        return headers_apart(self.runtime, self.macros, self.theirs)
+
     def entry(self, r: OffloadedRegion) -> list[str]:
         """For a part of a function."""
-        lines = apart(r.entry.text.splitlines(), self.macros, self.behind)
+        macros = [*self.macros, *self.theirs]
+        lines = apart(r.entry.text.splitlines(), macros, self.behind)
         if not r.configured:
             return lines
         first = next(x for x in self.regions if x.configured)
         same = r.configured.text(r.region.name, self.known, first=first is r).splitlines()
-        return [*lines, *apart(same, self.macros, self.behind, r.configured.names)]
+        return [*lines, *apart(same, macros, self.behind, r.configured.names)]
 
 
 def _wrapping(x: OffloadedRegion, start: int, end: int, timed: str = "") -> list[Insert]:
@@ -352,28 +366,39 @@ def _require_free(made: OffloadedFile) -> None:
     if (name := taken(text, _macros(made.file))) is not None:
         raise EmitError(
             f"the macro '{name}' would change the C that is written",
-            loc=_defined_at(made.file, name),
+            loc=_found_at(made.file, re.compile(_DEFINED.format(name=name), re.MULTILINE)),
+            help=f"rename it: {name}_1",
+        )
+    if (name := taken_of_opencl(text, _own(made.file))) is not None:
+        raise EmitError(
+            f"'{name}' means something else in the C file that is written",
+            loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
             help=f"rename it: {name}_1",
         )
 
 
-def _defined_at(file: SourceFile, name: str) -> Loc | None:
+def _found_at(file: SourceFile, what: re.Pattern[str]) -> Loc | None:
     for f in file.parsed.dependencies:
         text = file.parsed.sources.text(f) or ""
-        for m in _DEFINE.finditer(text):
-            if m.group(1) == name:
-                return place(f, text, m.start(1))
+        for m in what.finditer(without_comments(text)):
+            return place(f, text, m.start(1))
     return None
+
+
+def _own(file: SourceFile) -> str:
+    """All text of the user's, without comments."""
+    sources = file.parsed.sources
+    return "\n".join(without_comments(sources.text(f) or "") for f in file.parsed.dependencies)
 
 
 def _macros(file: SourceFile) -> list[str]:
     """Those that the user's files define, and those that are given."""
-    sources = file.parsed.sources
-    texts = [without_comments(sources.text(f) or "") for f in file.parsed.dependencies]
-    own = (m.group(1) for text in texts for m in _DEFINE.finditer(text))
+    own = (m.group(1) for m in _DEFINE.finditer(_own(file)))
     given = (d for name in file.parsed.options.defines for d in _WORD.findall(name)[:1])
     return list(dict.fromkeys([*own, *given]))
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_DEFINED = r"^[ \t]*#[ \t]*define[ \t]+({name})\b"
+_DEFINE = re.compile(_DEFINED.format(name=r"\w+"), re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)

@@ -111,3 +111,71 @@ def test_an_argument_that_a_macro_changes(tmp_path: Path) -> None:
     assert [e.message for _, e in made.left] == [
         "where these statements begin and end is hidden by macros"
     ]
+
+
+OF_HEADERS = """int printf(const char *, ...);
+const int LINE_MAX = 80;
+enum endian { BIG_ENDIAN = 5, LITTLE_ENDIAN, NULL = 9, INT_MAX = 50, SEEK_SET = 3, CL_BLUE };
+struct stamp { int st_mtime, R_OK; };
+static int a[100];
+static struct stamp s;
+void f(int n) { for (int i = 0; i < n; i++) a[i] += i * LITTLE_ENDIAN + NULL; }
+#ifdef SCHED_FIFO
+#define FIRST 1
+#else
+#define FIRST 2
+#endif
+#ifndef PATH_MAX
+#define PATH_MAX 11
+#endif
+int main(void)
+{
+  f(INT_MAX);
+  f(SEEK_SET);
+  s.R_OK = s.st_mtime = LINE_MAX;
+  for (int i = 0; i < 100; i++) a[i] = a[i] + BIG_ENDIAN + CL_BLUE;
+  for (int i = 0; i < 100; i++) printf("%d ", a[i]);
+  printf("%d %d %d %d %d\\n", s.R_OK, LINE_MAX, FIRST, PATH_MAX, NULL);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("include", ["", "#include <stdio.h>\n"])
+def test_names_that_headers_have_for_macros(tmp_path: Path, include: str) -> None:
+    require_opencl()
+    user = tmp_path / "user.c"
+    text = OF_HEADERS
+    for name in ("NULL", "SEEK_SET", "INT_MAX") if include else ():
+        text = text.replace(name, f"{name}_")
+    user.write_text(include + text)
+    made = lx.load(user).offload(contract=False)
+    assert len(made.regions) == 2
+    made.write(tmp_path)
+    build_both(tmp_path, "-std=gnu11", "-Wall", "-Werror")
+    assert assert_both_print(tmp_path).stderr.count("on the device") == 3
+
+
+def test_headers_further_down_say_what_they_have_to_say(tmp_path: Path) -> None:
+    require_opencl()
+    user = tmp_path / "user.c"
+    user.write_text(
+        "static int a[50];\nvoid f(int n) { for (int i = 0; i < n; i++) a[i] = i; }\n"
+        "#include <stdio.h>\n#include <limits.h>\nint main(void)\n{\n  f(50);\n"
+        '  printf("%d %d %d\\n", a[49], BUFSIZ, PATH_MAX);\n  return EOF + 1;\n}\n'
+    )
+    made = lx.load(user).offload()
+    made.write(tmp_path)
+    build_both(tmp_path, "-std=gnu11", "-Wall", "-Werror")
+    assert assert_both_print(tmp_path).stderr.count("on the device") == 1
+
+
+@pytest.mark.parametrize("name", ["CL_TRUE", "cl_int", "clFinish"])
+def test_a_name_of_opencl_that_means_something_else(name: str) -> None:
+    text = (
+        "enum { NAME = 3 };\nvoid f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = NAME; }\n"
+    )
+    with pytest.raises(lx.LoopxformError, match=f"'{name}' means something else") as e:
+        lx.loads(text.replace("NAME", name)).offload()
+    assert e.value.loc is not None
+    assert (e.value.loc.line, e.value.loc.column) == (1, 8)

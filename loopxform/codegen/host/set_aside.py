@@ -5,6 +5,9 @@ that a header might, are set aside around it.
     #undef min
     static int min(int a, int b);
     #pragma pop_macro("min")
+
+What the headers of our text define is set aside from the user's text as well: behind `pop_macro`,
+`LINE_MAX` is a constant of the user's again.
 """
 
 from __future__ import annotations
@@ -12,11 +15,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from loopxform.codegen.c.words import MACRO
+
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|/\*.*?\*/', re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _OURS = re.compile(r"(?:lx|LX|CL)_\w*")
 _COMPILERS = re.compile(r"__(?:GNUC|linux|cplusplus)(?:__)?|__ATOMIC_\w+")
 _ASKED_BY_HEADERS = re.compile(r"_[A-Z_]\w*|CL_\w*|NDEBUG")
+
+_OF_HEADERS = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9_]|st_[acm]time|sched_priority")
+"""What macros of headers are called."""
+_INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<", re.MULTILINE)
+_INCLUDES_OPENCL = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(?:CL|OpenCL)/", re.MULTILINE)
+_OPENCL = re.compile(r"(?:CL|cl)_\w*|cl[A-Z]\w*")
 
 _STANDARD = {
     "NULL": "((void *)0)",
@@ -51,6 +62,22 @@ def taken(text: str, macros: Iterable[str]) -> str | None:
     return next((m for m in macros if m in mentioned and _OURS.fullmatch(m)), None)
 
 
+def taken_of_opencl(text: str, own: str) -> str | None:
+    """A name of OpenCL that our text has and the user's has for something else."""
+    if _INCLUDES_OPENCL.search(own):
+        return None
+    return next((w for w in sorted(words(own) & words(text)) if _OPENCL.fullmatch(w)), None)
+
+
+def theirs(own: str, macros: Iterable[str]) -> list[str]:
+    """The words of the user's text that macros of the headers of ours might stand for below, but
+    for the user's own macros, and what a header that the user includes has said."""
+    named = (w for w in words(own).difference(macros) if _OF_HEADERS.fullmatch(w))
+    includes = _INCLUDES.search(own) is not None
+    said = (w for w in named if not (includes and MACRO.fullmatch(w)))
+    return sorted(w for w in said if not _OURS.fullmatch(w))
+
+
 def behind(lines: Iterable[str]) -> frozenset[str]:
     """The words that macros of ours stand for, which these lines define."""
     return words("\n".join(x for x in lines if x.lstrip(" #").startswith("define")))
@@ -68,14 +95,17 @@ def apart(
     return _around(lines, [m for m in _movable(macros) if m in mentioned])
 
 
-def headers_apart(lines: Sequence[str], macros: Iterable[str]) -> list[str]:
+def headers_apart(lines: Sequence[str], macros: Iterable[str], theirs: Sequence[str]) -> list[str]:
     """`lines` that include headers, without any of the `macros`, but for those that are meant for
-    headers."""
+    headers; below, the words that are `theirs` are what they are above."""
     mentioned = words("\n".join(lines))
-    return _around(
-        lines,
-        [m for m in _movable(macros) if m in mentioned or not _ASKED_BY_HEADERS.fullmatch(m)],
-    )
+    moved = [m for m in _movable(macros) if m in mentioned or not _ASKED_BY_HEADERS.fullmatch(m)]
+    return [
+        *(NEEDED if theirs and not moved else ()),
+        *(f'#pragma push_macro("{m}")' for m in theirs),
+        *_around(lines, moved),
+        *(f'#pragma pop_macro("{m}")' for m in reversed(theirs)),
+    ]
 
 
 def _movable(macros: Iterable[str]) -> Iterator[str]:
