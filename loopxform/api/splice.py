@@ -25,13 +25,16 @@ from loopxform.api.regions import find
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
+from loopxform.codegen.c.words import FUNCTIONS
 from loopxform.codegen.host.set_aside import (
     apart,
     behind,
     headers_apart,
+    is_static,
     taken,
     taken_of_opencl,
     theirs,
+    words,
 )
 from loopxform.codegen.host.splice import Insert, Text
 from loopxform.errors import (
@@ -300,12 +303,13 @@ class _AboveAll:
         self.macros = _macros(made.file)
         ends = _INCLUDE.search(made.text.plain, at) is None
         self.theirs = theirs(_own(made.file), self.macros) if ends else []
+        self.functions = [f for f in _of_c(made.file) if f not in self.macros]
         self.runtime = emit.runtime(__version__, [r.entry for r in made.regions]).splitlines()
         self.behind = behind(self.runtime)
 
     def headers(self) -> list[str]:
         """What includes them, and is the same for all parts."""
-        return headers_apart(self.runtime, self.macros, self.theirs)
+        return headers_apart(self.runtime, self.macros, self.theirs, self.functions)
 
     def entry(self, r: OffloadedRegion) -> list[str]:
         """For a part of a function."""
@@ -369,12 +373,21 @@ def _require_free(made: OffloadedFile) -> None:
             loc=_found_at(made.file, re.compile(_DEFINED.format(name=name), re.MULTILINE)),
             help=f"rename it: {name}_1",
         )
-    if (name := taken_of_opencl(text, _own(made.file))) is not None:
+    own = _own(made.file)
+    linked = (f for f in _of_c(made.file) if f in words(text) or not is_static(f, own))
+    if (name := taken_of_opencl(text, own) or next(linked, None)) is not None:
         raise EmitError(
             f"'{name}' means something else in the C file that is written",
             loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
             help=f"rename it: {name}_1",
         )
+
+
+def _of_c(file: SourceFile) -> list[str]:
+    """Functions that the file defines and C's library has too: those of OpenCL call what is linked
+    by such a name."""
+    own = {*(r.name for r in file.routines()), *file.parsed.failed}
+    return sorted(own & FUNCTIONS)
 
 
 def _found_at(file: SourceFile, what: re.Pattern[str]) -> Loc | None:

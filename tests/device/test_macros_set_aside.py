@@ -179,3 +179,59 @@ def test_a_name_of_opencl_that_means_something_else(name: str) -> None:
         lx.loads(text.replace("NAME", name)).offload()
     assert e.value.loc is not None
     assert (e.value.loc.line, e.value.loc.column) == (1, 8)
+
+
+OF_C = """INCLUDED
+static int a[50];
+static void swap(int *v, int i, int j) { int t = v[i]; v[i] = v[j]; v[j] = t; }
+static void qsort(int v[], int left, int right)
+{
+  int last = left;
+  if (left >= right) return;
+  swap(v, left, (left + right) / 2);
+  for (int i = left + 1; i <= right; i++)
+    if (v[i] < v[left]) swap(v, ++last, i);
+  swap(v, left, last);
+  qsort(v, left, last - 1);
+  qsort(v, last + 1, right);
+}
+static double div(double x, double y) { return x / y; }
+static int getline(int n) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }
+static void fill(int n) { for (int i = 0; i < n; i++) a[i] = i * 37 % 50; }
+int main(void)
+{
+  fill(50);
+  qsort(a, 0, 49);
+  for (int i = 0; i < 50; i++) printf("%d ", a[i]);
+  printf("%d %g\\n", getline(40), div(1, 4));
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("included", ["int printf(const char *, ...);", "#include <stddef.h>"])
+def test_functions_with_names_of_the_library_of_c(tmp_path: Path, included: str) -> None:
+    require_opencl()
+    user = tmp_path / "user.c"
+    if included.startswith("#"):
+        included += "\nint printf(const char *, ...);"
+    user.write_text(OF_C.replace("INCLUDED", included))
+    made = lx.load(user).offload()
+    made.write(tmp_path)
+    build_both(tmp_path, "-std=gnu11", "-w")
+    assert assert_both_print(tmp_path).stderr.count("on the device") == 2
+
+
+@pytest.mark.parametrize("head", ["static int strlen", "int atoi"])
+def test_a_function_that_others_need(head: str) -> None:
+    """What is written calls strlen, and OpenCL's library whatever is linked as atoi."""
+    name = head.split()[-1]
+    text = (
+        f"{head}(const char *s) {{ int n = 0; while (s[n]) n++; return n; }}\n"
+        "void f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = n; }\n"
+        f'int main(void) {{ return {name}(""); }}\n'
+    )
+    with pytest.raises(lx.LoopxformError, match=f"'{name}' means something else") as e:
+        lx.loads(text).offload()
+    assert e.value.loc is not None
+    assert (e.value.loc.line, e.value.loc.column) == (1, text.index(name) + 1)

@@ -69,6 +69,11 @@ def taken_of_opencl(text: str, own: str) -> str | None:
     return next((w for w in sorted(words(own) & words(text)) if _OPENCL.fullmatch(w)), None)
 
 
+def is_static(function: str, own: str) -> bool:
+    """Whether the user's text declares a function to be nobody else's."""
+    return re.search(rf"\bstatic\b[^;{{}}()=]*\b{function}\s*\(", own) is not None
+
+
 def theirs(own: str, macros: Iterable[str]) -> list[str]:
     """The words of the user's text that macros of the headers of ours might stand for below, but
     for the user's own macros, and what a header that the user includes has said."""
@@ -95,10 +100,18 @@ def apart(
     return _around(lines, [m for m in _movable(macros) if m in mentioned])
 
 
-def headers_apart(lines: Sequence[str], macros: Iterable[str], theirs: Sequence[str]) -> list[str]:
+def headers_apart(
+    lines: Sequence[str], macros: Iterable[str], theirs: Sequence[str], functions: Sequence[str]
+) -> list[str]:
     """`lines` that include headers, without any of the `macros`, but for those that are meant for
-    headers; below, the words that are `theirs` are what they are above."""
+    headers. Below, the words that are `theirs` are what they are above; functions of headers with
+    the names of these `functions` of the user's have others."""
     mentioned = words("\n".join(lines))
+    lines = [
+        *(f"#define {f} lx_{f}_of_headers" for f in functions),
+        *lines,
+        *(f"#undef {f}" for f in functions),
+    ]
     moved = [m for m in _movable(macros) if m in mentioned or not _ASKED_BY_HEADERS.fullmatch(m)]
     return [
         *(NEEDED if theirs and not moved else ()),
