@@ -91,9 +91,13 @@ def _place(node: c_ast.Node, names: Names) -> tuple[Symbol, Index]:
             if _is_integer_first(base, sub, names):
                 base, sub = sub, base
             symbol, done, offset = _pointer(base, names)
-            return symbol, [*done, [*offset, (1, sub)]]
+            index = [*done, [*offset, (1, sub)]]
+            if _is_pointer(base, names):
+                _check_row(symbol, index, node)
+            return symbol, index
         case c_ast.UnaryOp(op="*"):
             symbol, done, offset = _pointer(node.expr, names)
+            _check_row(symbol, [*done, offset], node)
             return symbol, [*done, offset]
         case c_ast.StructRef():
             return _member(node, names)
@@ -139,6 +143,30 @@ def _pointer(node: c_ast.Node, names: Names) -> tuple[Symbol, Index, list[Term]]
             return symbol, done, [*terms, (-1, node.right)]
         case _:
             raise _unknown(node)
+
+
+def _is_pointer(base: c_ast.Node, names: Names) -> bool:
+    """Whether this is a pointer to an element, not the name of a row: `&m[0][0]`, or `p`."""
+    match base:
+        case c_ast.ID():
+            return names.symbol(base).target is not None
+        case c_ast.UnaryOp(op=op):
+            return bool(op == "&")
+        case _:
+            return isinstance(base, c_ast.Cast | c_ast.BinaryOp)
+
+
+def _check_row(symbol: Symbol, index: Index, node: c_ast.Node) -> None:
+    """Raises NotModelled for an element that a pointer finds from one in a row with a fixed number
+    on, as in `p[i]` after `p = m[0]`: it may be in any row. `p = m[i]` leads through that row."""
+    derived = symbol.type.derived
+    if not (2 <= len(index) <= len(derived) and isinstance(derived[len(index) - 1], Array)):
+        return
+    *_, row, terms = ([isinstance(x, c_ast.Constant) for _, x in part] for part in index)
+    if all(row) and not all(terms):
+        text = f"a pointer to an element may lead through all rows of '{symbol.name}'"
+        help = f"give all subscripts: {symbol.name}[i][j]"
+        raise NotModelled("LX014", text, help, node)
 
 
 def _is_struct(node: c_ast.Cast, names: Names) -> bool:
