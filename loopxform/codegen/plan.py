@@ -268,7 +268,7 @@ def _checked(k: KernelPlan, start: Function) -> KernelPlan:
         return k
     own = {p.name for p in k.changing}
     others = tuple(p for p in start.params if p.name not in own)
-    around = replace(start, params=(*others, *k.changing), assumes=())
+    around = replace(start, params=(*others, *k.changing), assumes=(), representable=())
     d = Dialect("c", symbols(around))
     asked = conditions(around, k.function, k.computed)
     found = (*asked, *(in_int(simplify(s), d) for s in _spans(k.mapping)))

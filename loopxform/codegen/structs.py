@@ -192,6 +192,7 @@ def plain(fn: Function, new: Mapping[str, str]) -> Function:
         globals=tuple(map(param, fn.globals)),
         body=rename(fn.body, names),
         assumes=tuple(substitute(e, scalars) for e in fn.assumes),
+        representable=tuple(substitute(e, scalars) for e in fn.representable),
         structs=tuple(map(struct, fn.structs)),
     )
 

@@ -138,7 +138,9 @@ class For(Node):
     step of that name). The loop over the elements that a work-item of the loop over `dealt` has
     runs over those that the step `block-cyclic` gives it. With `stores`, so many iterations store
     their elements at once (the step `store-vectors`). `sets` are other variables of the text that
-    its iterations set, in the words of the text; the loop tree does without them.
+    its iterations set, in the words of the text; the loop tree does without them. `asks` is what C
+    asks before an iteration, where `hi` says it only under `assumes` or `representable`: the loops
+    of the user are written with it, and no step keeps it true.
     """
 
     var: str
@@ -159,6 +161,7 @@ class For(Node):
     dealt: str = ""
     stores: int = 0
     sets: tuple[str, ...] = field(default=(), compare=False)
+    asks: Expr | None = field(default=None, compare=False, repr=False)
 
 
 @slotted
@@ -416,9 +419,11 @@ class Function(Node):
     file-scope objects it uses; `signature` the user's spelling of the prototype, types expanded;
     `spelling` what the text calls a variable whose name here is another; `assumes` conditions on
     scalar parameters under which the model of the function holds (a recovered shape, say): the
-    analysis relies on them, the host code checks them at run time; `permits` what the source says
-    of floating point; `sequential` the loops of the text whose iterations are in order, whatever
-    else is known of them; `strict_aliasing` that types tell objects apart."""
+    analysis relies on them, the host code checks them at run time; `representable` those under
+    which the numbers next to bounds exist in their types: only written code relies on them;
+    `permits` what the source says of floating point; `sequential` the loops of the text whose
+    iterations are in order, whatever else is known of them; `strict_aliasing` that types tell
+    objects apart."""
 
     name: str
     params: tuple[Param, ...]
@@ -427,6 +432,7 @@ class Function(Node):
     returns: Scalar | None = None
     tiles: tuple[tuple[str, int], ...] = ()
     assumes: tuple[Expr, ...] = ()
+    representable: tuple[Expr, ...] = ()
     structs: tuple[Struct, ...] = ()
     routines: tuple[Routine, ...] = ()
     signature: str = field(default="", compare=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopxform.ir.copies import replace
 from loopxform.ir.nodes import Copy, Decl, Expr, For, Load, Stmt, Var
-from loopxform.ir.visit import map_body, map_stmt_exprs
+from loopxform.ir.visit import map_body, map_expr, map_stmt_exprs
 
 
 def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
@@ -28,7 +28,9 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
                 return (replace(s, target=new.get(target, target), source=new.get(source, source)),)
             case For(var):
                 dealt, narrow = new.get(s.dealt, s.dealt), tuple(new.get(n, n) for n in s.narrow)
-                return (replace(s, var=new.get(var, var), dealt=dealt, narrow=narrow),)
+                asks = None if s.asks is None else map_expr(s.asks, expr)
+                var = new.get(var, var)
+                return (replace(s, var=var, dealt=dealt, narrow=narrow, asks=asks),)
             case _:
                 return (s,)
 

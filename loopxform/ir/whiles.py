@@ -45,12 +45,25 @@ def is_while(loop: For) -> bool:
 
 
 def test(loop: For) -> Expr:
-    """What C asks before each iteration."""
-    cond, down = condition(loop), (value_of(loop.step) or 1) < 0
-    compare = Bin(">" if down else "<", Var(loop.var), end(loop))
+    """What is asked before each iteration."""
+    return _with_condition(loop, _compared(loop))
+
+
+def written_test(loop: For) -> Expr:
+    """What C asks there of a loop to which no step was applied, whatever its function assumes."""
+    return _with_condition(loop, _compared(loop) if loop.asks is None else loop.asks)
+
+
+def _compared(loop: For) -> Expr:
+    down = (value_of(loop.step) or 1) < 0
+    return Bin(">" if down else "<", Var(loop.var), end(loop))
+
+
+def _with_condition(loop: For, compared: Expr) -> Expr:
+    cond = condition(loop)
     if cond is None:
-        return compare
-    return cond if is_while(loop) else Bin("&&", cond, compare)
+        return compared
+    return cond if is_while(loop) else Bin("&&", cond, compared)
 
 
 def _parts(loop: For) -> tuple[Expr, Expr] | None:

@@ -34,7 +34,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.renaming import rename
 from loopxform.ir.types import INT
-from loopxform.ir.visit import names
+from loopxform.ir.visit import names, substitute
 from loopxform.ir.whiles import watching, while_loop
 from loopxform.transforms.restructure.exit_flag import truth
 
@@ -95,7 +95,8 @@ class _Writer:
             step = Bin("+", Var(counter), s.step)
             later = Assign(Var(s.var), step, label="S", origin=at)
             body = (*body, If(Var(more), (later,), origin=at))
-        loop = replace(s, var=counter, lo=lo, body=body, live_out=False)
+        asks = None if s.asks is None else substitute(s.asks, {s.var: Var(counter)})
+        loop = replace(s, var=counter, lo=lo, body=body, live_out=False, asks=asks)
         return (Decl(more, INT, origin=at), first, *before, watching(loop, Var(more)))
 
     def _fresh(self, wanted: str) -> str:

@@ -40,16 +40,25 @@ STACK_LIMIT = 64 * 1024
 
 class Printer:
     """Statements to lines. A dialect travels along, since a name may have another type in a
-    sibling scope; `parallel` says that an enclosing loop already runs in parallel."""
+    sibling scope; `parallel` says that an enclosing loop already runs in parallel. Loops
+    `as_written` ask what those of the user ask."""
 
     def __init__(
-        self, fn: Function, scopes: Scopes, stored: Orders, name: str, *, openmp: bool
+        self,
+        fn: Function,
+        scopes: Scopes,
+        stored: Orders,
+        name: str,
+        *,
+        openmp: bool,
+        as_written: bool = False,
     ) -> None:
         self.fn = fn
         self.scopes = scopes
         self.stored = stored
         self.name = name
         self.openmp = openmp
+        self.as_written = as_written
         self.used = used_names(fn) | {r.name for r in fn.routines}
         self.found = phases(fn, scopes) if openmp else {}
         self.phases: list[str] = []
@@ -167,7 +176,7 @@ class Printer:
         if free and parallel and is_innermost(s):
             out = [f"{pad}#pragma omp simd"]
         own = "" if place in self.scopes.outside else f"{s.type.c} "
-        out.append(f"{pad}for ({own}{header(s, d, inner)}) {{")
+        out.append(f"{pad}for ({own}{header(s, d, inner, as_written=self.as_written)}) {{")
         out += self.body(s.body, place, depth + 1, inner, parallel=parallel or threads)
         return [*out, pad + "}"]
 
@@ -205,12 +214,13 @@ class Printer:
         return wanted
 
 
-def header(s: For, outside: Dialect, inside: Dialect) -> str:
+def header(s: For, outside: Dialect, inside: Dialect, *, as_written: bool = False) -> str:
     """`i = 0; i < n; i += Ty*Ry`, the test as C would convert its operands."""
     step = poly(s.step)
     value = step.value
     down = value is not None and value < 0
-    test = cexpr.expr(whiles.test(s), inside)
+    asked = whiles.written_test(s) if as_written else whiles.test(s)
+    test = cexpr.expr(asked, inside)
     if step.constant in (1, -1):
         change = "++" if step.constant == 1 else "--"
     elif down and step.constant is not None:

@@ -50,12 +50,12 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
     sizes = tuple(_sizes(plain, pairs))
     conditions = (*guards.conditions(plain, structs.plain(fn, new)), *guards.given(plain))
     if start == fn or not (conditions or pairs):
-        return program.file_text(fn)
+        return program.file_text(fn, as_written=start == fn)
     d = Dialect("c", symbols(plain))
     as_written = fresh(start, f"{fn.name}_as_written")
     transformed = fresh(start, f"{fn.name}_transformed")
     texts = (
-        program.function_text(start, name=as_written, openmp=False),
+        program.function_text(start, name=as_written, openmp=False, as_written=True),
         program.function_text(fn, name=transformed, static=True),
     )
     asked = tuple((c.text(d), c.why) for c in conditions)

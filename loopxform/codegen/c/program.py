@@ -41,11 +41,12 @@ def file_text(
     *,
     name: str | None = None,
     openmp: bool = True,
+    as_written: bool = False,
     define_globals: bool = False,
 ) -> str:
     """A translation unit with the function. The globals it uses are declared `extern`, or defined
     here on request (static ones exist nowhere else). Raises EmitError as `function_text`."""
-    text = function_text(fn, name=name, openmp=openmp)
+    text = function_text(fn, name=name, openmp=openmp, as_written=as_written)
     groups = _prelude(fn, text, define_globals=define_globals)
     return "\n".join([*("".join(f"{x}\n" for x in lines) for lines in groups if lines), text])
 
@@ -91,10 +92,16 @@ def _global(p: Param, *, define: bool) -> str:
 
 
 def function_text(
-    fn: Function, *, name: str | None = None, openmp: bool = True, static: bool = False
+    fn: Function,
+    *,
+    name: str | None = None,
+    openmp: bool = True,
+    static: bool = False,
+    as_written: bool = False,
 ) -> str:
     """The function alone, behind those that its groups call. It may use LX_MIN, LX_MAX
-    (`cexpr.HELPERS`), math.h and stdlib.h.
+    (`cexpr.HELPERS`), math.h and stdlib.h. One `as_written`, to which no step was applied, does
+    what the user's does whether its assumptions hold or not.
 
     Raises EmitError where the function holds statements that are not modelled.
     """
@@ -103,7 +110,7 @@ def function_text(
     stored = orders(fn)
     fn = laid_out(fn, stored)
     scopes = scopes_of(fn)
-    printer = Printer(fn, scopes, stored, name or fn.name, openmp=openmp)
+    printer = Printer(fn, scopes, stored, name or fn.name, openmp=openmp, as_written=as_written)
     lines = [("static " if static else "") + prototype(fn, name), "{"]
     lines += _SEPARATE if not permitted(PERMITTED["fast"], fn).contract else []
     lines += enumeration(dict(fn.tiles))

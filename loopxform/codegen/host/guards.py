@@ -60,6 +60,7 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     d = Dialect("c", symbols(start))
     assumed = dict.fromkeys((*start.assumes, *fn.assumes))
     found = [Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in assumed]
+    found += [Condition(e, f"{cexpr.expr(e, d)} does not hold") for e in start.representable]
     found += _ranges(start, fn)
     users = own_arrays(start)
     several = (s for s in own_arrays(fn) if not s.like and len(s.shape) > 1)

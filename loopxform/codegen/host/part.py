@@ -205,7 +205,9 @@ def host_plan(
     table = f"lx_thresholds_{fn.name}"
     variables = {name: f"{table}[{n}].used_number" for n, name in enumerate(thresholds)}
     d = Dialect("c", symbols(fn), thresholds=variables)
-    reference = program.function_text(written, name=f"{fn.name}_on_host", openmp=False)
+    reference = program.function_text(
+        written, name=f"{fn.name}_on_host", openmp=False, as_written=True
+    )
     buffers = tuple(_buffer(b, d) for b in plan.buffers)
     inside = structs.Inside(written, fn)
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
 
+from loopxform.frontend.lower.ranges import Context, loop_bounds
 from loopxform.ir.affine import Poly, constant, poly
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Select, Var
@@ -15,21 +16,28 @@ from loopxform.ir.visit import names, walk_expr
 
 class Facts:
     """`stable` are the scalar parameters and globals that keep their value during a call; only
-    conditions on those can be checked before the loops run. `assumes` collects them."""
+    conditions on those can be checked before the loops run. `assumes` collects them, and
+    `representable` those that only written code needs; `around` says what the loops around give."""
 
     def __init__(self, types: dict[str, Scalar], stable: frozenset[str]) -> None:
         self.types = types
         self.stable = stable
         self.assumes: list[Expr] = []
+        self.representable: list[Expr] = []
+        self.around: Context = ()
         self._from_zero: list[str] = []
+        self._entered: list[Context] = []
 
     def enter(self, loop: For) -> None:
         """Inside `loop`; leave with `leave`."""
         known = loop.type.is_unsigned or self._counts_from_zero(loop)
         self._from_zero.append(loop.var if known else "")
+        self._entered.append(self.around)
+        self.around = (*self.around, *loop_bounds(loop, {}))
 
     def leave(self) -> None:
         self._from_zero.pop()
+        self.around = self._entered.pop()
 
     def _counts_from_zero(self, loop: For) -> bool:
         up = isinstance(loop.step, Const) and loop.step.value > 0
@@ -65,6 +73,15 @@ class Facts:
         """Adds a condition on the arguments; False where it is on anything else, or can hardly be
         met."""
         return self.assume_all([condition])
+
+    def represent(self, condition: Expr) -> bool:
+        """Adds a condition on the arguments under which a number exists; False as `assume`."""
+        if condition in self.representable:
+            return True
+        known = (*self.assumes, *self.representable)
+        found = is_stable(condition, self.stable) and can_hold((*known, condition))
+        self.representable += [condition] if found else []
+        return found
 
     def assume_all(self, conditions: Iterable[Expr]) -> bool:
         """Adds all conditions on the arguments, or none and says False."""

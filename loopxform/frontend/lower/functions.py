@@ -137,7 +137,8 @@ class _Lowering:
         done, notes = delinearise(mark_wraparound(function, self.facts), self.facts)
         told = tuple(dict.fromkeys(self._assumed(done)))
         asked = (e for e in done.assumes if not follows(e, told))
-        done = replace(done, assumes=(*asked, *told))
+        representable = tuple(e for e in self.facts.representable if not follows(e, told))
+        done = replace(done, assumes=(*asked, *told), representable=representable)
         return LoweredFunction(
             done,
             tuple(notes),

@@ -9,22 +9,22 @@ and of several it is the one that is reached first.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.lower.counting import Counting
+from loopxform.frontend.lower.ends import End, Ends, asked, left_early
 from loopxform.frontend.lower.expressions import Expressions, check_scalar
 from loopxform.frontend.lower.facts import Facts
 from loopxform.frontend.lower.pointers import Of, rank_left
 from loopxform.frontend.lower.refusal import NotModelled, refused
-from loopxform.frontend.lower.subscripts import check_wrap, wraps
+from loopxform.frontend.lower.subscripts import check_wrap
 from loopxform.frontend.names.hidden_state import ARITHMETIC
 from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every
-from loopxform.ir.affine import poly, simplify, value_of
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Bin, Cast, Expr, Load, Select
 from loopxform.ir.types import INT, Scalar
 from loopxform.ir.visit import walk_expr
 from loopxform.records import record
@@ -41,6 +41,7 @@ class Header:
     lo: Expr
     hi: Expr
     step: int
+    asks: Expr | None
 
     @property
     def type(self) -> Scalar:
@@ -62,6 +63,7 @@ class Headers:
         self.x = expressions
         self.table = expressions.table
         self.counting = Counting(expressions, facts)
+        self.ends = Ends(expressions, facts)
 
     def header(self, node: c_ast.For) -> Header:
         """The header of `node`; NotModelled with the part that is the reason."""
@@ -72,11 +74,13 @@ class Headers:
         bounds = [self._condition(c, node, symbol) for c in conditions]
         self._unchanged(symbol, node)
         lo = self._number(start)
-        ends = [self._end(node, symbol, lo, (step, part), bound) for bound in bounds]
+        early = left_early(node.stmt)
+        alone = len(bounds) == 1 and not early
+        ends = [self._end(node, symbol, lo, (step, part), bound, alone=alone) for bound in bounds]
         if len(ends) > 1:
-            self._comparable(ends, symbol, node)
-        hi = reduce(lambda a, b: Bin("min" if step > 0 else "max", a, b), ends)
-        return Header(symbol, lo, hi, step)
+            self._comparable([end.bound for end in ends], symbol, node)
+        hi = self.ends.exclusive(ends, up=step > 0, early=early)
+        return Header(symbol, lo, hi, step, asked(ends, symbol.ir))
 
     def _rounds(self, node: c_ast.For) -> None:
         """Arithmetic in a loop rounds to nearest, and nobody looks at what it raises."""
@@ -97,9 +101,12 @@ class Headers:
         lo: Expr,
         stepping: tuple[int, c_ast.Node],
         comparison: tuple[str, c_ast.Node, int],
-    ) -> Expr:
-        """Where one comparison ends the loop, exclusive."""
-        (step, part), (op, bound, shift) = stepping, comparison
+        *,
+        alone: bool,
+    ) -> End:
+        """Where one comparison ends the loop; `alone` says that nothing else does."""
+        (step, part), (said, bound, shift) = stepping, comparison
+        op = said
         hi = self._nearest(self._number(bound), "min" if step > 0 else "max")
         read = self._symbols(bound)
         owners = {s.owner for s in read}
@@ -109,11 +116,11 @@ class Headers:
             if step not in (1, -1):
                 raise refused(part, "a loop that ends with != must step by 1", "end it with < or >")
             op = "<" if step > 0 else ">"
-            self.counting.reaches(symbol, lo, hi, step, node)
+            self.counting.reaches(symbol, lo, hi, (step, shift), node, alone=alone)
         if (step > 0) != (op in ("<", "<=")):
             raise refused(part, f"'{symbol.name}' counts away from its bound", _FORM)
         self.counting.agrees(symbol, lo, hi, (op, step, shift), node)
-        return self._exclusive(hi, op, shift, bound)
+        return End(hi, op, shift, bound, said)
 
     def _nearest(self, e: Expr, op: str) -> Expr:
         """The least (or greatest) of two signed numbers says so."""
@@ -263,7 +270,7 @@ class Headers:
         if not self.x.type_of(e).is_integer:
             raise refused(node, "the bound is not an integer", "convert it to int before the loop")
         check_wrap(e, self.x.types, node)
-        self._is_difference(e)
+        self.ends.is_difference(e)
         for c in walk_expr(e):
             if isinstance(c, Cast) and not self.counting.keeps(c):
                 help = "compute the bound into a variable before the loop"
@@ -344,39 +351,6 @@ class Headers:
                 raise refused(bound, f"a call in the body may modify '{symbol.name}'", help)
             return
         self._not_elsewhere(symbol, span, bound)
-
-    def _exclusive(self, hi: Expr, op: str, shift: int, bound: c_ast.Node) -> Expr:
-        """The bound of `var`, not to be reached. One that wraps around is any number, but the next
-        one is not computed from it."""
-        add = {"<": 0, "<=": 1, ">": 0, ">=": -1}[op] - shift
-        if not add:
-            return hi
-        if isinstance(hi, Bin) and hi.op in ("min", "max") and _is_computed(hi):
-            parts = (self._exclusive(e, op, shift, bound) for e in (hi.left, hi.right))
-            return Bin(hi.op, *parts, origin=hi.origin)
-        if not self._is_difference(hi):
-            raise refused(bound, "an unsigned difference may wrap around below zero", _UNSIGNED)
-        if any(isinstance(e, Cast | Load) for e in walk_expr(hi)):
-            return Bin("+" if add > 0 else "-", hi, Const(abs(add)), origin=hi.origin)
-        return simplify(Bin("+", hi, Const(add)))
-
-    def _is_difference(self, e: Expr) -> bool:
-        """Whether no unsigned difference wraps around in a number, or one can be asked not to (and
-        now is)."""
-        if not wraps(e, self.x.types):
-            return True
-        if not isinstance(e, Bin) or e.op != "-":
-            return False
-        inside = wraps(e.left, self.x.types) or wraps(e.right, self.x.types)
-        return not inside and self.counting.facts.assume(Bin(">=", e.left, e.right))
-
-
-def _is_computed(e: Expr) -> bool:
-    """Whether all operands of a min or max are sums. A variable may be the last number of its type
-    (INT_MAX for no limit), next to which there is none."""
-    if isinstance(e, Bin) and e.op in ("min", "max"):
-        return _is_computed(e.left) and _is_computed(e.right)
-    return len(poly(e).terms) > 1
 
 
 def _may_trap(e: Expr) -> bool:

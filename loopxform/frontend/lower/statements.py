@@ -194,7 +194,15 @@ class Statements(SimpleStatements):
             return self._uncounted(node, why)
         out = self._live_out(h.symbol, node)
         loop = For(
-            h.symbol.ir, h.lo, h.hi, Const(h.step), (), type=h.type, live_out=out, origin=origin
+            h.symbol.ir,
+            h.lo,
+            h.hi,
+            Const(h.step),
+            (),
+            type=h.type,
+            live_out=out,
+            asks=h.asks,
+            origin=origin,
         )
         self.facts.enter(loop)
         loop = replace(loop, body=self.body(node.stmt))

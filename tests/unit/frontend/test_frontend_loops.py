@@ -8,7 +8,8 @@ from differential import assert_same, needs_compiler
 from lowering import assumes, body, first, opaques, text
 
 from loopxform.ir.nodes import For
-from loopxform.ir.printer import header_text
+from loopxform.ir.printer import expr_text, header_text
+from loopxform.ir.visit import walk
 
 ACCEPTED = [
     ("int i = 0; i < n; i++", "for (i = 0; i < n; i++)"),
@@ -48,6 +49,60 @@ def test_accepted(header: str, expected: str) -> None:
     assert header_text(loop) == expected
     assert not opaques(fn)
     assert not fn.assumes
+
+
+NEXT_TO_THE_LAST = [
+    ("int i = 0; i <= n; i++", "i < n + 1", []),
+    ("int i = 0; i <= n && i <= m; i++", "i < min(n + 1, m + 1)", ["n < most", "m < most"]),
+    ("int i = 0; i < n && i <= m; i++", "i < min(n, m + 1)", ["m < most"]),
+    ("int i = 0; i < n && i <= x; i++", "i < (x < n ? x + 1 : n)", []),
+    ("int i = 0; i <= x && i <= n - 1; i++", "i < (x < n ? x + 1 : n)", []),
+    ("int i = 9; i > n && i >= m; i--", "i > max(n, m - 1)", ["m > least"]),
+    ("int i = 9; i > n && i >= x; i--", "i > (x > n ? x - 1 : n)", []),
+    ("int i = 0; i + 1 < n; i++", "i < n - 1", ["n > least"]),
+    ("int i = 0; i + 1 < x; i++", "i < (long long)x - 1", []),
+    ("int i = 0; i < n && i <= s; i++", "i < min(n, s + 1)", []),
+    ("unsigned i = 0; i < u && i <= v; i++", "i < min(u, v + 1)", ["asks"]),
+    ("long i = 0; i <= w && i < n; i++", "i < min(w + 1, n)", ["w < most of long"]),
+]
+"""Headers, how they read, and what the numbers next to their bounds need to exist."""
+
+
+@pytest.mark.parametrize(("header", "reads", "needs"), NEXT_TO_THE_LAST)
+def test_the_number_next_to_a_bound(header: str, reads: str, needs: list[str]) -> None:
+    params = "int n, int m, short s, unsigned u, unsigned v, long w, const int *k, int *a"
+    fn = body(f"int x = k[0]; for ({header}) a[0] += 1;", params)
+    loop = first(fn, For)
+    assert isinstance(loop, For)
+    assert f"; {reads};" in header_text(loop)
+    most = {"n <= 2147483646": "n < most", "m <= 2147483646": "m < most"}
+    most |= {"n >= -2147483647": "n > least", "m >= -2147483647": "m > least"}
+    most |= {"w <= 9223372036854775806": "w < most of long"}
+    found = [most[expr_text(e)] for e in fn.representable]
+    assert found + ["asks"] * (assumes(fn) == ["v <= 4294967294"]) == needs
+
+
+LEFT_EARLY = [
+    ("int i = 0; i <= n; i++", "i < n + 1", ["n <= 2147483646"]),
+    ("int i = 0; i <= x; i++", None, []),
+    ("int i = 0; i < x; i++", "i < x", []),
+    ("int i = 9; i >= n; i--", "i > n - 1", ["n >= -2147483647"]),
+    ("int i = 0; i != n; i++", "i < n", []),
+    ("int i = 0; i != x; i++", None, []),
+]
+
+
+@pytest.mark.parametrize(("header", "reads", "needs"), LEFT_EARLY)
+def test_a_loop_that_is_left_early(header: str, reads: str | None, needs: list[str]) -> None:
+    text = f"int x = k[0]; for ({header}) {{ if (a[i] > 3) break; a[i] = 1; }}"
+    fn = body(text, "int n, const int *k, int *a")
+    loops = [s for _, s in walk(fn.body) if isinstance(s, For)]
+    if reads is None:
+        assert not loops, "a while loop asks what C asks"
+        return
+    assert f"; {reads};" in header_text(loops[0])
+    assert [expr_text(e) for e in fn.representable] == needs
+    assert assumes(fn) == (["n >= 0"] if "!=" in header else [])
 
 
 @pytest.mark.parametrize("bound", ["row[n - 1]", "8 / n", "n % m"])
