@@ -11,7 +11,8 @@ writes that certainly happen. (Allen and Kennedy, section 5.3; seed 000, step 0:
 from __future__ import annotations
 
 from loopxform.analysis import liveness, sets
-from loopxform.analysis.accesses import Access
+from loopxform.analysis.accesses import Access, Subscripts
+from loopxform.analysis.declared_shapes import declared_shape, inside
 from loopxform.analysis.directions import SAME, pattern_conj, signed
 from loopxform.analysis.linear import Conj, Constraint, conj_names, plus, times
 from loopxform.analysis.pairs import Comparison, Pair, exclusive
@@ -124,11 +125,15 @@ def _exposed(where: Region, name: str) -> Loc | bool | None:
     ]
     writes = [u for u in uses if u[2].write and u[1].sure and u[2].known]
     compared = Comparison()
+    shape = declared_shape(where.fn, where.scope, name) or ()
     for n, instance, read in uses:
         if read.write:
             continue
         try:
-            covered = _covered(n, instance, read, writes, compared)
+            elements = [
+                (s, (*c, *inside(where, read, shape, m))) for m, (s, c) in enumerate(read.cases)
+            ]
+            covered = _covered(n, instance, read, elements, writes, compared)
         except sets.TooHard:
             covered = False
         if not covered:
@@ -146,10 +151,12 @@ def _covered(
     n: int,
     instance: Instance,
     read: Access,
+    elements: list[tuple[Subscripts, Conj]],
     writes: list[tuple[int, Instance, Access]],
     compared: Comparison,
 ) -> bool:
-    if any(x is None for s, _ in read.cases for x in s):
+    """Whether the elements that a statement reads, by cases, were written before in all of them."""
+    if any(x is None for s, _ in elements for x in s):
         return False
     parts = [
         part
@@ -160,9 +167,9 @@ def _covered(
         )
     ]
     if not parts:
-        return not any(feasible((*d, *c)) for d in instance.domain for _, c in read.cases)
+        return not any(feasible((*d, *c)) for d in instance.domain for _, c in elements)
     for domain in instance.domain:
-        for _, when in read.cases:
+        for _, when in elements:
             whole = (*domain, *when)
             if any(_within(whole, part) for part in parts):
                 continue

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias, assert_never
 
-from loopxform.analysis.assumptions import assumed, is_object
+from loopxform.analysis.assumptions import assumed
+from loopxform.analysis.declared_shapes import declared_shape
 from loopxform.analysis.deps import Dependence, carried_by
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.last_write import overwrites
@@ -26,9 +27,9 @@ from loopxform.analysis.region import region, visible
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Decl, For, Function, Opaque, Param, Stmt
+from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, at, enclosing, loops, names, walk, writes
+from loopxform.ir.visit import Path, enclosing, loops, walk
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -287,21 +288,8 @@ class _Sorted:
     def _is_overwritten(self, fn: Function, path: Path, name: str) -> bool:
         """Whether each iteration gives all of an array, of the function or of the file, new
         values, so that the last ones may be copied out of an array of each iteration."""
-        storage = visible(fn, path).get(name)
-        owner = next((p for p in fn.objects if p.name == name), None)
-        array: Param | Stmt | None = owner
-        if storage is not None and storage.decl is not None:
-            array = at(fn, storage.decl)
-        elif owner is None or not is_object(owner):
-            return False
-        if not isinstance(array, Param | Decl) or not array.shape or None in array.shape:
-            return False
-        shape = [n for n in array.shape if n is not None]
-        if storage is not None and storage.decl is not None:
-            sizes = frozenset[str]().union(*map(names, shape))
-            if sizes and not _are_kept(fn, path, sizes, storage.decl):
-                return False
-        return overwrites(fn, path, name, shape)
+        shape = declared_shape(fn, path, name)
+        return shape is not None and overwrites(fn, path, name, shape)
 
     @property
     def answer(self) -> Answer:
@@ -312,18 +300,6 @@ class _Sorted:
         if self.reductions:
             return "reduction"
         return "privatizable" if self.shared else "yes"
-
-
-def _are_kept(fn: Function, path: Path, sizes: frozenset[str], decl: Path) -> bool:
-    """Whether variables have the values at a loop that they gave to the size of an array at its
-    declaration: nothing assigns to them later, nobody else knows them, and no statement around the
-    loop is unknown in which anything may happen."""
-    known = {p.name for p in fn.objects if p.is_global or p.pointer or p.is_member}
-    around = enclosing(fn, path)
-    if sizes & known or any(isinstance(s, Opaque) and not s.loop for s in around):
-        return False
-    later = (s for place, s in walk(fn.body) if place > decl)
-    return not any(isinstance(s, Assign) and sizes & writes((s,)) for s in later)
 
 
 def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:

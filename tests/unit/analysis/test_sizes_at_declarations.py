@@ -37,3 +37,46 @@ def test_all_of_an_array(body: str) -> None:
 @pytest.mark.parametrize("body", PARTLY)
 def test_a_size_that_changes_after_the_declaration(body: str) -> None:
     assert found(body) == ("unknown", ())
+
+
+INSIDE = (
+    "for (int i = 0; i < m; i++) {{ for (int k = {}; k < {}; k++) t[k] = a[i] + k; b[i] = {}; }}"
+)
+"""What an array has an element for, because the program reads it."""
+
+READ = [
+    ("double t[n];", INSIDE.format(0, "n", "t[0] + t[n - 1]"), "privatizable"),
+    ("double *t = malloc(n * sizeof *t);", INSIDE.format(0, "n", "t[n - 1]"), "privatizable"),
+    (
+        "double t[n][4];",
+        INSIDE.format(0, "n", "t[0][3]").replace("t[k]", "t[k][3]"),
+        "privatizable",
+    ),
+    ("double t[n];", INSIDE.format(0, "n", "x > 3 ? t[x] : t[0]"), "privatizable"),
+    ("double t[n];", INSIDE.format(1, "n", "t[0] + t[n - 1]"), "no"),
+    ("double t[n];", INSIDE.format(0, "n - 1", "t[n - 1]"), "no"),
+    ("double t[n + 1];", INSIDE.format(0, "n", "t[0]"), "no"),
+    ("double t[n]; n++;", INSIDE.format(0, "n - 1", "t[0]"), "unknown"),
+    ("double t[9];", INSIDE.format(0, "n", "t[0]"), "no"),
+]
+
+
+@pytest.mark.parametrize(("declared", "loop", "expected"), READ)
+def test_what_is_read_is_inside(declared: str, loop: str, expected: str) -> None:
+    params = "int m, int n, int x, const double *restrict a, double *restrict b"
+    text = f"{HEAD}void f({params}) {{ {declared} {loop} }}"
+    assert lx.loads(text)["f"].check()[0].parallel == expected
+
+
+def test_a_size_that_a_loop_around_counts() -> None:
+    text = """
+    void f(int m, int n, const double *restrict b, double a[restrict m][n]) {
+      for (int w = 0; w < n; w++) {
+        double t[w];
+        for (int i = 0; i < m; i++) {
+          for (int k = 0; k < w; k++) t[k] = b[k] * i;
+          a[i][w] = t[0] + t[w - 1];
+        }
+      }
+    }"""
+    assert [v.parallel for v in lx.loads(text)["f"].check()] == ["yes", "privatizable", "yes"]
