@@ -14,14 +14,16 @@ from loopxform.records import record
 @record
 class Site:
     """A statement or expression of a loop: the conditions around it inside the loop, and the
-    branch that the last of them guards. A `break` in a `breakable` one leaves a loop or switch
-    further inside; a `nested` one is in a loop further inside."""
+    branch that the last of them guards; `branches` are those of `if` and `?:`, each with what
+    decides for it. A `break` in a `breakable` one leaves a loop or switch further inside; a
+    `nested` one is in a loop further inside."""
 
     node: c_ast.Node
     conditions: tuple[c_ast.Node, ...] = ()
     branch: c_ast.Node | None = None
     breakable: bool = False
     nested: bool = False
+    branches: tuple[tuple[c_ast.Node, c_ast.Node], ...] = ()
 
 
 def sites_of(loop: c_ast.For | c_ast.While | c_ast.DoWhile) -> Iterator[Site]:
@@ -42,7 +44,8 @@ def _inside(site: Site) -> Iterator[Site]:
             yield replace(site, node=node.cond)
             for branch in (node.iftrue, node.iffalse):
                 if branch is not None:
-                    yield _guarded(site, branch, node.cond)
+                    inside = _guarded(site, branch, node.cond)
+                    yield replace(inside, branches=(*site.branches, (node, branch)))
         case c_ast.BinaryOp(op="&&" | "||"):
             yield replace(site, node=node.left)
             yield _guarded(site, node.right, node.left)

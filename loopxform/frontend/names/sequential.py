@@ -23,6 +23,8 @@ from loopxform.frontend.names.iterated import place
 from loopxform.frontend.names.library import effect_on_order
 from loopxform.frontend.names.loop_data import LoopData, LoopNode, is_math, is_memory, parts
 from loopxform.frontend.names.loop_sites import Site, stated
+from loopxform.frontend.names.reached import Reach
+from loopxform.frontend.names.restored import may_be_restored
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.functions import is_known
@@ -50,10 +52,10 @@ def sequential(
     """The places of those loops of a function whose iterations are in order, each with the reason.
     `own` are the functions that the file defines."""
     labels = {n.name: n for n in every(function.body) if isinstance(n, c_ast.Label)}
-    defined = frozenset(own)
+    defined, reach = frozenset(own), Reach(function, variables)
     for loop in loops:
         obstacle = _Loop(loop, variables, labels, defined).obstacle()
-        if obstacle is not None:
+        if obstacle is not None and reach.has_two(loop):
             yield place(loop), obstacle
 
 
@@ -240,6 +242,8 @@ class _Loop:
         """Whether every assignment reads the variable, so that none ends the chain, and the loop
         neither counts with it nor only sums it up."""
         if not all(self._reads_itself(s.node, decl) for s in sites) or self._counts(decl, sites):
+            return False
+        if may_be_restored(sites, lambda x: self.variables.meant.get(id(x)) is decl):
             return False
         if any(self._is_no_sum(s.node, decl) for s in sites):
             return True

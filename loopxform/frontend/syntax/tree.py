@@ -34,6 +34,24 @@ def every(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
                 waiting.append(child)
 
 
+def alike(a: c_ast.Node, b: c_ast.Node) -> bool:
+    """Whether two trees say the same, wherever they stand."""
+    if a.__class__ is not b.__class__:
+        return False
+    for slot in _slots.get(a.__class__) or _slots_of(a.__class__):
+        x, y = getattr(a, slot, None), getattr(b, slot, None)
+        if isinstance(x, c_ast.Node) and isinstance(y, c_ast.Node):
+            same = alike(x, y)
+        elif isinstance(x, list) and isinstance(y, list):
+            nodes = all(isinstance(n, c_ast.Node) for n in (*x, *y))
+            same = len(x) == len(y) and (all(map(alike, x, y)) if nodes else x == y)
+        else:
+            same = slot == "coord" or x == y
+        if not same:
+            return False
+    return True
+
+
 def replace_children(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node]) -> None:
     """Puts `change(child)` in the place of every direct child."""
     kind = node.__class__

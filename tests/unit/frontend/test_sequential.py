@@ -42,6 +42,19 @@ IN_ORDER = {
     "for (i = 0; i < n; i++) h = h * 31 + some(i);": "flow dependence of h",
     "for (i = 0; i < n; i++) h = some(i) ? h << 1 : h >> 2;": "",
     "for (i = 0; i < n; i++) h = some(h);": "",
+    # updates that need not take each other back
+    "for (i = 0; i < n; i++) { k += b[i]; a[i] = some(k); k -= b[i + m]; }": "dependence of k",
+    "for (i = 0; i < n; i++) { if (b[i] > 0) k++; else k--; a[i] = some(k); }": "dependence of k",
+    "for (i = 0; i < n; i++) { k += 2; a[i] = some(k); k--; }": "dependence of k",
+    "for (i = 0; i < n; i++) { h += some(i); h += h << 10; h ^= h >> 6; a[i] = h; }": "of h",
+    "for (; list; list = list->next) { list->value = 1; list = list->next; }": "control",
+    # what leads to the loop lets it have two iterations
+    "if (n < 1) return; for (i = 0; i < n; i++) putchar(a[i]);": "call 'putchar' in turn",
+    "if (n != 77) return; for (i = 0; i < n; i++) putchar(a[i]);": "call 'putchar' in turn",
+    "if (!a || n > 4 * m) exit(1); for (i = 0; i < n; i++) putchar(a[i]);": "call 'putchar'",
+    "if (n > 1) return; n = 9; for (i = 0; i < n; i++) putchar(a[i]);": "call 'putchar' in turn",
+    "if (some(n) > 1) return; for (i = 0; i < n; i++) putchar(a[i]);": "call 'putchar' in turn",
+    "if (n <= 1) { a[0] = 1; } else for (i = 0; i < n; i++) putchar(a[i]);": "call 'putchar'",
     # calls in turn
     "for (i = 0; i < n; i++) printf(s, a[i]);": "call 'printf' in turn: the order of output",
     "for (i = 0; i < n; i++) if (a[i]) putchar(a[i]);": "call 'putchar' in turn",
@@ -52,6 +65,25 @@ IN_ORDER = {
 }
 
 NOT_SAID = [
+    # updates that take each other back
+    "for (i = 0; i < n; i++) { k++; a[i] = some(k); k--; }",
+    "for (i = 0; i < n; i++) { k += m; a[i] = some(k); k -= m; }",
+    "for (i = 0; i < n; i++) { if (b[i]) k++; a[i] = some(k); if (b[i]) k--; }",
+    "for (i = 0; i < n; i++) { k += b[i]; a[i] = some(k); k -= b[i]; }",
+    "for (i = 0; i < n; i++) { h ^= 5; a[i] = some(h); h ^= 5; }",
+    "for (i = 0; i < n; i++) { h = h * 8 + 1; a[i] = some(h); h = (h - 1) / 8; }",
+    "for (i = 0; i < n; i++) { k = m - k; a[i] = some(k); k = m - k; }",
+    "for (i = 0; i < n; i++) { k += 0; a[i] = some(k); }",
+    "for (i = 0; i < n; i++) { for (j = 0; j < 2; j++) k++; a[i] = some(k); k -= 2; }",
+    # the function does not come to the loop with numbers for two iterations
+    "if (n > 1) return; for (i = 0; i < n; i++) putchar(a[i]);",
+    "if (n <= 1) for (i = 0; i < n; i++) putchar(a[i]);",
+    "if (n > 1) { a[0] = 1; } else for (i = 0; i < n; i++) putchar(a[i]);",
+    "if (n > 1) { puts(s); exit(1); } for (i = 0; i < n; i++) putchar(a[i]);",
+    "if (m > 3 || n > 1) return; for (i = 0; i < n; i++) if (a[i] == m) break;",
+    "const int few = n & 1; for (i = 0; i < few; i++) putchar(a[i]);",
+    "for (i = n; i < n + 1; i++) putchar(a[i]);",
+    "while (n < 2) { for (i = 0; i < n; i++) putchar(a[i]); n = some(n); }",
     # conditions on counters and sizes may never hold
     "for (i = 0; i < n; i++) { if (i > n) break; a[i] = some(i); }",
     "for (i = 0; i < n; i++) { if (m < 0) return; a[i] = some(i); }",
@@ -123,6 +155,11 @@ def test_nothing_follows(text: str) -> None:
     verdict, said = judged(text)[0]
     assert "LX105" not in said
     assert verdict != "no"
+
+
+def test_a_loop_that_the_loop_around_lets_run_once() -> None:
+    text = "for (j = 0; j < 2; j++) for (i = 0; i < j; i++) a[i] = rand();"
+    assert "LX105" not in judged(text)[1][1]
 
 
 def test_what_is_known_otherwise_stays() -> None:
