@@ -6,7 +6,7 @@ Steps go by the names of the loop tree, so a step that an answer quotes keeps th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from operator import is_
@@ -25,6 +25,12 @@ def spelled(answer: T, fn: Function) -> T:
     """What is said about a function, as its text calls things."""
     names = dict(fn.spelling)
     return cast(T, _Spelling(names).of(answer)) if names else answer
+
+
+def without_subscripts(answer: T, made: Iterable[str]) -> T:
+    """The same, where subscripts have variables that no text has: `b[iteration, 1]` is `b[...]`."""
+    names = "|".join(map(re.escape, sorted(made)))
+    return cast(T, _Subscripts(names).of(answer)) if names else answer
 
 
 class _Spelling:
@@ -68,6 +74,18 @@ class _Spelling:
                 return x if same else replace(cast(Any, x), **new)
             case _:
                 return x
+
+
+class _Subscripts(_Spelling):
+    """Those that name one of some variables, left out."""
+
+    def __init__(self, names: str) -> None:
+        super().__init__({})
+        self.element = re.compile(rf"\[[^\[\]]*\b(?:{names})\b[^\[\]]*\]")
+
+    def _text(self, x: str) -> str:
+        self.texts[x] = made = self.element.sub("[...]", x)
+        return made
 
 
 @cache

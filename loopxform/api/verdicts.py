@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from loopxform.analysis.assumptions import names_in
-from loopxform.analysis.spelling import spelled
+from loopxform.analysis.spelling import spelled, without_subscripts
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function, Opaque, While
@@ -66,7 +66,7 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
     function."""
     if not any(v.parallel == "unknown" for v in verdicts):
         return tuple(verdicts)
-    several = shared_places(verdicts)
+    several, written = shared_places(verdicts), {v.loc: v.var for v in verdicts}
     decided: dict[Loc, LoopVerdict] = {}
     functions: dict[Loc, Function] = {}
     for v in verdicts:
@@ -75,9 +75,15 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         loop = file.extracted_loops.get(v.loc)
         if loop is None:
             continue
-        for x in spelled(judged(loop), loop):
+        alone = spelled(judged(loop), loop)
+        made = {x.var for x in alone if x.var != written.get(x.loc, x.var)}
+        for x in alone:
             if x.loc is not None and x.loc not in several and x.parallel != "unknown":
-                decided[x.loc] = x
+                decided[x.loc] = replace(
+                    x,
+                    reductions=without_subscripts(x.reductions, made),
+                    assumes=without_subscripts(x.assumes, made),
+                )
                 functions[x.loc] = loop
     return tuple(
         _as_apart(v, decided[v.loc], functions[v.loc])

@@ -44,6 +44,19 @@ def test_what_is_assumed_and_of_which_variable() -> None:
     assert (found.var, found.assumes) == ("i", ("1 <= s",))
 
 
+def test_what_is_reduced_names_no_counter_that_the_text_does_not_have() -> None:
+    loops = "for (int i = 0; i < n; i += s) for (int j = 0; j < n; j += s)"
+    text = f"void f(int n, int s, float *restrict x, const float *restrict y) {{ {loops} "
+    for update, name in (
+        ("x[i + 1] += y[j];", "x[...]"),
+        ("if (y[j] > x[i + 1]) x[i + 1] = y[j];", "x[...]"),
+        ("x[3] += y[j];", "x[3]"),
+    ):
+        found = lx.loads(f"{text} {update} }}")["f"].check()[1]
+        assert [r.var for r in found.reductions] == [name]
+        assert "iteration" not in " ".join(found.assumes)
+
+
 ENDS = {
     "for (i = 0; i < n; i += s) a[i] = 1; return i;": ["i"],
     "for (i = 0; i < n; i += s) for (j = 0; j < n; j++) a[i + j % s] = 1; return i + j;": [
