@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice, product
+from itertools import count
 
 from pycparser import c_ast
 
@@ -73,13 +73,16 @@ class Reach:
         asked = [g.cond for g in guards]
         header = [getattr(loop, part, None) for part in ("init", "cond", "next")]
         said = [*asked, *(x for x in header if x is not None)]
-        tried, numbers = list(self._inputs(said)), _numbers(said)
-        for values in islice(product(numbers, repeat=len(tried)), MOST_TRIED):
-            known = dict(zip(tried, values))
+        numbers, tries = _numbers(said), count(1)
+
+        def found(known: _Numbers, rest: list[int]) -> bool:
+            """Whether numbers for the rest of the variables keep to all that is asked."""
             kept = all(_allows(self._value(g.cond, known), holds=g.holds) for g in guards)
-            if kept and self._iterates(loop, known):
-                return True
-        return False
+            if not kept or not self._iterates(loop, known) or next(tries) > MOST_TRIED:
+                return False
+            return not rest or any(found({**known, rest[0]: x}, rest[1:]) for x in numbers)
+
+        return found({}, list(self._inputs(said)))
 
     # ------------------------------------------------------------ the way to the loop
 

@@ -26,6 +26,13 @@ struct lx_launch {
   char message[160]; /* what went wrong, else empty */
 };
 
+/* What kernels call is in their own library, or in the program that loads it. */
+#ifdef LX_SERVED
+#define LX_SHARED __attribute__((visibility("default")))
+#else
+#define LX_SHARED __attribute__((visibility("hidden")))
+#endif
+
 struct lx_group {
   const struct lx_launch *launch;
   size_t id[3];
@@ -45,13 +52,13 @@ struct lx_item {
 };
 
 /* Who runs. Fibres stay in the thread that they began in. */
-extern _Thread_local struct lx_item *lx_me __attribute__((visibility("hidden")));
+extern _Thread_local struct lx_item *lx_me LX_SHARED;
 
 /* Waits for the other work-items of the group. */
-void lx_barrier(int line) __attribute__((visibility("hidden")));
+void lx_barrier(int line) LX_SHARED;
 
 /* The next local array of the group: the same memory for each of its work-items. */
-void *lx_local(size_t bytes) __attribute__((visibility("hidden")));
+void *lx_local(size_t bytes) LX_SHARED;
 
 /* Runs all groups. 0, or -1 with a message. */
 int lx_run(struct lx_launch *launch) __attribute__((visibility("default")));

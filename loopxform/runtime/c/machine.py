@@ -24,7 +24,7 @@ from typing import IO, Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from loopxform.errors import DeviceError
-from loopxform.runtime.c.program import Program
+from loopxform.runtime.c.program import Mode, Program, server
 
 PARAMETERS = 256
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -173,24 +173,26 @@ def _three(sizes: Sequence[int]) -> list[int]:
     return ([*sizes, 1, 1])[:3]
 
 
-ALLOCATE, FREE, WRITE, READ, COPY, LAUNCH = range(1, 7)
+ALLOCATE, FREE, WRITE, READ, COPY, LAUNCH, LOAD = range(1, 8)
 SCALAR, BUFFER, LOCAL = range(3)
 NO_RANDOM_ADDRESSES = 0x0040000
 """ThreadSanitizer wants the address space as it was laid out when it was built."""
 
 
 class Watched:
-    """A process for one program, which a sanitizer ends when it finds something."""
+    """A process, which a sanitizer ends when it finds something."""
 
-    def __init__(self, program: Program) -> None:
-        self.mode = program.mode
-        self._one_at_a_time = Lock()
+    def __init__(self, mode: Mode) -> None:
+        self.mode = mode
+        self._loaded = dict[Path, int]()
+        path = server(mode)
+        self._one_at_a_time, self._loading = Lock(), Lock()
         self._freed = list[int]()
         self._owner = os.getpid()
         self._report = tempfile.TemporaryFile()  # noqa: SIM115 -- closed with the process
         try:
             self._process = subprocess.Popen(
-                [str(program.path)],
+                [str(path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._report,
@@ -198,7 +200,7 @@ class Watched:
                 preexec_fn=_as_laid_out,
             )
         except OSError as e:
-            raise _not_loaded(program.path, e) from e
+            raise _not_loaded(path, e) from e
         weakref.finalize(self, _end, self._process, self._report)
 
     def allocate(self, nbytes: int) -> int:
@@ -226,18 +228,30 @@ class Watched:
 
     def launch(
         self,
-        program: Program,  # noqa: ARG002 -- the process has one
+        program: Program,
         kernel: int,
         groups: Sequence[int],
         local: Sequence[int],
         arguments: Sequence[Argument],
     ) -> int:
         sizes = (*_three(groups), *_three(local))
-        head = _numbers(LAUNCH, kernel, len(groups), *sizes, len(arguments))
+        place = self._place(program.path)
+        head = _numbers(LAUNCH, place, kernel, len(groups), *sizes, len(arguments))
         taken, message = self._ask(head + b"".join(map(_argument, arguments)), "q160s")
         if text := message.split(b"\0")[0]:
             raise DeviceError(text.decode())
         return int(taken)
+
+    def _place(self, path: Path) -> int:
+        """The number of a program in the process, which loads it where it is new."""
+        with self._loading:
+            if path not in self._loaded:
+                name = os.fsencode(path)
+                (message,) = self._ask(_numbers(LOAD, len(name)) + name, "160s")
+                if text := message.split(b"\0")[0]:
+                    raise _not_loaded(path, OSError(text.decode(errors="replace")))
+                self._loaded[path] = len(self._loaded)
+            return self._loaded[path]
 
     def _ask(self, request: bytes, answer: str) -> Any:
         assert self._process.stdin is not None

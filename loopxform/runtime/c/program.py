@@ -1,4 +1,4 @@
-"""Kernels compiled by the C compiler: a shared library, or a process that a sanitizer watches.
+"""Kernels compiled by the C compiler to shared libraries, and the process that a sanitizer watches.
 
 What is compiled is kept on disk (`LOOPXFORM_CACHE`) by the text, the compiler and the options.
 """
@@ -47,21 +47,30 @@ class Mode:
         return bool(self.finds)
 
 
-PLAIN = Mode("c", ("-O3", "-fPIC"))
+_SERVED = ("-DLX_SERVED", "-ftls-model=initial-exec")
+"""What kernels call is in the process that loads them, its variables as well: memory that the
+loader allocates for a thread would be shared by its fibres."""
+
+PLAIN = Mode("c", ("-O3",))
 ASAN = Mode(
     "c+asan",
-    ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,bounds"),
-    ("-DLX_ASAN",),
+    ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,bounds", *_SERVED),
+    ("-DLX_ASAN", "-DLX_SERVED"),
     "accesses out of bounds",
     4 * FRAME,
 )
-TSAN = Mode("c+tsan", ("-O1", "-g", "-fsanitize=thread"), ("-DLX_TSAN",), "races")
+TSAN = Mode(
+    "c+tsan",
+    ("-O1", "-g", "-fsanitize=thread", *_SERVED),
+    ("-DLX_TSAN", "-DLX_SERVED"),
+    "races",
+)
 MODES = {m.name: m for m in (PLAIN, ASAN, TSAN)}
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A library or, with a sanitizer, a program, and the kernels in it."""
+    """A library and the kernels in it."""
 
     path: Path
     kernels: tuple[CKernel, ...]
@@ -83,13 +92,23 @@ def program(source: str, mode: Mode, options: tuple[str, ...] = ()) -> Program:
     macros = [o for o in options if o.startswith(("-D", "-U"))]
     frame = f"-Wframe-larger-than={mode.frame}"
     flags = (*LANGUAGE, frame, *mode.flags, *macros, f"-I{HERE}")
-    parts = [HERE / "groups.c", *([HERE / "server.c"] if mode.sanitizer else [])]
-    objects = [_object(part, (*mode.groups, "-O2", "-fPIC")) for part in parts]
+    groups = [] if mode.sanitizer else [_object(HERE / "groups.c", _GROUPS)]
     headers = [(HERE / h).read_text() for h in HEADERS]
-    linked = () if mode.sanitizer else ("-shared", "-fvisibility=hidden")
-    key = _key(c.text, *headers, *flags, *linked, *(o.name for o in objects))
-    words = [*flags, *linked, "-x", "c", "-", "-x", "none", *map(str, objects), "-lm", "-lpthread"]
+    linked = ("-shared", "-fPIC", "-fvisibility=hidden")
+    key = _key(c.text, *headers, *flags, *linked, *(o.name for o in groups))
+    words = [*flags, *linked, "-x", "c", "-", "-x", "none", *map(str, groups), "-lm", "-lpthread"]
     return Program(_built(key, words, c.text), c.kernels, mode)
+
+
+@cache
+def server(mode: Mode) -> Path:
+    """The program that loads kernels and runs them under a sanitizer. Raises as `program`."""
+    parts = [_object(HERE / part, (*mode.groups, *_GROUPS)) for part in ("groups.c", "server.c")]
+    words = [*mode.flags, "-rdynamic", *map(str, parts), "-ldl", "-lpthread"]
+    return _built(_key(*words), words, "")
+
+
+_GROUPS = ("-O2", "-fPIC")
 
 
 def _object(part: Path, flags: Sequence[str]) -> Path:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
+from threading import Lock
 from time import perf_counter_ns
 from typing import Any
 
@@ -52,8 +53,8 @@ class Kernel:
 
 
 class CQueue:
-    """Kernels in this process. A sanitizer watches a process of its own, for one program: a queue
-    that got a kernel runs those of the same source alone."""
+    """Kernels in this process. A sanitizer watches a process of its own, which the first kernel or
+    memory of a queue begins."""
 
     profiled = True
     in_order = True
@@ -63,8 +64,8 @@ class CQueue:
     def __init__(self, device: DeviceInfo) -> None:
         self.device = device
         self.mode: Mode = device.handle
+        self._beginning = Lock()
         self._machine: Machine | None = None if self.mode.sanitizer else Here(device.compute_units)
-        self._program: Program | None = None
 
     @contextmanager
     def errors(self, what: str) -> Iterator[None]:
@@ -79,12 +80,8 @@ class CQueue:
 
     def kernel(self, source: str, name: str, options: tuple[str, ...]) -> Kernel:
         built = program(source, self.mode, options)
-        if self.mode.sanitizer and self._program not in (None, built):
-            raise DeviceError(f"{self.device} runs the kernels of one source in a queue")
-        if self._machine is None:
-            self._machine = Watched(built)
-        self._program = built
         kernel = Kernel(built, name)
+        self._begin()
         if len(kernel.about.params) > PARAMETERS:
             raise DeviceError(f"{name} has more than {PARAMETERS} parameters")
         if kernel.about.local_arrays > LOCAL_ARRAYS:
@@ -139,10 +136,14 @@ class CQueue:
 
     @property
     def machine(self) -> Machine:
-        """Where memory lies and kernels run. Raises DeviceError before a sanitizer has one."""
-        if self._machine is None:
-            raise DeviceError(f"{self.device} has no kernel yet, so no memory either")
-        return self._machine
+        """Where memory lies and kernels run. Raises DeviceError where there is no sanitizer."""
+        return self._begin()
+
+    def _begin(self) -> Machine:
+        with self._beginning:
+            if self._machine is None:
+                self._machine = Watched(self.mode)
+            return self._machine
 
     def allocate(self, nbytes: int) -> Buffer:
         return Buffer(self.machine, max(1, nbytes))

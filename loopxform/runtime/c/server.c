@@ -1,15 +1,16 @@
 /* A process that runs kernels under a sanitizer: it reads requests from the standard input and
    answers on the standard output, in the numbers of this machine. A sanitizer that finds something
-   ends it. */
+   ends it. Kernels are in libraries that it loads. */
 
 #include "groups.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALLOCATE = 1, FREE, WRITE, READ, COPY, LAUNCH };
+enum { ALLOCATE = 1, FREE, WRITE, READ, COPY, LAUNCH, LOAD };
 enum { SCALAR, BUFFER, LOCAL };
 
 static void take(void *to, size_t bytes)
@@ -41,10 +42,35 @@ static void tell_number(uint64_t x)
   tell(&x, sizeof x);
 }
 
+static const struct lx_kernel **programs;
+static size_t loaded;
+
+/* The next program; answers with what went wrong, if anything did. */
+static void load(void)
+{
+  const size_t bytes = number();
+  char *path = calloc(bytes + 1, 1), message[160] = "";
+  if (!path)
+    exit(1);
+  take(path, bytes);
+  const struct lx_kernel **more = realloc(programs, (loaded + 1) * sizeof *more);
+  if (!more)
+    exit(1);
+  programs = more;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library)
+    programs[loaded++] = dlsym(library, "lx_kernels");
+  else
+    snprintf(message, sizeof message, "%s", dlerror());
+  free(path);
+  tell(message, sizeof message);
+}
+
 static void launch(void)
 {
   static unsigned char scalars[LX_PARAMETERS][16];
-  struct lx_launch l = {.kernel = &lx_kernels[number()], .threads = 1};
+  const struct lx_kernel *kernels = programs[number()];
+  struct lx_launch l = {.kernel = &kernels[number()], .threads = 1};
   l.dimensions = (unsigned)number();
   for (int n = 0; n < 3; n++)
     l.groups[n] = number();
@@ -93,6 +119,9 @@ int main(void)
     }
     case LAUNCH:
       launch();
+      break;
+    case LOAD:
+      load();
       break;
     default:
       return 1;

@@ -14,6 +14,7 @@ import pytest
 from loopxform.errors import ArgumentError, DeviceError
 from loopxform.runtime.c.machine import Here, Watched
 from loopxform.runtime.c.program import HERE, MODES, Program, program
+from loopxform.runtime.c.queue import Buffer, CQueue
 from loopxform.runtime.c.translate import CKernel, translated
 from loopxform.runtime.launch import BufferParam, Launcher, LocalParam, ScalarParam
 from loopxform.runtime.selection import choose
@@ -423,10 +424,33 @@ def test_a_damaged_file_is_compiled_anew(tmp_path: Path) -> None:
 
 
 def _load(program: Program) -> None:
-    if program.mode.sanitizer:
-        Watched(program)
-    else:
-        Here(1).launch(program, 0, (1,), (1,), ())
+    machine = Watched(program.mode) if program.mode.sanitizer else Here(1)
+    machine.launch(program, 0, (1,), (1,), ())
+
+
+@pytest.mark.parametrize(
+    ("mode", "found"), [("c+asan", "heap-buffer-overflow"), ("c+tsan", "race")]
+)
+def test_a_sanitizer_watches_the_kernels_of_several_sources(mode: str, found: str) -> None:
+    line = "__kernel void f(__global int *a) {{ a[{}] {}= 2; }}"
+    add = line.format("get_global_id(0)", "+")
+    times = line.format("get_global_id(0)", "*")
+    wrong = line.format("4" if mode == "c+asan" else "0", "+")
+    queue, a = CQueue(choose(mode)), np.ones(4, np.int32)
+    buffer = queue.allocate(a.nbytes)
+    queue.write(buffer, a)
+    for source in (add, times, add):
+        _run(queue, source, buffer)
+    queue.read(a, buffer)
+    assert a.tolist() == [8] * 4
+    with pytest.raises(DeviceError, match=found):
+        _run(queue, wrong, buffer)
+
+
+def _run(queue: CQueue, source: str, buffer: Buffer) -> None:
+    kernel = queue.kernel(source, "f", ())
+    queue.bind(kernel, [buffer])
+    queue.enqueue(kernel, (4,), (4,))
 
 
 def test_names_of_devices_have_any_case() -> None:
