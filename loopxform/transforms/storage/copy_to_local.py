@@ -29,7 +29,7 @@ from loopxform.transforms.base import Step
 from loopxform.transforms.edges.certain import certain
 from loopxform.transforms.restructure.guards import unlimited
 from loopxform.transforms.sites import new_name, one_loop, trusted
-from loopxform.transforms.storage.staging import Staging, insert, part_number, plan
+from loopxform.transforms.storage.staging import Staging, insert, part_number, plan, unknown
 
 
 @record
@@ -76,10 +76,15 @@ class CopyToLocal(Step):
     def _bounds(self, fn: Function, site: LoopSite, staging: Staging) -> tuple[Obstacle, ...]:
         if all(ok for _, ok in _slices(fn, site, staging)):
             return ()
+        text = f"the part of '{self.array}' that is touched has no known bounds"
+        order = next(_unknown_ends(fn, (*site.path, 0), staging), None)
+        if order is not None:
+            text = f"'{self.array}' is read where its subscripts are clamped, and "
+            text += unknown(fn, order)
         return (
             Obstacle(
                 "LX164",
-                f"the part of '{self.array}' that is touched has no known bounds",
+                text,
                 site.loop.origin.loc,
                 remedy="leave it in global memory",
             ),
@@ -121,9 +126,23 @@ def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Sl
 
 def _exist(fn: Function, path: Path, s: Slice, upper: Expr) -> bool:
     """Whether the elements at the ends of a slice are there, as far as it says where it ends."""
-    ends = [] if s.floor is None else [Bin(">=", s.floor, Const(0))]
-    ends += [] if s.limit is None else [Bin("<=", s.limit, upper)]
-    return all(always(fn, path, end) for end in ends)
+    return all(always(fn, path, end) for end in _ends(s, upper))
+
+
+def _ends(s: Slice, upper: Expr | None) -> Iterator[Expr]:
+    """What must hold for the elements at the ends of a slice to be there, as far as it is known
+    where the array ends."""
+    if s.floor is not None:
+        yield Bin(">=", s.floor, Const(0))
+    if s.limit is not None and upper is not None:
+        yield Bin("<=", s.limit, upper)
+
+
+def _unknown_ends(fn: Function, path: Path, staging: Staging) -> Iterator[Expr]:
+    """What is not known to hold of the places where the program clamps subscripts."""
+    slices, upper = staging.slices(), _upper(fn, staging.array, path)
+    for s, end in zip(slices, upper or (None,) * len(slices)):
+        yield from (x for x in _ends(s, end) if s.repeats and not always(fn, path, x))
 
 
 def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:

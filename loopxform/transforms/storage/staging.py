@@ -9,6 +9,7 @@ from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import Bin, Copy, Decl, Expr, Function, If, Load, Slice, Stmt
+from loopxform.ir.printer import expr_text
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, map_exprs, names, writes
@@ -112,25 +113,46 @@ def plan(
     if region is None or (region.rank == 0 and not single):
         text = f"the part of '{array}' read in an iteration of '{site.loop.var}' is not a box of "
         return _no_box(site, found, f"{text}fixed size")
+    unordered = _unordered(fn, site, array, region)
+    if unordered is not None:
+        return replace(unordered, loc=found[0].load.origin.loc or where)
     astray = next((u for u in found if not _is_clamped(fn, site, u, region)), None)
     if astray is not None:
-        text = f"a subscript of '{array}' may be beyond where others are clamped, or these places "
-        text += "exclude each other"
+        text = f"a subscript of '{array}' may be beyond where others are clamped"
         place = astray.load.origin.loc or where
         return Obstacle("LX162", text, place, remedy="clamp all of them between the same numbers")
     return Staging(array, target, region, found, symbols(fn)[array])
 
 
+def _unordered(fn: Function, site: LoopSite, array: str, region: Box) -> Obstacle | None:
+    """Why the ends at which subscripts are clamped may exclude each other: which of them counts
+    then depends on how the program clamps."""
+    for floor, last in zip(region.floors, region.lasts):
+        if floor is None or last is None:
+            continue
+        order = Bin("<=", floor, last)
+        if not always(fn, (*site.path, 0), order):
+            ends = f"{expr_text(floor)} and {expr_text(last)}"
+            text = f"subscripts of '{array}' are clamped between {ends}, and {unknown(fn, order)}"
+            return Obstacle("LX162", text, remedy="clamp them between ends in a known order")
+    return None
+
+
+def unknown(fn: Function, order: Expr) -> str:
+    """That nothing says so of ends, and the annotation that would."""
+    asked = expr_text(order)
+    text = f"that {asked} is not known"
+    given = names(order) <= {p.name for p in fn.objects if not p.array}
+    return f"{text} (#pragma loopxform assume({asked}) says it)" if given else text
+
+
 def _is_clamped(fn: Function, site: LoopSite, use: Use, region: Box) -> bool:
     """Whether a read is what the copy holds for its subscripts: it is clamped at the ends of the
-    box, or never beyond them, and these do not exclude each other."""
-    inside, place = (*site.path, 0), (*site.path, *use.path)
+    box, or never beyond them."""
+    place = (*site.path, *use.path)
     for c, floor, last in zip(use.clamps, region.floors, region.lasts):
-        asked = [Bin("<=", floor, last)] if floor is not None and last is not None else []
         within = [Bin(">=", c.index, floor)] if floor is not None and c.floor is None else []
         within += [Bin("<=", c.index, last)] if last is not None and c.last is None else []
-        if not all(always(fn, inside, x) for x in asked):
-            return False
         if not all(always(fn, place, x) for x in within):
             return False
     return True

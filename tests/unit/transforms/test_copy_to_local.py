@@ -170,6 +170,14 @@ REFUSALS = {
         ),
         "copy-to-local a i",
     ),
+    "clamped-at-an-end-that-may-be-negative": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) { int p = i + j; "
+            "if (p < m) p = m; if (p > m + 5) p = m + 5; b[i] += a[p]; }",
+            "int n, int m, float a[n + 5], float b[n]",
+        ),
+        "copy-to-local a i",
+    ),
     "clamped-past-the-array": (
         c(
             "for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) { int p = i + j; "
