@@ -36,8 +36,9 @@ class SourceFile:
         return safe_name(Path(self.name.strip("<>")).stem)
 
     @property
-    def extracted_loops(self) -> dict[Loc, Function]:
-        """By their places, loops that are not understood where they stand, each as a function."""
+    def extracted_loops(self) -> dict[tuple[Loc, str], Function]:
+        """By their places, and what they count where a macro has several, loops that are not
+        understood where they stand, each as a function."""
         from loopxform.frontend.outline.extraction import extracted_loops  # reads the file again
 
         return extracted_loops(self.parsed)

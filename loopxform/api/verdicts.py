@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -61,33 +61,45 @@ def shared_places(verdicts: Sequence[LoopVerdict]) -> frozenset[Loc]:
     return frozenset(loc for loc, count in found.items() if count > 1)
 
 
+def _keys(verdicts: Sequence[LoopVerdict]) -> Callable[[LoopVerdict], tuple[Loc, str] | None]:
+    """Gives the place of a loop as `extracted_loops` has it: with what it counts where it is one of
+    several that a macro has there. None where that does not tell them apart."""
+    several = shared_places(verdicts)
+    counted = Counter((v.loc, v.var) for v in verdicts)
+
+    def key(v: LoopVerdict) -> tuple[Loc, str] | None:
+        if v.loc is None or v.loc not in several:
+            return None if v.loc is None else (v.loc, "")
+        return (v.loc, v.var) if v.var and counted[v.loc, v.var] == 1 else None
+
+    return key
+
+
 def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdict, ...]:
     """The verdicts, and for loops that are unknown those that they get apart from the rest of the
     function."""
     if not any(v.parallel == "unknown" for v in verdicts):
         return tuple(verdicts)
-    several, written = shared_places(verdicts), {v.loc: v.var for v in verdicts}
-    decided: dict[Loc, LoopVerdict] = {}
-    functions: dict[Loc, Function] = {}
+    key = _keys(verdicts)
+    written = {key(v): v.var for v in verdicts}
+    decided: dict[tuple[Loc, str], tuple[LoopVerdict, Function]] = {}
     for v in verdicts:
-        if v.loc is None or v.loc in several or v.loc in decided or v.parallel != "unknown":
-            continue
-        loop = file.extracted_loops.get(v.loc)
+        place = key(v)
+        unknown = place is not None and place not in decided and v.parallel == "unknown"
+        loop = file.extracted_loops.get(place) if unknown and place is not None else None
         if loop is None:
             continue
         alone = spelled(judged(loop), loop)
-        made = {x.var for x in alone if x.var != written.get(x.loc, x.var)}
+        made = {x.var for x in alone if x.var != written.get(key(x), x.var)}
         for x in alone:
-            if x.loc is not None and x.loc not in several and x.parallel != "unknown":
-                decided[x.loc] = replace(
-                    x,
-                    reductions=without_subscripts(x.reductions, made),
-                    assumes=without_subscripts(x.assumes, made),
-                )
-                functions[x.loc] = loop
+            there = key(x)
+            if there is not None and there in written and x.parallel != "unknown":
+                reductions = without_subscripts(x.reductions, made)
+                assumes = without_subscripts(x.assumes, made)
+                decided[there] = replace(x, reductions=reductions, assumes=assumes), loop
     return tuple(
-        _as_apart(v, decided[v.loc], functions[v.loc])
-        if v.loc in decided and v.parallel == "unknown"
+        _as_apart(v, *decided[place])
+        if v.parallel == "unknown" and (place := key(v)) is not None and place in decided
         else v
         for v in verdicts
     )

@@ -1,4 +1,4 @@
-"""A switch whose cases do not fall through becomes a chain of ifs.
+"""A switch whose cases do not fall through, but past the last one, becomes a chain of ifs.
 
     switch (e) { case 1: case 2: A; break; default: B; }
     ->  if (e == 1 || e == 2) { A } else { B }
@@ -43,7 +43,8 @@ def chain(node: c_ast.Switch, fresh: Fresh, private: frozenset[str]) -> c_ast.No
         return None
     bodies = []
     for n, group in enumerate(groups):
-        body = _body(group, fresh, private, last=n == len(groups) - 1)
+        last = all(map(_does_nothing, groups[n + 1 :]))
+        body = _body(group, fresh, private, last=last)
         if body is None:
             return None
         bodies.append(body)
@@ -57,6 +58,12 @@ def chain(node: c_ast.Switch, fresh: Fresh, private: frozenset[str]) -> c_ast.No
             test = _any_of(node.cond, group.labels)
             out = build.branch(test, build.block(body, first), out, first)
     return out or build.nothing(node)
+
+
+def _does_nothing(group: _Group) -> bool:
+    """Whether it makes no difference to run into these labels."""
+    nothing = (c_ast.Break, c_ast.EmptyStatement)
+    return all(isinstance(s, nothing) for s in group.body)
 
 
 def _is_pure(n: c_ast.Node) -> bool:
@@ -101,8 +108,10 @@ def _is_small(label: c_ast.Node) -> bool:
         match n:
             case c_ast.Constant(type="char"):
                 continue
-            case c_ast.Constant(type="int", value=text):
-                if int(text, 0 if text[:1] != "0" or not text.isdigit() else 8) > _LARGEST:
+            case c_ast.Constant(type="int" | "long int" | "long long int", value=text):
+                digits = text.rstrip("lL")
+                octal = digits[:1] == "0" and digits.isdigit()
+                if int(digits, 8 if octal else 0) > _LARGEST:
                     return False
             case c_ast.ID() | c_ast.BinaryOp() | c_ast.TernaryOp():
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pycparser import c_ast
 
@@ -13,6 +13,7 @@ from loopxform import budget
 from loopxform.errors import InputError
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.jumps import LOOPS
+from loopxform.frontend.lower.counters import counts
 from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
@@ -28,23 +29,26 @@ from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import walk
 from loopxform.source import Loc
 
+LoopPlace: TypeAlias = tuple[Loc, str]
+"""The place of a loop, and what it counts where others stand there as well: those of a macro."""
+
 _CURABLE = frozenset(["LX010", "LX012", "LX013", "LX014", "LX015"])
 """What may be readable in a loop apart: names that the rest of the function makes unclear."""
 
 
-def extracted_loops(parsed: Parsed) -> dict[Loc, Function]:
+def extracted_loops(parsed: Parsed) -> dict[LoopPlace, Function]:
     """For the places of loops that hold what is not modelled, functions that hold the loop alone;
     none for loops that cannot be taken out, or where the limits in force do not suffice."""
     if _latest[0] is not parsed:
         _latest[:] = [parsed, _extracted(parsed)]
-    return cast("dict[Loc, Function]", _latest[1])
+    return cast("dict[LoopPlace, Function]", _latest[1])
 
 
 _latest: list[Any] = [None, {}]
 """The file that was asked about last, and its answer: a file is asked about once per function."""
 
 
-def _extracted(parsed: Parsed) -> dict[Loc, Function]:
+def _extracted(parsed: Parsed) -> dict[LoopPlace, Function]:
     wanted = {loc for fn in parsed.unit.functions for loc in _unclear(fn)}
     if not wanted:
         return {}
@@ -67,6 +71,11 @@ def _unclear(fn: Function) -> Iterator[Loc]:
             yield from (loc for _, loc in loops if loc is not None and loc not in in_order)
 
 
+def _counter(loop: c_ast.Node) -> str:
+    """What a loop counts, as far as its header says."""
+    return counts(loop) if isinstance(loop, c_ast.For) else ""
+
+
 class _Extraction:
     def __init__(self, parsed: Parsed) -> None:
         self.text, self.flags = parsed.expanded, parsed.options.flags
@@ -78,7 +87,7 @@ class _Extraction:
         self.strict = gnu.strict_aliasing(self.text, self.flags)
         self.sets = {name: frozenset(settings(every(n.body))) for name, n in functions.items()}
 
-    def functions(self, wanted: Iterable[Loc]) -> dict[Loc, Function]:
+    def functions(self, wanted: Iterable[Loc]) -> dict[LoopPlace, Function]:
         around = Around.of(self.ast, self.places, self.text)
         made = dict(self._made(frozenset(wanted), around))
         owners = {name: owner for name, (owner, _, _) in made.items()}
@@ -96,33 +105,35 @@ class _Extraction:
             around=around,
             only_judged=True,
         )
-        out: dict[Loc, Function] = {}
+        out: dict[LoopPlace, Function] = {}
         for f in done.functions:
             if f.name in made:
-                _, loc, alone = made[f.name]
+                _, at, alone = made[f.name]
                 params, globals = (
                     tuple(replace(p, computed=not alone.is_input(p.name)) for p in objects)
                     for objects in (f.params, f.globals)
                 )
-                out[loc] = replace(f, params=params, globals=globals)
+                out[at] = replace(f, params=params, globals=globals)
         return out
 
     def _made(
         self, wanted: frozenset[Loc], around: Around
-    ) -> Iterator[tuple[str, tuple[str, Loc, Extracted]]]:
+    ) -> Iterator[tuple[str, tuple[str, LoopPlace, Extracted]]]:
         """By their names, the functions of loops, each with the one that it is from."""
         found = [(node, list(self._loops(node))) for node in self.ast.ext if self._is_own(node)]
-        count = Counter(loc for _, loops in found for _, loc in loops)
+        counted = [(loc, _counter(x)) for _, loops in found for x, loc in loops]
+        there, of_name = Counter(loc for loc, _ in counted), Counter(counted)
         for node, loops in found:
             owner: Owner | None = None
             for n, (loop, loc) in enumerate(loops, 1):
-                # Loops of one macro stand at one place.
-                if loc is None or loc not in wanted or count[loc] > 1:
+                var = _counter(loop)
+                if loc is None or loc not in wanted or of_name[loc, var] > 1:
                     continue
+                at = (loc, var if there[loc] > 1 else "")
                 owner = owner or self._owner(node, around)
                 name = f"{node.decl.name}_loop_{n}"
                 try:
-                    yield name, (node.decl.name, loc, extracted(name, owner, loop))
+                    yield name, (node.decl.name, at, extracted(name, owner, loop))
                 except NotModelled:
                     continue
 

@@ -226,6 +226,29 @@ def test_loops_of_one_place_are_not_taken_for_each_other() -> None:
     assert verdicts[3] != "no"
 
 
+SEVERAL = """double *given(int k);
+#define TWO(FROM) for (int i = 0; i < n; i++) p[i] = 0; for (int j = 1; j < n; j++) p[j] = p[j FROM];
+#define NEST for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
+#define EITHER switch (m) { case 1: for (int i = 1; i < n; i++) p[i] = 0; break; \\
+  case 2: for (int j = 1; j < n; j++) p[j] = p[j - 1]; }
+void f(int n, int m) {
+  double *p = n ? given(1) : given(2);
+  TWO(- 1)
+  TWO(+ 0)
+  NEST p[i * n + j] = 1;
+  EITHER
+}
+"""
+
+
+def test_loops_of_one_macro_that_count_different_variables() -> None:
+    found = {(v.line, v.var): v.parallel for v in lx.loads(SEVERAL)["f"].check()}
+    assert found == {
+        **{(8, "i"): "yes", (8, "j"): "no", (9, "i"): "yes", (9, "j"): "yes"},
+        **{(10, "i"): "yes", (10, "j"): "yes", (11, "i"): "yes", (11, "j"): "no"},
+    }
+
+
 TWO = """double *given(int k);
 #define DEFINE(NAME, FROM) void NAME(int n) { double *p = n ? given(1) : given(2); EACH(FROM) }
 #define EACH(FROM) for (int i = 1; i < n; i++) p[i] = p[i FROM];

@@ -47,6 +47,10 @@ MEANS = [
         "switch (n) { case 1: if (i) break; a[i] = 1; break; case 2: continue; } ",
         "if (n == 1) if (!i) a[i] = 1; else if (n == 2)",
     ),
+    (
+        "switch (n) { case 7L: a[i] = 1; break; case -2: a[i] = 2; default: ; case 3: break; }",
+        "if (n == 7L) a[i] = 1; else if (n == -2) a[i] = 2; else if (n == 3)",
+    ),
 ]
 
 
@@ -123,6 +127,8 @@ REFUSED = [
     ("switch (n) { case 1: a[0] = 1; case 2: a[0] = 2; break; }", "a switch"),
     ("switch (n) { case 1: if (a[0] > 1) break; case 2: a[0] = 2; break; }", "a switch"),
     ("switch (n) { case 4294967295: a[0] = 1; break; }", "a switch"),
+    ("switch (n) { case 4294967295L: a[0] = 1; break; }", "a switch"),
+    ("switch (n) { case 1: a[0] = 1; case 2: break; default: a[0] = 2; }", "a switch"),
     # Labels inside loops, to which the switch jumps.
     ("switch (n) { case 0: for (int i = 0; i < n; i++) { case 1: a[i] = 1; } }", "a switch"),
     ("switch (n) { default: if (n) { case 2: a[0] = 1; } }", "a switch"),
