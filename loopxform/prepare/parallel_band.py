@@ -348,8 +348,9 @@ def _private_storage(
     arrays = {p.name for p in fn.objects if p.array} | {n for n, s in outside.items() if s.shape}
     for array in _accumulated(body, arrays):
         step = Scalarise(array, innermost)
-        if not step.check(derivation.function):
+        while array in _accumulated(body, arrays) and not step.check(derivation.function):
             derivation = derivation.then(step)
+            body = perfect_nest(_loop(derivation.function, path))[len(parallel) - 1].body
     return derivation
 
 

@@ -6,8 +6,8 @@ into registers. Legal where every access to the array in the body is to that one
 belongs to the array in every iteration, and no parallel loop then carries a dependence; it is
 loaded first unless the body begins by writing it, and stored last. Where the body uses other
 elements too, this holds of a part of it that lies between them and has a loop: C[j, i] = C[i, j]
-after the loop reads what is stored before. (The reverse of seed 000, step 3a; C programs often
-accumulate in the array.)
+after the loop reads what is stored before; or the others are never that element, as C[2*i + 1] is
+never C[2*i]. (The reverse of seed 000, step 3a; C programs often accumulate in the array.)
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from loopxform.transforms.sites import new_name, one_loop, trusted
 @record
 class Scalarise(Step):
     """Keeps the one element of `array` that the body of `loop` uses in a scalar named `scalar`
-    (default: C_acc)."""
+    (default: C_acc); of several that are never the same the first that a loop in it writes."""
 
     array: str
     loop: str
@@ -80,23 +80,22 @@ class Scalarise(Step):
         if not found or self.array not in writes(site.loop.body):
             text = f"'{self.array}' is not written in the loop over '{site.loop.var}'"
             return (Obstacle("LX180", text, where, remedy="name an array that the body writes"),)
-        first = found[0]
+        element = _element(site.loop.body, self.array)
+        if element is None:
+            return (self._several(site, found),)
+        return opaque_obstacles(fn, site.path) or self._every_iteration(fn, site, element[1])
+
+    def _several(self, site: LoopSite, found: list[Load]) -> Obstacle:
+        """Why there is no such element."""
+        first, where = found[0], site.loop.origin.loc
         varies = names(Load("", first.index)) & _moving(site.loop.body)
         if varies:
             text = f"the element of '{self.array}' changes with '{min(varies)}' in the body"
-            return (
-                Obstacle("LX181", text, first.origin.loc or where, remedy="name an inner loop"),
-            )
-        part = _part(site.loop.body, self.array)
-        if part is None:
-            text = f"the body uses more than one element of '{self.array}'"
-            other = [x for x in found if _place(x) != _place(first)]
-            place = other[0].origin.loc or where
-            return (
-                Obstacle("LX181", text, place, remedy="distribute the loop, or keep the array"),
-            )
-        element = _accesses(site.loop.body[part], self.array)[0]
-        return opaque_obstacles(fn, site.path) or self._every_iteration(fn, site, element)
+            return Obstacle("LX181", text, first.origin.loc or where, remedy="name an inner loop")
+        text = f"the body uses more than one element of '{self.array}'"
+        other = [x for x in found if _place(x) != _place(first)]
+        place = other[0].origin.loc or where
+        return Obstacle("LX181", text, place, remedy="distribute the loop, or keep the array")
 
     def _every_iteration(self, fn: Function, site: LoopSite, element: Load) -> tuple[Obstacle, ...]:
         """The load and the store are unconditional: the element must exist, and be an iteration's
@@ -105,9 +104,8 @@ class Scalarise(Step):
         if _staged(site.loop.body, self.array):
             text = f"'{self.array}' is declared or copied in the body"
             return (Obstacle("LX182", text, where, remedy="scalarise before staging"),)
-        part = _part(site.loop.body, self.array)
-        assert part is not None
-        if not _used(site.loop.body[part], self.array) and not _inside(fn, site, element):
+        part, _ = _known_element(site.loop.body, self.array)
+        if not _used(site.loop.body[part], element) and not _inside(fn, site, element):
             text = f"'{expr_text(element)}' is used under a condition and may not exist otherwise"
             return (Obstacle("LX182", text, where, remedy="use the element in every iteration"),)
         after = self.rewrite(fn)
@@ -119,14 +117,12 @@ class Scalarise(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        part = _part(site.loop.body, self.array)
-        assert part is not None
-        element = _accesses(site.loop.body[part], self.array)[0]
+        part, element = _known_element(site.loop.body, self.array)
         name = self.scalar or fresh(fn, f"{self.array}_acc")
         origin = site.loop.origin.then(str(self))
 
         def to_scalar(e: Expr) -> Expr:
-            is_it = isinstance(e, Load) and e.array == self.array
+            is_it = isinstance(e, Load) and _is_same(e, element)
             return Var(name, origin=e.origin) if is_it else e
 
         body = map_exprs(site.loop.body[part], to_scalar)
@@ -142,8 +138,11 @@ class Scalarise(Step):
     def reason(self, fn: Function) -> str:
         loop = trusted(one_loop(fn, self.loop)).loop
         one = f"an iteration of {loop.var} uses one element of {self.array}"
-        whole = _part(loop.body, self.array) == slice(0, len(loop.body))
-        return f"{one} and no other" if whole else f"{one} in this part of it and no other"
+        part, element = _known_element(loop.body, self.array)
+        if part != slice(0, len(loop.body)):
+            return f"{one} in this part of it and no other"
+        alone = all(_is_same(x, element) for x in _accesses(loop.body, self.array))
+        return f"{one} and no other" if alone else f"{one} that no other subscript means"
 
 
 def _accesses(body: tuple[Stmt, ...], array: str) -> list[Load]:
@@ -152,6 +151,39 @@ def _accesses(body: tuple[Stmt, ...], array: str) -> list[Load]:
 
 def _place(x: Load) -> tuple[object, ...]:
     return tuple(poly(i) for i in x.index)
+
+
+def _is_same(x: Load, element: Load) -> bool:
+    return x.array == element.array and _place(x) == _place(element)
+
+
+def _is_other(x: Load, element: Load) -> bool:
+    """Whether an access is never to an element: a subscript differs by a number."""
+    gaps = (poly(i) - poly(j) for i, j in zip(x.index, element.index))
+    return any(gap.constant not in (None, 0) for gap in gaps)
+
+
+def _element(body: tuple[Stmt, ...], array: str) -> tuple[slice, Load] | None:
+    """The element to keep, and the statements in which it is kept."""
+    part = _part(body, array)
+    if part is not None:
+        return part, _accesses(body[part], array)[0]
+    moving, found = _moving(body), _accesses(body, array)
+    inner = [s for loop in body if isinstance(loop, For) for _, s in walk(loop.body)]
+    for target in (s.target for s in inner if isinstance(s, Assign)):
+        fixed = isinstance(target, Load) and not names(Load("", target.index)) & moving
+        if not (isinstance(target, Load) and target.array == array and fixed):
+            continue
+        if all(_is_same(x, target) or _is_other(x, target) for x in found):
+            return slice(0, len(body)), target
+    return None
+
+
+def _known_element(body: tuple[Stmt, ...], array: str) -> tuple[slice, Load]:
+    """The same, after a check."""
+    found = _element(body, array)
+    assert found is not None
+    return found
 
 
 def _part(body: tuple[Stmt, ...], array: str) -> slice | None:
@@ -184,13 +216,13 @@ def _staged(body: tuple[Stmt, ...], array: str) -> bool:
     return False
 
 
-def _used(body: tuple[Stmt, ...], array: str) -> bool:
-    """Each iteration uses the array: not only under a condition. (A loop that may run no iteration
-    is taken for one that runs: its bound says how much of the array there is.)"""
+def _used(body: tuple[Stmt, ...], element: Load) -> bool:
+    """Each iteration uses the element: not only under a condition. (A loop that may run no
+    iteration is taken for one that runs: its bound says how much of the array there is.)"""
     for s in body:
-        if any(x.array == array and _certain(e, x) for e in stmt_exprs(s) for x in loads(e)):
+        if any(_is_same(x, element) and _certain(e, x) for e in stmt_exprs(s) for x in loads(e)):
             return True
-        if isinstance(s, For) and _used(s.body, array):
+        if isinstance(s, For) and _used(s.body, element):
             return True
     return False
 

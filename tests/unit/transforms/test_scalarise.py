@@ -34,9 +34,39 @@ LISTINGS = {
         c("float b_acc = 1; for (int i = 0; i < n; i++) b[i] += a[i] * b_acc;"),
         "scalarise b i",
     ),
+    "elements-apart": (
+        c(
+            "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) { "
+            "b[2*i] += a[k] * b[2*i + 1]; b[2*i + 1] -= a[k]; }",
+            "int n, float a[n], float b[2*n]",
+        ),
+        "scalarise b i",
+        "scalarise b i",
+    ),
+    "elements-apart-in-rows": (
+        c(
+            "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) b[i][0] += a[k] * b[i][1];",
+            "int n, float a[n], float b[n][2]",
+        ),
+        "scalarise b i",
+    ),
 }
 
 REFUSALS = {
+    "elements-that-may-be-one": (
+        c(
+            "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) b[2*i] += a[k] * b[i + m];",
+            "int n, int m, float a[n], float b[2*n + m]",
+        ),
+        "scalarise b i",
+    ),
+    "elements-that-a-loop-moves": (
+        c(
+            "for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) b[2*i] += a[k] * b[k];",
+            "int n, float a[n], float b[2*n]",
+        ),
+        "scalarise b i",
+    ),
     "changes": (
         ACCUMULATE,
         "scalarise C i",
