@@ -1,6 +1,7 @@
 """Perfect nests out of loops that statements stand beside.
 
     for i: { t = e; for j: S(t) }      -> for i: for j: { t = e; S(t) }
+    for i: { t = e; if (t) for j: S }  -> for i: for j: { t = e; if (t) S }
     for i: { A; s = r; for j: S(s) }   -> s[I]; for i: { A; s[i] = r }  for i: for j: S(s[i])
 
 Statements without loops in front of a parallel loop are computed in each of its iterations; what
@@ -12,12 +13,13 @@ are: they run in a work-item.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Decl, For, Function, Stmt
+from loopxform.ir.nodes import Decl, For, Function, If, Stmt
 from loopxform.ir.visit import (
     LoopSite,
     counters,
@@ -34,6 +36,7 @@ from loopxform.ir.visit import (
 from loopxform.transforms import (
     Derivation,
     Distribute,
+    DistributeGuard,
     Expand,
     Interchange,
     Parallelise,
@@ -44,6 +47,7 @@ from loopxform.transforms import (
     possible,
 )
 from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.restructure.places import place_text
 
 FEW = 8
 """An inner parallel loop of at most so many iterations, known in advance, runs in a work-item."""
@@ -106,10 +110,11 @@ def sunk(derivation: Derivation, outermost: str) -> Derivation:
     done = named = told_apart(derivation)
     outer = outermost
     while True:
-        loop = _loop(done.function, outer)
+        guarded = _guards_inside(done, outer)
+        loop = _loop(guarded.function, outer)
         inner = [s for s in loop.body if isinstance(s, For)]
-        if len(inner) == 1 and len(loop.body) > 1:
-            made = _joined(done, outer, inner[0])
+        if len(inner) == 1 and (len(loop.body) > 1 or guarded is not done):
+            made = _joined(guarded, outer, inner[0])
             if made is None:
                 break
             done = made
@@ -117,6 +122,29 @@ def sunk(derivation: Derivation, outermost: str) -> Derivation:
             break
         outer = inner[0].var
     return derivation if done is named else done
+
+
+def _guards_inside(derivation: Derivation, outer: str) -> Derivation:
+    """The condition around the one loop in the body of `outer` is asked in that loop."""
+    (site,) = resolve(derivation.function, outer)
+    around = [(n, s) for n, s in enumerate(site.loop.body) if any(_loops_in(s))]
+    if len(around) != 1:
+        return derivation
+    ((n, guard),) = around
+    if not isinstance(guard, If) or guard.orelse or len(list(_loops_in(guard))) != 1:
+        return derivation
+    step = DistributeGuard(place_text((*site.path, n)))
+    return derivation if step.check(derivation.function) else derivation.then(step)
+
+
+def _loops_in(s: Stmt) -> Iterator[For]:
+    """The outermost loops of a statement."""
+    match s:
+        case For():
+            yield s
+        case If():
+            for x in (*s.then, *s.orelse):
+                yield from _loops_in(x)
 
 
 def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None:

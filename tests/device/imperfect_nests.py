@@ -133,6 +133,37 @@ void f(int n, float c, const float x[restrict n], float p[restrict n][3], float 
 """
 
 
+SKIPPED = """\
+void f(int n, int m, int p, const float A[restrict n][p], const float B[restrict p][m],
+       float C[restrict n][m])
+{
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < p; k++) {
+      float r = A[i][k] - 0.5f;
+      if (r <= 0)
+        continue;
+      for (int j = 0; j < m; j++)
+        C[i][j] += r * B[k][j];
+    }
+}
+"""
+
+CHOSEN_ROWS = """\
+void f(int n, int m, int p, const float A[restrict n][p], const float B[restrict p][m],
+       const int x[restrict n], float C[restrict n][m])
+{
+  for (int i = 0; i < n; i++)
+    if (x[i] % 2 == 0)
+      for (int j = 0; j < m; j++) {
+        float s = 0;
+        for (int k = 0; k < p; k++)
+          s += A[i][k] * B[k][j];
+        C[i][j] = s;
+      }
+}
+"""
+
+
 @dataclass(frozen=True)
 class Imperfect:
     """`kernels` are the dimensions of the grid of each kernel; `sizes` fit no tile."""
@@ -150,5 +181,7 @@ CASES = {
     "batches": Imperfect(BATCHES, (2, 3, 2, 3), {"b": 3, "n": 7, "m": 21}),
     "elimination": Imperfect(ELIMINATION, (2,), {"n": 37, "m": 53}),
     "triangle": Imperfect(TRIANGLE, (2,), {"n": 37, "c": 3}),
+    "skipped": Imperfect(SKIPPED, (2,), {"n": 37, "m": 21, "p": 19}),
+    "chosen-rows": Imperfect(CHOSEN_ROWS, (2,), {"n": 37, "m": 21, "p": 19}),
     "few": Imperfect(FEW, (1,), {"n": 37, "c": 1.5}),
 }

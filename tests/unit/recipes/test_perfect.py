@@ -58,6 +58,26 @@ CASES = {
         " A[i][j] = e; }",
         ARGS,
     ),
+    "guard-around": c(
+        "for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) { float r = A[i][k];"
+        " if (r < 0) continue; for (int j = 0; j < m; j++) B[i][j] += r * y[j]; }",
+        f"{ARGS}, float B[n][m]",
+    ),
+    "guard-around-a-loop-that-changes-what-it-asks": c(
+        "for (int i = 0; i < n; i++) if (d[i] > 0) for (int j = 0; j < m; j++)"
+        " { A[i][j] = x[i]; d[i] -= 1; }",
+        ARGS,
+    ),
+    "guard-with-another-branch": c(
+        "for (int i = 0; i < n; i++) if (x[i] > 0) for (int j = 0; j < m; j++) A[i][j] = x[i];"
+        " else d[i] = 0;",
+        ARGS,
+    ),
+    "guard-around-two-loops": c(
+        "for (int i = 0; i < n; i++) if (x[i] > 0) { for (int j = 0; j < m; j++) A[i][j] = x[i];"
+        " for (int j = 0; j < n; j++) B[i][j] = x[j]; }",
+        f"{ARGS}, float B[n][n]",
+    ),
     "array-in-front": c(
         "for (int i = 0; i < n; i++) { float w[4]; for (int a = 0; a < 4; a++) w[a] = x[i] + a;"
         " for (int j = 0; j < m; j++) A[i][j] = w[0] * w[3]; }",
