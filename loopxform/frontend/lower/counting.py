@@ -33,39 +33,12 @@ class Counting:
         upper = self.facts.assume(Bin("<=", c.operand, largest))
         return upper and (inner.is_unsigned or self.facts.non_negative(c.operand))
 
-    def reaches(
-        self,
-        symbol: Symbol,
-        lo: Expr,
-        hi: Expr,
-        stepping: tuple[int, int],
-        node: c_ast.For,
-        *,
-        alone: bool,
-    ) -> None:
-        """A variable that begins beyond its bound with != passes it: an unsigned one wraps around,
-        a signed one goes on to where something else ends the loop."""
-        step, shift = stepping
+    def reaches(self, symbol: Symbol, lo: Expr, hi: Expr, step: int, node: c_ast.For) -> None:
+        """An unsigned variable that passes its bound with != wraps around."""
         low, high = (lo, hi) if step > 0 else (hi, lo)
         assert symbol.type.base is not None
         if symbol.type.base.is_unsigned and not (value_of(low) == 0 and self.facts.known(high)):
             raise refused(node.cond, "the loop may pass its bound and wrap around", "end it with <")
-        if alone:
-            return
-        begin = Bin("+", lo, Const(shift)) if shift else lo
-        ordered = self._in_order(begin, hi) if step > 0 else self._in_order(hi, begin)
-        if not ordered:
-            why = f"'{symbol.name}' may begin beyond the bound, and the loop end elsewhere"
-            raise refused(node.cond, why, "end it with <")
-
-    def _in_order(self, low: Expr, high: Expr) -> bool:
-        """Whether low <= high, or can be asked to be."""
-        gap = value_of(Bin("-", high, low))
-        if gap is not None:
-            return gap >= 0
-        return (value_of(low) == 0 and self.facts.known(high)) or self.facts.assume(
-            Bin(">=", high, low)
-        )
 
     def agrees(
         self, symbol: Symbol, lo: Expr, hi: Expr, form: tuple[str, int, int], node: c_ast.For

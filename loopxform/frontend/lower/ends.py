@@ -5,6 +5,7 @@
                       i < (n < m ? n + 1 : m)    for other n
     i + 1 < n         i < n - 1                  where n > INT_MIN can be asked
                       i < (long long)n - 1       for other n
+    i < m && i != n   i < (n >= 0 ? min(n, m) : m)   where the loop begins at 0
 
 The number next to the last of a type does not exist, and programs use the last one for no limit.
 What is asked is a condition of the written code (`Function.representable`): analysis computes with
@@ -24,7 +25,7 @@ from loopxform.frontend.lower.facts import Facts, follows
 from loopxform.frontend.lower.ranges import extremes
 from loopxform.frontend.lower.refusal import refused
 from loopxform.frontend.lower.subscripts import wraps
-from loopxform.ir.affine import Poly, constant, poly, simplify, to_expr
+from loopxform.ir.affine import Poly, constant, poly, simplify, to_expr, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select, Var
 from loopxform.ir.types import INT, INT_MAX, LLONG, Scalar, common
 from loopxform.ir.visit import names, walk_expr
@@ -40,14 +41,15 @@ _AWAY = Jump(lambda n: isinstance(n, c_ast.Return | c_ast.Goto))
 
 @record
 class End:
-    """`var + shift op bound`; `part` is the bound in the text, `said` the operator there, which
-    may be !=."""
+    """`var + shift op bound`; `part` is the bound in the text, `said` the operator there. One said
+    with != ends the loop only where that begins before it: at `start`, if other things end it."""
 
     bound: Expr
     op: str
     shift: int
     part: c_ast.Node
     said: str
+    start: Expr | None = None
 
     @property
     def next(self) -> int:
@@ -87,6 +89,16 @@ class Ends:
     def exclusive(self, ends: list[End], *, up: bool, early: bool) -> Expr:
         """The nearest of several ends. NotModelled where the number next to one may not exist, and
         the loop may end all the same: it has other ends, or is left `early`."""
+        passed = [end for end in ends if end.start is not None and not self._is_before(end, up=up)]
+        ends = [end for end in ends if end not in passed]
+        if not ends:
+            ends = [self._asked_before(passed.pop(0), up=up)]
+        nearest = self._nearest(ends, up=up, early=early or bool(passed))
+        for end in passed:
+            nearest = self._unless_passed(end, nearest, up=up)
+        return nearest
+
+    def _nearest(self, ends: list[End], *, up: bool, early: bool) -> Expr:
         op = "min" if up else "max"
         if len(ends) == 1 and ends[0].is_closed(up=up) and not early:
             return self._in_parts(ends[0], op) or self._sum(ends[0], ends[0].bound)
@@ -101,6 +113,32 @@ class Ends:
         for end in closed:
             nearest = self._within(end, nearest, up=up)
         return nearest
+
+    # ------------------------------------------------------------ bounds that may be passed
+
+    def _is_before(self, end: End, *, up: bool) -> bool:
+        """Whether a loop is known to begin no later than at an end said with !=."""
+        assert end.start is not None
+        distance = Bin("-", Bin("+", end.bound, Const(end.next)), end.start)
+        gap = value_of(distance)
+        if gap is not None:
+            return gap >= 0 if up else gap <= 0
+        return up and not end.next and value_of(end.start) == 0 and self.facts.known(end.bound)
+
+    def _asked_before(self, end: End, *, up: bool) -> End:
+        """The same, asked of the arguments. Raises NotModelled where it cannot be."""
+        assert end.start is not None
+        distance = Bin("-", end.start, Const(end.next)) if end.next else end.start
+        if not self.facts.assume(Bin(">=" if up else "<=", end.bound, distance)):
+            raise refused(end.part, "the loop may begin beyond its bound", _STRICT)
+        return end
+
+    def _unless_passed(self, end: End, nearest: Expr, *, up: bool) -> Expr:
+        """The nearer of two ends, where the loop does not begin beyond the one said with !=."""
+        op, start = "min" if up else "max", end.start
+        assert start is not None
+        bound = self._representable(end, op) or self._wide(end)
+        return Select(Bin(">=" if up else "<=", bound, start), Bin(op, bound, nearest), nearest)
 
     # ------------------------------------------------------------ the number next to a bound
 

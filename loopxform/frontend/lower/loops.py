@@ -116,11 +116,11 @@ class Headers:
             if step not in (1, -1):
                 raise refused(part, "a loop that ends with != must step by 1", "end it with < or >")
             op = "<" if step > 0 else ">"
-            self.counting.reaches(symbol, lo, hi, (step, shift), node, alone=alone)
+            self.counting.reaches(symbol, lo, hi, step, node)
         if (step > 0) != (op in ("<", "<=")):
             raise refused(part, f"'{symbol.name}' counts away from its bound", _FORM)
         self.counting.agrees(symbol, lo, hi, (op, step, shift), node)
-        return End(hi, op, shift, bound, said)
+        return End(hi, op, shift, bound, said, None if alone or said != "!=" else lo)
 
     def _nearest(self, e: Expr, op: str) -> Expr:
         """The least (or greatest) of two signed numbers says so."""
