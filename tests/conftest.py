@@ -59,7 +59,16 @@ def _no_library(name: str) -> str | None:
     return None
 
 
+FLAGS = "POCL_EXTRA_BUILD_FLAGS"
+COMPILED_QUICKLY = None if FLAGS in os.environ else "-cl-opt-disable"
+"""Most of the time is PoCL's, compiling kernels: the larger they are, the more is its optimiser's."""
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if COMPILED_QUICKLY and item.get_closest_marker("optimised"):
+        os.environ.pop(FLAGS, None)
+    elif COMPILED_QUICKLY:
+        os.environ[FLAGS] = COMPILED_QUICKLY
     for marker in ("device", "opencl", "opencl_sdk", "oclgrind", "clblast"):
         if item.get_closest_marker(marker) and (reason := _missing(marker)):
             if os.environ.get("CI"):

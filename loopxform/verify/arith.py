@@ -48,6 +48,8 @@ def truncate(x: float, low: int, high: int) -> int:
 
 def divide(a: int, b: int, top: int) -> int:
     """Integer quotient, truncated toward zero; `top` is the greatest value of its type."""
+    if a >= 0 and b > 0:
+        return a // b
     if b == 0:
         raise Fault(f"{a} is divided by zero")
     q = abs(a) // abs(b) if (a < 0) == (b < 0) else -(abs(a) // abs(b))
@@ -58,6 +60,8 @@ def divide(a: int, b: int, top: int) -> int:
 
 def modulo(a: int, b: int, top: int) -> int:
     """Remainder with the sign of the dividend, defined where the quotient is."""
+    if a >= 0 and b > 0:
+        return a % b
     divide(a, b, top)
     return -(-a % abs(b)) if a < 0 else a % abs(b)
 

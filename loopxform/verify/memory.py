@@ -79,6 +79,21 @@ class Memory:
             raise self._outside(index)
         return at
 
+    def offsets(self, rows: Sequence[Sequence[int | None]]) -> list[int | None]:
+        """The positions of all elements with a subscript of each row, in row-major order; None
+        where one of them is None. Raises Fault where an element is outside."""
+        inside = all(i is None or 0 <= i < n for row, n in zip(rows, self.dims) for i in row)
+        every: list[int | None] = [0]
+        for row, n in zip(rows, self.dims):
+            every = [None if at is None or i is None else at * n + i for at in every for i in row]
+        if inside and all(at is None or at < self.size for at in every):
+            return every
+        return [self._offset_of(index) for index in itertools.product(*rows)]
+
+    def _offset_of(self, index: Sequence[int | None]) -> int | None:
+        known = [i for i in index if i is not None]
+        return self.offset(known) if len(known) == len(index) else None
+
     def _outside(self, index: Sequence[int]) -> Fault:
         extents = "".join(f"[{n}]" for n in self.dims)
         return Fault(f"{self._element(index)} is outside of {self.name}{extents}")
@@ -110,19 +125,14 @@ def copy(
 ) -> None:
     """`target = source[slices]`. Elements beyond a limit become `pad` (or the last valid element
     where clamped); poison in the source is copied as poison."""
-    sized = [n for n, s in enumerate(slices) if s[1] is not None]
-    at = [s[0] for s in slices]
-    for position in itertools.product(*(range(slices[n][1] or 0) for n in sized)):
-        for n, c in zip(sized, position):
-            at[n] = slices[n][0] + c
-        index = [_clamped(i, s) for i, s in zip(at, slices)]
-        if None in index:
-            target.data[target.offset(position)] = pad
-            continue
-        value = source.data[source.offset([i for i in index if i is not None])]
-        if value is not None and convert is not None:
+    rows = [[_clamped(s[0] + n, s) for n in range(1 if s[1] is None else s[1])] for s in slices]
+    places = target.offsets([range(s[1]) for s in slices if s[1] is not None])
+    for at, place in zip(source.offsets(rows), places):
+        assert place is not None
+        value = pad if at is None else source.data[at]
+        if at is not None and value is not None and convert is not None:
             value = convert(value)
-        target.data[target.offset(position)] = value
+        target.data[place] = value
 
 
 def _clamped(i: int, s: SliceSpec) -> int | None:

@@ -202,7 +202,8 @@ def test_calls_that_pass_arrays_of_several_sizes(tmp_path: Path) -> None:
 
 
 class Reached:
-    """Random functions whose bounds are elements of arrays that the loops may change."""
+    """Random functions whose bounds are elements of arrays that the loops may change. What a loop
+    over `j` sets gets smaller, so that it ends where that is its bound."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -216,7 +217,7 @@ class Reached:
         body = choose(
             [
                 f"t = i; {target} = {value};",
-                f"for (int j = 0; j < {inner}; j++) {target} = {value} + j;",
+                f"for (int j = 0; j < {inner}; j++) {target} = {value} - j;",
                 f"if (x[i] > 2) {{ t = 3; {target} = {value}; }}",
                 f"{target} = {value}; t = i + 7;",
             ]
