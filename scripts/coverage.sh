@@ -6,5 +6,4 @@ extras=opencl,test
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 cd "$root"
-export POCL_EXTRA_BUILD_FLAGS=${POCL_EXTRA_BUILD_FLAGS--cl-opt-disable}
-exec pytest -n auto --dist loadfile -m "not slow" --cov --cov-report=term --cov-report=html:coverage "$@"
+exec pytest -n auto --dist worksteal -m "not slow" --cov --cov-report=term --cov-report=html:coverage "$@"

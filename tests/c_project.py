@@ -80,11 +80,10 @@ def run_app(
 ) -> subprocess.CompletedProcess[str]:
     """With the system's loader and its devices, whatever this process uses. That the device ran a
     call is as it should be, and left out of what is said, but for the `whole` of it."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
     command = [str(app), *map(str, args)]
     done = subprocess.run(
         command,
-        env={**env, "LOOPXFORM_CACHE": "off", "LOOPXFORM_HOST": "never", **more},
+        env={**environment(), **more},
         capture_output=True,
         text=True,
         check=False,
@@ -92,6 +91,14 @@ def run_app(
     )
     done.stderr = done.stderr if whole else without_device(done.stderr)
     return done
+
+
+def environment() -> dict[str, str]:
+    """Of written programs: their kernels are compiled as those that run in this process."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
+    if flags := os.environ.get("PYOPENCL_BUILD_OPTIONS"):
+        env = {"POCL_EXTRA_BUILD_FLAGS": flags, **env}
+    return {**env, "LOOPXFORM_CACHE": "off", "LOOPXFORM_HOST": "never"}
 
 
 def without_device(said: str) -> str:

@@ -59,16 +59,16 @@ def _no_library(name: str) -> str | None:
     return None
 
 
-FLAGS = "POCL_EXTRA_BUILD_FLAGS"
-COMPILED_QUICKLY = None if FLAGS in os.environ else "-cl-opt-disable"
-"""Most of the time is PoCL's, compiling kernels: the larger they are, the more is its optimiser's."""
+OPTIONS = "PYOPENCL_BUILD_OPTIONS"
+DECIDED = bool({OPTIONS, "POCL_EXTRA_BUILD_FLAGS"} & os.environ.keys())
+"""Whether the environment says how kernels are compiled. Else those of most tests are not
+optimised: the larger a kernel is, the more time PoCL takes for that, up to ten times the others'.
+(PoCL asks for flags of its own once in a process.)"""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if COMPILED_QUICKLY and item.get_closest_marker("optimised"):
-        os.environ.pop(FLAGS, None)
-    elif COMPILED_QUICKLY:
-        os.environ[FLAGS] = COMPILED_QUICKLY
+    if not DECIDED:
+        os.environ[OPTIONS] = "" if item.get_closest_marker("optimised") else "-cl-opt-disable"
     for marker in ("device", "opencl", "opencl_sdk", "oclgrind", "clblast"):
         if item.get_closest_marker(marker) and (reason := _missing(marker)):
             if os.environ.get("CI"):

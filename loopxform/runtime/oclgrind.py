@@ -189,8 +189,10 @@ class _Given:
 
 def _environment(library: str) -> dict[str, str]:
     """OpenCL's loaders find the simulator alone; numbers are printed without separators; no
-    binary of an earlier build is used (the simulator would know nothing of its source)."""
+    binary of an earlier build is used (the simulator would know nothing of its source), and no
+    option but those that are asked for."""
     found = {"OCL_ICD_VENDORS": library, "OCL_ICD_FILENAMES": library}
+    found |= {"PYOPENCL_BUILD_OPTIONS": ""}
     return {**os.environ, **found, "LC_ALL": "C", "PYOPENCL_NO_CACHE": "1"}
 
 

@@ -181,6 +181,7 @@ def test_no_race_and_nothing_out_of_bounds(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.optimised
 @pytest.mark.device
 @pytest.mark.parametrize("sizes", [(20, 18, 21, 16, 6, 4), (16, 17, 30, 12, 5, 3)], ids=str)
 def test_in_the_tiles_of_a_large_device(sizes: tuple[int, ...]) -> None:

@@ -136,6 +136,7 @@ def test_runs_like_the_c_program(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.optimised
 @pytest.mark.device
 @every("tiling")
 def test_runs_with_the_tiles_of_the_recipe(name: str) -> None:

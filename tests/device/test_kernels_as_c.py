@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from corpus_nests import NAMES, nest
-from harness import given, plan, run_c, run_on_device, sizes_of
+from harness import check_kernel, plan, sizes_of
 from test_table45 import PROGRAMS, SIZES, SMALL_SIZES, SMALL_TILES, TILES, label
 
 from loopxform.codegen import emit
@@ -18,7 +18,6 @@ from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Tiles
 from loopxform.verify.check_run import run
-from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
 
 SEED = 54
@@ -26,9 +25,7 @@ QUICK = {"mm": 0, "mm_int_div": 3, "mm_bool_and": 6}
 
 
 def check(kernel: CompiledKernel, name: str, size: tuple[int, int, int]) -> None:
-    args = given(name, sizes_of(name, *size), SEED)
-    found = compare(run_c(name, args), run_on_device(kernel, args))
-    assert not found, f"{name} {size} seed {SEED}: {found[0]}"
+    check_kernel(kernel, name, sizes_of(name, *size), SEED)
 
 
 def _tables() -> Iterator[object]:

@@ -77,7 +77,7 @@ SIZES = (
 )
 
 
-ON_A_DEVICE = ("plain", "straight", "both-turned", "numbers")
+ON_A_DEVICE = ("plain", "both-turned", "numbers")
 AS_WRITTEN = ("both-turned", "longs", "unsigned", "part-of-rows", "pointers")
 """Texts whose kernels run alone, and with the C that is written; each in one way at least."""
 
@@ -137,6 +137,7 @@ def asynchronous(s: object) -> bool:
     ("name", "part"),
     [
         ("plain", slice(0, None, 2)),
+        pytest.param("straight", slice(None), marks=[pytest.mark.slow, pytest.mark.optimised]),
         *(pytest.param(n, slice(None), marks=pytest.mark.slow) for n in ON_A_DEVICE),
     ],
     ids=str,

@@ -42,9 +42,13 @@ SIZES: tuple[Sizes, ...] = ((1, 1, 1), (33, 17, 70), (64, 32, 48), (0, 3, 4), (3
 
 
 VARIANTS: list[tuple[Recipe, Tiles]] = [
-    *(("register", tiles) for tiles in (*TILES[1:], Tiles(16, 16, 16, 8, 4))),
-    *(("block", tiles) for tiles in (TILES[1], Tiles(16, 16, 16, 1, 1))),
+    *(("register", tiles) for tiles in TILES[1:]),
+    ("block", TILES[1]),
     ("naive", TILES[1]),
+]
+LARGE: list[tuple[Recipe, Tiles]] = [
+    ("register", Tiles(16, 16, 16, 8, 4)),
+    ("block", Tiles(16, 16, 16, 1, 1)),
 ]
 
 
@@ -57,7 +61,11 @@ def test_bit_identical_to_the_c_program(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize(("recipe", "tiles"), VARIANTS, ids=str)
+@pytest.mark.parametrize(
+    ("recipe", "tiles"),
+    [*VARIANTS, *(pytest.param(*x, marks=pytest.mark.optimised) for x in LARGE)],
+    ids=str,
+)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bit_identical_in_every_variant(name: str, tiles: Tiles, recipe: Recipe) -> None:
     for size in SIZES:

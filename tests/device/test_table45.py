@@ -96,7 +96,8 @@ def _cases() -> Iterator[object]:
             named = f"{name}-{label(tiles)}"
             if n in QUICK[name]:
                 yield pytest.param(name, tiles, ENDS, id=f"{named}-ends")
-            yield pytest.param(name, tiles, SIZES, marks=pytest.mark.slow, id=named)
+            marks = [pytest.mark.slow, pytest.mark.optimised]
+            yield pytest.param(name, tiles, SIZES, marks=marks, id=named)
 
 
 @pytest.mark.device

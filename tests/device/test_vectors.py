@@ -5,7 +5,7 @@ together, and with the other options, where rows are vectors and where they are 
 from __future__ import annotations
 
 import pytest
-from harness import PROGRAMS, given, program, run_c, run_on_device, simulate_launches, sizes_of
+from harness import PROGRAMS, check_kernel, given, program, run_c, simulate_launches, sizes_of
 from tilings import Options, Tiles, tile
 
 from loopxform.codegen import emit
@@ -79,9 +79,7 @@ def plan(name: str, tiles: Tiles, options: Options) -> Plan:
 def check(name: str, options: Options, tiles: Tiles = TILES) -> None:
     compiled = CompiledKernel(plan(name, tiles, options), choose())
     for size in SIZES:
-        args = given(name, sizes_of(name, *size), SEED)
-        found = compare(run_c(name, args), run_on_device(compiled, args))
-        assert not found, (name, options, size, SEED, found[0])
+        check_kernel(compiled, name, sizes_of(name, *size), SEED)
 
 
 @pytest.mark.device
@@ -96,9 +94,15 @@ def test_other_programs(name: str) -> None:
     check(name, ALL)
 
 
+OPTIMISED = ("all", "vectors", "read-ahead", "vectors-read-ahead", "in-four-buffers", "everything")
+
+
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize("case", EACH)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(n, marks=[pytest.mark.optimised] * (n in OPTIMISED)) for n in EACH],
+)
 def test_each_step_alone_and_with_others(case: str) -> None:
     check("mm", EACH[case])
 

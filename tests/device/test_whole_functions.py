@@ -158,7 +158,11 @@ def test_bit_identical_to_the_c_program(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [HOSTS, pytest.param(sorted({*SIZES} - {*HOSTS}), marks=pytest.mark.slow)]
+    "names",
+    [
+        HOSTS,
+        pytest.param(sorted({*SIZES} - {*HOSTS}), marks=[pytest.mark.slow, pytest.mark.optimised]),
+    ],
 )
 def test_the_drop_in_computes_what_the_function_did(tmp_path: Path, names: Sequence[str]) -> None:
     programs = []

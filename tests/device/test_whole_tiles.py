@@ -4,7 +4,7 @@ and under Oclgrind, results are those of the user's C."""
 from __future__ import annotations
 
 import pytest
-from harness import given, program, run_c, run_on_device, simulate, sizes_of
+from harness import check_kernel, given, program, run_c, simulate, sizes_of
 from tilings import Options, tile
 
 from loopxform.codegen import emit
@@ -35,9 +35,7 @@ def versions(name: str, recipe: Recipe) -> Plan:
 def test_runs_like_the_c_program(name: str, recipe: Recipe) -> None:
     kernel = CompiledKernel(versions(name, recipe), choose())
     for size in SIZES:
-        args = given(name, sizes_of(name, *size), SEED)
-        found = compare(run_c(name, args), run_on_device(kernel, args))
-        assert not found, (size, found[0])
+        check_kernel(kernel, name, sizes_of(name, *size), SEED)
 
 
 @pytest.mark.oclgrind
