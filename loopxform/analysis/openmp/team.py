@@ -11,7 +11,7 @@ and then must not touch what L writes, nor write what L touches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loopxform.analysis.deps import Dependence, dependences
 from loopxform.analysis.openmp.claim import Doubt, Finding
@@ -23,6 +23,8 @@ from loopxform.ir.visit import Path, at, replace_at, walk
 from loopxform.records import record
 
 Told = Iterator[Finding | Doubt]
+Place = tuple[tuple[int, int], ...]
+"""A path as `order` has it."""
 
 
 def team(c: Construct, directives: tuple[Directive, ...]) -> Told:
@@ -53,8 +55,9 @@ class _Region:
 
     def others(self) -> Iterator[tuple[Path, Stmt]]:
         """The statements of the region that may run together with the loop."""
+        barriers = [order(p) for p in self._barriers(self._block)]
         for path, s in self._statements():
-            if not self._apart(path):
+            if not self._apart(path, barriers):
                 yield path, s
 
     def _statements(self) -> Iterator[tuple[Path, Stmt]]:
@@ -72,21 +75,25 @@ class _Region:
         found = (d for d in self.directives[start + 1 :] if d.has(*words) and d.governs(path))
         return next(found, None)
 
-    def _apart(self, path: Path) -> bool:
+    @property
+    def _block(self) -> Path:
+        """That of the region."""
+        return self.region.paths[0][:-1] if self.region.paths else ()
+
+    def _apart(self, path: Path, barriers: Sequence[Place]) -> bool:
         sharing = self._sharing(path)
         if sharing is not None and _waits(sharing) and _waits(self.c.directive):
             return True
-        return self._barrier_between(path)
+        return self._barrier_between(path, barriers)
 
-    def _barrier_between(self, path: Path) -> bool:
-        own = self.c.path
-        block = self.region.paths[0][:-1] if self.region.paths else ()
+    def _barrier_between(self, path: Path, barriers: Sequence[Place]) -> bool:
+        own, block = self.c.path, self._block
         if own[:-1] != block or path[: len(block)] != block or self._repeats(block):
             return False
         first, last = sorted([own[: len(block) + 1], path[: len(block) + 1]], key=order)
         if first == last:
             return False
-        return any(order(first) <= order(p) < order(last) for p in self._barriers(block))
+        return any(order(first) <= place < order(last) for place in barriers)
 
     def _repeats(self, block: Path) -> bool:
         """Whether a loop of the region runs the block again: then `after` is also `before`."""

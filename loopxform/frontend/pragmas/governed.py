@@ -6,7 +6,7 @@ leaves its origin alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from loopxform.ir.nodes import Stmt
 from loopxform.ir.visit import Path, walk
@@ -24,11 +24,13 @@ def by_origin(body: tuple[Stmt, ...]) -> dict[int, list[Path]]:
 
 def outermost(origins: Sequence[Origin], where: dict[int, list[Path]]) -> tuple[Path, ...]:
     """The paths of some statements, without those inside another of them."""
-    return tuple(dict.fromkeys(_outermost(origins, where)))
+    return tuple(_outermost({p for o in {id(o) for o in origins} for p in where.get(o, ())}))
 
 
-def _outermost(origins: Sequence[Origin], where: dict[int, list[Path]]) -> Iterator[Path]:
-    every = sorted(p for o in origins for p in where.get(id(o), ()))
-    for path in every:
-        if not any(path[: len(p)] == p and p != path for p in every):
+def _outermost(paths: Iterable[Path]) -> Iterator[Path]:
+    """Sorted, what is inside a statement comes right behind it."""
+    outer: Path | None = None
+    for path in sorted(paths):
+        if outer is None or path[: len(outer)] != outer:
+            outer = path
             yield path
