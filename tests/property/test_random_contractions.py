@@ -45,7 +45,7 @@ TINY = replace(
 QUICK = 9
 """Seeds of every run; the slow sweep has those up to MANY."""
 
-MANY = 160
+MANY = 69
 
 
 def unfolding(derivation: Derivation) -> list[Record]:
