@@ -20,6 +20,7 @@ EVERY = {
     "property/test_mutations.py::test_a_planted_bug_is_caught": 3,
     "property/test_corpus.py::test_runs_agree": 4,
     "property/test_verdicts.py::test_random_c": 3,
+    "device/test_conditional_text.py::test_random_conditionals": 2,
     "device/test_contractions.py::test_the_executor_finds_no_fault_and_the_same_results": 3,
     "device/test_corpus_nests.py::test_runs_like_the_c_program": 4,
     "device/test_corpus_nests.py::test_a_screen_says_what_was_done": 4,

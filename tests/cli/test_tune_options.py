@@ -43,6 +43,7 @@ def tune(*options: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_options_are_found_and_used(capsys: Capture) -> None:
     said = tune("--tune", "stages,vector", "--budget", "120")
     assert "  stages auto, 1, 2\n" in said

@@ -211,10 +211,11 @@ def test_a_tiled_nest(tmp_path: Path, name: str) -> None:
     ("name", "sizes"),
     [
         ("two_products", {"n": 9, "m": 10, "k": 5, "l": 6, "alpha": 1.5, "beta": 0.7}),
-        pytest.param("jacobi_time", {"steps": 2, "n": 7}, marks=pytest.mark.slow),
-        pytest.param("converging", {"n": 4, "most": 2, "small": 0.1}, marks=pytest.mark.slow),
+        ("jacobi_time", {"steps": 2, "n": 7}),
+        ("converging", {"n": 4, "most": 2, "small": 0.1}),
     ],
 )
+@pytest.mark.slow
 def test_a_whole_function(tmp_path: Path, name: str, sizes: dict[str, int | float]) -> None:
     require_opencl()
     file = CORPUS / "programs" / f"{name}.c"

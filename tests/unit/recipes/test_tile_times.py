@@ -88,6 +88,7 @@ def chunks(limits: Limits) -> list[Shape]:
     return [Shape((1, 1), *map(int, re.findall(r"\d+", cost))) for cost in costs.values()]
 
 
+@pytest.mark.slow
 def test_times_of_chunks_are_in_the_unit_of_the_other_tiles() -> None:
     """Scaled with them; left to the model where these are."""
     measured = chunks(H100)
