@@ -99,8 +99,11 @@ def test_late_copies_of_other_programs(name: str, way: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("size", [(41, 35, 45), (100, 33, 100)], ids=["64x128", "128x128"])
-@pytest.mark.parametrize("name", ["mm", "mm_bt"])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("mm", (41, 35, 45)), ("mm_bt", (100, 33, 100))],
+    ids=["mm-64x128", "mm_bt-128x128"],
+)
 def test_late_copies_of_packed_operands(name: str, size: tuple[int, int, int]) -> None:
     """In the tiles that large sizes have."""
     few = replace(PROFILES["h100"], pack_operands=20, transpose_operands=40, compute_units=1)

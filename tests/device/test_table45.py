@@ -130,8 +130,11 @@ def test_the_other_residuals_under_the_simulator(name: str, tiles: Tiles) -> Non
 
 @pytest.mark.slow
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("tiles", [TILES[0], TILES[3], TILES[6]], ids=label)
+@pytest.mark.parametrize(
+    ("name", "tiles"),
+    [*(("mm", TILES[n]) for n in (0, 3, 6)), *zip(PROGRAMS[1:], (TILES[3], TILES[6]))],
+    ids=label,
+)
 def test_the_real_tiles_under_the_simulator(name: str, tiles: Tiles) -> None:
     every = [sizes_of(name, *size) for size in SIZES[:2]]
     check_under_oclgrind(name, tiles, "register", every, SEED)
