@@ -59,7 +59,7 @@ EVERY = {
     "device/test_profiles.py::test_some_nests_fit_other_devices": 2,
     "device/test_domains.py::test_bit_identical_to_the_c_program": 2,
     "cli/test_docs.py::test_the_tables_of_timing_are_real": 4,
-    "cli/test_macros.py::test_a_drop_in_is_right_or_no_program": 3,
+    "cli/test_macros.py::test_a_drop_in_is_right_or_no_program": 4,
     "cli/test_offload_report.py::test_report": 2,
 }
 """By how many cases there is one that runs by default: the first, and every nth after it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -186,11 +187,16 @@ SOME = ["__GNUC__ version", "__OPTIMIZE__", "__FAST_MATH__", "__SIZE_TYPE__", "M
 OTHER = [("gcc", "-std=c99 -O0"), ("clang", "-std=gnu17 -O2"), ("gcc", "-O2 -ffast-math -DNDEBUG")]
 
 
+def _cases() -> Iterator[object]:
+    """Some rows in all builds, the others in one each: `test_the_whole_product` asks for all."""
+    for n, name in enumerate(TABLE):
+        marks = [] if name in SOME else [pytest.mark.slow]
+        for cc, build in OTHER if name in SOME else [OTHER[n % len(OTHER)]]:
+            yield pytest.param(name, cc, build, marks=marks, id=f"{name}-{cc}-{build}")
+
+
 @pytest.mark.opencl_sdk
-@pytest.mark.parametrize(("cc", "build"), OTHER)
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in SOME else [pytest.mark.slow]) for n in TABLE]
-)
+@pytest.mark.parametrize(("name", "cc", "build"), list(_cases()))
 def test_a_drop_in_is_right_or_no_program(name: str, cc: str, build: str, tmp_path: Path) -> None:
     """Written for `gcc -O2`, compiled otherwise: the number of the user's file, or an #error."""
     tiled(name, tmp_path)
