@@ -84,7 +84,9 @@ def extent(fn: Function, array: str) -> Extent | None:
 
 def existing_box(fn: Function, array: str) -> Extent | None:
     """The extent, where all elements of the box are there: rows of a declared shape are whole, what
-    a pointer leads to ends with the last element that is touched."""
+    a pointer leads to ends with the last element that is touched. It is that of the program that
+    steps began with: no more is passed to kernels, whatever is known of the subscripts now."""
+    fn = fn.start or fn
     found = extent(fn, array)
     param = next((p for p in fn.objects if p.name == array), None)
     ends_inside = param is not None and param.flat and len(param.shape) > 1

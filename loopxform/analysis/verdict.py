@@ -27,6 +27,7 @@ from loopxform.analysis.region import region, visible
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.affine import value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, loops, walk
@@ -150,14 +151,22 @@ class _Site:
 
 def _sites(fn: Function, *, inlined: bool) -> Iterator[_Site]:
     around: list[Path] = []
+    streamed = _streamed(fn)
     for path, s in walk(fn.body):
         while around and path[: len(around[-1])] != around[-1]:
             around.pop()
-        if (is_inlined(s) and not inlined) or is_streamed(s):
+        if (is_inlined(s) and not inlined) or path in streamed:
             continue
         if isinstance(s, For) or (isinstance(s, Opaque) and s.loop):
             yield _Site(path, s, len(around))
             around.append(path)
+
+
+@remembered(16)
+def _streamed(fn: Function) -> frozenset[Path]:
+    """Where kernels of streamed stages are, and what holds them."""
+    kernels = (path for path, s in walk(fn.body) if is_streamed(s))
+    return frozenset(path[:n] for path in kernels for n in range(1, len(path) + 1))
 
 
 def _judged(fn: Function, sites: Sequence[_Site]) -> list[LoopVerdict]:
@@ -195,7 +204,8 @@ def is_inlined(s: Stmt) -> bool:
 
 def is_streamed(s: Stmt) -> bool:
     """Whether a statement is of a kernel that computes stages along a stream of rows: what it does
-    was proven where it was made, and dependences between its stages would take minutes."""
+    was proven where it was made, and dependences between its stages, or from one iteration of a
+    loop around it to the next, would take minutes to find."""
     return any(step.startswith(("time-tile ", "fuse-stages ")) for step in s.origin.steps)
 
 
@@ -239,10 +249,10 @@ def _inner_loops(fn: Function, path: Path) -> Iterator[For]:
 
 
 def _nest(fn: Function, path: Path) -> Path:
-    """The outermost loop around `path` (inside whatever is not modelled)."""
-    nest = path
+    """The outermost loop around `path` (inside whatever is not modelled, or judged)."""
+    nest, streamed = path, _streamed(fn)
     for n, s in reversed(list(enumerate(enclosing(fn, path)))):
-        if isinstance(s, Opaque):
+        if isinstance(s, Opaque) or path[: n + 1] in streamed:
             break
         if isinstance(s, For):
             nest = path[: n + 1]

@@ -440,6 +440,7 @@ class Function(Node):
     permits: Permits = field(default=NOTHING, compare=False)
     sequential: tuple[Sequential, ...] = field(default=(), compare=False)
     strict_aliasing: bool = field(default=True, compare=False)
+    start: Function | None = field(default=None, compare=False, repr=False)
 
     @property
     def objects(self) -> tuple[Param, ...]:

@@ -91,7 +91,7 @@ class Derivation:
         if obstacles:
             return TransformError(str(step), obstacles)
         reason = step.reason(before)
-        after = step.rewrite(before)
+        after = replace(step.rewrite(before), start=before.start or before)
         wellformed.check(after)
         return replace(self, records=(*self.records, Record(step, reason, after, self.stage)))
 
