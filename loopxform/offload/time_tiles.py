@@ -9,9 +9,10 @@ The step `time-tile` says when that is legal, `model.time_tiles` which tiles are
 
 from __future__ import annotations
 
+from loopxform.analysis.host_scalars import computed_by_host, host_scalars
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import For
-from loopxform.ir.visit import LoopSite, loops, perfect_nest, resolve, walk
+from loopxform.ir.nodes import For, Function, If
+from loopxform.ir.visit import LoopSite, enclosing, loops, names, perfect_nest, resolve, walk
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
 from loopxform.model.time_tiles import shapes
@@ -37,7 +38,7 @@ def time_tiled(program: Program, limits: Limits) -> None:
 def _passes(
     program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None
 ) -> None:
-    w = Work(program.derivation.titled(TITLE), {})
+    w, refused = Work(program.derivation.titled(TITLE), {}), ""
     site = _counting_up(w, site)
     loop = site.loop
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
@@ -47,15 +48,17 @@ def _passes(
         refusal = w.refusal(step)
         if refusal is None:
             break
-        if asked:
-            why = f"no time tile: {refusal.obstacles[0].message}"
-            program.why[loop.var] = "; ".join(filter(None, (program.why.get(loop.var), why)))
+        refused = refused or f"no time tile: {refusal.obstacles[0].message}"
     else:
+        if asked:
+            program.why[loop.var] = "; ".join(filter(None, (program.why.get(loop.var), refused)))
+        return
+    new = [s for s in loops(w.fn) if s.loop.var not in known]
+    (passes,) = (s for s in new if s.loop.var.startswith(f"{loop.var}_pass"))
+    if not _is_asked_by_host(w.fn, passes):
         return
     program.derivation = w.derivation
-    kernels = [v for v in _variables(program) if v not in known]
-    (passes,) = (v for v in kernels if v.startswith(f"{loop.var}_pass"))
-    first = next(x for x in resolve(program.fn, passes)[0].loop.body if isinstance(x, For))
+    first = next(x for x in passes.loop.body if isinstance(x, For))
     inside = [v for x in loop.body if isinstance(x, For) for v in _chain(x)]
     about = f"{tile.steps} steps of time a pass, {tile.text}"
     every = (loop.var, *inside)
@@ -79,6 +82,14 @@ def _counting_up(w: Work, site: LoopSite) -> LoopSite:
         if value_of(x.step) == -1:
             w.attempt(Reverse(x.var))
     return resolve(w.fn, loop.var)[0]
+
+
+def _is_asked_by_host(fn: Function, passes: LoopSite) -> bool:
+    """Whether the host can tell if passes may stand for the loop, without data of kernels."""
+    *around, _ = enclosing(fn, passes.path)
+    told = host_scalars(fn) | {x.var for x in around if isinstance(x, For)}
+    (enough,) = (x.cond for x in around[-1:] if isinstance(x, If))
+    return computed_by_host(enough) and names(enough) <= told
 
 
 def _chain(x: For) -> list[str]:
