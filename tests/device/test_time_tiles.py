@@ -95,7 +95,9 @@ def test_what_data_bound_is_left_as_it_is() -> None:
     """The host cannot ask whether passes may stand for the loop."""
     text = f"""void f(int T, int n, const int k[1], double A[n][n], double B[n][n]) {{
       int m = k[0];
-      for (int t = 0; t < T; t++) {{ {INNER} B[i][j] = A[i][j - 1]; {INNER} A[i][j] = B[i][j]; }} }}"""
+      for (int t = 0; t < T; t++) {{
+        {INNER} B[i][j] = A[i][j - 1];
+        {INNER} A[i][j] = B[i][j]; }} }}"""
     done = lx.loads(text)["f"].offload(time_tile=(2, 4, 16), fp="strict")
     assert not any(p.about for p in done.parts)
     assert emit.kernel(done.derivation, fp=SEPARATE).kernels

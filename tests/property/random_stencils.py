@@ -112,7 +112,7 @@ class StencilWriter:
             "int t = 3; t < T + 1",
             "long t = 0; t < T",
         )
-        free = "int t = q; t < T"
+        free = ("int t = q; t < T",)
         turning = any(g.planes > 1 for g in self.grids)
         return f"for ({self.rng.choice(forms if turning else (*forms, *free))}; t++)"
 

@@ -13,7 +13,6 @@ from loopxform.codegen import emit
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import LoopSite, resolve
-from loopxform.model.streams import ITEMS, ROWS
 from loopxform.model.time_tiles import STEPS, shapes
 from loopxform.offload.program import offload
 from loopxform.schedule.params import Options
@@ -72,7 +71,7 @@ def test_what_is_chosen(device: str, golden: Golden) -> None:
     for name in BODIES:
         fn = function(name)
         best = islice(shapes(fn, time_loop(fn), DEVICES[device]), 3)
-        lines.append(f"{name}: {', '.join('x'.join(map(str, s)) for s in best) or 'none'}\n")
+        lines.append(f"{name}: {', '.join(f'{t.steps} steps, {t.text}' for t in best) or 'none'}\n")
     golden.check("".join(lines))
 
 
@@ -80,12 +79,10 @@ def test_what_is_chosen(device: str, golden: Golden) -> None:
 @pytest.mark.parametrize("name", BODIES)
 def test_what_is_proposed_can_be_had(name: str, device: str) -> None:
     limits, fn = DEVICES[device], function(name)
-    for steps, rows, *items in shapes(fn, time_loop(fn), limits):
-        assert steps in STEPS
-        assert rows in ROWS
-        assert tuple(items) in ITEMS[len(items) + 1]
-        assert prod(items) <= limits.group_size
-        step = TimeTile("t", str(steps), str(rows), tuple(map(str, items)))
+    for tile in shapes(fn, time_loop(fn), limits):
+        assert tile.steps in STEPS
+        assert prod(tile.items) <= limits.group_size
+        step = TimeTile("t", str(tile.steps), *tile.words)
         assert not step.check(fn), (name, step)
 
 
@@ -94,7 +91,9 @@ def test_local_memory_suffices(name: str) -> None:
     limits: Limits = DEVICES["generic"]
     fn = function(name)
     for tile in islice(shapes(fn, time_loop(fn), limits), 2):
-        done = offload(fn, {}, limits, Options(time_tile=tile))
+        done = offload(
+            fn, {}, limits, Options(time_tile=(tile.steps, tile.rows, tile.elements, *tile.items))
+        )
         kernels = emit.kernel(done.derivation).kernels
         assert max(k.local_bytes for k in kernels) <= limits.local_bytes
         assert all(prod(k.group_shape) <= limits.group_size for k in kernels)
@@ -104,4 +103,4 @@ def test_steps_come_with_the_planes() -> None:
     fn = function("planes")
     proposed = [*shapes(fn, time_loop(fn), DEVICES["h100"])]
     assert proposed
-    assert all(steps % 2 == 0 for steps, *_ in proposed)
+    assert all(tile.steps % 2 == 0 for tile in proposed)
