@@ -13,7 +13,7 @@ from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve
 from loopxform.model.fused_stages import Cut, cuts
 from loopxform.offload.program_state import Part, Place, Program, inner_places
-from loopxform.offload.time_tiles import asked_tiles
+from loopxform.offload.time_tiles import asked_tiles, is_asked_by_host
 from loopxform.recipes.deriving import Work
 from loopxform.targets.target import Limits
 from loopxform.transforms import FuseStages
@@ -59,8 +59,10 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
     w = Work(program.derivation.titled(TITLE), {})
     if not w.attempt(step):
         return
-    program.derivation = w.derivation
-    outer = next(s.loop for s in loops(w.fn) if s.loop.var not in known)
+    site = next(s for s in loops(w.fn) if s.loop.var not in known)
+    if not is_asked_by_host(w.fn, site):
+        return
+    program.derivation, outer = w.derivation, site.loop
     what = f"{len(run)} stages in one kernel" if len(run) > 1 else "a row at a time"
     about = f"{what}, {cut.tile.text}"
     loc = first.origin.loc

@@ -55,7 +55,7 @@ def _passes(
         return
     new = [s for s in loops(w.fn) if s.loop.var not in known]
     (passes,) = (s for s in new if s.loop.var.startswith(f"{loop.var}_pass"))
-    if not _is_asked_by_host(w.fn, passes):
+    if not is_asked_by_host(w.fn, passes):
         return
     program.derivation = w.derivation
     first = next(x for x in passes.loop.body if isinstance(x, For))
@@ -84,12 +84,12 @@ def _counting_up(w: Work, site: LoopSite) -> LoopSite:
     return resolve(w.fn, loop.var)[0]
 
 
-def _is_asked_by_host(fn: Function, passes: LoopSite) -> bool:
-    """Whether the host can tell if passes may stand for the loop, without data of kernels."""
+def is_asked_by_host(fn: Function, passes: LoopSite) -> bool:
+    """Whether the host can tell if kernels may stand for loops, without data of other kernels."""
     *around, _ = enclosing(fn, passes.path)
     told = host_scalars(fn) | {x.var for x in around if isinstance(x, For)}
-    (enough,) = (x.cond for x in around[-1:] if isinstance(x, If))
-    return computed_by_host(enough) and names(enough) <= told
+    asked = [x.cond for x in around[-1:] if isinstance(x, If)]
+    return all(computed_by_host(cond) and names(cond) <= told for cond in asked)
 
 
 def _chain(x: For) -> list[str]:
