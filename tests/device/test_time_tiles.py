@@ -19,7 +19,7 @@ from loopxform.verify.interp import Program
 
 INNER = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++)"
 WHOLE = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
-CUBE = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++) for (int k = 0; k < 9; k++)"
+CUBE = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++) for (int k = 0; k < 40; k++)"
 TEXTS = {
     "two_arrays": f"""void f(int T, int n, int m, double A[n][m], double B[n][m]) {{
       for (int t = 0; t < T; t++) {{
@@ -51,7 +51,7 @@ TEXTS = {
       for (int t = 0; t < T; t++) {{
         {INNER} B[i][j] = A[i][j - 1] / ((A[i][j + 1] & 7) + 1) + A[i + 1][j];
         {INNER} A[i][j] = B[i][j] & 255; }} }}""",
-    "space": f"""void f(int T, int n, int m, double A[n][m][9], double B[n][m][9]) {{
+    "space": f"""void f(int T, int n, int m, double A[n][m][40], double B[n][m][40]) {{
       for (int t = 0; t < T; t++) {{
         {CUBE} B[i][j][k] = 0.5 * (A[i - 1][j][k] + A[i][j + 1][k]) + (k > 0 ? A[i][j][k - 1] : 0);
         {CUBE} A[i][j][k] = B[i][j][k]; }} }}""",

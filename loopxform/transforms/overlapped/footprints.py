@@ -12,7 +12,7 @@ from loopxform.source import Loc
 from loopxform.transforms.overlapped.boxes import greatest, hull, least, moved
 from loopxform.transforms.overlapped.kernel_parts import Memory, Shape
 from loopxform.transforms.overlapped.refusal import NotStages
-from loopxform.transforms.overlapped.stages import Box, Field, Stage
+from loopxform.transforms.overlapped.stages import Box, Field, Stage, shape_of
 from loopxform.transforms.overlapped.streaming import Stream
 
 Ends = tuple[tuple[Expr, ...], tuple[Expr, ...]]
@@ -31,6 +31,8 @@ class Footprint:
     @classmethod
     def of(cls, fn: Function, stages: list[Stage], flow: Stream, loc: Loc | None) -> Footprint:
         """Raises NotStages."""
+        for s in stages:
+            _require_places(fn, s)
         boxes = _touched(fn, stages)
         ends = {f: _ends(fn, f, every, loc) for f, every in boxes.items()}
         hulls = {f: hull(every) for f, every in boxes.items()}
@@ -70,6 +72,19 @@ class Footprint:
             f: Memory(types[f.array], f.array, f, box, *self.ends[f])
             for f, box in self.touched.items()
         }
+
+
+def _require_places(fn: Function, s: Stage) -> None:
+    """That the planes that a stage reads are there: under a condition, it may read none that is
+    not. Raises NotStages."""
+    for r in s.reads:
+        for place, extent in zip(r.field.places, shape_of(fn, r.field.array)):
+            end = None if extent is None else value_of(extent)
+            beyond = end is not None and place is not None and place >= end
+            unknown = end is None and not r.certain
+            if place is not None and (place < 0 or beyond or unknown):
+                text = f"'{r.field.array}' may have no elements with the subscript {place}"
+                raise NotStages(text, s.template.loc)
 
 
 def _touched(fn: Function, stages: list[Stage]) -> dict[Field, tuple[Box, ...]]:
