@@ -46,7 +46,7 @@ ELEMENTS = 1 << 26
 LAST_WAVE = 0.5
 """How much of a wave of groups is lost as the last one is not full."""
 
-STRIDED = 0.4
+STRIDED = 0.35
 """What each further element of a work-item adds to the cost of a row, for each, where these are
 neighbours in memory: accesses of a warp are spread over as many more segments."""
 
@@ -107,6 +107,8 @@ class StreamModel:
         valid = [n - a - b for n, a, b in zip(widths, flow.low[1:], flow.high[1:])]
         if len(widths) != flow.rank - 1 or min(valid) < 1 or items > self.limits.group_size:
             return None
+        if tile.elements > 1 and self._shared(flow, tile.elements) > costs.shared_words:
+            return None
         words, local = self._registers(flow, tile.elements), self._local(flow, widths)
         most = min(self.limits.registers, costs.unit_registers // items)
         if words > most or local > self.limits.local_bytes:
@@ -160,6 +162,11 @@ class StreamModel:
             kept = (v.kept + 1 if v.kept else 0) * elements
             total += (kept + across) * -(-self._type(v).bytes // FLOAT.bytes)
         return total
+
+    def _shared(self, flow: Stream, elements: int) -> float:
+        """Words of a row that a work-item gives its neighbours."""
+        every = (v for v in flow.versions if v.across)
+        return elements * sum(self._type(v).bytes / FLOAT.bytes for v in every)
 
     def _local(self, flow: Stream, widths: tuple[int, ...]) -> int:
         total = 0

@@ -50,7 +50,8 @@ class Costs:
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
     A unit has `unit_registers` of 32 bits; a row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, and each word that it shares through local memory
-    `shared_word` (an H100: 4, 6 and 8 steps of a 5-point stencil a pass);
+    `shared_word` (an H100: 4, 6 and 8 steps of a 5-point stencil a pass); a work-item with several
+    elements shares no more than `shared_words` of a row;
     stencils that are not tiled get `stencil_bandwidth` of that of the memory.
     `units` stands for the compute units of a device where their number is not known."""
 
@@ -89,7 +90,8 @@ class Costs:
     coarsened_items: int = 128
     resident_groups: int = 2
     row: float = 46
-    shared_word: float = 3.2
+    shared_word: float = 4
+    shared_words: int = 12
     stencil_bandwidth: float = 0.6
     unit_registers: int = 65536
 
