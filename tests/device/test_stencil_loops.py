@@ -18,8 +18,7 @@ SIZES = tuple({"steps": t, "n": n} for t, n in ((0, 9), (1, 5), (4, 1), (7, 6), 
 
 def plan(text: str, steps: int) -> Plan:
     done = lx.loads(text)["f"].offload(contract=False, time_tile=(steps, 5, 24))
-    (part,) = (p for p in done.parts if p.about)
-    assert f"{steps} steps of time a pass" in part.about
+    assert any(f"{steps} steps of time a pass" in p.about for p in done.parts)
     return emit.kernel(done.derivation, fp=SEPARATE)
 
 

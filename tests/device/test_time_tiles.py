@@ -19,7 +19,9 @@ from loopxform.verify.interp import Program
 
 INNER = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++)"
 WHOLE = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
-CUBE = "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++) for (int k = 0; k < 40; k++)"
+CUBE = (
+    "for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++) for (int k = 0; k < 40; k++)"
+)
 TEXTS = {
     "two_arrays": f"""void f(int T, int n, int m, double A[n][m], double B[n][m]) {{
       for (int t = 0; t < T; t++) {{

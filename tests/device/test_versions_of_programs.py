@@ -63,7 +63,8 @@ def test_the_user_s_results_whichever_runs(name: str, device: str | None, tmp_pa
     file = tmp_path / f"{name}.c"
     as_it_is = (FOLDER / f"{name}.c").read_text()
     file.write_text(as_it_is if device == "c" else exact(name))
-    done = lx.load(file)[name].offload(fp="reassociate", contract=False)
+    tiles = {"time_tile": (2, 4, 16), "fuse_stages": (4, 16)}
+    done = lx.load(file)[name].offload(fp="reassociate", contract=False, **tiles)
     first = emit.kernel(done.derivation, fp=done.fp)
     names = thresholds_of(done.derivation)
     most, seen = 2**31 - 1, set[int]()

@@ -12,6 +12,7 @@ import pytest
 import loopxform as lx
 from loopxform.errors import IgnoredOption, InputError, UsageError
 from loopxform.recipes.tile import tile
+from loopxform.schedule.offload_options import OFFLOADING
 from loopxform.schedule.params import Options, Recipe
 from loopxform.schedule.requests import wish
 from loopxform.schedule.tiling_options import EVERY, ON_DEVICE, OPTIONS, require_taken
@@ -58,7 +59,8 @@ def test_what_is_refused_would_change_nothing(recipe: Recipe) -> None:
 
 
 def test_each_option_is_a_field_of_its_name() -> None:
-    assert {o.field for o in OPTIONS} == {f.name for f in fields(Options)}
+    every = {o.field for o in (*OPTIONS, *OFFLOADING)}
+    assert every == {f.name for f in fields(Options)}
     assert set(EVERY) > ON_DEVICE
 
 
