@@ -19,6 +19,7 @@ from functools import reduce
 from loopxform.analysis import boxes
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.boxes import all_of, to_expr
+from loopxform.analysis.context import always
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import (
@@ -84,13 +85,24 @@ def extent(fn: Function, array: str) -> Extent | None:
 
 def existing_box(fn: Function, array: str) -> Extent | None:
     """The extent, where all elements of the box are there: rows of a declared shape are whole, what
-    a pointer leads to ends with the last element that is touched. It is that of the program that
-    steps began with: no more is passed to kernels, whatever is known of the subscripts now."""
-    fn = fn.start or fn
+    a pointer leads to ends with the last element that is touched. It lies in that of the program
+    that steps began with: no more is passed to kernels, whatever is known of subscripts now."""
     found = extent(fn, array)
+    if fn.start is not None:
+        passed = extent(fn.start, array)
+        found = _inside_of(fn, found, passed) or passed
     param = next((p for p in fn.objects if p.name == array), None)
     ends_inside = param is not None and param.flat and len(param.shape) > 1
     return None if found is not None and ends_inside and not found.corner else found
+
+
+def _inside_of(fn: Function, found: Extent | None, passed: Extent | None) -> Extent | None:
+    """The box that `fn` touches, if all of it is passed; it is passed when the other one is."""
+    if found is None or passed is None or not (found.corner or not passed.corner):
+        return None
+    pairs = zip(found.upper, passed.upper)
+    inside = all(always(fn, (), Bin("<=", mine, theirs)) for mine, theirs in pairs)
+    return replace(found, when=passed.when) if inside else None
 
 
 def explain(

@@ -40,13 +40,13 @@ FUSED = 0.6
 FILLED = 0.8
 """What four groups on a unit, which wait at barriers at different times, get of its time."""
 
-ELEMENTS = 1 << 26
+ELEMENTS = 1 << 24
 """Of an array whose size is not known."""
 
-LAST_WAVE = 0.5
+LAST_WAVE = 0.2
 """How much of a wave of groups is lost as the last one is not full."""
 
-STRIDED = 0.35
+STRIDED = 0.25
 """What each further element of a work-item adds to the cost of a row, for each, where these are
 neighbours in memory: accesses of a warp are spread over as many more segments."""
 

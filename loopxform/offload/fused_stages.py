@@ -52,7 +52,10 @@ def _runs(program: Program, place: Place) -> Iterator[list[str]]:
 def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
     first = resolve(program.fn, run[0])[0].loop
     asked = program.options.fuse_stages is not None
-    groups = "" if asked else str(limits.compute_units or limits.costs.units)
+    least = (limits.compute_units or limits.costs.units) * (
+        limits.costs.stream_groups if cut.count == 1 else 1
+    )
+    groups = "" if asked else str(least)
     inside = [x.var for var in run for x in perfect_nest(resolve(program.fn, var)[0].loop)]
     known = {s.loop.var for s in loops(program.fn)}
     step = FuseStages(tuple(run), *cut.tile.words, groups)

@@ -51,7 +51,8 @@ class Costs:
     A unit has `unit_registers` of 32 bits; a row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, and each word that it shares through local memory
     `shared_word` (an H100: 4, 6 and 8 steps of a 5-point stencil a pass); a work-item with several
-    elements shares no more than `shared_words` of a row;
+    elements shares no more than `shared_words` of a row; a stencil on its own is computed a row at
+    a time where each unit has `stream_groups` tiles;
     stencils that are not tiled get `stencil_bandwidth` of that of the memory.
     `units` stands for the compute units of a device where their number is not known."""
 
@@ -92,6 +93,7 @@ class Costs:
     row: float = 46
     shared_word: float = 4
     shared_words: int = 12
+    stream_groups: int = 4
     stencil_bandwidth: float = 0.6
     unit_registers: int = 65536
 

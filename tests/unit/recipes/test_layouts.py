@@ -115,7 +115,7 @@ NESTS: dict[str, dict[str, str]] = {
     "nests/kmeans_assign": {"X": "1,0"},
     "nests/nearest_distance": {"Q": "1,0"},
     "nests/smoothing_grid": {"x": "1,0"},
-    "nests/triangles": {},
+    "nests/triangles": {"adj": "1,0"},
     "mm_at": {},
     "mm_bt": {},
     "mm_flat": {},

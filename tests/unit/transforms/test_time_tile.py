@@ -101,6 +101,11 @@ LISTINGS = {
 }
 TILE = "time-tile t 2 8 16"
 REFUSED = {
+    "plane-that-is-not-there": steps(
+        f"{J} for (int k = 0; k < 9; k++) B[i][j][k] = k > 0 ? A[i][j][k - 1] : 0;"
+        f" {J} for (int k = 0; k < 9; k++) A[i][j][k] = B[i][j][k];",
+        "int T, int n, int m, int A[n][m][9], int B[n][m][9]",
+    ),
     "statement": steps(f"{J} B[i][j] = A[i][j - 1]; A[0][0] = 1; {BACK}"),
     "every-other": steps(
         "for (int i = 1; i < n - 1; i += 2) for (int j = 1; j < m - 1; j++) B[i][j] = A[i][j - 1];"
