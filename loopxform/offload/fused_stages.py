@@ -13,7 +13,7 @@ from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve
 from loopxform.model.fused_stages import Cut, cuts
 from loopxform.offload.program_state import Part, Place, Program, inner_places
-from loopxform.offload.time_tiles import asked_tiles, is_asked_by_host
+from loopxform.offload.time_tiles import asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
 from loopxform.targets.target import Limits
 from loopxform.transforms import FuseStages
@@ -60,7 +60,7 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
     known = {s.loop.var for s in loops(program.fn)}
     step = FuseStages(tuple(run), *cut.tile.words, groups)
     w = Work(program.derivation.titled(TITLE), {})
-    if not w.attempt(step):
+    if not w.attempt(step) or too_large(w.fn, limits):
         return
     site = next(s for s in loops(w.fn) if s.loop.var not in known)
     if not is_asked_by_host(w.fn, site):

@@ -9,9 +9,12 @@ The step `time-tile` says when that is legal, `model.time_tiles` which tiles are
 
 from __future__ import annotations
 
+from math import prod
+
 from loopxform.analysis.host_scalars import computed_by_host, host_scalars
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import For, Function, If
+from loopxform.ir.nodes import Decl, For, Function, If
+from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, enclosing, loops, names, perfect_nest, resolve, walk
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
@@ -45,10 +48,11 @@ def _passes(
     for tile in asked_tiles(asked) if asked else shapes(w.fn, site, limits):
         step = TimeTile(loop.var, str(tile.steps), *tile.words, groups)
         known = set(_variables(program))
-        refusal = w.refusal(step)
-        if refusal is None:
+        before, refusal = w.derivation, w.refusal(step)
+        lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
+        if not lacking:
             break
-        refused = refused or f"no time tile: {refusal.obstacles[0].message}"
+        w.derivation, refused = before, refused or f"no time tile: {lacking}"
     else:
         if asked:
             program.why[loop.var] = "; ".join(filter(None, (program.why.get(loop.var), refused)))
@@ -63,6 +67,24 @@ def _passes(
     about = f"{tile.steps} steps of time a pass, {tile.text}"
     every = (loop.var, *inside)
     program.parts.append(Part(first.var, loop.origin.loc, every, "kernel", "", about=about))
+
+
+def too_large(fn: Function, limits: Limits) -> str:
+    """What the group of a kernel needs that the device does not have; "" where all fit."""
+    for _, s in walk(fn.body):
+        if isinstance(s, For) and s.level is not None and s.level.kind == "grid":
+            inside = [x for _, x in walk(s.body)]
+            tiles = [x for x in inside if isinstance(x, Decl) and x.space is Space.LOCAL]
+            size = sum(prod(value_of(e) or 0 for e in x.shape) * x.type.bytes for x in tiles)
+            if size > limits.local_bytes:
+                has = f"a group has {limits.local_bytes} of local memory"
+                return f"its tile needs {size} bytes, {has}"
+            items = {x.var: x for x in inside if isinstance(x, For) and x.level is not None}
+            group = [x for x in items.values() if x.level and x.level.kind == "group"]
+            count = prod(value_of(x.hi) or 1 for x in group)
+            if count > limits.group_size:
+                return f"its group has {count} work-items, at most {limits.group_size} are possible"
+    return ""
 
 
 def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
