@@ -423,7 +423,8 @@ class Function(Node):
     which the numbers next to bounds exist in their types: only written code relies on them;
     `permits` what the source says of floating point; `sequential` the loops of the text whose
     iterations are in order, whatever else is known of them; `strict_aliasing` that types tell
-    objects apart."""
+    objects apart; `start` is the program that steps began with, as its loops are read: what that
+    touches is all that kernels are given."""
 
     name: str
     params: tuple[Param, ...]

@@ -91,7 +91,9 @@ class Derivation:
         if obstacles:
             return TransformError(str(step), obstacles)
         reason = step.reason(before)
-        after = replace(step.rewrite(before), start=before.start or before)
+        after = step.rewrite(before)
+        if before.start is not None or not step.restores:
+            after = replace(after, start=before.start or before)
         wellformed.check(after)
         return replace(self, records=(*self.records, Record(step, reason, after, self.stage)))
 
