@@ -130,17 +130,19 @@ def _domains(flow: Stream, loc: Loc | None) -> dict[Field, tuple[Box, ...]]:
 def _ends(
     fn: Function, f: Field, boxes: tuple[Box, ...], loc: Loc | None
 ) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    """The first and the last element that is touched behind a plain pointer, in storage order;
-    nothing where all elements of the hull are there. Raises NotStages."""
+    """The first and the last element that is touched, in storage order: behind a plain pointer
+    there may be no others, and kernels are passed no others. Nothing where these are the corners of
+    the hull, or where that is not known of an array that has its extents. Raises NotStages."""
     param = next((p for p in fn.objects if p.name == f.array), None)
-    if param is None or not param.flat or existing_box(fn, f.array) is not None:
-        return (), ()
+    there = param is None or not param.flat or existing_box(fn, f.array) is not None
     found: list[tuple[Expr, ...]] = []
     for end, extreme in ((0, least), (1, greatest)):
         left, corner = [*boxes], list[Expr]()
         for d in range(len(f.dims)):
             corner.append(extreme(box[d][end] for box in left))
             left = [box for box in left if poly(box[d][end]) == poly(corner[-1])]
+            if not left and there:
+                return (), ()
             if not left:
                 text = f"which elements of '{f.array}' are the first and the last one is not known"
                 raise NotStages(text, loc, f"declare its extents: {f.array}[n][m]")
@@ -148,4 +150,6 @@ def _ends(
     first, end_of_all = found
     *outer, inner = end_of_all
     last = (*(simplify(Bin("-", e, Const(1))) for e in outer), inner)
-    return first, last
+    corners = [pair[0] for pair in hull(boxes)], [pair[1] for pair in hull(boxes)]
+    both = zip((*first, *end_of_all), (*corners[0], *corners[1]))
+    return ((), ()) if all(poly(a) == poly(b) for a, b in both) else (first, last)

@@ -329,10 +329,12 @@ class StreamedKernel:
             return self._evaluated(v, c, largest, only, at)
         for n, stage in reversed(pieces):
             inner = self._evaluated(v, c, n, stage, at)
-            needed = self._needed(v, c, at[self.stream.batch]) if stage.template.exact else []
-            test = conjunction([*inside(at, stage.domain), *needed])
-            orelse = body or (self._set(self._value(v, 0, c), Const(0)),)
-            body = (If(test, inner, orelse, origin=self.origin),)
+            nothing = (self._set(self._value(v, 0, c), Const(0)),)
+            if stage.template.exact:
+                needed = conjunction(self._needed(v, c, at[self.stream.batch]))
+                inner = (If(needed, inner, nothing, origin=self.origin),)
+            test = conjunction(inside(at, stage.domain))
+            body = (If(test, inner, body or nothing, origin=self.origin),)
         return body
 
     def _needed(self, v: Version, c: int, row: Expr) -> list[Expr]:
