@@ -18,7 +18,7 @@ from loopxform.transforms.overlapped.passes import Passes
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.templates import stages_of
 
-STEPS = (2, 3, 4, 6, 8, 10, 12, 16)
+STEPS = (2, 3, 4, 6, 8, 12, 16)
 """Steps that are tried."""
 
 MOST_STAGES = 48
