@@ -93,6 +93,8 @@ class Stream:
 def stream(groups: Sequence[tuple[Stage, ...]], elements: int = 1) -> Stream:
     """The stream of stages in text order; a group writes different elements of one field. Raises
     NotStages."""
+    if not groups:
+        raise NotStages("the nests write no elements of arrays", None)
     if len(groups[0][0].domain) < 2:
         text = "arrays of one dimension have no rows to walk along"
         raise NotStages(text, groups[0][0].template.loc)
