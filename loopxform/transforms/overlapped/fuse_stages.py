@@ -51,9 +51,8 @@ from loopxform.transforms.overlapped.stages import (
 from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
 from loopxform.transforms.overlapped.templates import Template, coordinate, looks_up, templates
-from loopxform.transforms.overlapped.time_tile import require_tile
+from loopxform.transforms.overlapped.tile_sizes import not_sizes, require_tile, shape_of_words
 from loopxform.transforms.sites import one_loop, trusted
-from loopxform.written import LARGEST_TILE
 
 
 @record
@@ -78,10 +77,9 @@ class FuseStages(Step):
         if wrong:
             return wrong
         loc = trusted(sites[0]).loop.origin.loc
-        numbers = (self.rows, *self.items, self.elements or "1", self.groups or "1")
-        if not all(n.isdecimal() and 0 < int(n) <= LARGEST_TILE for n in numbers):
-            text = f"'{self}' has sizes that are no positive numbers"
-            return (Obstacle("LX021", text, loc, remedy=f"usage: {self.usage}"),)
+        words = (self.rows, *self.items, self.elements or "1", self.groups or "1")
+        if odd := not_sizes(self, words, loc):
+            return odd
         paths = [trusted(s).path for s in sites]
         if any((*a[:-1], a[-1] + 1) != b for a, b in pairwise(paths)):
             text = "the nests do not follow one another"
@@ -96,7 +94,7 @@ class FuseStages(Step):
     @property
     def shape(self) -> Shape:
         """The tile of a group."""
-        return Shape(int(self.rows), tuple(map(int, self.items)), int(self.elements or 1))
+        return shape_of_words(self.rows, self.items, self.elements)
 
     def rewrite(self, fn: Function) -> Function:
         group, first = self._group(fn), trusted(one_loop(fn, self.loops[0])).path

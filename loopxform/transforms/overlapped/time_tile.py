@@ -18,17 +18,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import For, Function
+from loopxform.ir.nodes import Function
 from loopxform.ir.visit import LoopSite, replace_at
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.overlapped.kernel_parts import Shape
 from loopxform.transforms.overlapped.passes import Passes
 from loopxform.transforms.overlapped.refusal import NotStages
-from loopxform.transforms.overlapped.streaming import Stream
 from loopxform.transforms.overlapped.templates import stages_of
+from loopxform.transforms.overlapped.tile_sizes import not_sizes, require_tile, shape_of_words
 from loopxform.transforms.sites import one_loop, trusted
-from loopxform.written import LARGEST_TILE
 
 
 @record
@@ -52,10 +51,9 @@ class TimeTile(Step):
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        numbers = (self.steps, self.rows, *self.items, self.elements or "1", self.groups or "1")
-        if not all(n.isdecimal() and 0 < int(n) <= LARGEST_TILE for n in numbers):
-            text = f"'{self}' has sizes that are no positive numbers"
-            return (Obstacle("LX021", text, site.loop.origin.loc, remedy=f"usage: {self.usage}"),)
+        words = (self.steps, self.rows, *self.items, self.elements or "1", self.groups or "1")
+        if wrong := not_sizes(self, words, site.loop.origin.loc):
+            return wrong
         try:
             found = self._passes(fn, site)
             require_tile(self.shape, found.stream, site.loop)
@@ -66,13 +64,12 @@ class TimeTile(Step):
     @property
     def shape(self) -> Shape:
         """The tile of a group."""
-        return Shape(int(self.rows), tuple(map(int, self.items)), int(self.elements or 1))
+        return shape_of_words(self.rows, self.items, self.elements)
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        shape = self.shape
         origin = site.loop.origin.then(str(self))
-        found = self._passes(fn, site).statements(fn, shape, int(self.groups or 1), origin)
+        found = self._passes(fn, site).statements(fn, self.shape, int(self.groups or 1), origin)
         return replace_at(fn, site.path, found)
 
     def reason(self, fn: Function) -> str:
@@ -83,15 +80,3 @@ class TimeTile(Step):
     def _passes(self, fn: Function, site: LoopSite) -> Passes:
         """Raises NotStages."""
         return Passes.of(fn, site.loop, stages_of(fn, site), int(self.steps))
-
-
-def require_tile(shape: Shape, passes: Stream, loop: For) -> None:
-    """Raises NotStages where a tile stores nothing."""
-    loc = loop.origin.loc
-    if len(shape.items) != passes.rank - 1:
-        text = f"the tile of a group has {passes.rank - 1} dimensions of work-items"
-        raise NotStages(text, loc, "give as many numbers of work-items")
-    for n, low, high in zip(shape.widths, passes.low[1:], passes.high[1:]):
-        if n <= low + high:
-            text = f"{low + high} of {n} elements in a row of a tile belong to its neighbours"
-            raise NotStages(text, loc, "take fewer steps, or more work-items")
