@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pytest
 from harness import CORPUS, assert_runs_agree, simulate_all
 
@@ -63,3 +64,11 @@ def test_a_single_kernel_writes_no_temporary() -> None:
     (kernel, *_) = p.kernels
     arrays = {a.param.name for a in kernel.arguments if hasattr(a, "param")}
     assert arrays == {"in", "out"}
+
+
+def test_arrays_that_overlap_are_refused() -> None:
+    """Nest by nest, the result could be written over the input; tiles would see either."""
+    call = lx.load(FOLDER / "harris.c")["harris"].offload(fuse_stages=(4, 16)).compile()
+    image = np.ones((30, 20), "float32")
+    with pytest.raises(lx.LoopxformError, match="overlap"):
+        call(h=20, w=20, **{"in": image[:20]}, out=image[10:])
