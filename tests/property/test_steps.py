@@ -49,6 +49,8 @@ from loopxform.verify.interp import InterpError, Program
 
 Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
+# The sweeps of random pipelines and stencils are for these.
+STEPS_OF_WHOLE_ARRAYS = {"fuse-stages", "time-tile"}
 
 
 # ---------------------------------------------------------------- running
@@ -422,8 +424,9 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     steps += sweep_restructured(8, 400) + sweep_kernels(8, 80)
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
     refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
-    assert accepted >= set(STEPS), set(STEPS) - accepted
+    steps_of_nests = set(STEPS) - STEPS_OF_WHOLE_ARRAYS
+    assert accepted >= steps_of_nests, steps_of_nests - accepted
     # Any loop that there is may run in order.
-    assert refused >= set(STEPS) - {"sequentialise"}, set(STEPS) - refused
+    assert refused >= steps_of_nests - {"sequentialise"}, steps_of_nests - refused
     tilings = sweep_tilings(7, 15)
     assert min(tilings[f"{v}: {v}"] for v in RECIPES) >= 5, tilings

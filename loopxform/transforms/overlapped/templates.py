@@ -137,6 +137,8 @@ def _perfect(run: Run) -> tuple[tuple[LoopSite, ...], tuple[Stmt, ...]]:
 
 def _only(body: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
     """A body that is one loop behind scalars, else None."""
+    if not body:
+        return None
     *scalars, last = body
     plain = (
         (isinstance(s, Decl) and not s.shape)

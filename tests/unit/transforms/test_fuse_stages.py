@@ -27,11 +27,13 @@ TURNED = c(
     "int h, const float a[h][h], float b[h][h]",
 )
 APART = c(f"float t[h][w + 2]; {FIRST} b[0][0] = 1; {SECOND}", ARGUMENTS)
+EMPTY = c(f"float t[h][w + 2]; {FIRST} for (int i = 0; i < h; i++) ; {SECOND}", ARGUMENTS)
 LISTINGS = {
     "local": (LOCAL, "fuse-stages y,i 4 16"),
     "seen-by-the-caller": (SEEN, "fuse-stages y,i 4 16"),
     "two-elements": (LOCAL, "fuse-stages y,i 4 16 2"),
     "one-stage": (LOCAL, "fuse-stages i 4 16"),
+    "empty": (EMPTY, "fuse-stages y,i#1,i#2 4 16"),
     "enough-tiles": (LOCAL, "fuse-stages y,i 4 16 1 10"),
 }
 REFUSALS = {
