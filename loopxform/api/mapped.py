@@ -41,6 +41,16 @@ class MappedRoutine(ABC):
         """The steps that led to the mapped program."""
 
     @property
+    @abstractmethod
+    def recipe(self) -> str:
+        """What it was mapped by: a recipe of tiling, or `offload`."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """The tile sizes in use, by name, where there is one nest."""
+
+    @property
     def listing(self) -> str:
         """The program after the last step."""
         return listing(self.derivation.function)

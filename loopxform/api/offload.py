@@ -15,6 +15,7 @@ from loopxform.floating_point import FloatingPoint
 from loopxform.offload.flattened import Offloaded
 from loopxform.offload.program import offload
 from loopxform.offload.program_state import Part
+from loopxform.schedule.offload_options import OFFLOAD
 from loopxform.schedule.params import PLAIN, Options
 from loopxform.schedule.tiling_options import require_thresholds
 from loopxform.schedule.tuning_file import Tuned
@@ -93,6 +94,14 @@ class OffloadedRoutine(MappedRoutine):
 
     def __repr__(self) -> str:
         return f"<OffloadedRoutine {self.routine.name}: {len(self.parts)} parts>"
+
+    @property
+    def recipe(self) -> str:
+        return OFFLOAD
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {}
 
     @property
     def derivation(self) -> Derivation:

@@ -70,8 +70,11 @@ class TiledRoutine(MappedRoutine):
         return f"<TiledRoutine {self.routine.name}: {self.tiled.recipe}{sizes}>"
 
     @property
+    def recipe(self) -> str:
+        return self.tiled.recipe
+
+    @property
     def sizes(self) -> dict[str, int]:
-        """The tile sizes in use, by name."""
         return self.tiled.sizes
 
     @property

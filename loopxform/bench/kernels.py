@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from loopxform.api.tile import TiledRoutine
+from loopxform.api.mapped import MappedRoutine
 from loopxform.bench.measure import Kind
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
@@ -80,7 +80,7 @@ class Kernels:
         return out
 
 
-def kernels(label: str, tiled: TiledRoutine, device: DeviceInfo, queue: Queue) -> Kernels:
+def kernels(label: str, tiled: MappedRoutine, device: DeviceInfo, queue: Queue) -> Kernels:
     """The kernels of a variant, built. Raises EmitError, DeviceError."""
     plan = emit.kernel(tiled.derivation, fp=tiled.fp)
     allowed = allowed_of(plan, device)

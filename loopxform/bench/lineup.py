@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopxform.api.facade import Routine
-from loopxform.api.tile import TiledRoutine
+from loopxform.api.mapped import MappedRoutine
 from loopxform.bench.clblast import CLBlast
 from loopxform.bench.cublas import cublas
 from loopxform.bench.kernels import Kernels, kernels
@@ -33,7 +33,7 @@ class Lineup:
     device: DeviceInfo
     queue: Queue
 
-    def base(self) -> TiledRoutine:
+    def base(self) -> MappedRoutine:
         """The naive kernel; where the function becomes several nests, those. Raises UnsupportedC
         where no loop can run in parallel."""
         try:
@@ -62,15 +62,15 @@ class Lineup:
         tiled = self.tiled(v)
         return self.kernels(v.used(tiled.sizes).label, tiled)
 
-    def tiled(self, v: Variant) -> TiledRoutine:
+    def tiled(self, v: Variant) -> MappedRoutine:
         """The nest tiled as a variant. Raises UnsupportedC, TransformError, LimitError."""
         return self._tiled(v, self.sizes)
 
-    def kernels(self, label: str, tiled: TiledRoutine) -> Kernels:
+    def kernels(self, label: str, tiled: MappedRoutine) -> Kernels:
         """The kernels of a nest that is tiled, built. Raises EmitError, DeviceError."""
         return kernels(label, tiled, self.device, self.queue)
 
-    def _tiled(self, v: Variant, sizes: Mapping[str, int]) -> TiledRoutine:
+    def _tiled(self, v: Variant, sizes: Mapping[str, int]) -> MappedRoutine:
         return v.tiled(self.routine, sizes, self.limits, self.options, fp=self.fp)
 
     def libraries(self, names: Iterable[str]) -> list[Contestant]:

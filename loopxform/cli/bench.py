@@ -12,6 +12,7 @@ from loopxform.bench import external, plot, sizes, variants
 from loopxform.bench.external import Command
 from loopxform.bench.lineup import Lineup
 from loopxform.bench.measure import Bench, Contestant, Row, text
+from loopxform.bench.programs import ProgramLineup
 from loopxform.bench.report import Measured, as_json
 from loopxform.cli import running, tiling
 from loopxform.cli.bench_text import head, lines
@@ -89,7 +90,8 @@ def prepared(args: argparse.Namespace, file: File) -> Setup:
     limits = running.limits_on(device, args)
     routine = chosen(file, args)
     queue = queue_on(device)
-    lineup = Lineup(routine, tiles, limits, details, fp, device, queue)
+    kind = ProgramLineup if getattr(args, "offload", False) else Lineup
+    lineup = kind(routine, tiles, limits, details, fp, device, queue)
     tiled = lineup.base()
     base = lineup.kernels("naive", tiled)
     reference = Reference(running.reference(file, args), base.plan.written)

@@ -98,7 +98,8 @@ def _told(done: OffloadedFile, notes: Mapping[str, tuple[Tuned | None, str]]) ->
             for p in r.done.parts
             if p.tiled is not None
         ]
-        if tuned is not None and not any(tuned.sizes.items() <= s.items() for s in tiled):
+        asked = () if tuned is None else tuned.sizes.items()
+        if asked and not any(asked <= s.items() for s in tiled):
             note += ", not used: they do not fit, or it is not one nest"
         if note:
             yield f"note: {name}: {note}\n"

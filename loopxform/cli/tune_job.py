@@ -7,30 +7,34 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from math import ceil, isfinite, prod
 from pathlib import Path
 from typing import TypeAlias
 
 from loopxform.api.facade import File, Routine
+from loopxform.api.mapped import MappedRoutine
+from loopxform.api.offload import offload_routine
 from loopxform.api.tile import TiledRoutine
 from loopxform.bench import sizes
 from loopxform.cli import running, tiling
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, numbers, read
 from loopxform.cli.tuned import digest_of, path_of, path_to_write, read_tuning, shape_of
-from loopxform.errors import LimitError, UsageError
+from loopxform.errors import LimitError, LoopxformError, UnsupportedC, UsageError
 from loopxform.files import Output, require_writable
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.profiles import family_of
 from loopxform.schedule.params import Recipe
-from loopxform.schedule.tiling_options import AUTO, FLAG, NAMED, OPTIONS, TAKEN, TUNED
+from loopxform.schedule.tiling_options import FLAG, NAMED, OPTIONS, TAKEN, TUNED
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.database import Entry, Family, entries, nearest
 from loopxform.targets.target import Limits
 from loopxform.tune.memo import Measurement, key_of
 from loopxform.tune.nests import nests_of, where_sizes_count
+from loopxform.tune.program_space import program_space
 from loopxform.tune.search import WIDTH, listed, search, shard
 from loopxform.tune.session import Asking, Budget
 from loopxform.tune.space import Point, Space, space_of
@@ -45,7 +49,7 @@ LEAST = 20
 
 @record
 class Job:
-    """What is tuned: a function, tiled with the defaults (the point `first`), for a device; the
+    """What is tuned: a function, `mapped` with the defaults (the point `first`), for a device; the
     legal points of the space, the best by the model first; and where the result belongs. `limit`
     is in seconds, `repeat` are launches, `jobs` processes; `shard` is which share of how many is
     measured here. `words` are those that a process which measures is started with."""
@@ -54,7 +58,7 @@ class Job:
     routine: Routine
     device: DeviceInfo
     limits: Limits
-    tiled: TiledRoutine
+    mapped: MappedRoutine
     space: Space
     ordered: Sequence[Point]
     first: Point
@@ -81,18 +85,13 @@ class Job:
 
     def tuned(self, point: Point) -> Tuned:
         """What is written of a point, with the options that were given."""
-        found = self.space.sizes(point)
-        return Tuned(
-            self.tiled.tiled.recipe,
-            {n: v for n, v in found.items() if isinstance(v, int)},
-            digest_of(self.routine),
-            self.tiled.fp.level,
-            {**self.given, **{n: v for n, v in found.items() if isinstance(v, str)}},
-        )
+        mapped, text = self.mapped, digest_of(self.routine)
+        values = self.space.sizes(point)
+        return Tuned.of(mapped.recipe, values, text, mapped.fp.level, self.given)
 
     def entry(self, point: Point, about: str) -> Entry:
         """What the database has of a point."""
-        t, recipe = self.tuned(point), self.tiled.tiled.recipe
+        t, recipe = self.tuned(point), self.mapped.recipe
         shape = shape_of(self.routine)
         return Entry(self.family, shape, recipe, t.fp, t.sizes, t.options, about)
 
@@ -104,8 +103,8 @@ class Job:
             "program": self.file.stem,
             "function": self.routine.name,
             "text": digest_of(self.routine),
-            "recipe": self.tiled.tiled.recipe,
-            "fp": self.tiled.fp.level,
+            "recipe": self.mapped.recipe,
+            "fp": self.mapped.fp.level,
             "device": self.device.name,
             "platform": self.device.platform,
             "driver": self.device.driver_version,
@@ -147,40 +146,103 @@ def job_of(args: argparse.Namespace, placed: Placed = place_here) -> Job:
     share = _shard(args.shard)
     _require_compatible(args)
     subject = subject_of(args, placed)
-    file, routine, device, limits = subject.file, subject.routine, subject.device, subject.limits
-    tiled = tiling.tiled(file, args, limits, permitted(args), tuned=False)
-    options = _options(args, tiled.tiled.recipe)
-    family = subject.family
-    near = nearest(shape_of(routine), family)
-    seeds = [e.sizes for e in near if e.recipe == tiled.tiled.recipe]
-    space = space_of(tiled.tiled, limits, tiling.given_sizes(args), options, seeds)
-    ordered = _ordered(space, seeds)
-    if not ordered or not space.names:
-        help = "choose a recipe with tiles: --recipe register"
-        error = LimitError("there are no sizes to choose from", help=help, subject=args.file)
-        error.status = NOTHING
-        raise error
+    file, device = subject.file, subject.device
+    found = _candidates(args, subject)
     return Job(
         file,
-        routine,
+        subject.routine,
         device,
-        limits,
-        tiled,
-        space,
-        ordered,
-        tuple(tiled.sizes.get(n, AUTO) for n in space.names),
+        subject.limits,
+        found.mapped,
+        found.space,
+        found.ordered,
+        tuple(
+            found.mapped.sizes.get(n, v[0]) for n, v in zip(found.space.names, found.space.values)
+        ),
         subject.datasets,
-        budget(len(ordered), prod(len(TUNED[n]) + 1 for n in options)),
+        budget(len(found.ordered), found.times),
         subject.limit,
         subject.repeat,
         jobs,
         statistic_of(args, device),
-        path_for(args, file, limits),
-        [*args.words[1:], *_where_sizes_count(tiled)],
+        path_for(args, file, subject.limits),
+        [*args.words[1:], *found.words],
         given_options(args),
-        family,
+        subject.family,
         share,
     )
+
+
+@record
+class Candidates:
+    """The function mapped with the defaults, the space around it with the legal points in the order
+    in which they are measured, how many `times` as many there are with options that vary, and
+    `words` that a process needs which measures them."""
+
+    mapped: MappedRoutine
+    space: Space
+    ordered: Sequence[Point]
+    times: int
+    words: Sequence[str]
+
+
+def _candidates(args: argparse.Namespace, subject: Subject) -> Candidates:
+    """Those of a nest, or of a function of several nests, which `tile` refuses. Raises
+    LoopxformError."""
+    if args.offload:
+        return _of_program(args, subject)
+    try:
+        return _of_nest(args, subject)
+    except UnsupportedC as e:
+        if e.code not in SEVERAL_NESTS:
+            raise
+        with suppress(LoopxformError):
+            return _of_program(args, subject)
+        raise
+
+
+SEVERAL_NESTS = ("LX061", "LX062")
+"""Why `tile` refuses functions that `offload` takes: a second nest, a loop around nests."""
+
+
+def _of_nest(args: argparse.Namespace, subject: Subject) -> Candidates:
+    """The tile sizes of a nest. Raises LoopxformError."""
+    limits = subject.limits
+    tiled = tiling.tiled(subject.file, args, limits, permitted(args), tuned=False)
+    options = _options(args, tiled.tiled.recipe)
+    near = nearest(shape_of(subject.routine), subject.family)
+    seeds = [e.sizes for e in near if e.recipe == tiled.tiled.recipe]
+    space = space_of(tiled.tiled, limits, tiling.given_sizes(args), options, seeds)
+    ordered = _ordered(space, seeds)
+    if not ordered or not space.names:
+        raise _nothing_to_choose(args, "choose a recipe with tiles: --recipe register")
+    times = prod(len(TUNED[n]) + 1 for n in options)
+    return Candidates(tiled, space, ordered, times, _where_sizes_count(tiled))
+
+
+def _of_program(args: argparse.Namespace, subject: Subject) -> Candidates:
+    """The tiles of pipelines and of loops over time. Raises LoopxformError."""
+    for option in ("--tune", "--contribute"):
+        if getattr(args, option[2:]) is not None:
+            help = f"leave out {option}, or tune a function of one nest"
+            message = f"{option} is for nests, and this function is tuned as a whole"
+            raise UsageError(message, help=help, subject=option)
+    limits, sizes = subject.limits, tiling.given_sizes(args)
+    done = offload_routine(
+        subject.routine, sizes, limits, fp=permitted(args), options=tiling.details(args)
+    )
+    space = program_space(p.choice for p in done.parts if p.choice is not None)
+    if not space.names:
+        help = "loopxform offload --report shows what the loops became"
+        raise _nothing_to_choose(args, help)
+    words = () if args.offload else ("--offload",)
+    return Candidates(done, space, space.legal(), 1, words)
+
+
+def _nothing_to_choose(args: argparse.Namespace, help: str) -> LimitError:
+    error = LimitError("there are no sizes to choose from", help=help, subject=args.file)
+    error.status = NOTHING
+    return error
 
 
 @record

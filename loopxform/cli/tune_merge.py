@@ -13,7 +13,6 @@ from loopxform.cli.tune_rows import nothing_in, rows_of
 from loopxform.cli.tuned import updated
 from loopxform.errors import InputError
 from loopxform.files import write_all
-from loopxform.schedule.params import RECIPES
 from loopxform.schedule.tuning_file import Tuned, comment_of
 from loopxform.tune.locks import locked
 from loopxform.tune.memo import Measurement, Memo
@@ -92,11 +91,7 @@ def _written(result: Result, folder: Path) -> Path:
     subject, best = result.subject, result.best
     assert best is not None
     name, device = subject["function"], subject["device"]
-    recipe = next(r for r in RECIPES if r == subject["recipe"])
-    sizes = {n: v for n, v in best.sizes.items() if isinstance(v, int)}
-    options = {n: v for n, v in best.sizes.items() if isinstance(v, str)}
-    options = {**result.given, **options}
-    tuned = Tuned(recipe, sizes, subject["text"], subject["fp"], options)
+    tuned = Tuned.of(subject["recipe"], best.sizes, subject["text"], subject["fp"], result.given)
     about = [
         f"loopxform {__version__}, tuned for {device} ({subject['platform']}), "
         f"{date.today().isoformat()}"

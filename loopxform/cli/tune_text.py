@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from statistics import fmean
 from typing import TextIO
@@ -14,6 +14,7 @@ from loopxform.runtime.device import DeviceInfo
 from loopxform.schedule.tuning_file import comment_of
 from loopxform.tune.memo import Memo
 from loopxform.tune.session import Outcome, Session
+from loopxform.tune.space import Value
 
 
 def plan(job: Job, memo: Memo) -> list[str]:
@@ -26,10 +27,19 @@ def plan(job: Job, memo: Memo) -> list[str]:
     share = "" if job.shard is None else ", share {} of {}".format(*job.shard)
     return [
         f"tuning {job.routine.name} on {job.device}",
-        *(f"  {n:<4} {', '.join(map(str, v))}" for n, v in zip(space.names, space.values)),
+        *(f"  {n:<4} {_listed(v)}" for n, v in zip(space.names, space.values)),
         f"  {space.size} candidates, {len(job.ordered)} legal, {most} to measure{sets}{share}",
         *_estimate(job, memo),
     ]
+
+
+def _listed(values: Sequence[Value]) -> str:
+    shown = ", ".join(map(str, values[:MOST_LISTED]))
+    return shown if len(values) <= MOST_LISTED else f"{shown}, ... ({len(values)} in all)"
+
+
+MOST_LISTED = 10
+"""Values of a parameter that are shown."""
 
 
 def _estimate(job: Job, memo: Memo) -> list[str]:
@@ -103,7 +113,7 @@ def result(job: Job, outcome: Outcome) -> list[str]:
     if outcome.best is None:
         return [*lines, "  the defaults are the quickest: nothing is written"]
     best = ", ".join(f"{n}={v}" for n, v in job.space.sizes(outcome.best).items())
-    lines.append(f"  {job.tiled.tiled.recipe}, {best}")
+    lines.append(f"  {job.mapped.recipe}, {best}")
     for own, default in zip(outcome.times, outcome.defaults):
         lines.append(f"  {own:.4g} ms, {default:.4g} with the defaults: {default / own:.2f} times")
     return lines

@@ -32,7 +32,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from loopxform.api.tile import TiledRoutine
+from loopxform.api.mapped import MappedRoutine
 from loopxform.bench import sizes
 from loopxform.bench.kernels import Kernels
 from loopxform.bench.measure import REFUSALS, Case
@@ -71,7 +71,7 @@ class Bench:
     statistic: str
     given: str
     cases: dict[int, Case] = field(default_factory=dict)
-    planned: dict[Parameters, tuple[TiledRoutine, Plan] | str] = field(default_factory=dict)
+    planned: dict[Parameters, tuple[MappedRoutine, Plan] | str] = field(default_factory=dict)
     built: dict[Parameters, Kernels] = field(default_factory=dict)
     verified: set[tuple[str, int]] = field(default_factory=set)
     phases: dict[str, float] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Bench:
         self,
         job: Mapping[str, Any],
         parameters: Parameters,
-        tiled: TiledRoutine,
+        tiled: MappedRoutine,
         about: Measurement,
         tell: Tell,
     ) -> Measurement:
@@ -132,7 +132,7 @@ class Bench:
                 self.memo.keep(answer)
         return answer
 
-    def _plan(self, parameters: Parameters) -> tuple[TiledRoutine, Plan] | str:
+    def _plan(self, parameters: Parameters) -> tuple[MappedRoutine, Plan] | str:
         """The nest with these parameters, or why it cannot be had."""
         if parameters not in self.planned:
             try:
@@ -144,7 +144,7 @@ class Bench:
                 self.planned[parameters] = "; ".join([e.message, *e.notes[:1]])
         return self.planned[parameters]
 
-    def _about(self, job: Mapping[str, Any], tiled: TiledRoutine, plan: Plan) -> Measurement:
+    def _about(self, job: Mapping[str, Any], tiled: MappedRoutine, plan: Plan) -> Measurement:
         """What is measured."""
         dataset = dict(self.datasets[job["dataset"]])
         device, seed = self.setup.device, self.setup.bench.seed
@@ -155,7 +155,7 @@ class Bench:
             "program": Path(self.setup.routine.file.name).stem,
             "function": self.setup.routine.name,
             "text": digest_of(self.setup.routine),
-            "recipe": tiled.tiled.recipe,
+            "recipe": tiled.recipe,
             "sizes": job["sizes"],
             "data": dataset,
             "device": device.name,
@@ -195,7 +195,7 @@ class Bench:
         return self.cases[dataset]
 
     def _built(
-        self, job: Mapping[str, Any], parameters: Parameters, tiled: TiledRoutine, tell: Tell
+        self, job: Mapping[str, Any], parameters: Parameters, tiled: MappedRoutine, tell: Tell
     ) -> Kernels | str:
         """The kernels, while the next candidate is derived: the device's compiler leaves us a
         core."""
@@ -217,7 +217,7 @@ class Bench:
                 self._plan(_parameters(job["next"]))
             return building.result()
 
-    def _kernels(self, parameters: Parameters, tiled: TiledRoutine) -> Kernels | str:
+    def _kernels(self, parameters: Parameters, tiled: MappedRoutine) -> Kernels | str:
         """The kernels, built once, or why they cannot be."""
         if parameters not in self.built:
             try:
@@ -265,8 +265,8 @@ class Bench:
 def _parameters(point: Mapping[str, Any] | None) -> Parameters:
     """Sizes and options, None for the defaults, as a variant has them."""
     options = {n: v for n, v in (point or {}).items() if n in TUNED}
-    sizes = {n: str(v) for n, v in (point or {}).items() if n not in TUNED}
-    return (*sizes.items(), *words(options).items())
+    others = {n: str(v) for n, v in (point or {}).items() if n not in TUNED}
+    return (*others.items(), *words(options).items())
 
 
 def bench(argv: list[str]) -> Bench:

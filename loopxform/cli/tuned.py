@@ -130,7 +130,7 @@ def tuned_for(
             found = _of_no_device(found)
         found, told = _permitted(found, path.name, digest_of(routine), fp)
         notes += told
-        if found.recipe is not None or found.thresholds:
+        if found.has_sizes or found.thresholds:
             return found, "; ".join(notes)
     if device is not None:
         for entry in nearest(shape_of(routine), Family(device, "", ""))[:1]:
@@ -144,7 +144,7 @@ def tuned_for(
 def _of_no_device(found: Tuned) -> Tuned:
     """Without options that only devices have, and without thresholds, which are for kernels."""
     options = {n: v for n, v in found.options.items() if n not in ON_DEVICE}
-    return replace(found, options=options, thresholds={})
+    return replace(found, options=options, thresholds={}, tiles={})
 
 
 def _permitted(found: Tuned, name: str, text: str, fp: FloatingPoint) -> tuple[Tuned, list[str]]:
@@ -153,7 +153,7 @@ def _permitted(found: Tuned, name: str, text: str, fp: FloatingPoint) -> tuple[T
     used: dict[str, list[str]] = {}
     notes = []
     for what, is_there, level, own in (
-        (SIZES, found.recipe is not None, found.fp, found.text),
+        (SIZES, found.has_sizes, found.fp, found.text),
         (VERSIONS, bool(found.thresholds), found.threshold_fp, found.threshold_text),
     ):
         if is_there and level in SUMMED and not fp.reassociate:
@@ -169,7 +169,7 @@ def _permitted(found: Tuned, name: str, text: str, fp: FloatingPoint) -> tuple[T
 def _without(found: Tuned, kind: str) -> Tuned:
     if kind == VERSIONS:
         return replace(found, thresholds={})
-    return replace(found, recipe=None, sizes={}, options={})
+    return replace(found, recipe=None, sizes={}, options={}, tiles={})
 
 
 SUMMED = ("reassociate", "fast")

@@ -24,11 +24,16 @@ LONGEST = 16
 
 @record
 class Cut:
-    """Nests from `first` on that become one kernel, and its tile."""
+    """Nests from `first` on that become one kernel, and the tiles that it may have, the one that
+    takes the least time first."""
 
     first: int
     count: int
-    tile: Tile
+    tiles: tuple[Tile, ...]
+
+    @property
+    def tile(self) -> Tile:
+        return self.tiles[0]
 
 
 def cuts(
@@ -50,11 +55,12 @@ def cuts(
                 if count == 1:
                     options.append((before, known))
                 continue
-            alone, time, tile = found
+            alone, timed = found
             if count == 1:
                 options.append((before + alone, known))
-            if time is not None and tile is not None:
-                options.append((before + time, [*known, Cut(end - count, count, tile)]))
+            if timed:
+                cut = Cut(end - count, count, tuple(tile for _, tile in timed))
+                options.append((before + timed[0][0], [*known, cut]))
         best.append(min(options, key=lambda x: x[0]))
     return best[-1][1]
 
@@ -65,8 +71,8 @@ def _fused(
     verdicts: dict[Path, LoopVerdict],
     limits: Limits,
     asked: tuple[Tile, ...],
-) -> tuple[float, float | None, Tile | None] | None:
-    """What nests take each on its own, and as one kernel with the best tile, where there is one;
+) -> tuple[float, list[tuple[float, Tile]]] | None:
+    """What nests take each on its own, and as one kernel with each tile that fits, the best first;
     None where they are no group."""
     try:
         group = Group.of(fn, paths, verdicts)
@@ -76,5 +82,4 @@ def _fused(
     again = any((*group.stream.low, *group.stream.high))
     tried = (asked or tiles(group.stream.rank)) if again or len(paths) > 1 else ()
     timed = [(time, tile) for tile in tried if (time := model.time(tile)) is not None]
-    best, chosen = min(timed, key=lambda x: x[0], default=(None, None))
-    return model.untiled(), best, chosen
+    return model.untiled(), sorted(timed, key=lambda x: x[0])

@@ -70,6 +70,12 @@ class Tile:
         return str(self.rows), tuple(map(str, self.items)), str(self.elements)
 
     @property
+    def option(self) -> str:
+        """As options have it, without the steps."""
+        elements = (self.elements,) if self.elements > 1 else ()
+        return "x".join(map(str, (self.rows, *elements, *self.items)))
+
+    @property
     def text(self) -> str:
         """As reports have it."""
         items = "x".join(map(str, self.items))

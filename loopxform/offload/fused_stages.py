@@ -15,6 +15,7 @@ from loopxform.model.fused_stages import Cut, cuts
 from loopxform.offload.program_state import Part, Place, Program, inner_places
 from loopxform.offload.time_tiles import asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
+from loopxform.schedule.offload_options import FUSE_STAGES, TileChoice
 from loopxform.targets.target import Limits
 from loopxform.transforms import FuseStages
 
@@ -69,4 +70,6 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
     what = f"{len(run)} stages in one kernel" if len(run) > 1 else "a row at a time"
     about = f"{what}, {cut.tile.text}"
     loc = first.origin.loc
-    program.parts.append(Part(outer.var, loc, tuple(inside), "kernel", "", about=about))
+    choice = TileChoice(FUSE_STAGES.name, tuple(t.option for t in cut.tiles))
+    part = Part(outer.var, loc, tuple(inside), "kernel", "", about=about, choice=choice)
+    program.parts.append(part)

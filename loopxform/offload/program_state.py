@@ -19,6 +19,7 @@ from loopxform.ir.visit import (
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
+from loopxform.schedule.offload_options import TileChoice
 from loopxform.schedule.params import Options
 from loopxform.source import Loc
 from loopxform.targets.target import Costs
@@ -34,7 +35,8 @@ Place: TypeAlias = tuple[int, ...]
 @record
 class Part:
     """What became of one part of the function: its loops, where it begins, what runs it, and
-    why. `loop` is a loop of the mapped program that tells where the part stands there."""
+    why. `loop` is a loop of the mapped program that tells where the part stands there; `choice`
+    are the tiles that it may have by an option."""
 
     loop: str
     loc: Loc | None
@@ -43,6 +45,7 @@ class Part:
     why: str
     tiled: Tiled | None = None
     about: str = ""
+    choice: TileChoice | None = None
 
     def __repr__(self) -> str:
         return f"<Part {self.loc or self.loop}: {self.kind}>"

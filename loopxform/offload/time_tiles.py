@@ -21,6 +21,7 @@ from loopxform.model.streams import Tile
 from loopxform.model.time_tiles import shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
+from loopxform.schedule.offload_options import TIME_TILE, TileChoice
 from loopxform.targets.target import Limits
 from loopxform.transforms import Normalise, Reverse, TimeTile
 
@@ -45,7 +46,8 @@ def _passes(
     site = _counting_up(w, site)
     loop = site.loop
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
-    for tile in asked_tiles(asked) if asked else shapes(w.fn, site, limits):
+    tiles = asked_tiles(asked) if asked else [*shapes(w.fn, site, limits)]
+    for tile in tiles:
         step = TimeTile(loop.var, str(tile.steps), *tile.words, groups)
         known = set(_variables(program))
         before, refusal = w.derivation, w.refusal(step)
@@ -65,8 +67,9 @@ def _passes(
     first = next(x for x in passes.loop.body if isinstance(x, For))
     inside = [v for x in loop.body if isinstance(x, For) for v in _chain(x)]
     about = f"{tile.steps} steps of time a pass, {tile.text}"
-    every = (loop.var, *inside)
-    program.parts.append(Part(first.var, loop.origin.loc, every, "kernel", "", about=about))
+    choice = TileChoice(TIME_TILE.name, tuple(f"{t.steps}x{t.option}" for t in tiles))
+    every, loc = (loop.var, *inside), loop.origin.loc
+    program.parts.append(Part(first.var, loc, every, "kernel", "", about=about, choice=choice))
 
 
 def too_large(fn: Function, limits: Limits) -> str:

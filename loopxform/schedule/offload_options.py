@@ -7,7 +7,12 @@ a file, and two of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from loopxform.errors import UsageError
+from loopxform.records import record
+from loopxform.schedule.params import PLAIN, Options
 from loopxform.schedule.tiling_options import NAMED, Kind, TilingOption
 from loopxform.written import LARGEST_TILE
 
@@ -58,9 +63,30 @@ FUSE_STAGES = TilingOption(
     on_device=True,
 )
 
+OFFLOAD = "offload"
+"""What a function of several nests is mapped by, where a nest has a recipe."""
+
+OF_PROGRAMS = {o.name: o for o in (TIME_TILE, FUSE_STAGES)}
+"""Those that say something of several nests."""
+
+
+@record
+class TileChoice:
+    """The tiles that a kernel may have by an option (`time-tile`), as the option has them, the
+    quickest by the model first."""
+
+    option: str
+    tiles: tuple[str, ...]
+
+
 OFFLOADING = (
     *(NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "reassociate", "threshold")),
-    TIME_TILE,
-    FUSE_STAGES,
+    *OF_PROGRAMS.values(),
 )
 """Those that `offload` takes for all nests of a file."""
+
+
+def program_options(texts: Mapping[str, str]) -> Options:
+    """Options of OF_PROGRAMS by name. Raises UsageError, KeyError."""
+    known = [(OF_PROGRAMS[name], text) for name, text in texts.items()]
+    return replace(PLAIN, **{o.field: o.kind.parse(o.name, text) for o, text in known})

@@ -12,6 +12,7 @@
     rows.threshold_text=05d1...     the same of what thresholds were found for
     rows.threshold_fp=reassociate
     rows.suff_outer_par_0=4096
+    waves.time-tile=8x128x256       tiles of a function of several nests (`offload`)
     mm.host=1e6             calls of fewer operations are the host's (or never, always)
 
 It is plain text, to be kept under version control and changed by hand. Its values decide how fast
@@ -30,6 +31,7 @@ from loopxform.errors import UsageError
 from loopxform.floating_point import LEVELS
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
+from loopxform.schedule.offload_options import OF_PROGRAMS, program_options
 from loopxform.schedule.params import KINDS, NAMES, RECIPES, THRESHOLDS, Options, Recipe
 from loopxform.schedule.requests import options_of
 from loopxform.schedule.tiling_options import TAKEN, TUNED
@@ -53,7 +55,8 @@ class Tuned:
     tiles and options as they are written in such files, with the digest of the text that they were
     found for and what was permitted of floating point; thresholds, with the same of theirs. What
     was `shipped` with loopxform was found for functions like it: where it does not fit, the
-    defaults are used."""
+    defaults are used. `tiles` are those of a function of several nests, options of
+    `offload_options.OF_PROGRAMS`."""
 
     recipe: Recipe | None
     sizes: Mapping[str, int]
@@ -64,11 +67,40 @@ class Tuned:
     thresholds: Mapping[str, int] = field(default_factory=dict)
     threshold_text: str = ""
     threshold_fp: str = "contract"
+    tiles: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        recipe: str,
+        values: Mapping[str, int | str],
+        text: str,
+        fp: str,
+        given: Mapping[str, str],
+    ) -> Tuned:
+        """Values of parameters by name, with the options that were `given`; `recipe` is none of
+        RECIPES for a function of several nests."""
+        texts = {n: v for n, v in values.items() if isinstance(v, str)}
+        options = {n: v for n, v in texts.items() if n not in OF_PROGRAMS}
+        return cls(
+            next((r for r in RECIPES if r == recipe), None),
+            {n: v for n, v in values.items() if isinstance(v, int)},
+            text,
+            fp,
+            {**given, **options},
+            tiles={n: v for n, v in texts.items() if n in OF_PROGRAMS},
+        )
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether anything but thresholds was found."""
+        return self.recipe is not None or bool(self.tiles)
 
     @property
     def asked(self) -> Options:
         """The options and the thresholds. Raises UsageError."""
-        return replace(options_of(self.options), threshold=tuple(self.thresholds.items()))
+        options = options_of(self.options).over(program_options(self.tiles))
+        return replace(options, threshold=tuple(self.thresholds.items()))
 
 
 @record
@@ -124,9 +156,10 @@ SIZES, VERSIONS, HOST = "sizes", "thresholds", "host"
 def _values(tuned: Tuned) -> dict[str, dict[str, object]]:
     """What is written, by kind."""
     found: dict[str, dict[str, object]] = {}
-    if tuned.recipe is not None:
-        about = {TEXT: tuned.text, LEVEL: tuned.fp, "recipe": tuned.recipe}
-        found[SIZES] = {**about, **tuned.sizes, **tuned.options}
+    if tuned.has_sizes:
+        recipe = {} if tuned.recipe is None else {"recipe": tuned.recipe}
+        about = {TEXT: tuned.text, LEVEL: tuned.fp, **recipe}
+        found[SIZES] = {**about, **tuned.sizes, **tuned.options, **tuned.tiles}
     if tuned.thresholds:
         texts = {TEXT: tuned.threshold_text, LEVEL: tuned.threshold_fp}
         found[VERSIONS] = {OF_THRESHOLDS[n]: x for n, x in texts.items()} | {**tuned.thresholds}
@@ -227,15 +260,15 @@ def _require_value(path: str, text: str, number: int, parameter: str, value: str
             help = f"{did_you_mean(value, RECIPES)}the recipes are: {', '.join(RECIPES)}"
             raise _bad(path, text, number, f"there is no recipe '{value}'", help)
         return
-    if parameter in TUNED:
+    if parameter in TUNED or parameter in OF_PROGRAMS:
         try:
-            options_of({parameter: value})
+            (options_of if parameter in TUNED else program_options)({parameter: value})
         except UsageError as e:
             raise _bad(path, text, number, e.message, e.help or f"{parameter}=...") from e
         return
     is_threshold = _THRESHOLD.fullmatch(parameter) is not None
     if parameter not in NAMES and not is_threshold:
-        known = ("recipe", HOST, *NAMES, *TUNED)
+        known = ("recipe", HOST, *NAMES, *TUNED, *OF_PROGRAMS)
         near = did_you_mean(parameter, (*known, *(f"{kind}_0" for kind in THRESHOLDS)))
         help = f"{near}the parameters are: {', '.join(known)}"
         raise _bad(path, text, number, f"there is no parameter '{parameter}'", help)
@@ -252,7 +285,8 @@ def _tuned(path: str, text: str, name: str, values: Mapping[str, str]) -> Tuned:
     sizes = {n: int(values[n]) for n in NAMES if n in values}
     options = {n: values[n] for n in TUNED if n in values}
     thresholds = {n: int(v) for n, v in values.items() if _THRESHOLD.fullmatch(n)}
-    if recipe is None and (sizes or options or not thresholds):
+    tiles = {n: values[n] for n in OF_PROGRAMS if n in values}
+    if recipe is None and (sizes or options or not (thresholds or tiles)):
         message = f"'{name}' has sizes and no recipe"
         raise _bad(path, text, 1, message, f"{name}.recipe=register")
     for own in (*sizes, *options):
@@ -270,6 +304,7 @@ def _tuned(path: str, text: str, name: str, values: Mapping[str, str]) -> Tuned:
         thresholds=thresholds,
         threshold_text=values.get(OF_THRESHOLDS[TEXT], ""),
         threshold_fp=values.get(OF_THRESHOLDS[LEVEL], "contract"),
+        tiles=tiles,
     )
 
 

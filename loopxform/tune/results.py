@@ -10,6 +10,7 @@ from statistics import fmean
 from loopxform.errors import UsageError
 from loopxform.floating_point import LEVELS
 from loopxform.records import record
+from loopxform.schedule.offload_options import OF_PROGRAMS, OFFLOAD, program_options
 from loopxform.schedule.params import NAMES, RECIPES
 from loopxform.schedule.requests import options_of
 from loopxform.schedule.tiling_options import TUNED
@@ -107,7 +108,7 @@ def is_space(row: Measurement) -> bool:
 def _has_subject(row: Measurement) -> bool:
     return (
         all(isinstance(row.get(name), str) for name in SUBJECT)
-        and row["recipe"] in RECIPES
+        and row["recipe"] in (*RECIPES, OFFLOAD)
         and row["fp"] in LEVELS
         and _options(row["given"]) is not None
     )
@@ -140,7 +141,17 @@ def _options(text: str) -> dict[str, str] | None:
 
 def _is_value(pair: tuple[str, object]) -> bool:
     name, value = pair
+    if name in OF_PROGRAMS:
+        return isinstance(value, str) and _is_tile(name, value)
     return value in TUNED[name] if name in TUNED else name in NAMES and _is_whole(value)
+
+
+def _is_tile(name: str, text: str) -> bool:
+    try:
+        program_options({name: text})
+    except UsageError:
+        return False
+    return True
 
 
 def _is_whole(value: object) -> bool:

@@ -55,7 +55,7 @@ class Space:
 
     @property
     def size(self) -> int:
-        """Points, legal or not, whose options are left to the plan."""
+        """Points, legal or not, whose optional parameters are left to the plan."""
         return len(self.plain())
 
     def plain(self) -> list[Point]:
@@ -98,7 +98,7 @@ class Space:
 
 
 def _is_option(values: Sequence[Value]) -> bool:
-    return isinstance(values[0], str)
+    return values[0] == AUTO
 
 
 def space_of(

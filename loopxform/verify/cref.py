@@ -9,9 +9,11 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import resource
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,7 +98,8 @@ class Library:
                 ctypes.c_void_p.from_address(address).value = array.ctypes.data
             elif not p.const:
                 ctypes.memmove(address, array.ctypes.data, array.nbytes)
-        getattr(self._library, f"loopxform_ref_{number}")(pointers)
+        with _largest_stack():
+            getattr(self._library, f"loopxform_ref_{number}")(pointers)
         for p, array, address in objects:
             if not p.pointer:
                 ctypes.memmove(array.ctypes.data, address, array.nbytes)
@@ -120,6 +123,20 @@ class Library:
             what = f"'{p.name}' is static in it, and cannot be set"
             raise InputError(f"'{fn.name}' cannot be called: {what}", code="LX058")
         return int(address)
+
+
+@contextmanager
+def _largest_stack() -> Iterator[None]:
+    """As much stack as the system allows: functions have large arrays of their own, and systems let
+    the stack of the first thread grow as far as the limit says when it grows."""
+    before = resource.getrlimit(resource.RLIMIT_STACK)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_STACK, (before[1], before[1]))
+    try:
+        yield
+    finally:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_STACK, before)
 
 
 def run_reference(source: CSource, fn: Function, args: Mapping[str, Any]) -> int | float | None:

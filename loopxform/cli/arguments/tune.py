@@ -12,6 +12,7 @@ EXAMPLES = (
     "tune mm.c --size M=1024,U=1024,N=1024              writes mm.tuning, which tile and run read",
     "tune mm.c --sizes M=U=N=512,2048 --budget 40       two sets of sizes, 40 measurements",
     "tune mm.c --size M=N=U=512 --tune stages,vector    sizes and two options",
+    "tune heat.c --size steps=1000,n=4096               several nests, or a loop over time",
     "tune mm.c --size M=N=U=512 --plan                  what would be measured; runs nothing",
     "tune rows.c --sizes n=1,64,4096 --sizes m=64,4096 --thresholds   which versions run when",
     "tune merge mm.shard*.jsonl                         what runs of --shard have measured",
@@ -29,9 +30,9 @@ def options() -> Parser:
     p = parser(
         "tune",
         "Finds the tile sizes that are quickest on a device, and writes them to NAME.tuning next "
-        "to NAME.c; tile and run read it. Every candidate is compared with your own C before it is "
-        "timed, in a process of its own, so that one that hangs or crashes does no harm. What is "
-        "written is never slower than the defaults. Ctrl-C keeps the best so far.",
+        "to NAME.c; tile, offload and run read it. Every candidate is compared with your own C "
+        "before it is timed, in a process of its own, so that one that hangs or crashes does no "
+        "harm. What is written is never slower than the defaults. Ctrl-C keeps the best so far.",
         examples=EXAMPLES,
         first=FIRST,
     )
@@ -41,6 +42,11 @@ def options() -> Parser:
     g.add_argument(
         "--recipe", choices=("auto", *RECIPES), default="auto", help=tiling_options.RECIPE
     )
+    help = (
+        "tune a function of several nests as offload maps it: the tiles of its pipelines and of "
+        "its loops over time (chosen where tile would refuse the function)"
+    )
+    g.add_argument("--offload", action="store_true", help=help)
     help = f"options that vary besides sizes, or all: {', '.join(tiling_options.TUNED)}"
     g.add_argument("--tune", metavar="NAME,...", help=help)
     h = p.add_argument_group("how")
