@@ -153,7 +153,7 @@ def offload_file(
         if found is not None and not _is_one_nest(region, fn):
             found = replace(found, recipe=None, sizes={})
         done = offload_routine(own, sizes, room, fp=fp, options=options, tuned=found)
-        if not names and all(p.tiled is None for p in done.parts):
+        if not names and all(p.kind != "kernel" for p in done.parts):
             raise _unspread(region.owner.name, fn, done)
         asked = macros(region.owner, whole_file=original.asks_file(region))
         entry = emit.entry(

@@ -7,30 +7,69 @@ The step `fuse-stages` says when that is legal, `model.fused_stages` where it pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
+from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve
 from loopxform.model.fused_stages import Cut, cuts
+from loopxform.model.streams import Tile
 from loopxform.offload.program_state import Part, Place, Program, inner_places
-from loopxform.offload.time_tiles import asked_tiles, is_asked_by_host, too_large
+from loopxform.offload.time_tiles import DATA_DECIDE, asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import FUSE_STAGES, TileChoice
+from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
 from loopxform.transforms import FuseStages
 
 TITLE = "Stages in one kernel"
 
 
-def fused_stages(program: Program, limits: Limits) -> None:
-    """Gives runs of nests that are stages of a pipeline a kernel each."""
-    numbers = program.options.fuse_stages
-    asked = asked_tiles((1, *numbers)) if numbers else []
-    for run in [*_runs(program, ())] if numbers != () else []:
+def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) -> None:
+    """Gives runs of nests that are stages of a pipeline a kernel each: neighbours of which the
+    source asks the same. Raises AnnotationError where it asks for a tile of nests that cannot be
+    had."""
+    for wish, run in [*_alike(program, given, wishes)]:
+        numbers = given.over(wish).options.fuse_stages
+        if numbers == () or (wish.annotation is not None and wish.is_of_nests and not numbers):
+            continue
+        asked = tuple(asked_tiles((1, *numbers)) if numbers else ())
         paths = [resolve(program.fn, var)[0].path for var in run]
+        if numbers and wish is not wishes.common:
+            _require_fused(program, run, asked, limits, wish)
+            continue
         verdicts = {v.path: v for v in program.verdicts().values()}
-        for cut in reversed(cuts(program.fn, paths, verdicts, limits, (*asked,))):
-            _fuse(program, run[cut.first : cut.first + cut.count], cut, limits)
+        for cut in reversed(cuts(program.fn, paths, verdicts, limits, asked)):
+            nests = run[cut.first : cut.first + cut.count]
+            _fuse(program, nests, cut, limits, asked=numbers is not None)
+
+
+def _alike(program: Program, given: Wish, wishes: Wishes) -> Iterator[tuple[Wish, list[str]]]:
+    """Runs of neighbours of which the source asks the same, with what it asks."""
+
+    def key(var: str) -> tuple[bool, object]:
+        wish = wishes.of(program.fn, resolve(program.fn, var)[0].path)
+        return wish is wishes.common, given.over(wish).options.fuse_stages
+
+    for run in _runs(program, ()):
+        for _, group in groupby(run, key):
+            alike = [*group]
+            yield wishes.of(program.fn, resolve(program.fn, alike[0])[0].path), alike
+
+
+def _require_fused(
+    program: Program, run: list[str], tiles: Iterable[Tile], limits: Limits, wish: Wish
+) -> None:
+    """Raises AnnotationError where none of the tiles can be had."""
+    whys: list[str] = []
+    for tile in tiles:
+        why = _fuse(program, run, Cut(0, len(run), (tile,)), limits, asked=True)
+        if not why:
+            return
+        whys.append(why)
+    loc = resolve(program.fn, run[0])[0].loop.origin.loc
+    raise wish.unmet(UnsupportedC(whys[0], loc=loc, code="LX062"))
 
 
 def _runs(program: Program, place: Place) -> Iterator[list[str]]:
@@ -50,9 +89,9 @@ def _runs(program: Program, place: Place) -> Iterator[list[str]]:
         yield [var for _, var in run]
 
 
-def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
+def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: bool) -> str:
+    """Gives nests one kernel, or says why they have none."""
     first = resolve(program.fn, run[0])[0].loop
-    asked = program.options.fuse_stages is not None
     least = (limits.compute_units or limits.costs.units) * (
         limits.costs.stream_groups if cut.count == 1 else 1
     )
@@ -61,15 +100,20 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits) -> None:
     known = {s.loop.var for s in loops(program.fn)}
     step = FuseStages(tuple(run), *cut.tile.words, groups)
     w = Work(program.derivation.titled(TITLE), {})
-    if not w.attempt(step) or too_large(w.fn, limits):
-        return
+    refusal = w.refusal(step)
+    lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
+    if lacking:
+        return lacking
     site = next(s for s in loops(w.fn) if s.loop.var not in known)
     if not is_asked_by_host(w.fn, site):
-        return
+        return DATA_DECIDE
     program.derivation, outer = w.derivation, site.loop
+    left = {s.loop.var for s in loops(program.fn)}
+    program.nests = {var: nest for var, nest in program.nests.items() if var in left}
     what = f"{len(run)} stages in one kernel" if len(run) > 1 else "a row at a time"
     about = f"{what}, {cut.tile.text}"
     loc = first.origin.loc
     choice = TileChoice(FUSE_STAGES.name, tuple(t.option for t in cut.tiles))
     part = Part(outer.var, loc, tuple(inside), "kernel", "", about=about, choice=choice)
     program.parts.append(part)
+    return ""

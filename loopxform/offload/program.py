@@ -173,9 +173,9 @@ def _counters(derivation: Derivation) -> Derivation:
 
 def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
     """Every nest to groups and work-items."""
-    time_tiled(program, limits)
+    time_tiled(program, limits, given, asked)
     if not limits.vector:
-        fused_stages(program, limits)
+        fused_stages(program, limits, given, asked)
     for var, nest in program.nests.items():
         site = resolve(program.fn, var)[0]
         wish = given.over(asked.of(program.fn, site.path))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from math import prod
 
 from loopxform.analysis.host_scalars import computed_by_host, host_scalars
+from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Decl, For, Function, If
 from loopxform.ir.types import Space
@@ -22,26 +23,46 @@ from loopxform.model.time_tiles import shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import TIME_TILE, TileChoice
+from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
 from loopxform.transforms import Normalise, Reverse, TimeTile
 
 TITLE = "Several steps of time in a pass"
 
 
-def time_tiled(program: Program, limits: Limits) -> None:
-    """Gives the loops over time among those of the host passes of several steps."""
-    asked = program.options.time_tile
-    if asked == ():
-        return
+def time_tiled(program: Program, limits: Limits, given: Wish, wishes: Wishes) -> None:
+    """Gives the loops over time among those of the host passes of several steps. Raises
+    AnnotationError where the source asks for a tile of a loop that cannot be had."""
     for var in sorted(program.hosts):
         site = resolve(program.fn, var)[0]
-        if not is_while(site.loop):
-            _passes(program, site, limits, asked)
+        wish = wishes.of_loop(site.loop)
+        asked = given.over(wish).options.time_tile
+        if asked == () or is_while(site.loop):
+            continue
+        refused = _passes(program, site, limits, asked)
+        if asked and not refused:
+            wishes.meet_loop(site.loop)
+        elif asked and asked == wish.options.time_tile and wish is not wishes.common:
+            raise wish.unmet(UnsupportedC(refused, loc=site.loop.origin.loc, code="LX062"))
+        elif asked:
+            why = program.why.get(var)
+            program.why[var] = "; ".join(filter(None, (why, f"no time tile: {refused}")))
+    if given.options.time_tile is None:
+        _require_met(wishes)
 
 
-def _passes(
-    program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None
-) -> None:
+def _require_met(wishes: Wishes) -> None:
+    """Raises AnnotationError for a time tile of a loop that is none over time."""
+    for loc, wish in wishes.left:
+        tile = wish.options.time_tile
+        if tile and tile != wishes.common.options.time_tile:
+            message = "the loop runs no nests in the order of time"
+            help = "annotate the loop around the nests"
+            raise wish.unmet(UnsupportedC(message, loc=loc, code="LX062", help=help))
+
+
+def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None) -> str:
+    """Adds passes, or says why there are none."""
     w, refused = Work(program.derivation.titled(TITLE), {}), ""
     site = _counting_up(w, site)
     loop = site.loop
@@ -54,15 +75,13 @@ def _passes(
         lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
         if not lacking:
             break
-        w.derivation, refused = before, refused or f"no time tile: {lacking}"
+        w.derivation, refused = before, refused or lacking
     else:
-        if asked:
-            program.why[loop.var] = "; ".join(filter(None, (program.why.get(loop.var), refused)))
-        return
+        return refused
     new = [s for s in loops(w.fn) if s.loop.var not in known]
     (passes,) = (s for s in new if s.loop.var.startswith(f"{loop.var}_pass"))
     if not is_asked_by_host(w.fn, passes):
-        return
+        return DATA_DECIDE
     program.derivation = w.derivation
     first = next(x for x in passes.loop.body if isinstance(x, For))
     inside = [v for x in loop.body if isinstance(x, For) for v in _chain(x)]
@@ -70,6 +89,10 @@ def _passes(
     choice = TileChoice(TIME_TILE.name, tuple(f"{t.steps}x{t.option}" for t in tiles))
     every, loc = (loop.var, *inside), loop.origin.loc
     program.parts.append(Part(first.var, loc, every, "kernel", "", about=about, choice=choice))
+    return ""
+
+
+DATA_DECIDE = "data of other kernels decide whether one can be used"
 
 
 def too_large(fn: Function, limits: Limits) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from loopxform.errors import AnnotationError, LoopxformError, UsageError
@@ -15,6 +15,7 @@ from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
+from loopxform.schedule.offload_options import OF_PROGRAMS
 from loopxform.schedule.params import NAMES, PLAIN, RECIPES, Options, Recipe
 from loopxform.schedule.tiling_options import NAMED, option, require_taken, size, words
 from loopxform.source import Loc
@@ -36,6 +37,12 @@ class Wish:
     def strict(self) -> bool:
         """Whether a recipe that does not fit is an error."""
         return self.recipe is not None and self.recipe != "naive"
+
+    @property
+    def is_of_nests(self) -> bool:
+        """Whether anything but tiles of several nests is asked for."""
+        nests = replace(self.options, time_tile=None, fuse_stages=None)
+        return bool(self.sizes) or self.recipe is not None or nests != PLAIN
 
     def over(self, other: Wish) -> Wish:
         """Both wishes, this one where they differ."""
@@ -75,6 +82,10 @@ def wish(texts: Mapping[str, str]) -> Wish:
             _require_once(given, "recipe", name)
             recipe = _recipe(text)
             continue
+        if (program := OF_PROGRAMS.get(name.replace("_", "-"))) is not None:
+            _require_once(given, program.field, name)
+            values[program.field] = program.kind.parse(program.name, text)
+            continue
         names.append(name)
         if name in NAMES:
             sizes[name] = size(name, text)
@@ -113,7 +124,7 @@ def _recipe(text: str) -> Recipe | None:
 
 
 def _nearest(name: str) -> str:
-    known = (*NAMES, *RECIPE_NAMES, *NAMED)
+    known = (*NAMES, *RECIPE_NAMES, *NAMED, *OF_PROGRAMS)
     return f"{did_you_mean(name, known)}the options are: {', '.join(known)}"
 
 
@@ -134,6 +145,16 @@ class Wishes:
         the nearest around it."""
         found = self._places(fn, path)
         return self.at[found[0]] if found else self.common
+
+    def of_loop(self, loop: For) -> Wish:
+        """What is asked of this very loop, else of all."""
+        found = None if loop.origin.loc is None else self.at.get(loop.origin.loc)
+        return found or self.common
+
+    def meet_loop(self, loop: For) -> None:
+        """What is asked of this very loop was done."""
+        if loop.origin.loc in self.at and loop.origin.loc is not None:
+            self.met.add(loop.origin.loc)
 
     def meet(self, fn: Function, path: Path) -> None:
         """The nest at `path` was mapped as asked."""

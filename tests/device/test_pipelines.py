@@ -66,6 +66,30 @@ def test_a_single_kernel_writes_no_temporary() -> None:
     assert arrays == {"in", "out"}
 
 
+FIXED = """
+void fixed(const float a[40][50], float b[40][50])
+{
+  float t[40][50];
+  for (int y = 0; y < 40; y++)
+    for (int x = 1; x < 49; x++)
+      t[y][x] = a[y][x - 1] + a[y][x + 1];
+  for (int y = 1; y < 39; y++)
+    for (int x = 1; x < 49; x++)
+      b[y][x] = t[y - 1][x] + t[y + 1][x];
+}
+"""
+
+
+def test_sizes_that_are_numbers() -> None:
+    """Nothing is asked: the kernel stands for the nests."""
+    file = lx.loads(FIXED)
+    done = file["fixed"].offload(contract=False, fuse_stages=(8, 16))
+    assert [p.about for p in done.parts] == ["2 stages in one kernel, tiles of 8 rows, 16 items"]
+    assert [len(r.done.parts) for r in file.offload(fuse_stages=(8, 16)).regions] == [1]
+    p = emit.kernel(done.derivation, fp=SEPARATE)
+    assert_runs_agree(p, CSource(text=FIXED), [{}], 5)
+
+
 def test_arrays_that_overlap_are_refused() -> None:
     """Nest by nest, the result could be written over the input; tiles would see either."""
     call = lx.load(FOLDER / "harris.c")["harris"].offload(fuse_stages=(4, 16)).compile()
