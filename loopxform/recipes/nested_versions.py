@@ -108,8 +108,10 @@ def _amount(fn: Function, loops: tuple[str, ...]) -> Expr | None:
 
 def _least(amounts: Sequence[Expr]) -> Expr:
     """The least of them, without those that are never the only least one."""
-    every = list(dict.fromkeys(amounts))
-    rest = [x for x in every if not any(x != y and _is_least(y, x) for y in every)]
+    rest: list[Expr] = []
+    for x in dict.fromkeys(amounts):
+        if not any(_is_least(y, x) for y in rest):
+            rest = [y for y in rest if not _is_least(x, y)] + [x]
     return reduce(lambda a, b: Bin("min", a, b), rest)
 
 
