@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import ceil, isfinite, prod
 from pathlib import Path
 from typing import TypeAlias
@@ -23,6 +24,7 @@ from loopxform.cli.options import chosen, numbers, read
 from loopxform.cli.tuned import digest_of, path_of, path_to_write, read_tuning, shape_of
 from loopxform.errors import LimitError, LoopxformError, UnsupportedC, UsageError
 from loopxform.files import Output, require_writable
+from loopxform.ir.device_facts import WARP
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.runtime.device import DeviceInfo
@@ -231,7 +233,12 @@ def _of_program(args: argparse.Namespace, subject: Subject) -> Candidates:
     done = offload_routine(
         subject.routine, sizes, limits, fp=permitted(args), options=tiling.details(args)
     )
-    space = program_space(p.choice for p in done.parts if p.choice is not None)
+    # On a CPU, where none is chosen, those that were on other devices may pay all the same.
+    others = replace(limits, warp=max(limits.warp, WARP.value))
+    tiled = offload_routine(
+        subject.routine, sizes, others, fp=permitted(args), options=tiling.details(args)
+    )
+    space = program_space(p.choice for p in tiled.parts if p.choice is not None)
     if not space.names:
         help = "loopxform offload --report shows what the loops became"
         raise _nothing_to_choose(args, help)

@@ -11,10 +11,14 @@ from loopxform.ir.nodes import Bin, Cast, Const, Expr, Select, Tile, Un, Var
 def evaluate(e: Expr, values: Mapping[str, int]) -> int:
     """Computes `e` with unbounded integers; division truncates as in C. A condition gives 0 or 1.
 
+    Thresholds and facts of a device have the numbers that `values` says, else their own.
+
     Raises KeyError for a scalar without a value, ZeroDivisionError as C would trap.
     """
     match e:
-        case Const(value) | Tile(_, value):
+        case Tile(name, value, is_threshold):
+            return values.get(name, value) if is_threshold else value
+        case Const(value):
             return int(value)
         case Var(name):
             return int(values[name])

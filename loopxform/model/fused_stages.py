@@ -44,7 +44,9 @@ def cuts(
     asked: tuple[Tile, ...] = (),
 ) -> list[Cut]:
     """The runs of neighbouring nests at `paths` that are fused, with the tile that is `asked` for
-    or the one that takes the least time."""
+    or the one that takes the least time: none where a device runs work-items one by one."""
+    if limits.warp == 1 and not asked:
+        return []
     best: list[tuple[float, list[Cut]]] = [(0.0, [])]
     for end in range(1, len(paths) + 1):
         options: list[tuple[float, list[Cut]]] = []

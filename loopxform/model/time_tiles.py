@@ -27,7 +27,9 @@ MOST_STAGES = 48
 
 def shapes(fn: Function, site: LoopSite, limits: Limits) -> Iterator[Tile]:
     """Those that fit the device, the ones that take less time a step first; none where the steps
-    take less one by one."""
+    take less one by one, and where a device runs work-items one by one."""
+    if limits.warp == 1:
+        return
     try:
         found = stages_of(fn, site)
     except NotStages:

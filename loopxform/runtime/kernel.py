@@ -15,6 +15,7 @@ from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.structs import pointed, roots
 from loopxform.errors import ArgumentError, DeviceError
+from loopxform.ir.device_facts import WARP
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
 from loopxform.ir.visit import names
@@ -144,6 +145,7 @@ class CompiledKernel:
             if not p.array and p.name in values:
                 values[p.name] = number(p.name, p.type.numpy, values[p.name], p.type.c)
         scalars = {n: int(v) for n, v in values.items() if isinstance(v, int)}
+        scalars[WARP.name] = 1 if self.device.type == "cpu" else WARP.value
         with _no_division():
             self._check(values, scalars)
             buffers = self.plan.buffers

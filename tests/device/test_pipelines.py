@@ -66,6 +66,16 @@ def test_a_single_kernel_writes_no_temporary() -> None:
     assert arrays == {"in", "out"}
 
 
+def test_a_cpu_runs_the_nests() -> None:
+    """Rows with a barrier each are for work-items that run in lockstep."""
+    image = np.ones((900, 900), "float32")
+    args = {"h": 900, "w": 900, "in": image, "out": image.copy()}
+    for tile, launched in ((None, [1, 2, 3]), ((32, 256), [0])):
+        call = lx.load(FOLDER / "harris.c")["harris"].offload(fuse_stages=tile).compile()
+        assert call.device.type == "cpu"
+        assert [n for n, _ in call.parts(**args)] == launched
+
+
 FIXED = """
 void fixed(const float a[40][50], float b[40][50])
 {

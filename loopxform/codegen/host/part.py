@@ -25,6 +25,7 @@ from loopxform.codegen.host.names import require_names
 from loopxform.codegen.host.work import work_of_host
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.device_facts import WARP
 from loopxform.ir.nodes import Const, Expr, Function, Param, Tile
 from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
@@ -204,6 +205,7 @@ def host_plan(
     thresholds = _thresholds(plan) if on_device else {}
     table = f"lx_thresholds_{fn.name}"
     variables = {name: f"{table}[{n}].used_number" for n, name in enumerate(thresholds)}
+    variables[WARP.name] = f"{WARP.name}()"
     d = Dialect("c", symbols(fn), thresholds=variables)
     reference = program.function_text(
         written, name=f"{fn.name}_on_host", openmp=False, as_written=True
@@ -303,7 +305,8 @@ def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, 
 def _thresholds(plan: Plan) -> dict[str, int]:
     """What the host compares with when it chooses, by name."""
     asked = (x for e in schedule.expressions(plan.schedule) for x in walk_expr(e))
-    return {x.name: x.value for x in asked if isinstance(x, Tile) and x.is_threshold}
+    own = (x for x in asked if isinstance(x, Tile) and x.is_threshold and x != WARP)
+    return {x.name: x.value for x in own}
 
 
 def _place(fn: Function, origin: str) -> str:

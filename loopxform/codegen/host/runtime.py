@@ -12,6 +12,7 @@ import re
 
 from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
+from loopxform.ir.device_facts import WARP
 from loopxform.records import record
 from loopxform.written import LARGEST_SIZE
 
@@ -104,6 +105,7 @@ class Runtime:
     probing: float = PROBING
     rows: int = ROWS
     quick: tuple[float, ...] = QUICK
+    warp: int = WARP.value
 
 
 def text(version: str, *, header: str = "", tuned: bool = False) -> str:

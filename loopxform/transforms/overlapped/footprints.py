@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopxform.analysis.extent import existing_box
 from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.device_facts import WARP
 from loopxform.ir.nodes import Bin, Const, Expr, Function
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import declared
@@ -54,7 +55,8 @@ class Footprint:
         return [*dict.fromkeys(tests)]
 
     def filling(self, flow: Stream, cover: Box, shape: Shape, groups: int) -> list[Expr]:
-        """That there are as many tiles."""
+        """That there are as many tiles, for work-items that run in lockstep: on a CPU a barrier for
+        each row costs more than it saves."""
         if groups == 1:
             return []
         low, high = flow.low[1:], flow.high[1:]
@@ -63,7 +65,7 @@ class Footprint:
         for (lo, hi), n in zip(cover[flow.batch :], (shape.rows, *valid)):
             width = simplify(Bin("-", hi, lo))
             tiles = Bin("*", tiles, Bin("/", Bin("+", width, Const(n - 1)), Const(n)))
-        return [Bin("<=", Const(groups), simplify(tiles))]
+        return [Bin("<", Const(1), WARP), Bin("<=", Const(groups), simplify(tiles))]
 
     def arrays(self, fn: Function) -> dict[Field, Memory]:
         """Where the fields are."""

@@ -60,7 +60,7 @@ class FuseStages(Step):
     """Computes the nests of `loops`, which follow one another, in one kernel: in tiles of `rows`
     rows, overlaps not included. A group has `items` along each other dimension, every one with so
     many `elements` along the first of them. Where an array has fewer than so many tiles, `groups`,
-    the nests run as they were."""
+    or the device is a CPU, the nests run as they were."""
 
     loops: tuple[str, ...]
     rows: str

@@ -35,7 +35,7 @@ class TimeTile(Step):
     """Runs `steps` iterations of a loop over time in a pass over the arrays, in tiles of `rows`
     rows, overlaps not included. A group has `items` along each other dimension (`256`, `16,32`),
     every one with so many `elements` along the first of them. Where an array has fewer than so many
-    tiles, `groups`, the loop runs as it was."""
+    tiles, `groups`, or the device is a CPU, the loop runs as it was."""
 
     loop: str
     steps: str
