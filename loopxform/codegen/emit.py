@@ -81,7 +81,11 @@ def entry(
 
 def runtime(version: str, entries: Sequence[Entry]) -> str:
     """What stands above the entries of a file, once: includes, and the OpenCL runtime."""
-    return host_runtime.text(version, tuned=any(e.host.thresholds for e in entries))
+    return host_runtime.text(
+        version,
+        tuned=any(e.host.thresholds for e in entries),
+        asks_warp=any(e.host.asks_warp for e in entries),
+    )
 
 
 def header(entries: Sequence[Entry], *, stem: str, origin: str, version: str) -> str:

@@ -107,7 +107,7 @@ class HostPlan:
     `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
     above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl.
     `thresholds` are those that tuning files may change when the program runs, `functions` the ones
-    that these may speak of."""
+    that these may speak of; `asks_warp`: as in `Runtime`."""
 
     name: str
     place: str
@@ -179,6 +179,7 @@ class HostPlan:
     division: str
     operations: str | None
     thresholds: tuple[tuple[str, int], ...]
+    asks_warp: bool
     functions: tuple[str, ...]
     most_on_host: str
     asks_macros: bool
@@ -202,7 +203,7 @@ def host_plan(
     """
     fn, written = plan.start, plan.written
     require_names(fn)
-    thresholds = _thresholds(plan) if on_device else {}
+    thresholds = {x.name: x.value for x in _asked(plan) if x != WARP} if on_device else {}
     table = f"lx_thresholds_{fn.name}"
     variables = {name: f"{table}[{n}].used_number" for n, name in enumerate(thresholds)}
     variables[WARP.name] = f"{WARP.name}()"
@@ -266,6 +267,7 @@ def host_plan(
         division=divisions.strictest(plan),
         operations=operations,
         thresholds=tuple(thresholds.items()),
+        asks_warp=WARP in _asked(plan),
         functions=tuple(dict.fromkeys((fn.name, *functions))),
         most_on_host="LX_WEIGHED" if host is None else repr(min(host, runtime.FOREVER)),
         asks_macros=asks_macros,
@@ -296,17 +298,17 @@ def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, 
     header. `stem` names both."""
     alone = all(line.startswith("#include <") for line in plan.prelude)
     first = f"{stem}.h" if alone else ""
-    above = runtime.text(version, header=first, tuned=bool(plan.thresholds))
+    tuned, asks_warp = bool(plan.thresholds), plan.asks_warp
+    above = runtime.text(version, header=first, tuned=tuned, asks_warp=asks_warp)
     parts = {"entry": entry(plan), "runtime": above, "header": first}
     text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)
     return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)
 
 
-def _thresholds(plan: Plan) -> dict[str, int]:
-    """What the host compares with when it chooses, by name."""
-    asked = (x for e in schedule.expressions(plan.schedule) for x in walk_expr(e))
-    own = (x for x in asked if isinstance(x, Tile) and x.is_threshold and x != WARP)
-    return {x.name: x.value for x in own}
+def _asked(plan: Plan) -> dict[Tile, None]:
+    """The thresholds that the host compares with when it chooses, and what the device is asked."""
+    found = (x for e in schedule.expressions(plan.schedule) for x in walk_expr(e))
+    return dict.fromkeys(x for x in found if isinstance(x, Tile) and x.is_threshold)
 
 
 def _place(fn: Function, origin: str) -> str:

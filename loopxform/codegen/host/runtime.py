@@ -84,7 +84,7 @@ TUNING_VERSION = "1"
 class Runtime:
     """What templates/runtime.c.j2 prints: `shared` is the name of what the files share, `helpers`
     are macros that the parts use; `tuned` says that a part has thresholds, which tuning files may
-    change when the program runs."""
+    change when the program runs, `asks_warp` that one asks how many work-items run in lockstep."""
 
     shared: str
     key_length: int
@@ -93,6 +93,7 @@ class Runtime:
     helpers: tuple[str, ...]
     header: str
     tuned: bool
+    asks_warp: bool
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -108,12 +109,12 @@ class Runtime:
     warp: int = WARP.value
 
 
-def text(version: str, *, header: str = "", tuned: bool = False) -> str:
+def text(version: str, *, header: str = "", tuned: bool = False, asks_warp: bool = False) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
-    there is one that needs nothing else above it. `tuned`: see `Runtime`."""
+    there is one that needs nothing else above it. `tuned`, `asks_warp`: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, header, tuned)
+    about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, header, tuned, asks_warp)
     return render.fill("runtime.c.j2", r=about)
 
 
