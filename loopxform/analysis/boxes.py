@@ -67,22 +67,43 @@ class Box:
     last: tuple[Expr, ...] | None = None
 
 
-def bounding_box(parts: Sequence[Conj], index: Names, params: Names) -> Box:
-    """The box around a union. Raises NoFormula."""
+def bounding_box(
+    parts: Sequence[Conj], index: Names, params: Names, *, chosen: bool = False
+) -> Box:
+    """The box around a union; where it is `chosen`, conditions may tell its bounds apart. Raises
+    NoFormula."""
     try:
-        return sets.bounded(lambda: _bounding_box(parts, index, params))
+        return sets.bounded(lambda: _bounding_box(parts, index, params, chosen=chosen))
     except sets.TooHard as e:
         raise NoFormula("where it ends is too hard to tell") from e
 
 
-def _bounding_box(parts: Sequence[Conj], index: Names, params: Names) -> Box:
+def _bounding_box(parts: Sequence[Conj], index: Names, params: Names, *, chosen: bool) -> Box:
     union = sets.build(tuple(parts), index, params)
-    found = [_forms(sets.bounded(partial(union.dim_max, d)), params) for d in range(len(index))]
+    maxima = [sets.bounded(partial(union.dim_max, d)) for d in range(len(index))]
     when = sets.bounded(lambda: union.params().coalesce())
-    upper = tuple(_value(forms, op, 1) for forms, op in found)
-    corner = len(index) == 1 or _has_corner(parts, index, params, found)
+    found = [_told(x, params) if chosen else _forms(x, params) for x in maxima]
+    upper = tuple(
+        _behind(formula(x, params, when)) if forms is None else _value(*forms, 1)
+        for x, forms in zip(maxima, found)
+    )
+    known = [forms for forms in found if forms is not None]
+    whole = len(known) == len(index)
+    corner = len(index) == 1 or (whole and _has_corner(parts, index, params, known))
     last = None if corner else _last(union, len(index), params)
     return Box(upper, condition(when, params), corner, last)
+
+
+def _told(value: islpy.PwAff, params: Names) -> tuple[list[_Form], str] | None:
+    """The forms of a value, None where none of them is the greatest or the least everywhere."""
+    try:
+        return _forms(value, params)
+    except NoFormula:
+        return None
+
+
+def _behind(e: Expr) -> Expr:
+    return simplify(Bin("+", e, Const(1)))
 
 
 def _last(union: islpy.Set, rank: int, params: Names) -> tuple[Expr, ...] | None:

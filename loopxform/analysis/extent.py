@@ -39,7 +39,7 @@ from loopxform.analysis.system import eliminate, feasible
 from loopxform.errors import Obstacle
 from loopxform.ir.memo import Table, remembered
 from loopxform.ir.nodes import Bin, Const, Expr, Function
-from loopxform.ir.visit import walk_expr
+from loopxform.ir.visit import walk_expr, writes
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -133,6 +133,18 @@ def with_plain_assumptions(fn: Function) -> Function:
 
 def _is_remainder(e: Expr) -> bool:
     return isinstance(e, Bin) and e.op == "%"
+
+
+def conditions_from_zero(fn: Function, array: str) -> tuple[Expr, ...]:
+    """The conditions on scalars of the caller's under which no subscript of an array is below 0,
+    where one of these would be."""
+    found = explain(fn, array)
+    if isinstance(found, Extent) or not found.obstacle.message.endswith(_NEGATIVE):
+        return ()
+    return tuple(_Search(fn, array).asked())
+
+
+_NEGATIVE = "a subscript may be negative"
 
 
 class _Search:
@@ -236,7 +248,7 @@ class _Search:
         if any(self._negative(part) for part in self.parts):
             inside = self._inside()
             if not inside:
-                return self.refuse("a subscript may be negative")
+                return self.refuse(_NEGATIVE)
             self.parts = inside
         return _simple(self) or self._general()
 
@@ -268,6 +280,20 @@ class _Search:
             found.append(inside)
         return found
 
+    def asked(self) -> Iterator[Expr]:
+        """The conditions on scalars under which no subscript is below 0, as far as there are such:
+        of what makes one negative all but one holds whenever the part is touched."""
+        set_here = writes(self.fn.body)
+        for part in self.parts:
+            runs = eliminate(part, self.scalars)
+            for negative in self._negative(part).values():
+                cond = eliminate(negative, self.scalars)
+                if runs is None or cond is None or not conj_names(cond) <= self.scalars - set_here:
+                    continue
+                left = [c for c in cond if any(feasible((*runs, n)) for n in _negated(c))]
+                if len(left) == 1 and not left[0].eq and (e := all_of(_negated(left[0]))):
+                    yield e
+
     def _begins(self, d: int) -> bool:
         """Whether nothing is in front of what a subscript counts."""
         param = next(p for p in self.fn.objects if p.name == self.array)
@@ -276,18 +302,24 @@ class _Search:
 
     def _general(self) -> Extent | NoExtent:
         try:
-            box = self._bounding_box()
-        except boxes.NoFormula as e:
-            return self._whole() or self.refuse(str(e))
+            box = self._bounding_box(chosen=False)
+        except boxes.NoFormula:
+            if (whole := self._whole()) is not None:
+                return whole
+            try:
+                box = self._bounding_box(chosen=True)
+            except boxes.NoFormula as e:
+                return self.refuse(str(e))
         return Extent(self.array, box.upper, box.when, box.corner, box.last, tuple(self.parts))
 
-    def _bounding_box(self) -> boxes.Box:
+    def _bounding_box(self, *, chosen: bool) -> boxes.Box:
         """`boxes.bounding_box`: few steps change what is touched, and isl is slow."""
         own = frozenset((*self.index, *self.params))
-        key = (self.index, self.params, tuple(_key(_numbered(x, own)) for x in self.parts))
+        parts = tuple(_key(_numbered(x, own)) for x in self.parts)
+        key = (self.index, self.params, chosen, parts)
         box = _boxes.get(key)
         if box is None:
-            box = boxes.bounding_box(self.parts, self.index, self.params)
+            box = boxes.bounding_box(self.parts, self.index, self.params, chosen=chosen)
             _boxes.put(key, box)
         return box
 

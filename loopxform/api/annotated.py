@@ -137,6 +137,12 @@ def considered(parsed: Parsed, functions: Sequence[Function]) -> list[Function]:
     return left
 
 
+def with_scops(parsed: Parsed) -> frozenset[str]:
+    """The functions with a `scop`."""
+    found = parsed.annotations.items()
+    return frozenset(name for name, known in found if any(a.verb == "scop" for a in known))
+
+
 def tiled_first(parsed: Parsed, functions: Sequence[Function]) -> list[Function]:
     """Those functions that have a `tile`, else all."""
     tiled = [fn for fn in functions if next(_tiles(parsed.annotations.get(fn.name, ())), None)]

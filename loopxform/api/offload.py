@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
@@ -32,9 +33,10 @@ def offload_routine(
     fp: FloatingPoint,
     options: Options = PLAIN,
     tuned: Tuned | None = None,
+    with_loops: bool = True,
 ) -> OffloadedRoutine:
     """See `Routine.offload`; with what was `tuned` for its nest, where no sizes are given and
-    these fit."""
+    these fit. `with_loops`: there has to be one."""
     room = profile(limits) if isinstance(limits, str) else limits
     if tuned is not None:
         options = options.over(Options(threshold=tuple(tuned.thresholds.items())))
@@ -44,12 +46,13 @@ def offload_routine(
         require_asserted(routine)
         plain = partial(
             offload,
-            routine.function,
+            with_subscripts_from_zero(routine.function),
             sizes=sizes,
             limits=room,
             options=options,
             asked=wishes(routine),
             fp=fp,
+            with_loops=with_loops,
         )
         found = possible(partial(_as_tuned, plain, tuned, options), LimitError)
         done = plain() if isinstance(found, LimitError) else found

@@ -7,7 +7,7 @@ then what is inside the statements that cannot be taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -46,12 +46,13 @@ def find(
     names: Sequence[str],
     work: Work[T],
     failed: Mapping[str, LoopxformError] = MappingProxyType({}),
+    scops: Collection[str] = (),
 ) -> Found[T]:
     """The regions of the functions called `names`; `functions` are those of the file, `failed` says
-    why others could not be read."""
+    why others could not be read. Of those in `scops` statements without a loop are meant too."""
     found: Found[T] = Found()
     owners = [original.definitions[name] for name in names if name in original.definitions]
-    found_in = partial(_found, original, work=work)
+    found_in = partial(_found, original, work=work, scops=scops)
     for mine in budget.in_turn(owners, lambda o: found_in(o, part=functions.get(o.name)), _size):
         found.made += mine.made
         found.left += mine.left
@@ -68,12 +69,20 @@ def _size(owner: Definition) -> float:
     return owner.end - owner.begin
 
 
-def _found(original: Original, owner: Definition, *, work: Work[T], part: Part | None) -> Found[T]:
+def _found(
+    original: Original,
+    owner: Definition,
+    *,
+    work: Work[T],
+    part: Part | None,
+    scops: Collection[str],
+) -> Found[T]:
     """The regions of one function; none of one that we fail at, those so far where time is up."""
     found: Found[T] = Found()
     try:
         with contained(owner.name, original.place(owner)):
-            _Finder(original, owner, work, found).search(part)
+            finder = _Finder(original, owner, work, found, has_scop=owner.name in scops)
+            finder.search(part)
     except budget.Exhausted as e:
         found.left.append((owner.name, e))
     except LoopxformError as e:
@@ -88,16 +97,25 @@ class _Finder(Generic[T]):
     """The regions of one function."""
 
     def __init__(
-        self, original: Original, owner: Definition, work: Work[T], found: Found[T]
+        self,
+        original: Original,
+        owner: Definition,
+        work: Work[T],
+        found: Found[T],
+        *,
+        has_scop: bool,
     ) -> None:
         self.original, self.owner, self.work, self.found = original, owner, work, found
+        self.has_scop = has_scop
         self.number = 1
         self.unspread: LoopxformError | None = None
 
     def search(self, part: Part | None) -> None:
         whole = self.original.whole(self.owner)
-        if part is not None and not _has_loops(part):
+        if part is not None and not _has_loops(part) and not self.has_scop:
             return
+        if self.has_scop and any(map(self._aside, self.owner.body.items)):
+            whole = None
         if part is not None and whole is not None and part.function.returns is None:
             why = self._take(whole, part)
             if why is None:
@@ -113,12 +131,20 @@ class _Finder(Generic[T]):
             items = list(group)
             if is_good:
                 runs = self.original.runs(self.owner, items)
-                found = [run for r in runs if (run := _trimmed(r, alone))]
+                found = [run for r in runs if (run := self._meant(r, alone))]
                 tries += [(run, partial(self._run, run)) for run in found]
             else:
                 odd = [i for i in items if self.original.may_loop(i)]
                 tries += [((i,), partial(self._inside, i, alone[i.start])) for i in odd]
         return self._each(tries)
+
+    def _meant(
+        self, items: Sequence[Item], alone: dict[int, Part | LoopxformError]
+    ) -> tuple[Item, ...]:
+        """From the first statement with a loop to the last; in a scop all of them."""
+        if not self.has_scop:
+            return _trimmed(items, alone)
+        return () if all(map(self.original.does_nothing, items)) else tuple(items)
 
     def _each(self, tries: Sequence[tuple[Sequence[Item], Callable[[], bool]]]) -> bool:
         """Whether one of several went well. Each but the last may take most of the time left: one
@@ -143,8 +169,10 @@ class _Finder(Generic[T]):
 
     def _kept(self, item: Item) -> LoopxformError | None:
         """Why a statement cannot be taken, whatever it says."""
-        aside = self.original.aside(self.owner, item)
-        return aside or self.original.straddling(item.start, item.end)
+        return self._aside(item) or self.original.straddling(item.start, item.end)
+
+    def _aside(self, item: Item) -> LoopxformError | None:
+        return self.original.aside(self.owner, item)
 
     def _run(self, items: tuple[Item, ...]) -> bool:
         """Whether anything of consecutive statements, with loops at both ends, was taken."""

@@ -11,6 +11,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 
+from loopxform.analysis.matrix_rows import with_row_lengths
+from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.analysis.verdict import judge
 from loopxform.api.annotated import (
     considered,
@@ -18,6 +20,7 @@ from loopxform.api.annotated import (
     require_read,
     require_wanted,
     wishes,
+    with_scops,
 )
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
@@ -147,13 +150,16 @@ def offload_file(
         return configured(original, events, owner)
 
     def work(part: Part, region: Region) -> OffloadedRegion:
-        fn = part.function
+        fn = with_row_lengths(with_subscripts_from_zero(part.function))
         own = SourceRoutine(_with(file, part), fn)
         found = tuned.get(region.owner.name) if region.whole and not sizes else None
         if found is not None and not _is_one_nest(region, fn):
             found = replace(found, recipe=None, sizes={})
-        done = offload_routine(own, sizes, room, fp=fp, options=options, tuned=found)
-        if not names and all(p.kind != "kernel" for p in done.parts):
+        in_scop = region.owner.name in scops
+        done = offload_routine(
+            own, sizes, room, fp=fp, options=options, tuned=found, with_loops=not in_scop
+        )
+        if not (names or in_scop) and all(p.kind != "kernel" for p in done.parts):
             raise _unspread(region.owner.name, fn, done)
         asked = macros(region.owner, whole_file=original.asks_file(region))
         entry = emit.entry(
@@ -161,7 +167,7 @@ def offload_file(
             origin=file.name,
             version=__version__,
             fp=fp,
-            on_device=region.whole,
+            on_device=region.whole and not any(p.rows for p in fn.objects),
             asks_macros=bool(asked),
             host=hosts.get(region.owner.name),
             functions=(r.name for r in file.routines()),
@@ -173,6 +179,7 @@ def offload_file(
             require_read(file.parsed)
         functions = {r.name: Part(r.function, r.annotations) for r in file.routines()}
         asked = names or _defined(file)
+        scops = with_scops(file.parsed)
         for routine in (r for r in file.routines() if r.name in asked):
             require_asserted(routine)
             if any(a.whole and a.verb == "ignore" for a in routine.annotations):
@@ -180,7 +187,7 @@ def offload_file(
         broken = file.parsed.broken
         with within(part(3 / 4)):  # what is found must be proven as well
             whole = [n for n in asked if n not in broken]
-            found = find(original, functions, whole, work, file.parsed.failed)
+            found = find(original, functions, whole, work, file.parsed.failed, scops)
         left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
         made = OffloadedFile(file, original, tuple(x for _, x in found.made), left, tuple(asked))
         made = _proven(made)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.api.annotated import require_asserted, require_wanted, wish
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
@@ -45,7 +46,7 @@ def tile_routine(
         reordered = permitted(allowed, routine.function).reassociate
         try:
             tiled = tile(
-                routine.function,
+                with_subscripts_from_zero(routine.function),
                 w.sizes,
                 w.recipe,
                 room,

@@ -85,6 +85,7 @@ def runtime(version: str, entries: Sequence[Entry]) -> str:
         version,
         tuned=any(e.host.thresholds for e in entries),
         asks_warp=any(e.host.asks_warp for e in entries),
+        has_matrices=any(e.host.rows for e in entries),
     )
 
 

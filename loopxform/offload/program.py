@@ -72,15 +72,17 @@ def offload(
     recipe: Recipe | None = None,
     asked: Wishes | None = None,
     fp: FloatingPoint = CONTRACT,
+    *,
+    with_loops: bool = True,
 ) -> Offloaded:
     """Every nest of `fn` as kernels, by `recipe` where it is given and fits; `asked` is what the
     source wishes for of each, `fp` what is permitted of floating point where it says nothing.
-    Raises UnsupportedC for what is not modelled, for no loop at all and for scalars of the caller's
-    that kernels would set, LimitError where sizes do not fit, AnnotationError where the source asks
-    for what cannot be had.
+    Raises UnsupportedC for what is not modelled, for no loop at all (`with_loops`), and for scalars
+    of the caller's that kernels would set, LimitError where sizes do not fit, AnnotationError where
+    the source asks for what cannot be had.
     """
     fn = standing_pointers(whole_loops(fn))
-    _require_modelled(fn)
+    _require_modelled(fn, with_loops=with_loops)
     counted = _counted(_own(rerolled(Derivation(fn))).titled("Loops with names of their own"))
     asked = asked or Wishes()
     fp = replace(fp, reassociate=True) if options.reassociate else fp
@@ -118,11 +120,11 @@ def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Off
     return Offloaded(program.derivation, tuple(parts))
 
 
-def _require_modelled(fn: Function) -> None:
+def _require_modelled(fn: Function, *, with_loops: bool) -> None:
     for _, s in walk(fn.body):
         if isinstance(s, Opaque):
             raise UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
-    if not loops(fn):
+    if with_loops and not loops(fn):
         raise UnsupportedC(
             f"function '{fn.name}' has no loop nest",
             loc=fn.origin.loc,
@@ -263,7 +265,7 @@ def _require_parts(program: Program) -> None:
     if not program.parts:
         raise UnsupportedC(
             "the loops compute nothing but scalars, which the host needs itself",
-            loc=loops(program.fn)[0].loop.origin.loc,
+            loc=next((s.loop.origin.loc for s in loops(program.fn)), program.fn.origin.loc),
             code="LX062",
             help="leave them as they are, or have them compute an array",
         )

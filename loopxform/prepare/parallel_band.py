@@ -350,7 +350,8 @@ def _private_storage(
         step = Scalarise(array, innermost)
         while array in _accumulated(body, arrays) and not step.check(derivation.function):
             derivation = derivation.then(step)
-            body = perfect_nest(_loop(derivation.function, path))[len(parallel) - 1].body
+            (site,) = resolve(derivation.function, innermost)
+            body = site.loop.body
     return derivation
 
 

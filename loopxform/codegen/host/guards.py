@@ -196,9 +196,10 @@ def _loops(fn: Function) -> Iterator[For]:
 
 def meeting(start: Function) -> tuple[tuple[Param, Param], ...]:
     """Pairs of objects that may be the same memory, one of them written. Pointers are `restrict`
-    or not: a caller of C may hand over interleaved parts of one array."""
+    or not: a caller of C may hand over interleaved parts of one array. Rows behind pointers are
+    compared one by one elsewhere (`rows`)."""
     read, written = reads(start.body), writes(start.body)
-    used = [p for p in start.objects if p.name in read | written]
+    used = [p for p in start.objects if p.name in read | written and not p.rows]
     return tuple(
         (a, b)
         for a, b in combinations(used, 2)

@@ -22,6 +22,7 @@ from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.names import require_names
+from loopxform.codegen.host.rows import HostRows, dense_name, host_rows
 from loopxform.codegen.host.work import work_of_host
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
@@ -107,7 +108,8 @@ class HostPlan:
     `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
     above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl.
     `thresholds` are those that tuning files may change when the program runs, `functions` the ones
-    that these may speak of; `asks_warp`: as in `Runtime`."""
+    that these may speak of; `asks_warp`: as in `Runtime`; `rows` are the matrices among
+    the `buffers` that pointers to rows lead to."""
 
     name: str
     place: str
@@ -130,6 +132,7 @@ class HostPlan:
     call: str
     cl_call: str
     buffers: tuple[HostBuffer, ...]
+    rows: tuple[HostRows, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
     asked_scalars: tuple[tuple[str, str], ...]
@@ -249,6 +252,7 @@ def host_plan(
         call=", ".join(roots),
         cl_call="".join(f", {_passed(name, t, buffers)}" for name, t in arguments),
         buffers=buffers,
+        rows=tuple(host_rows(fn, plan.buffers, d)),
         arguments=arguments,
         conditions=conditions,
         asked_scalars=tuple(prototypes.asked_scalars(plan)),
@@ -359,10 +363,11 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
 
 def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
     p = b.param
-    pointer = p.name if p.array else f"&{p.name}"
+    is_matrix = isinstance(p, Param) and p.rows
+    pointer = dense_name(p.name) if is_matrix else p.name if p.array else f"&{p.name}"
     into, back = (_part(x, d) for x in (b.into, b.back))
     touched, room = guards.count(b, d), wide(b.count, d)
-    null = guards.may_be_null(p)
+    null = guards.may_be_null(p) and not is_matrix
     return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null)
 
 

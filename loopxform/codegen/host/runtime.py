@@ -84,7 +84,8 @@ TUNING_VERSION = "1"
 class Runtime:
     """What templates/runtime.c.j2 prints: `shared` is the name of what the files share, `helpers`
     are macros that the parts use; `tuned` says that a part has thresholds, which tuning files may
-    change when the program runs, `asks_warp` that one asks how many work-items run in lockstep."""
+    change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
+    `has_matrices` that one has matrices behind pointers to rows."""
 
     shared: str
     key_length: int
@@ -94,6 +95,7 @@ class Runtime:
     header: str
     tuned: bool
     asks_warp: bool
+    has_matrices: bool
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -109,12 +111,21 @@ class Runtime:
     warp: int = WARP.value
 
 
-def text(version: str, *, header: str = "", tuned: bool = False, asks_warp: bool = False) -> str:
+def text(
+    version: str,
+    *,
+    header: str = "",
+    tuned: bool = False,
+    asks_warp: bool = False,
+    has_matrices: bool = False,
+) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
-    there is one that needs nothing else above it. `tuned`, `asks_warp`: see `Runtime`."""
+    there is one that needs nothing else above it. `tuned`, `asks_warp`, `has_matrices`: see
+    `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, header, tuned, asks_warp)
+    asked = header, tuned, asks_warp, has_matrices
+    about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
 
 

@@ -42,7 +42,7 @@ def _object(node: c_ast.Decl, scope: FileScope, places: Places) -> None:
             scope.routines.setdefault(made.name, made)
         return
     symbol = Symbol(shown(node.name), t, "global", node, tuple(node.storage or ()))
-    symbol.rows = scope.only_judged and t.is_rows
+    symbol.rows = scope.has_matrices and t.is_rows
     if t.is_array or symbol.rows or (t.record and t.derived):
         symbol.shape = tuple(_size(d, node, scope, places) for d in t.derived)
         inner = zip(t.derived[1:], symbol.shape[1:])

@@ -101,13 +101,15 @@ def lower_file(
     parts: Mapping[str, str] | None = None,
     around: Around | None = None,
     only_judged: bool = False,
+    has_matrices: bool = False,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `text` is the
     preprocessed one, `plain_layout` says that nothing in it changes the layout of types,
     `strict_aliasing` that the compiler tells objects apart by their types; `parts` are functions
     made of statements of others, which they name: no others are lowered then. `around` is that of
     the whole file where some of its functions are but declared in `ast`; functions
-    that are `only_judged` are never run (see `FileScope`). Raises InputError for an
+    that are `only_judged` are never run, `has_matrices` says that rows are asked to be apart (see
+    `FileScope`). Raises InputError for an
     annotation that says nothing meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
@@ -121,6 +123,7 @@ def lower_file(
         plain_layout=plain_layout,
         strict_aliasing=strict_aliasing,
         only_judged=only_judged,
+        has_matrices=has_matrices,
         promised=around.promised,
         mentioned=around.mentioned,
     )

@@ -49,6 +49,7 @@ class FileScope:
         plain_layout: bool = True,
         strict_aliasing: bool = True,
         only_judged: bool = False,
+        has_matrices: bool = False,
         promised: Mapping[str, frozenset[str]] | None = None,
         mentioned: frozenset[str] = frozenset(),
     ) -> None:
@@ -56,6 +57,8 @@ class FileScope:
         self.only_judged = only_judged
         """Whether functions are asked about and never run: rows that pointers to pointers lead to
         are taken to be apart, and loops whose steps are variables count their iterations."""
+        self.has_matrices = only_judged or has_matrices
+        """Whether variables that are pointers to pointers are matrices, rows taken to be apart."""
         self.promised = promised or {}
         self.hidden = hidden
         self.routines: dict[str, Routine] = {}

@@ -98,7 +98,7 @@ class Resolver:
 
     def param(self, decl: c_ast.Decl) -> Symbol:
         symbol = self.define(decl.name, ctype(decl.type, self.typedef), "param", decl)
-        symbol.rows = self._file.only_judged and symbol.type.is_rows
+        symbol.rows = self._file.has_matrices and symbol.type.is_rows
         self._sizes(decl.type)
         return symbol
 

@@ -17,9 +17,10 @@ from loopxform.frontend.syntax.tree import every
 
 def asides(body: c_ast.Node, places: Places) -> Mapping[int, InputError]:
     """The statements after an `ignore`, with all in them, and, where there is a `scop`, the loops
-    outside of all; by the ids of their nodes, each with the reason."""
+    and other statements outside of all; by the ids of their nodes, each with the reason."""
     nodes = [n for n in every(body) if n is not body]
     has_scop = any("scop" in _verbs(n, places) for n in nodes)
+    items = _items(body, places) if has_scop else frozenset[int]()
     out: dict[int, InputError] = {}
     inside = ignored = False
     for n in nodes:
@@ -31,10 +32,20 @@ def asides(body: c_ast.Node, places: Places) -> Mapping[int, InputError]:
         if ignored:
             why = _left(n, places, "is annotated ignore")
             out.update((id(x), why) for x in every(n))
-        elif isinstance(n, LOOPS) and has_scop and not inside:
-            out.setdefault(id(n), _left(n, places, "is outside of the scop"))
+        elif has_scop and not inside and (isinstance(n, LOOPS) or id(n) in items):
+            why = _left(n, places, "is outside of the scop")
+            for x in every(n) if id(n) in items else (n,):
+                out.setdefault(id(x), why)
         ignored = False
     return out
+
+
+def _items(body: c_ast.Node, places: Places) -> frozenset[int]:
+    """The ids of statements of blocks without a `scop` in them."""
+    blocks = (b for b in every(body) if isinstance(b, c_ast.Compound))
+    items = (x for b in blocks for x in b.block_items or ())
+    plain = (x for x in items if not any("scop" in _verbs(y, places) for y in every(x)))
+    return frozenset(map(id, plain))
 
 
 def of_function(body: c_ast.Node, places: Places) -> Iterator[c_ast.Pragma]:

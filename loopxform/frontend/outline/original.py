@@ -190,6 +190,7 @@ class Original:
             strict_aliasing=self._strict_aliasing,
             parts=wanted,
             around=self._around,
+            has_matrices=True,
         )
         for f in done.functions:
             if f.name in wanted:
