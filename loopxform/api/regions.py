@@ -144,7 +144,8 @@ class _Finder(Generic[T]):
         """From the first statement with a loop to the last; in a scop all of them."""
         if not self.has_scop:
             return _trimmed(items, alone)
-        return () if all(map(self.original.does_nothing, items)) else tuple(items)
+        does = [k for k, i in enumerate(items, 1) if not self.original.does_nothing(i)]
+        return tuple(items[: does[-1]]) if does else ()
 
     def _each(self, tries: Sequence[tuple[Sequence[Item], Callable[[], bool]]]) -> bool:
         """Whether one of several went well. Each but the last may take most of the time left: one

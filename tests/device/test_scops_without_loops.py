@@ -50,12 +50,25 @@ void in_a_loop(int n, struct point *p)
   }
 }
 
+void at_the_end(int n, int *a)
+{
+  int s;
+#pragma scop
+  s = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = a[i]; j < 10; j++)
+      s++;
+  a[0] = s;
+#pragma endscop
+}
+
 int main(void)
 {
   int a[8] = {5, 4, 3, 2, 1, 0, 1, 2};
   struct point p[3] = {{1, 2}, {3, 4}, {5, 6}};
   few(a, 2);
   few(a, 9);
+  at_the_end(8, a);
   printf("%d\\n", prefix(8, a));
   in_a_loop(3, p);
   for (int i = 0; i < 8; i++)
@@ -72,7 +85,12 @@ def test_scops_are_on_the_device(tmp_path: Path) -> None:
     require_opencl()
     (tmp_path / "scops.c").write_text(FILE)
     done = lx.load(tmp_path / "scops.c").offload()
-    assert [r.region.name for r in done.regions] == ["few_1", "prefix_1", "in_a_loop_1"]
+    assert [r.region.name for r in done.regions] == [
+        "few_1",
+        "prefix_1",
+        "in_a_loop_1",
+        "at_the_end_1",
+    ]
     done.write(tmp_path / "out")
     loose = [x for x in STRICT if x != "-Wall"] + ["-Wno-unknown-pragmas"]
     plain = cc(tmp_path, *loose, *PLAIN, "scops.c", "-o", "plain")
@@ -88,7 +106,7 @@ def test_scops_are_on_the_device(tmp_path: Path) -> None:
 def test_without_a_scop_statements_alone_are_no_reason_for_a_launch() -> None:
     text = FILE.replace("#pragma scop", "").replace("#pragma endscop", "")
     done = lx.loads(text).offload()
-    assert [r.region.owner.name for r in done.regions] == ["prefix", "in_a_loop"]
+    assert [r.region.owner.name for r in done.regions] == ["prefix", "in_a_loop", "at_the_end"]
 
 
 def test_a_scop_of_what_is_not_modelled_stays() -> None:
