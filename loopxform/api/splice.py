@@ -11,6 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 
+from loopxform.analysis.inspector import inspected
 from loopxform.analysis.matrix_rows import with_row_lengths
 from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.analysis.verdict import judge
@@ -150,7 +151,8 @@ def offload_file(
         return configured(original, events, owner)
 
     def work(part: Part, region: Region) -> OffloadedRegion:
-        fn = with_row_lengths(with_subscripts_from_zero(part.function))
+        found_out = inspected(with_subscripts_from_zero(part.function))
+        fn = with_row_lengths(found_out.fn)
         own = SourceRoutine(_with(file, part), fn)
         found = tuned.get(region.owner.name) if region.whole and not sizes else None
         if found is not None and not _is_one_nest(region, fn):
@@ -167,10 +169,11 @@ def offload_file(
             origin=file.name,
             version=__version__,
             fp=fp,
-            on_device=region.whole and not any(p.rows for p in fn.objects),
+            on_device=region.whole and not any(p.rows or p.ends for p in fn.objects),
             asks_macros=bool(asked),
             host=hosts.get(region.owner.name),
             functions=(r.name for r in file.routines()),
+            inspector=found_out.inspector,
         )
         return OffloadedRegion(region, done, entry, asked)
 

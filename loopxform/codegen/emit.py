@@ -47,6 +47,7 @@ def entry(
     asks_macros: bool = False,
     host: float | None = None,
     functions: Iterable[str] = (),
+    inspector: Function | None = None,
 ) -> Entry:
     """A part of a file whose text stays the user's; names of parts of one file must differ. It
     calls `lx_same_NAME` where it `asks_macros`. Calls of fewer operations than `host` are the
@@ -75,6 +76,7 @@ def entry(
         asks_macros=asks_macros,
         host=host,
         functions=functions,
+        inspector=inspector,
     )
     return Entry(part.entry(planned), plan, planned)
 

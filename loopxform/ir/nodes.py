@@ -319,7 +319,8 @@ class Param(Node):
     are taken to be apart, whatever their sizes; `computed` a number that need not have every value
     that its type allows. No pointer leads to a variable that is reached `by_name`. `kept` marks a
     variable that a function declares `static`: nothing outside of it can name it. `united` marks
-    what lies in a union: pointers to other types may lead to it.
+    what lies in a union: pointers to other types may lead to it. The host finds a number out that
+    has an array which it `ends`: no caller gives it.
     """
 
     name: str
@@ -341,6 +342,7 @@ class Param(Node):
     by_name: bool = False
     kept: bool = False
     united: bool = False
+    ends: str = ""
 
     @property
     def is_member(self) -> bool:

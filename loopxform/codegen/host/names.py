@@ -32,7 +32,7 @@ def _clashes(fn: Function) -> Iterator[tuple[str, Loc | None]]:
     for owner in fn.structs:
         if _everywhere(owner.name) or _everywhere(owner.type.spelling):
             yield owner.name, owner.origin.loc
-    for p in fn.objects:
+    for p in (p for p in fn.objects if not p.ends):
         if _everywhere(p.name) or p.name in own or (p.is_global and p.name in FUNCTIONS):
             yield p.name, p.origin.loc
     for _, s in walk(fn.body):

@@ -108,8 +108,9 @@ class HostPlan:
     `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
     above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl.
     `thresholds` are those that tuning files may change when the program runs, `functions` the ones
-    that these may speak of; `asks_warp`: as in `Runtime`; `rows` are the matrices among
-    the `buffers` that pointers to rows lead to."""
+    that these may speak of; `asks_warp`: as in `Runtime`; `rows` are the matrices among the
+    `buffers` that pointers to rows lead to; the `inspector` is a function that finds out `ends` of
+    arrays, in their order."""
 
     name: str
     place: str
@@ -133,6 +134,8 @@ class HostPlan:
     cl_call: str
     buffers: tuple[HostBuffer, ...]
     rows: tuple[HostRows, ...]
+    inspector: tuple[str, ...]
+    ends: tuple[str, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
     asked_scalars: tuple[tuple[str, str], ...]
@@ -197,6 +200,7 @@ def host_plan(
     asks_macros: bool = False,
     host: float | None = None,
     functions: Iterable[str] = (),
+    inspector: Function | None = None,
 ) -> HostPlan:
     """Plans the host code of a program; `origin` is the user's file, `on_device` asks for NAME_cl,
     `asks_macros` says that `lx_same_NAME` stands below. Calls of fewer operations than `host` are
@@ -228,7 +232,7 @@ def host_plan(
     cl_params = ["cl_command_queue lx_queue", *prototypes.cl_params(plan, order)]
     cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})" if on_device else ""
     arguments = tuple(_argument(a) for a in passed)
-    roots = structs.roots(written.params)
+    roots = structs.roots(p for p in written.params if not p.ends)
     divided = divisions.each(plan)
     return HostPlan(
         name=fn.name,
@@ -253,6 +257,8 @@ def host_plan(
         cl_call="".join(f", {_passed(name, t, buffers)}" for name, t in arguments),
         buffers=buffers,
         rows=tuple(host_rows(fn, plan.buffers, d)),
+        inspector=() if inspector is None else _inspector(inspector),
+        ends=tuple(p.name for p in written.params if p.ends),
         arguments=arguments,
         conditions=conditions,
         asked_scalars=tuple(prototypes.asked_scalars(plan)),
@@ -277,6 +283,12 @@ def host_plan(
         asks_macros=asks_macros,
         halves=HALF in all_types(plan.start),
     )
+
+
+def _inspector(fn: Function) -> tuple[str, ...]:
+    """The function that finds ends of arrays, in C."""
+    name = f"lx_inspect_{fn.name}"
+    return tuple(program.function_text(fn, name=name, openmp=False, as_written=True).splitlines())
 
 
 def entry(plan: HostPlan) -> str:

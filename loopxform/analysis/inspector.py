@@ -1,0 +1,309 @@
+"""Ends of arrays that no formula gives, found by a run through the subscripts (an inspector).
+
+    for (i = 0; i < n; i++)                  for (i = 0; i < n; i++)
+      for (k = row[i]; k < row[i+1]; k++)      for (k = row[i]; k < row[i+1]; k++)
+        y[i] += a[k] * x[col[k]];              { ends a at k + 1, x at col[k] + 1 }
+
+The host runs it in front of the kernels: loops, conditions and subscripts of the user's program,
+nothing else, so that it reads what the program reads, under the conditions it reads it under. What
+these depend on must be what it was in front of the loops: no array that the program writes. Where
+subscripts are linear in a loop variable, its first and its last iteration say all.
+
+(Saltz, Mirchandaney, Crowley, Run-time parallelization and scheduling of loops, 1991.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from loopxform.analysis.accesses import Guards, touched
+from loopxform.analysis.extent import NoExtent, explain
+from loopxform.ir.affine import value_of
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Param,
+    Return,
+    Stmt,
+    Un,
+    Var,
+    While,
+)
+from loopxform.ir.types import INT, LLONG
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import (
+    loads,
+    names,
+    stmt_exprs,
+    substitute_body,
+    walk,
+    walk_expr,
+    writes,
+)
+from loopxform.ir.whiles import condition
+from loopxform.records import record
+
+ENDS = "lx_ends"
+"""What the inspector fills: whether a subscript is below 0, then one end for each array."""
+
+
+@record
+class Inspected:
+    """The program, whose arrays have ends that the host finds out, and the function that does it;
+    `ends` are the parameters that hold them, in the order of its results."""
+
+    fn: Function
+    inspector: Function | None = None
+    ends: tuple[str, ...] = ()
+
+
+class _Unknown(Exception):
+    """The subscripts depend on what the program computes."""
+
+
+def inspected(fn: Function) -> Inspected:
+    """The program with ends for arrays that have none, as far as an inspector can find them."""
+    arrays = [p for p in fn.objects if _is_open(p) and isinstance(explain(fn, p.name), NoExtent)]
+    if not arrays:
+        return Inspected(fn)
+    ends: dict[str, str] = {}
+    for p in arrays:
+        named = replace(fn, params=(*fn.params, *(Param(e, INT) for e in ends.values())))
+        ends[p.name] = fresh(named, f"lx_end_{p.name}")
+    try:
+        body = _Inspector(fn, {p.name: n for n, p in enumerate(arrays, 1)}).body()
+    except _Unknown:
+        return Inspected(fn)
+    results = Param(ENDS, LLONG, (None,), flat=True, array=True)
+    inspector = replace(
+        fn,
+        params=(*fn.params, results),
+        body=body,
+        assumes=(),
+        representable=(),
+        signature=_signature(fn),
+    )
+
+    def closed(p: Param) -> Param:
+        if p.name not in ends:
+            return p
+        return replace(p, shape=(Var(ends[p.name]), *p.shape[1:]), flat=False)
+
+    numbers = (Param(e, INT, ends=a) for a, e in ends.items())
+    made = replace(
+        fn,
+        params=(*map(closed, fn.params), *numbers),
+        globals=tuple(map(closed, fn.globals)),
+    )
+    return Inspected(made, inspector, tuple(ends.values()))
+
+
+def _is_open(p: Param) -> bool:
+    """Whether an array may have an end that only its subscripts tell."""
+    whole = p.array and not (p.values or p.rows or p.tests or p.part_of or p.kept)
+    return whole and p.shape[0] is None and not (p.flat and len(p.shape) > 1)
+
+
+def _signature(fn: Function) -> str:
+    """The prototype of the user's function, with the results behind its parameters."""
+    head, _, _ = fn.signature.rpartition(")")
+    before = head.removesuffix("(void")
+    return f"{before}({_RESULTS})" if before != head else f"{head}, {_RESULTS})"
+
+
+_RESULTS = f"long long *{ENDS}"
+
+
+class _Inspector:
+    """The statements that find the ends of `arrays`, each with the place of its result."""
+
+    def __init__(self, fn: Function, arrays: dict[str, int]) -> None:
+        self.fn, self.arrays = fn, arrays
+        self.written = writes(fn.body)
+        self.objects = {p.name: p for p in fn.objects}
+        self.needed = frozenset[str]()
+        self.types = symbols(fn)
+
+    def body(self) -> tuple[Stmt, ...]:
+        """Raises _Unknown."""
+        while True:
+            body = self._all(self.fn.body)
+            needed = frozenset(n for _, s in walk(body) for e in _asked(s) for n in names(e))
+            if needed <= self.needed:
+                break
+            self.needed |= needed
+        self._require_steady(body)
+        return _prologue(self.arrays) + body
+
+    def _require_steady(self, body: tuple[Stmt, ...]) -> None:
+        """Raises _Unknown where what is read may have been written, or cannot be named."""
+        used = {x.array for _, s in walk(body) for e in _asked(s) for x in loads(e)} - {ENDS}
+        local = {s.name for _, s in walk(self.fn.body) if isinstance(s, Decl) and s.shape}
+        if used & (self.written | local):
+            raise _Unknown
+        for name in {n for _, s in walk(body) for e in _asked(s) for n in names(e)} & set(
+            self.objects
+        ):
+            p = self.objects[name]
+            if p.kept or p.rows or (name in self.written and (p.is_global or p.is_member)):
+                raise _Unknown
+
+    def _all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        return tuple(x for s in body for x in self._one(s))
+
+    def _one(self, s: Stmt) -> Iterator[Stmt]:
+        match s:
+            case Assign(target, value):
+                index = target.index if isinstance(target, Load) else ()
+                for e in (value, *index):
+                    yield from self._reads(e)
+                if isinstance(target, Load):
+                    yield from self._update(target, ())
+                elif target.name in self.needed:
+                    yield s
+            case If(cond, then, orelse):
+                yield from self._reads(cond)
+                inside = self._all(then), self._all(orelse)
+                if any(inside):
+                    yield replace(s, then=inside[0], orelse=inside[1])
+            case For():
+                yield from self._loop(s)
+            case Decl(name, _, shape):
+                if not shape and name in self.needed:
+                    yield s
+            case Return():
+                return
+            case _:
+                self._require_beside(s)
+
+    def _require_beside(self, s: Stmt) -> None:
+        """Raises _Unknown for a statement that counts, and cannot be repeated."""
+        inside = {n for _, x in walk((s,)) for e in stmt_exprs(x) for n in names(e)}
+        if not isinstance(s, While) or (writes((s,)) | inside) & (self.needed | set(self.arrays)):
+            raise _Unknown
+        if any(isinstance(x, Opaque) and not isinstance(x, While) for _, x in walk((s,))):
+            raise _Unknown
+
+    def _loop(self, s: For) -> Iterator[Stmt]:
+        inner = self._all(s.body)
+        for e in (s.lo, s.hi, s.step):
+            yield from self._reads(e)
+        if s.live_out and s.var in self.needed:
+            raise _Unknown
+        if not inner:
+            return
+        if condition(s) is not None:
+            raise _Unknown
+        at_ends = self._wraps_nowhere(inner) and _at_ends(s, inner)
+        yield from at_ends or (replace(s, body=inner, live_out=False),)
+
+    def _wraps_nowhere(self, body: tuple[Stmt, ...]) -> bool:
+        """Whether no number of a body is unsigned, so that linear ones grow or fall."""
+        parts = (x for _, s in walk(body) for e in _asked(s) for x in walk_expr(e))
+        numbers = (x for x in parts if not isinstance(x, Load) or x.array != ENDS)
+        return not any(type_of(x, self.types).is_unsigned for x in numbers)
+
+    def _reads(self, e: Expr) -> Iterator[Stmt]:
+        for x, guards in touched(e):
+            if isinstance(x, Load):
+                yield from self._update(x, guards)
+
+    def _update(self, x: Load, guards: Guards) -> Iterator[Stmt]:
+        n = self.arrays.get(x.array)
+        if n is None:
+            return
+        out: tuple[Stmt, ...] = _noted(n, x.index[0])
+        for cond, holds in reversed(guards):
+            out = (If(cond if holds else Un("!", cond), out),)
+        yield from out
+
+
+def _prologue(arrays: dict[str, int]) -> tuple[Stmt, ...]:
+    zero = Const(0, LLONG)
+    return (
+        Decl(_AT, LLONG),
+        *(Assign(_result(n), zero) for n in range(len(arrays) + 1)),
+    )
+
+
+def _result(n: int) -> Load:
+    return Load(ENDS, (Const(n),))
+
+
+def _noted(n: int, index: Expr) -> tuple[Stmt, ...]:
+    """That an element is touched."""
+    at = Var(_AT)
+    return (
+        Assign(at, Cast(LLONG, index)),
+        If(Bin("<", at, Const(0)), (Assign(_result(0), Const(1, LLONG)),)),
+        If(Bin("<=", _result(n), at), (Assign(_result(n), Bin("+", at, Const(1))),)),
+    )
+
+
+_AT = "lx_at"
+
+
+def _asked(s: Stmt) -> tuple[Expr, ...]:
+    """What a statement of the inspector reads of the program."""
+    match s:
+        case Assign(Load(), _):
+            return ()  # what is noted is not the program's
+        case Assign(Var(name), value) if name == _AT:
+            return (value,)
+        case If(cond) if names(cond) <= {_AT, ENDS}:
+            return ()
+        case _:
+            return stmt_exprs(s)
+
+
+# ---------------------------------------------------------------- the first and the last iteration
+
+
+def _at_ends(s: For, inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """What the first and the last iteration note, where it is more than any other one; else
+    nothing."""
+    is_plain = value_of(s.step) == 1 and s.asks is None
+    if not is_plain or not all(_is_monotone(x, s.var) for x in inner):
+        return ()
+    last: Expr = Bin("-", s.hi, Const(1))
+    ends = (substitute_body(inner, {s.var: e}) for e in (s.lo, last))
+    return (If(Bin("<", s.lo, s.hi), tuple(x for part in ends for x in part)),)
+
+
+def _is_monotone(s: Stmt, var: str) -> bool:
+    """Whether it notes an index that is linear in `var`, under conditions without `var`."""
+    match s:
+        case Assign(Var(name), Cast(_, index)) if name == _AT:
+            return _degree(index, var) <= 1
+        case If(cond, (Assign(Load()),), ()) if names(cond) <= {_AT, ENDS}:
+            return True
+        case If(cond, then, ()) if var not in names(cond):
+            return all(_is_monotone(x, var) for x in then)
+        case _:
+            return False
+
+
+def _degree(e: Expr, var: str) -> int:
+    """0 without `var`, 1 where it is linear in it, 2 for anything else."""
+    match e:
+        case Var(name):
+            return int(name == var)
+        case Bin("+" | "-", left, right):
+            return max(_degree(left, var), _degree(right, var))
+        case Bin("*", left, right):
+            return min(2, _degree(left, var) + _degree(right, var))
+        case Cast(type, operand) if type.is_integer and type.bytes >= 4:
+            return _degree(operand, var)
+        case _:
+            return 2 * int(var in names(e))

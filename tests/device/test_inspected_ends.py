@@ -1,0 +1,191 @@
+"""Arrays whose ends only data tell: the written program runs through the subscripts, copies no
+element that the loops do not reach, and gives the results of the loops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+
+import loopxform as lx
+
+SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+FILE = """\
+#include <stdio.h>
+#include <stdlib.h>
+
+struct csr { int n; const int *row, *col; const double *val; };
+
+void product(const struct csr *a, const double *x, double *y)
+{
+  for (int i = 0; i < a->n; i++) {
+    double s = 0;
+    for (int k = a->row[i]; k < a->row[i + 1]; k++)
+      s += a->val[k] * x[a->col[k]];
+    y[i] = s;
+  }
+}
+
+void gather(int n, const int *at, const float *a, float *b)
+{
+  for (int i = 0; i < n; i++)
+    if (at[i] >= 0)
+      b[i] = a[at[i]];
+}
+
+void cycle(int n, int m, unsigned char *b, const unsigned char *key)
+{
+  for (int i = 0; i < n; i++)
+    b[i] ^= key[i % m];
+}
+
+void table(int n, const unsigned char *a, char *b, const char *digits)
+{
+  for (int i = 0; i < n; i++) {
+    b[2 * i] = digits[a[i] >> 4];
+    b[2 * i + 1] = digits[a[i] & 15];
+  }
+}
+
+void chosen(int n, const int *flag, const int *a, const int *b, int *c)
+{
+  for (int i = 0; i < n; i++) {
+    int d = flag[i] > 2 ? a[i] : b[n - 1 - i];
+    c[i] = flag[i] && a[i] > 3 ? d + b[i] : d;
+  }
+}
+
+void blocks(int n, const int *first, const int *a, int *b)
+{
+  for (int l = 0; l < n; l++) {
+    int from = first[l];
+    for (int i = 0; i < 6; i++)
+      for (int j = i; j < 6; j++)
+        b[l * 36 + i * 6 + j] = a[from + 2 * j] - a[from + i];
+  }
+}
+
+void unsigned_counters(size_t n, const unsigned *at, const int *a, int *b)
+{
+  for (size_t i = 0; i < n; i++)
+    b[i] = a[at[i] / 2u + i];
+}
+
+void pairs(int n, const int *at, int (*p)[2], int *q)
+{
+  for (int i = 0; i < n; i++)
+    q[i] += 3 * p[at[i]][1] + i;
+}
+
+static void *filled(size_t n, size_t size)
+{
+  unsigned char *p = malloc(n * size);
+  for (size_t i = 0; i < n * size; i++)
+    p[i] = 0;
+  return p;
+}
+
+int main(void)
+{
+  enum { N = 20 };
+  int row[N + 1], col[3 * N], k = 0;
+  double val[3 * N];
+  for (int i = 0; i < N; i++) {
+    row[i] = k;
+    for (int j = i - 1; j <= i + 1; j++)
+      if (j >= 0 && j < N - 3) {
+        col[k] = j;
+        val[k++] = i + 2 * j;
+      }
+  }
+  row[N] = k;
+  double *x = filled(N - 3, sizeof *x), *y = filled(N, sizeof *y);
+  for (int i = 0; i < N - 3; i++)
+    x[i] = i + 1;
+  product(&(struct csr){N, row, col, val}, x, y);
+  product(&(struct csr){0, NULL, NULL, NULL}, x, y);
+
+  int *at = filled(N, sizeof *at);
+  for (int i = 0; i < N; i++)
+    at[i] = i * 7 % N - 3;
+  float *a = filled(N - 3, sizeof *a), *b = filled(N, sizeof *b);
+  for (int i = 0; i < N - 3; i++)
+    a[i] = (float)i / 2;
+  gather(N, at, a, b);
+
+  unsigned char *key = filled(3, 1), *text = filled(N, 1);
+  key[0] = 7, key[1] = 17, key[2] = 99;
+  cycle(N, 3, text, key);
+  char digits[] = "0123456789abcdef", *hex = filled(2 * N + 1, 1);
+  table(N, text, hex, digits);
+
+  int *flag = filled(N, sizeof *flag), *c = filled(N, sizeof *c), *d = filled(N, sizeof *d);
+  int *e = filled(N, sizeof *e), *f = filled(36 * 3, sizeof *f);
+  for (int i = 0; i < N; i++) {
+    flag[i] = i % 5;
+    c[i] = i * i;
+    d[i] = 100 - i;
+  }
+  chosen(N, flag, c, d, e);
+  int first[] = {2, 9, 5};
+  blocks(3, first, c, f);
+  unsigned *u = filled(N, sizeof *u);
+  for (int i = 0; i < N; i++)
+    u[i] = (unsigned)(2 * (N - 1 - i));
+  int *g = filled(N, sizeof *g), (*p)[2] = filled(N, sizeof *p);
+  unsigned_counters(N, u, c, g);
+  for (int i = 0; i < N - 3; i++)
+    p[i][1] = i * 5 % 7;
+  pairs(N, at, p + 3, g);
+  for (int i = 0; i < N; i++)
+    at[i] = at[i] < 0 ? 0 : at[i];
+  pairs(N - 1, at, p, g);
+  for (int i = 0; i < N; i++)
+    printf("%g %g %d %d %d\\n", y[i], (double)b[i], e[i], f[5 * i], g[i]);
+  printf("%s\\n", hex);
+  return 0;
+}
+"""
+
+TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
+
+LEFT = {
+    "written": "void f(int n, int *k, int *a) "
+    "{ for (int i = 0; i < n; i++) { a[k[i]] = i; k[i + n] = 0; } }",
+    "computed": "void f(int n, const int *k, int *a) { int t[9]; "
+    "for (int i = 0; i < 9; i++) t[i] = k[i]; for (int i = 0; i < n; i++) a[t[i % 9]] = i; }",
+    "while": "void f(int n, const int *k, int *a) "
+    "{ for (int i = 0; i < n; i++) { int j = i; while (k[j] > j) j = k[j]; a[j] = i; } }",
+}
+
+
+@pytest.mark.parametrize("sanitized", [False, True])
+def test_programs_print_the_same(tmp_path: Path, sanitized: bool) -> None:
+    require_opencl()
+    (tmp_path / "ends.c").write_text(FILE)
+    done = lx.load(tmp_path / "ends.c").offload(fp="strict")
+    names = [r.region.name for r in done.regions]
+    assert [name for name in TAKEN if name in names] == TAKEN, done.left
+    done.write(tmp_path / "out")
+    flags = SANITIZED if sanitized else STRICT
+    plain = cc(tmp_path, *flags, *PLAIN, "ends.c", "-o", "plain", "-lm")
+    assert not plain.returncode, plain.stderr
+    built = cc(tmp_path, *flags, *PLAIN, "out/ends_opencl.c", "-o", "app", "-lOpenCL", "-lm")
+    assert not built.returncode, built.stderr
+    settings = {"LOOPXFORM_HOST": "never", "ASAN_OPTIONS": "detect_leaks=0"}
+    expected = run_app(tmp_path / "plain", **settings)
+    assert expected.returncode == 0, expected.stderr
+    found = run_app(tmp_path / "app", whole=True, LOOPXFORM_VERBOSE="1", **settings)
+    assert (found.stdout, found.returncode) == (expected.stdout, expected.returncode)
+    ran = {line.split(": ")[2] for line in found.stderr.splitlines() if "on the device" in line}
+    assert set(TAKEN) <= ran, found.stderr
+    left = [line.split(": ", 2)[2] for line in found.stderr.splitlines() if "on the host" in line]
+    assert left == ["pairs: a subscript is negative, or too large; running the loops on the host"]
+
+
+@pytest.mark.parametrize("case", LEFT)
+def test_what_the_loops_compute_tells_no_end(case: str) -> None:
+    done = lx.loads(LEFT[case]).offload(fp="strict")
+    assert all(r.entry.host.ends == () for r in done.regions)
