@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from loopxform import budget
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region
+from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region, marks_scop
 from loopxform.ir.nodes import Decl, For, Opaque
 from loopxform.ir.routines import UNWRITTEN, unwritten
 from loopxform.ir.visit import walk
@@ -114,7 +114,8 @@ class _Finder(Generic[T]):
         whole = self.original.whole(self.owner)
         if part is not None and not _has_loops(part) and not self.has_scop:
             return
-        if self.has_scop and any(map(self._aside, self.owner.body.items)):
+        own = (i for i in self.owner.body.items if not self.original.does_nothing(i))
+        if self.has_scop and any(map(self._aside, own)):
             whole = None
         if part is not None and whole is not None and part.function.returns is None:
             why = self._take(whole, part)
@@ -131,19 +132,22 @@ class _Finder(Generic[T]):
             items = list(group)
             if is_good:
                 runs = self.original.runs(self.owner, items)
-                found = [run for r in runs if (run := self._meant(r, alone))]
+                meant = self._whole_scop if self._has_scop(block) else _trimmed
+                found = [run for r in runs if (run := meant(r, alone))]
                 tries += [(run, partial(self._run, run)) for run in found]
             else:
                 odd = [i for i in items if self.original.may_loop(i)]
                 tries += [((i,), partial(self._inside, i, alone[i.start])) for i in odd]
         return self._each(tries)
 
-    def _meant(
-        self, items: Sequence[Item], alone: dict[int, Part | LoopxformError]
+    def _has_scop(self, block: Block) -> bool:
+        """Whether a scop begins or ends among the statements of a block."""
+        return self.has_scop and any(marks_scop(n) for i in block.items for n in i.nodes)
+
+    def _whole_scop(
+        self, items: Sequence[Item], _: dict[int, Part | LoopxformError]
     ) -> tuple[Item, ...]:
-        """From the first statement with a loop to the last; in a scop all of them."""
-        if not self.has_scop:
-            return _trimmed(items, alone)
+        """All statements to the last one that does something, with loops or without."""
         does = [k for k, i in enumerate(items, 1) if not self.original.does_nothing(i)]
         return tuple(items[: does[-1]]) if does else ()
 

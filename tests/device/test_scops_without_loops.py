@@ -117,3 +117,9 @@ def test_a_scop_of_what_is_not_modelled_stays() -> None:
 def test_a_function_without_loops_that_is_named_is_refused() -> None:
     with pytest.raises(LoopxformError, match="no loop nest"):
         lx.loads("void f(int *a) { a[0] = 1; }")["f"].offload()
+
+
+def test_statements_in_loops_of_a_scop_have_no_launches_of_their_own() -> None:
+    text = "int g(void);\nvoid f(int *a)\n{\n  int i;\n#pragma scop\n  for (i = 0; i < 9; i++)\n"
+    text += "  {\n    a[i] = 0;\n    if (g()) break;\n    a[i] = i;\n  }\n#pragma endscop\n}\n"
+    assert lx.loads(text).offload().regions == ()

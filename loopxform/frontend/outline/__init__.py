@@ -3,5 +3,6 @@
 from loopxform.frontend.outline.blocks import Block, Item
 from loopxform.frontend.outline.loops import Loop
 from loopxform.frontend.outline.original import Definition, Original, Part, Region
+from loopxform.frontend.outline.removable import marks_scop
 
-__all__ = ["Block", "Definition", "Item", "Loop", "Original", "Part", "Region"]
+__all__ = ["Block", "Definition", "Item", "Loop", "Original", "Part", "Region", "marks_scop"]
