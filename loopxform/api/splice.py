@@ -11,9 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 
-from loopxform.analysis.inspector import inspected
-from loopxform.analysis.matrix_rows import with_row_lengths
-from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
+from loopxform.analysis.copied_arrays import copied_arrays
 from loopxform.analysis.verdict import judge
 from loopxform.api.annotated import (
     considered,
@@ -151,8 +149,8 @@ def offload_file(
         return configured(original, events, owner)
 
     def work(part: Part, region: Region) -> OffloadedRegion:
-        found_out = inspected(with_subscripts_from_zero(part.function))
-        fn = with_row_lengths(found_out.fn)
+        known = copied_arrays(part.function)
+        fn = known.fn
         own = SourceRoutine(_with(file, part), fn)
         found = tuned.get(region.owner.name) if region.whole and not sizes else None
         if found is not None and not _is_one_nest(region, fn):
@@ -173,7 +171,7 @@ def offload_file(
             asks_macros=bool(asked),
             host=hosts.get(region.owner.name),
             functions=(r.name for r in file.routines()),
-            inspector=found_out.inspector,
+            inspector=known.inspector,
         )
         return OffloadedRegion(region, done, entry, asked)
 

@@ -89,7 +89,7 @@ def test_scops_are_on_the_device(tmp_path: Path) -> None:
         "few_1",
         "prefix_1",
         "in_a_loop_1",
-        "at_the_end_1",
+        "at_the_end",
     ]
     done.write(tmp_path / "out")
     loose = [x for x in STRICT if x != "-Wall"] + ["-Wno-unknown-pragmas"]
