@@ -117,8 +117,8 @@ class Inside:
                 value = self._reached(w.name, c_text(self.written, w.name))
                 const = "const " if p.const or not p.array else ""
                 if p.array:
-                    value = f"({const}{p.type.c} *)({value})"
-                    yield p.name, f"{const}{p.type.c} *const {p.name} = {value};"
+                    kind = f"{const}{p.type.c} {'*' * len(p.shape) if p.rows else '*'}"
+                    yield p.name, f"{kind}const {p.name} = ({kind})({value});"
                 else:
                     yield p.name, f"const {p.type.c} {p.name} = {value};"
         for s, t in zip(self.written.structs, self.plain.structs):

@@ -89,6 +89,15 @@ void of_file(int n)
       table[i][j] = (float)(i + j) / 2;
 }
 
+struct net { int n, m; float **w; double *const *v; };
+
+void update(struct net *net, const float *x)
+{
+  for (int i = 0; i < net->n; i++)
+    for (int j = 1; j <= net->m; j++)
+      net->w[i][j] += x[j] * (float)net->v[j][i];
+}
+
 int main(void)
 {
   int n = 17, m = 13, l = 11;
@@ -132,6 +141,15 @@ int main(void)
   cube(5, s);
   printf("%d %d %d\\n", s[4][5][6], s[0][0][0], s[2][3][1]);
 
+  float *w[3], x[8];
+  for (int i = 0; i < 3; i++)
+    w[i] = calloc(8, sizeof *w[i]);
+  for (int j = 0; j < 8; j++)
+    x[j] = (float)j / 4;
+  update(&(struct net){3, 7, w, a}, x);
+  update(&(struct net){3, 7, w, a}, w[1]);
+  printf("%g %g\\n", (double)w[0][7], (double)w[2][1]);
+
   for (int i = 2; i < 9; i++)
     table[i] = malloc(4 * sizeof *table[i]);
   of_file(4);
@@ -141,7 +159,16 @@ int main(void)
 }
 """
 
-TAKEN = ["product_1", "triangle_1", "inside_1", "add_1", "scale_1", "cube_1", "of_file_1"]
+TAKEN = [
+    "product_1",
+    "triangle_1",
+    "inside_1",
+    "add_1",
+    "scale_1",
+    "cube_1",
+    "of_file_1",
+    "update_1",
+]
 
 LEFT = {
     "on data": "void f(int n, int **a, int *k) { for (int i = 0; i < n; i++) a[k[i]][0] = 1; }",
@@ -174,7 +201,7 @@ def test_programs_print_the_same(tmp_path: Path, sanitized: bool) -> None:
     found = run_app(tmp_path / "app", whole=True, LOOPXFORM_VERBOSE="1", **settings)
     assert (found.stdout, found.returncode) == (expected.stdout, expected.returncode)
     shared = [line.split(": ")[2] for line in found.stderr.splitlines() if "overlap" in line]
-    assert shared == ["add_1", "scale_1", "scale_1"]
+    assert shared == ["add_1", "scale_1", "scale_1", "update_1"]
     ran = {line.split(": ")[2] for line in found.stderr.splitlines() if "on the device" in line}
     assert {*TAKEN} - {"scale_1"} <= ran
 

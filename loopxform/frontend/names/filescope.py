@@ -65,7 +65,9 @@ class FileScope:
         """The functions so far that are pure and work on numbers; see `routine`."""
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
-        self.records = Records({}, rows_apart=only_judged, mentioned=mentioned)
+        self.records = Records(
+            {}, rows_apart=only_judged, has_matrices=has_matrices, mentioned=mentioned
+        )
         self.aliasing = Aliasing(self.records.types, self.records.united, strict=strict_aliasing)
         self.by_name: frozenset[str] = frozenset()
         """The variables that only their names lead to."""

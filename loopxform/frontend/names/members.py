@@ -51,6 +51,8 @@ class Records:
     """Every member in its order, with the sizes of its arrays; None where they are not known."""
     rows_apart: bool = False
     """Whether members that lead to rows by pointers count as arrays of them."""
+    has_matrices: bool = False
+    """Whether those that are pointers to pointers to scalars do."""
     mentioned: frozenset[str] = frozenset()
     """The names of the members that the file mentions."""
     first_names: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -89,7 +91,8 @@ class Records:
             others = t.record and t.record != record_key(node)
             rows = len(t.derived) == 1 and isinstance(t.derived[0], Pointer)
             inside = t.record and all(isinstance(a, Array) for a in t.derived)
-            apart = self.rows_apart and t.is_rows
+            matrix = self.has_matrices and all(isinstance(x, Pointer) for x in t.derived)
+            apart = (self.rows_apart or matrix) and t.is_rows
             if t.is_scalar or t.is_array or apart or inside or (others and rows):
                 yield d.name, replace(t, united=united)
 
