@@ -25,6 +25,7 @@ from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.liveness import Liveness, Use, sequence
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.outline.elements import Element, FixedElements
+from loopxform.frontend.outline.own_constants import own_constants, with_numbers
 from loopxform.frontend.outline.removable import marks_scop, require_whole
 from loopxform.frontend.outline.untouched import differ, is_pure, never
 from loopxform.frontend.syntax.tree import clone, every, replace_children
@@ -90,6 +91,7 @@ class _Outlining:
         self.inside = [x for n in region for x in every(n)]
         self.coord = region[0].coord
         self.taken = set(variables.names)
+        self.constants = own_constants(function, globals)
         self.numbers: list[c_ast.Decl] = []
         self.others: list[c_ast.Decl] = []
         self.before: list[c_ast.Node] = []
@@ -115,6 +117,7 @@ class _Outlining:
         params = [*self.numbers, *self.others]
         arguments = tuple(self.arguments[id(p)] for p in params)
         node = self._function(params, body)
+        with_numbers(node, self.constants)
         return Outlined(node, arguments, bool(self.read or numbers), bool(numbers))
 
     # ------------------------------------------------------------ variables
@@ -123,7 +126,7 @@ class _Outlining:
         """The function stands outside of the one it is a part of."""
         for x in (*self.inside, *(x for d in used for x in every(d.type))):
             words = x.names if isinstance(x, c_ast.IdentifierType) else [getattr(x, "name", None)]
-            for name in words:
+            for name in () if isinstance(x, c_ast.ID) and x.name in self.constants else words:
                 if isinstance(name, str) and name in self.variables.types_inside:
                     raise self._not(
                         f"'{name}' is declared in the function", "declare it in the file"
@@ -227,8 +230,7 @@ class _Outlining:
         self._pass(self.others, self._address(d, pointer), f"&{d.name}")
 
     def _struct(self, d: c_ast.Decl) -> None:
-        if self._is_reached(d, is_set=True):
-            raise self._not(f"the address of '{d.name}' is taken", "copy what the loops need")
+        """A struct is the same object there, whoever else has its address."""
         pointer = self._fresh(f"{d.name}_at")
         self.structs[id(d)] = pointer
         self._pass(self.others, self._address(d, pointer), f"&{d.name}")
