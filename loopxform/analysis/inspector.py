@@ -72,9 +72,10 @@ class _Unknown(Exception):
     """The subscripts depend on what the program computes."""
 
 
-def inspected(fn: Function) -> Inspected:
-    """The program with ends for arrays that have none, as far as an inspector can find them."""
-    arrays = [p for p in fn.objects if _is_open(p) and isinstance(explain(fn, p.name), NoExtent)]
+def inspected(fn: Function, read: Function) -> Inspected:
+    """The program with ends for arrays that have none, as far as an inspector can find them;
+    `read` is the program with loops on data as loops of the tree."""
+    arrays = [p for p in fn.objects if _is_open(p) and isinstance(explain(read, p.name), NoExtent)]
     if not arrays:
         return Inspected(fn)
     ends: dict[str, str] = {}

@@ -20,12 +20,14 @@ SHARE = 1 / 4
 """Of the time that is left, for what is to be assumed."""
 
 
-def with_subscripts_from_zero(fn: Function) -> Function:
+def with_subscripts_from_zero(fn: Function, read: Function | None = None) -> Function:
     """The function under the assumption that no subscript is below 0, as far as a condition on
-    scalars says that, and the time suffices."""
+    scalars says that, and the time suffices; `read` is it with loops on data as loops of the tree,
+    where it has such."""
+    read = read or fn
     with suppress(Exhausted), within(part(SHARE)):
         for name in [p.name for p in fn.objects if p.array and not p.tests]:
-            asked = conditions_from_zero(fn, name)
+            asked = tuple(e for e in conditions_from_zero(read, name) if e not in fn.assumes)
             if asked:
-                fn = replace(fn, assumes=tuple(dict.fromkeys((*fn.assumes, *asked))))
+                fn, read = (replace(x, assumes=(*x.assumes, *asked)) for x in (fn, read))
     return fn

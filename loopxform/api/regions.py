@@ -169,7 +169,7 @@ class _Finder(Generic[T]):
         """Each statement as a function, or why it is none, by its place."""
         regions = [self.original.region(f"lx_{i.start}", self.owner, [i]) for i in items]
         lowered = self.original.lower(regions)
-        made = {r.start: _modelled(lowered[r.name]) for r in regions}
+        made = {i.start: _modelled(lowered[r.name]) for i, r in zip(items, regions)}
         return {i.start: self._kept(i) or made[i.start] for i in items}
 
     def _kept(self, item: Item) -> LoopxformError | None:

@@ -11,7 +11,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 
-from loopxform.analysis.copied_arrays import copied_arrays
 from loopxform.analysis.verdict import judge
 from loopxform.api.annotated import (
     considered,
@@ -21,6 +20,7 @@ from loopxform.api.annotated import (
     wishes,
     with_scops,
 )
+from loopxform.api.copied_arrays import copied_arrays
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find

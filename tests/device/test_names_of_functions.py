@@ -120,7 +120,9 @@ def test_programs_print_the_same(tmp_path: Path, text: str, parts: int) -> None:
 
 
 def test_a_name_that_the_function_uses_before_is_another() -> None:
-    text = "enum { N = 2 };\nint g(void);\nvoid f(int *a)\n{\n  int m = N; g();\n  enum { N = 9 };\n"
+    text = (
+        "enum { N = 2 };\nint g(void);\nvoid f(int *a)\n{\n  int m = N; g();\n  enum { N = 9 };\n"
+    )
     text += "  for (int i = 0; i < N; i++) a[i] = m;\n  g();\n}\n"
     done = lx.loads(text).offload()
     assert done.regions == ()

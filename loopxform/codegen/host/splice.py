@@ -21,6 +21,10 @@ from loopxform.records import record
 _LINE = re.compile(r'^ *# *(?:line\b)? *(\d+)(?: +"([^"\n]*)")?[^\n]*$', re.MULTILINE)
 
 
+MOST_BLANKS = 200
+"""In front of a directive on its line."""
+
+
 @record
 class Insert:
     """Lines that go in front of the byte `at`. Those that close what others opened come first
@@ -79,12 +83,19 @@ class Text:
         return b"".join([*out, self.raw[done:]])
 
     def proof(self, inserts: Iterable[Insert]) -> bytes:
-        """As `spliced`, on the lines of the file: only what opens and closes is put in."""
+        """As `spliced`, on the lines of the file: only what opens and closes is put in, in front of
+        directives behind the last text above."""
         out, done = [], 0
-        for x in sorted(inserts, key=lambda x: (x.at, not x.closes)):
-            out += [self.raw[done : x.at], "".join(x.lines).encode()]
-            done = x.at
+        placed = [(self._beside(x), x) for x in inserts]
+        for at, x in sorted(placed, key=lambda p: (p[0], p[1].at, not p[1].closes)):
+            out += [self.raw[done:at], "".join(x.lines).encode()]
+            done = at
         return b"".join([*out, self.raw[done:]])
+
+    def _beside(self, x: Insert) -> int:
+        """A place for an insert where no line need be broken."""
+        rest = self.plain[x.at : x.at + MOST_BLANKS].lstrip(" ")
+        return len(self.plain[: x.at].rstrip()) if rest.startswith("#") else x.at
 
     def _lines(self, x: Insert, *, broken: bool, again: bool) -> bytes:
         place = [] if again else [f"#line {self.place(x.at)}"]

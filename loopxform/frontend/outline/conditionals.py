@@ -132,6 +132,15 @@ class Conditionals:
                 inside.append((opening, d.start))
         return inside
 
+    def widened(self, start: int, end: int) -> int:
+        """The beginning of text[start:end] with conditionals that end in it and of which nothing
+        else is read: those around pragmas in front of a statement."""
+        inside = {at for at, _ in self._around(end)}
+        for opening, _ in self._around(start):
+            if opening not in inside and not self.read[opening:start].strip():
+                return opening
+        return start
+
     def straddling(self, start: int, end: int) -> Directive | None:
         """A directive of text[start:end] whose conditional is not all there."""
         inside: list[Directive] = []

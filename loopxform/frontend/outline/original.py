@@ -142,7 +142,7 @@ class Original:
 
     def straddling(self, start: int, end: int) -> LoopxformError | None:
         """Why a conditional keeps text[start:end] from being replaced."""
-        d = self.conditionals.straddling(start, end)
+        d = self.conditionals.straddling(self.conditionals.widened(start, end), end)
         return None if d is None else UnsupportedC(
             _STRADDLES.format("these statements"), loc=place(self.path, self.text, d.start),
             help=_TAKE_IN,
@@ -297,7 +297,8 @@ class Original:
         if not items or (None in params and params != [None]):
             return None
         given = tuple(p for p in params if p)
-        start, end = items[0].start, items[-1].end
+        end = items[-1].end
+        start = self.conditionals.widened(items[0].start, end)
         return Region(owner.name, owner, tuple(nodes), start, end, whole=True, arguments=given)
 
     def has_loop(self, item: Item) -> bool:
@@ -332,7 +333,8 @@ class Original:
     def region(self, name: str, owner: Definition, items: Sequence[Item]) -> Region:
         """Consecutive statements."""
         nodes = tuple(x for i in items for x in i.nodes)
-        return Region(name, owner, nodes, items[0].start, items[-1].end)
+        end = items[-1].end
+        return Region(name, owner, nodes, self.conditionals.widened(items[0].start, end), end)
 
     @property
     def texts(self) -> tuple[str, ...]:
