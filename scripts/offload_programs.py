@@ -14,6 +14,8 @@ and how they are run.
     left     the other loops, with the reasons for most of them
     cpu s    of the whole process, from the file to the written C
 
+A program counts as one on the device if anything of it is: scops may have no loops.
+
 With --run the program and what was written of it are compiled and run with every set of arguments,
 and what they print is compared. All calls are the device's; `calls` counts those that were, of how
 many. Exit status 1 where a file failed, or where a program prints something else.
@@ -88,7 +90,7 @@ def main() -> int:
         left = taken.loops - taken.device - taken.around
         lines = program.file.read_bytes().count(b"\n")
         total.update(
-            programs=1, on=int(taken.device > 0), loops=taken.loops, device=taken.device, left=left
+            programs=1, on=int(taken.written), loops=taken.loops, device=taken.device, left=left
         )
         cells = f"{lines:>6} {taken.loops:>6} {taken.device:>7} {taken.around:>7} {left:>6}"
         said = result or (f"left: {taken.reasons[0][0]}" if taken.reasons else "")

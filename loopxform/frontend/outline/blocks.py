@@ -74,6 +74,8 @@ def _base(node: c_ast.Node) -> object:
 def _item(nodes: Nodes, piece: Piece) -> Item:
     if piece.kind == "block":
         return Item(nodes, piece.start, piece.end, tuple(_body(nodes[0], piece)))
+    if isinstance(nodes[0], c_ast.Switch) and piece.kind == "switch":
+        return Item(nodes, piece.start, piece.end, tuple(_cases(nodes[0], piece.parts[0])))
     bodies: list[Block] = []
     for child, part in zip(_children(nodes[0], piece.kind), piece.parts):
         bodies += _body(child, part)
@@ -94,6 +96,30 @@ def _children(node: c_ast.Node, kind: str) -> list[c_ast.Node]:
             return [body]
         case _:
             return []
+
+
+def _cases(switch: c_ast.Switch, piece: Piece) -> list[Block]:
+    """The statements of each case, between its label and the next; none that can be told where text
+    and tree differ."""
+    labels = switch.stmt.block_items or () if isinstance(switch.stmt, c_ast.Compound) else ()
+    groups: list[list[Piece]] = []
+    for part in piece.parts if piece.kind == "block" else ():
+        first = part
+        while first.kind == "case":
+            groups.append([])
+            first = first.parts[0]
+        if not groups:
+            return []
+        groups[-1].append(first)
+    if len(groups) != len(labels) or not all(isinstance(x, _LABELS) for x in labels):
+        return []
+    try:
+        return [block(x.stmts, parts) for x, parts in zip(labels, groups) if parts]
+    except Odd:
+        return []
+
+
+_LABELS = c_ast.Case | c_ast.Default
 
 
 def _body(node: c_ast.Node, piece: Piece) -> list[Block]:

@@ -1,6 +1,7 @@
 """The statements of raw C text and where they begin and end, macros left as they are.
 
-    piece ::= block(piece*) | if(piece, piece?) | loop(piece) | label(piece) | pragma | other
+    piece ::= block(piece*) | if(piece, piece?) | loop(piece) | switch(piece) | label(piece)
+            | case(piece) | pragma | other
 
 What macros hide (braces, statements without semicolon) makes a skeleton that does not agree with
 the syntax tree, or a splice that does not parse to the same tree: both are looked at before text is
@@ -133,6 +134,8 @@ class Skeleton:
                 return Piece(start.text, start.start, body.end, (body,))
             case "do":
                 return self._do(start)
+            case "case" | "default":
+                return self._case(start)
             case _ if start.kind == "word" and self._is_label():
                 self.at += 2
                 body = self.statement()
@@ -184,6 +187,19 @@ class Skeleton:
         self.at = before
         return Piece("other", start.start, self._semicolon())
 
+    def _case(self, start: Token) -> Piece:
+        """A label of a `switch`, and the statement behind it."""
+        while self._peek().text not in (":", ";", "{", "}", "?"):
+            if self._peek().text in _PAIRS:
+                self._group()
+            else:
+                self.at += 1
+        if self._peek().text != ":":
+            raise Odd
+        self.at += 1
+        body = self.statement()
+        return Piece("case", start.start, body.end, (body,))
+
     def _do(self, start: Token) -> Piece:
         self.at += 1
         body = self.statement()
@@ -222,8 +238,7 @@ class Skeleton:
         return t.end
 
     def _is_label(self) -> bool:
-        following = self._text(self.at + 1)
-        return following == ":" and self._peek().text not in ("default", "case")
+        return self._text(self.at + 1) == ":"
 
     def _peek(self) -> Token:
         if self.at >= len(self.tokens):

@@ -46,6 +46,8 @@ def _unwrap(node: c_ast.Node, wrapped: _Wrapped) -> None:
         if isinstance(x, c_ast.Compound):
             items = [_inside(s, wrapped) for s in x.block_items or ()]
             x.block_items = [s for several in items for s in several]
+        if isinstance(x, c_ast.Case | c_ast.Default):
+            x.stmts = [s for several in x.stmts or () for s in _inside(several, wrapped)]
         for slot in ("stmt", "iftrue", "iffalse"):
             body = getattr(x, slot, None)
             found = [] if body is None else _inside(body, wrapped)
