@@ -98,6 +98,14 @@ void update(struct net *net, const float *x)
       net->w[i][j] += x[j] * (float)net->v[j][i];
 }
 
+void corner(struct net *net, int k, int l)
+{
+  for (int i = 0; i < 2; i++) {
+    net->w[0][k] += 1;
+    net->w[i][l] += 2;
+  }
+}
+
 int main(void)
 {
   int n = 17, m = 13, l = 11;
@@ -148,7 +156,8 @@ int main(void)
     x[j] = (float)j / 4;
   update(&(struct net){3, 7, w, a}, x);
   update(&(struct net){3, 7, w, a}, w[1]);
-  printf("%g %g\\n", (double)w[0][7], (double)w[2][1]);
+  corner(&(struct net){3, 7, w, a}, 3, 5);
+  printf("%g %g %g\\n", (double)w[0][7], (double)w[2][1], (double)w[0][3]);
 
   for (int i = 2; i < 9; i++)
     table[i] = malloc(4 * sizeof *table[i]);

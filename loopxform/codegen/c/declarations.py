@@ -28,10 +28,12 @@ def prototype(fn: Function, name: str | None = None) -> str:
 
 
 def declaration(p: Param) -> str:
-    """`const float A[restrict n][m]`, `float *A`, or a scalar."""
+    """`const float A[restrict n][m]`, `float *A`, rows behind pointers `float **A`, or a scalar."""
     const = "const " if p.const else ""
     if not p.shape:
         return f"{const}{p.type.c} {p.name}"
+    if p.rows:
+        return f"{const}{p.type.c} {'*' * len(p.shape)}{p.name}"
     if p.pointer:
         return _pointer(p)
     qualifier = "restrict" if p.restrict and not p.is_global else ""
