@@ -119,7 +119,7 @@ int main(void)
 """
 
 
-@pytest.mark.parametrize(("read", "parts"), [((), 2), (("OPEN",), 1), (("OPEN", "SERIAL"), 1)])
+@pytest.mark.parametrize(("read", "parts"), [((), 2), (("OPEN",), 2), (("OPEN", "SERIAL"), 2)])
 def test_conditionals_around_pragmas(tmp_path: Path, read: tuple[str, ...], parts: int) -> None:
     require_opencl()
     made = offloaded(tmp_path, OPENMP, read)

@@ -25,6 +25,7 @@ _DIRECTIVE = re.compile(
     r"(?:[^\n\\]|\\[ ]*\n|\\.)*",
     re.MULTILINE,
 )
+_PRAGMAS = re.compile(r"^[ ]*#[ ]*pragma\b(?:[^\n\\]|\\[ ]*\n|\\.)*", re.MULTILINE)
 _CONTINUED = re.compile(r"\\[ ]*\n")
 _WORD = re.compile(r"\w+")
 _OPENING = frozenset(["if", "ifdef", "ifndef"])
@@ -142,13 +143,15 @@ class Conditionals:
         return start
 
     def straddling(self, start: int, end: int) -> Directive | None:
-        """A directive of text[start:end] whose conditional is not all there."""
+        """A directive of text[start:end] whose conditional is not all there, unless it ends behind
+        pragmas at the beginning: what is put in asks for the same branches at both ends."""
         inside: list[Directive] = []
         for d in self._branches_in(start, end):
             if d.kind in _OPENING:
                 inside.append(d)
             elif not inside:
-                return d
+                if d.kind != "endif" or _PRAGMAS.sub("", self.read[start : d.start]).strip():
+                    return d
             elif d.kind == "endif":
                 inside.pop()
         return inside[0] if inside else None
