@@ -209,7 +209,7 @@ def test_a_function_that_is_not_modelled_is_not_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     loop = "#pragma loopxform NOTE\n  for (int i = 0; i < n; i++) a[i] = 0;\n"
-    old = f"void old(n, a) float *a;\n{{\n{loop}}}\n"
+    old = f"void old(n, a, x) float *a, x;\n{{\n{loop}}}\n"
     in_file(tmp_path, monkeypatch, "")
     for note, status in (("tile(Tx=4)", 2), ("parallel", 2), ("ignore", 0)):
         text = MM.replace("#pragma loopxform NOTE\n", "") + old.replace("NOTE", note)
