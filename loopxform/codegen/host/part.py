@@ -18,11 +18,12 @@ from loopxform.codegen.c import declarations, program
 from loopxform.codegen.cexpr import HELPERS, Dialect
 from loopxform.codegen.host import control as host_control
 from loopxform.codegen.host import divisions, guards, prototypes, runtime, schedule
-from loopxform.codegen.host.buffers import Buffer, Part
+from loopxform.codegen.host.buffers import Buffer
+from loopxform.codegen.host.copied_buffers import HostBuffer, host_buffer
 from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.names import require_names
-from loopxform.codegen.host.rows import HostRows, dense_name, host_rows
+from loopxform.codegen.host.rows import HostRows, host_rows
 from loopxform.codegen.host.work import work_of_host
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
@@ -32,37 +33,6 @@ from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names, substitute, walk_expr
 from loopxform.records import record
-
-
-@record
-class HostPart:
-    """A part of an array as the host code copies it: C expressions for its first element, for the
-    one behind its last, and for whether there are any ("": yes)."""
-
-    begin: str
-    end: str
-    when: str
-
-
-@record
-class HostBuffer:
-    """An array as the host code sees it: C expressions for its address, for the elements that are
-    touched, and for those that the device has room for. `into` is copied to the device, `back` from
-    it. A `pointer` of the caller's `may_be_null`, where the loops happen to touch nothing."""
-
-    name: str
-    type: str
-    pointer: str
-    count: str
-    room: str
-    into: HostPart | None
-    back: HostPart | None
-    may_be_null: bool
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        parts = (p for p in (self.into, self.back) if p is not None)
-        return (self.count, *(t for p in parts for t in (p.begin, p.end, p.when)))
 
 
 @record
@@ -218,7 +188,7 @@ def host_plan(
     reference = program.function_text(
         written, name=f"{fn.name}_on_host", openmp=False, as_written=True
     )
-    buffers = tuple(_buffer(b, d) for b in plan.buffers)
+    buffers = tuple(host_buffer(b, d) for b in plan.buffers)
     inside = structs.Inside(written, fn)
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
@@ -371,23 +341,6 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
     if isinstance(a, Buffer):
         return a.param.name, "cl_mem"
     return a.name, f"cl_{a.type.cl}"
-
-
-def _buffer(b: Buffer, d: Dialect) -> HostBuffer:
-    p = b.param
-    is_matrix = isinstance(p, Param) and p.rows
-    pointer = dense_name(p.name) if is_matrix else p.name if p.array else f"&{p.name}"
-    into, back = (_part(x, d) for x in (b.into, b.back))
-    touched, room = guards.count(b, d), wide(b.count, d)
-    null = guards.may_be_null(p) and not is_matrix
-    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null)
-
-
-def _part(p: Part | None, d: Dialect) -> HostPart | None:
-    if p is None:
-        return None
-    when = "" if p.when is None else wide(p.when, d)
-    return HostPart(wide(p.begin, d), wide(p.end, d), when)
 
 
 def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
