@@ -42,6 +42,8 @@ def cuts(
     verdicts: dict[Path, LoopVerdict],
     limits: Limits,
     asked: tuple[Tile, ...] = (),
+    *,
+    reassociate: bool = False,
 ) -> list[Cut]:
     """The runs of neighbouring nests at `paths` that are fused, with the tile that is `asked` for
     or the one that takes the least time: none where a device runs work-items one by one."""
@@ -52,7 +54,13 @@ def cuts(
         options: list[tuple[float, list[Cut]]] = []
         for count in range(1, min(end, LONGEST) + 1):
             before, known = best[end - count]
-            found = _fused(fn, tuple(paths[end - count : end]), verdicts, limits, asked)
+            try:
+                nests = tuple(paths[end - count : end])
+                found = _fused(
+                    fn, Group.of(fn, nests, verdicts, reassociate=reassociate), limits, asked
+                )
+            except NotStages:
+                found = None
             if found is None:
                 if count == 1:
                     options.append((before, known))
@@ -68,20 +76,12 @@ def cuts(
 
 
 def _fused(
-    fn: Function,
-    paths: tuple[Path, ...],
-    verdicts: dict[Path, LoopVerdict],
-    limits: Limits,
-    asked: tuple[Tile, ...],
-) -> tuple[float, list[tuple[float, Tile]]] | None:
-    """What nests take each on its own, and as one kernel with each tile that fits, the best first;
-    None where they are no group."""
-    try:
-        group = Group.of(fn, paths, verdicts)
-    except NotStages:
-        return None
+    fn: Function, group: Group, limits: Limits, asked: tuple[Tile, ...]
+) -> tuple[float, list[tuple[float, Tile]]]:
+    """What nests take each on its own, and as one kernel with each tile that fits, the best
+    first."""
     model = StreamModel(group.flow, group.templates, group.stored, symbols(fn), limits)
     again = any((*group.stream.low, *group.stream.high))
-    tried = (asked or tiles(group.stream.rank)) if again or len(paths) > 1 else ()
+    tried = (asked or tiles(group.stream.rank)) if again or len(group.nests) > 1 else ()
     timed = [(time, tile) for tile in tried if (time := model.time(tile)) is not None]
     return model.untiled(), sorted(timed, key=lambda x: x[0])

@@ -1,23 +1,28 @@
 """What a kernel takes that computes stages along a stream of rows.
 
-Times are counted in multiply-adds of floats for an element that is stored: a row of a tile costs a
-work-item `Costs.row` whatever there is to compute, then its arithmetic, the words that are moved
-between registers, and those of local memory (`Costs.shared_word`). Groups that are few on a unit
-hide less of what they wait for (`Costs.busy_warps`).
+Times are counted in multiply-adds of floats for an element that is stored. A row costs a work-item
+`Costs.row`, its arithmetic, what it moves between registers, and the words that pass through local
+memory (`Costs.shared_word`). Meanwhile the next rows are on their way from memory: with few
+elements in work on a unit it waits for them (`Costs.row_wait`). The two overlap in part: the root
+of the sum of their squares was within a tenth of what an H100 took for 40 kernels, which read rows
+one iteration ahead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from math import prod
+from math import hypot, prod
 
-from loopxform.ir.nodes import Bin, Call
+from loopxform.ir.nodes import Bin, Call, Const, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import walk_expr
+from loopxform.ir.visit import children
 from loopxform.records import record
 from loopxform.targets.target import Limits
+from loopxform.transforms.overlapped.kept_elements import AHEAD
+from loopxform.transforms.overlapped.kernel_parts import Shape
+from loopxform.transforms.overlapped.local_rows import local_rows
 from loopxform.transforms.overlapped.stages import Field
 from loopxform.transforms.overlapped.streaming import Stream, Version
 from loopxform.transforms.overlapped.templates import Template
@@ -31,14 +36,11 @@ ITEMS: dict[int, tuple[tuple[int, ...], ...]] = {
 ELEMENTS_OF_ITEM = (1, 2, 4)
 """Elements of a work-item that are tried."""
 
-ROWS = (32, 64, 128)
+ROWS = (32, 64, 128, 256)
 """Rows of a tile that are tried."""
 
-FUSED = 0.6
+FUSED = 0.55
 """What is left of an operation where compilers fuse multiplications and additions."""
-
-FILLED = 0.8
-"""What four groups on a unit, which wait at barriers at different times, get of its time."""
 
 ELEMENTS = 1 << 24
 """Of an array whose size is not known."""
@@ -46,12 +48,28 @@ ELEMENTS = 1 << 24
 LAST_WAVE = 0.2
 """How much of a wave of groups is lost as the last one is not full."""
 
-STRIDED = 0.25
-"""What each further element of a work-item adds to the cost of a row, for each, where these are
-neighbours in memory: accesses of a warp are spread over as many more segments."""
+STRIDED = 0.3
+"""What each further element of a work-item adds to the time that memory takes, where these are
+neighbours there: accesses of a warp are spread over as many more segments."""
 
-BESIDES = 24
+PLANES = 2
+"""How many times as long a row takes to come that is a part of a plane: its ends are far apart."""
+
+CACHED_READ = 8.5
+"""Multiply-adds in the time of an element that is read through caches, address included."""
+
+UNIT_ITEMS = 2048
+"""Work-items of a unit at most."""
+
+BESIDES = 32
 """Registers for addresses, coordinates and bounds."""
+
+
+CERTAIN = 0.85
+"""Of the registers of a work-item, those that can be counted on."""
+
+REGISTERS = 8
+"""Registers that work-items get at a time."""
 
 
 @record
@@ -109,25 +127,24 @@ class StreamModel:
         """Multiply-adds for an element that is stored; None where the tile does not fit."""
         costs, items = self.limits.costs, prod(tile.items)
         flow = self.flows.get(tile.elements) or self.flow
-        widths = (tile.items[0] * tile.elements, *tile.items[1:])
+        shape = Shape(tile.rows, tile.items, tile.elements)
+        widths = shape.widths
         valid = [n - a - b for n, a, b in zip(widths, flow.low[1:], flow.high[1:])]
         if len(widths) != flow.rank - 1 or min(valid) < 1 or items > self.limits.group_size:
             return None
-        if tile.elements > 1 and self._shared(flow, tile.elements) > costs.shared_words:
-            return None
-        words, local = self._registers(flow, tile.elements), self._local(flow, widths)
+        words, local = self._registers(flow, tile.elements), self._local(flow, shape)
         most = min(self.limits.registers, costs.unit_registers // items)
-        if words > most or local > self.limits.local_bytes:
+        if words > most * CERTAIN or local > self.limits.local_bytes:
             return None
-        groups = costs.unit_registers // (words * items)
-        busy = groups * items * tile.elements / (costs.busy_warps * self.limits.warp)
-        hidden = min(1.0, busy, groups / (groups + 1) / FILLED)
+        groups = min(costs.unit_registers // (words * items), max(1, UNIT_ITEMS // items))
+        spread = (1 + STRIDED * (tile.elements - 1)) if flow.rank == 2 else PLANES
+        wait = costs.row_wait * spread / (groups * prod(widths))
         more = prod(widths) / prod(valid) * (tile.rows + flow.low[0] + flow.delay) / tile.rows
         stored = prod(valid) * tile.rows
         waves = ELEMENTS / (stored * groups * (self.limits.compute_units or costs.units))
         last = 1 + LAST_WAVE / waves
-        row = self._row(flow, tile.elements)
-        return max(row * more / hidden, self._bytes(more)) * last
+        row = hypot(self._row(flow, tile.elements), wait)
+        return max(row * more, self._bytes(more)) * last
 
     def untiled(self) -> float:
         """Multiply-adds for an element where each stage is a kernel of its own."""
@@ -135,7 +152,12 @@ class StreamModel:
         for v in (v for v in self.flow.versions if v.pieces):
             fields = {r.field for s in v.pieces for r in s.reads}
             moved = self._type(v).bytes * (1 + len(fields)) * costs.balance / 2
-            reads = max(len(s.reads) for s in v.pieces) * costs.local_read
+            reads = (
+                max(len(s.reads) for s in v.pieces)
+                * CACHED_READ
+                * self._type(v).bytes
+                / FLOAT.bytes
+            )
             work = max(self.arithmetic[id(s.template)] for s in v.pieces)
             total += max(moved / costs.stencil_bandwidth, work + reads)
         return total
@@ -145,15 +167,14 @@ class StreamModel:
 
     def _row(self, flow: Stream, elements: int) -> float:
         """A work-item's part of a row of each stage, for one of its elements."""
-        read, row = self.limits.costs.shared_word, self.limits.costs.row
-        along_rows = flow.rank == 2
-        total = row * (1 + STRIDED * (elements - 1)) if along_rows else row / elements
+        read, total = self.limits.costs.shared_word, self.limits.costs.row
         for v in flow.versions:
             words = self._type(v).bytes / FLOAT.bytes
             moves = sum(last - first for first, last in v.across.values()) / elements
             shared = len(v.across) + len({place[0] % elements for place in v.across})
             total += max((self.arithmetic[id(s.template)] for s in v.pieces), default=0)
             total += words * (read * shared / elements + v.kept + moves)
+            total += sum(s.moved for s in v.split.sums) if v.split else 0
         return total
 
     def _bytes(self, more: float) -> float:
@@ -164,22 +185,17 @@ class StreamModel:
     def _registers(self, flow: Stream, elements: int) -> int:
         total = BESIDES
         for v in flow.versions:
+            total += 0 if v.pieces else AHEAD * elements * -(-self._type(v).bytes // FLOAT.bytes)
             across = sum(last - first + 1 for first, last in v.across.values() if last > first)
             kept = (v.kept + 1 if v.kept else 0) * elements
             total += (kept + across) * -(-self._type(v).bytes // FLOAT.bytes)
-        return total
+            total += int(v.split.words) * elements if v.split else 0
+        return -(-total // REGISTERS) * REGISTERS
 
-    def _shared(self, flow: Stream, elements: int) -> float:
-        """Words of a row that a work-item gives its neighbours."""
-        every = (v for v in flow.versions if v.across)
-        return elements * sum(self._type(v).bytes / FLOAT.bytes for v in every)
-
-    def _local(self, flow: Stream, widths: tuple[int, ...]) -> int:
-        total = 0
-        for v in flow.versions:
-            ends = zip(widths, zip(*((map(abs, a)) for a in v.across)))
-            total += v.ring * prod(n + 2 * max(a) for n, a in ends) * self._type(v).bytes
-        return total
+    def _local(self, flow: Stream, shape: Shape) -> int:
+        types = {v.field: self._type(v) for v in flow.versions}
+        every = local_rows(flow.versions, types, shape)
+        return sum(prod(rows.extents) * rows.type.bytes for rows in every)
 
 
 def _arithmetic(t: Template, types: dict[str, Scalar], limits: Limits) -> float:
@@ -187,10 +203,20 @@ def _arithmetic(t: Template, types: dict[str, Scalar], limits: Limits) -> float:
     total, costs = 0.0, limits.costs
     types = {**types, **{name: type for name, type, _ in t.scalars}}
     for e in (t.value, *(value for _, _, value in t.scalars)):
-        for x in walk_expr(e):
+        for x in _computed(e):
             if isinstance(x, Bin | Call):
                 words = type_of(x, types).bytes / FLOAT.bytes
                 total += words * (costs.function / 2 if isinstance(x, Call) else FUSED)
                 if isinstance(x, Bin) and x.op == "/":
-                    total += words * costs.native_quotient / 2
+                    total += words * (
+                        0.5 if isinstance(x.right, Const) else costs.native_quotient / 2
+                    )
     return total
+
+
+def _computed(e: Expr) -> Iterator[Expr]:
+    """The parts of an expression, but for subscripts."""
+    yield e
+    if not isinstance(e, Load):
+        for x in children(e):
+            yield from _computed(x)

@@ -11,21 +11,42 @@ from dataclasses import replace
 
 from loopxform.ir.nodes import Function
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite
+from loopxform.ir.visit import LoopSite, loads
 from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.targets.target import Limits
+from loopxform.transforms.overlapped.clock import runs
 from loopxform.transforms.overlapped.passes import Passes
 from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.stages import period
 from loopxform.transforms.overlapped.templates import stages_of
 
 STEPS = (2, 3, 4, 6, 8, 12, 16)
 """Steps that are tried."""
 
 MOST_STAGES = 48
-"""Stages of a pass: the text of a kernel has each of them twice."""
+"""Stages of a pass: the text of a kernel has each of them three times."""
+
+MOST_READS = 1024
+"""Elements that the stages of a pass read, each where it is written."""
 
 
-def shapes(fn: Function, site: LoopSite, limits: Limits) -> Iterator[Tile]:
+LEFT_OVER = 4
+"""How many times as many steps a pass has as those for what it leaves over."""
+
+
+def numbers_of_steps(fn: Function, site: LoopSite, steps: int) -> tuple[int, ...]:
+    """Those of the passes of a loop: `steps`, and fewer for what is left over."""
+    try:
+        turn = period(stages_of(fn, site), runs(fn, site.loop)[0])
+    except NotStages:
+        return (steps,)
+    fewer = steps // LEFT_OVER // turn * turn
+    return (steps, fewer) if fewer > 1 else (steps,)
+
+
+def shapes(
+    fn: Function, site: LoopSite, limits: Limits, *, reassociate: bool = False
+) -> Iterator[Tile]:
     """Those that fit the device, the ones that take less time a step first; none where the steps
     take less one by one, and where a device runs work-items one by one."""
     if limits.warp == 1:
@@ -35,9 +56,11 @@ def shapes(fn: Function, site: LoopSite, limits: Limits) -> Iterator[Tile]:
     except NotStages:
         return
     timed: list[tuple[float, Tile]] = []
-    for steps in (n for n in STEPS if n * len(found) <= MOST_STAGES):
+    reads = sum(1 for t in found for e in t.values for _ in loads(e))
+    most = min(MOST_STAGES // len(found), MOST_READS // max(1, reads))
+    for steps in (n for n in STEPS if n <= most):
         try:
-            passes = Passes.of(fn, site.loop, found, steps)
+            passes = Passes.of(fn, site.loop, found, steps, reassociate=reassociate)
         except NotStages:
             continue
         model = StreamModel(passes.flow, found, passes.carried, symbols(fn), limits)

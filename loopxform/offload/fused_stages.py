@@ -12,7 +12,7 @@ from itertools import groupby
 
 from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import For, If
-from loopxform.ir.visit import Path, loops, perfect_nest, resolve
+from loopxform.ir.visit import Path, loops, perfect_nest, resolve, walk
 from loopxform.model.fused_stages import Cut, cuts
 from loopxform.model.streams import Tile
 from loopxform.offload.program_state import Part, Place, Program, inner_places
@@ -39,8 +39,10 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
         if numbers and wish is not wishes.common:
             _require_fused(program, run, asked, limits, wish)
             continue
-        verdicts = {v.path: v for v in program.verdicts().values()}
-        for cut in reversed(cuts(program.fn, paths, verdicts, limits, asked)):
+        known = all(x.parallel for var in run for x in _loops(program, var))
+        verdicts = {} if known else {v.path: v for v in program.verdicts().values()}
+        free = _is_free(program, run)
+        for cut in reversed(cuts(program.fn, paths, verdicts, limits, asked, reassociate=free)):
             nests = run[cut.first : cut.first + cut.count]
             _fuse(program, nests, cut, limits, asked=numbers is not None)
 
@@ -72,6 +74,17 @@ def _require_fused(
     raise wish.unmet(UnsupportedC(whys[0], loc=loc, code="LX062"))
 
 
+def _loops(program: Program, var: str) -> list[For]:
+    nest = resolve(program.fn, var)[0].loop
+    return [x for _, x in walk((nest,)) if isinstance(x, For)]
+
+
+def _is_free(program: Program, run: list[str]) -> bool:
+    """Whether sums of nests may be in another order."""
+    nests = (resolve(program.fn, var)[0].loop for var in run)
+    return all(program.allowing(program.options, nest).reassociate for nest in nests)
+
+
 def _runs(program: Program, place: Place) -> Iterator[list[str]]:
     """Nests that follow one another, by their outermost loops."""
     run: list[tuple[Path, str]] = []
@@ -98,7 +111,8 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     groups = "" if asked else str(least)
     inside = [x.var for var in run for x in perfect_nest(resolve(program.fn, var)[0].loop)]
     known = {s.loop.var for s in loops(program.fn)}
-    step = FuseStages(tuple(run), *cut.tile.words, groups)
+    order = "reassociate" if _is_free(program, run) else ""
+    step = FuseStages(tuple(run), *cut.tile.words, groups, order)
     w = Work(program.derivation.titled(TITLE), {})
     refusal = w.refusal(step)
     lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message

@@ -19,7 +19,7 @@ from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, enclosing, loops, names, perfect_nest, resolve, walk
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
-from loopxform.model.time_tiles import shapes
+from loopxform.model.time_tiles import numbers_of_steps, shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import TIME_TILE, TileChoice
@@ -67,9 +67,12 @@ def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, 
     site = _counting_up(w, site)
     loop = site.loop
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
-    tiles = asked_tiles(asked) if asked else [*shapes(w.fn, site, limits)]
+    free = program.allowing(program.options, loop).reassociate
+    tiles = asked_tiles(asked) if asked else [*shapes(w.fn, site, limits, reassociate=free)]
+    order = "reassociate" if free else ""
     for tile in tiles:
-        step = TimeTile(loop.var, str(tile.steps), *tile.words, groups)
+        steps = tuple(map(str, numbers_of_steps(w.fn, site, tile.steps)))
+        step = TimeTile(loop.var, steps, *tile.words, groups, order)
         known = set(_variables(program))
         before, refusal = w.derivation, w.refusal(step)
         lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
@@ -79,7 +82,7 @@ def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, 
     else:
         return refused
     new = [s for s in loops(w.fn) if s.loop.var not in known]
-    (passes,) = (s for s in new if s.loop.var.startswith(f"{loop.var}_pass"))
+    passes, *_ = (s for s in new if s.loop.var.startswith(f"{loop.var}_pass"))
     if not is_asked_by_host(w.fn, passes):
         return DATA_DECIDE
     program.derivation = w.derivation

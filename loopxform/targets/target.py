@@ -48,11 +48,11 @@ class Costs:
     hide what one waits for in memory (an H100: n-body at 0.46 of its rate with 4, 0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
-    A unit has `unit_registers` of 32 bits; a row of a tile in time costs a work-item `row`
-    multiply-adds whatever it computes, and each word that it shares through local memory
-    `shared_word` (an H100: 4, 6 and 8 steps of a 5-point stencil a pass); a work-item with several
-    elements shares no more than `shared_words` of a row; a stencil on its own is computed a row at
-    a time where each unit has `stream_groups` tiles;
+    A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
+    multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
+    a unit that waits for the next row of one element could do `row_wait` (an H100: half of 940 ns,
+    as two rows are on their way); a stencil on its own is computed a row at a time where each unit
+    has `stream_groups` tiles;
     stencils that are not tiled get `stencil_bandwidth` of that of the memory.
     `units` stands for the compute units of a device where their number is not known."""
 
@@ -90,9 +90,9 @@ class Costs:
     busy_warps: int = 16
     coarsened_items: int = 128
     resident_groups: int = 2
-    row: float = 46
-    shared_word: float = 4
-    shared_words: int = 12
+    row: float = 36
+    shared_word: float = 2.7
+    row_wait: float = 60000
     stream_groups: int = 4
     stencil_bandwidth: float = 0.6
     unit_registers: int = 65536

@@ -80,6 +80,19 @@ def test_as_the_users_c(name: str, small: bool) -> None:
     assert_runs_agree(plan(name, small=small), CSource(text=TEXTS[name]), sizes, 5)
 
 
+@pytest.mark.device
+def test_every_number_of_steps() -> None:
+    """Passes of 8 steps, of 2, and steps of their own."""
+    text = f"""void f(int T, int n, int m, float A[2][n][m]) {{
+      for (int t = 0; t < T; t++) {INNER}
+        A[(t + 1) % 2][i][j] = 0.5f * (A[t % 2][i][j - 1] - A[t % 2][i + 1][j]); }}"""
+    done = lx.loads(text)["f"].offload(time_tile=(8, 4, 32), fp="strict")
+    assert [p.about for p in done.parts if "a row at a time" in p.about]
+    p = emit.kernel(done.derivation, fp=SEPARATE)
+    sizes = [{"T": t, "n": 11, "m": 45} for t in range(27)]
+    assert_runs_agree(p, CSource(text=text), sizes, 5)
+
+
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_finding_in_the_simulator(name: str) -> None:

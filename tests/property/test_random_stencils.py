@@ -66,7 +66,7 @@ class Case:
         for _ in range(3):
             tile = self.tile()
             steps, rows, *items = map(str, tile)
-            step = TimeTile("t", steps, rows, tuple(items), groups=self.rng.choice(("", "3")))
+            step = TimeTile("t", (steps,), rows, tuple(items), groups=self.rng.choice(("", "3")))
             try:
                 return Derivation(self.fn).then(step), tile
             except TransformError:

@@ -23,7 +23,7 @@ def greatest(exprs: Iterable[Expr]) -> Expr:
 
 def _extreme(exprs: Iterable[Expr], op: str, sign: int) -> Expr:
     left: list[Expr] = []
-    for e in map(simplify, exprs):
+    for e in dict.fromkeys(map(simplify, dict.fromkeys(exprs))):
         apart = [(poly(e) - poly(x)).value for x in left]
         if any(d is not None and d * sign >= 0 for d in apart):
             continue

@@ -76,6 +76,10 @@ class Clock:
             now = {s.name: folded(substitute(s.after, now)) for s in self.states}
         return now
 
+    def host(self, step: int, now: Expr) -> tuple[tuple[str, Expr], ...]:
+        """The scalars of the host in a step, which is `now`."""
+        return (*([(self.time, now)] if self.time else ()), *self.numbers(step).items())
+
     def number(self, e: Expr, step: int) -> int | None:
         """The value of an expression in a step, where its period says it."""
 

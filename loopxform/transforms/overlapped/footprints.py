@@ -82,10 +82,12 @@ def _require_places(fn: Function, s: Stage) -> None:
     for r in s.reads:
         for place, extent in zip(r.field.places, shape_of(fn, r.field.array)):
             end = None if extent is None else value_of(extent)
-            beyond = end is not None and place is not None and place >= end
-            unknown = end is None and not r.certain
-            if place is not None and (place < 0 or beyond or unknown):
-                text = f"'{r.field.array}' may have no elements with the subscript {place}"
+            known = isinstance(place, int)
+            beyond = isinstance(place, int) and (place < 0 or (end is not None and place >= end))
+            unknown = (end is None or not known) and not r.certain
+            if place is not None and (beyond or unknown):
+                which = place if known else "that the host computes"
+                text = f"'{r.field.array}' may have no elements with the subscript {which}"
                 raise NotStages(text, s.template.loc)
 
 
@@ -97,8 +99,9 @@ def _touched(fn: Function, stages: list[Stage]) -> dict[Field, tuple[Box, ...]]:
             text = f"elements of '{s.field.array}' that conditions leave out may not be there"
             raise NotStages(text, s.template.loc)
         found.setdefault(s.field, {})[s.domain] = None
+        boxes = {away: moved(s.domain, away) for away in dict.fromkeys(r.away for r in s.reads)}
         for r in s.reads:
-            box = moved(s.domain, r.away)
+            box = boxes[r.away]
             if not r.certain and (r.field, box) != (s.field, s.domain):
                 box = _clipped(fn, r.field, box, s.template.loc)
             found.setdefault(r.field, {})[box] = None
@@ -142,7 +145,8 @@ def _ends(
         left, corner = [*boxes], list[Expr]()
         for d in range(len(f.dims)):
             corner.append(extreme(box[d][end] for box in left))
-            left = [box for box in left if poly(box[d][end]) == poly(corner[-1])]
+            there_too = {e for e in {box[d][end] for box in left} if poly(e) == poly(corner[-1])}
+            left = [box for box in left if box[d][end] in there_too]
             if not left and there:
                 return (), ()
             if not left:

@@ -9,19 +9,22 @@ else reads are never written.
 
 Legal where each nest is parallel and writes elements of an array from elements of arrays that other
 nests write at constant distances, and no array is both read before the nests write it and written
-by them: every element gets the same value by the same operations. (Seed 002, section 2.)
+by them: every element gets the same value by the same operations. Sums that may be in another order
+(`reassociate`) are computed row by row. (Seed 002, section 2.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar
 
-from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.analysis.verdict import LoopVerdict
 from loopxform.errors import Obstacle
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Const, Decl, For, Function, If, Load, Stmt
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     Path,
     at,
@@ -33,13 +36,14 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.records import record
-from loopxform.source import Origin
+from loopxform.source import Loc, Origin
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.clock import ALWAYS, NO_TIME, Run
 from loopxform.transforms.overlapped.footprints import Footprint
 from loopxform.transforms.overlapped.kernel_parts import Names, Shape, Store
+from loopxform.transforms.overlapped.partial_sums import Splits
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import (
     Box,
@@ -50,8 +54,19 @@ from loopxform.transforms.overlapped.stages import (
 )
 from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
-from loopxform.transforms.overlapped.templates import Template, coordinate, looks_up, templates
-from loopxform.transforms.overlapped.tile_sizes import not_sizes, require_tile, shape_of_words
+from loopxform.transforms.overlapped.templates import (
+    Template,
+    coordinate,
+    looks_up,
+    templates,
+    verdicts_of,
+)
+from loopxform.transforms.overlapped.tile_sizes import (
+    not_an_order,
+    not_sizes,
+    require_tile,
+    shape_of_words,
+)
 from loopxform.transforms.sites import one_loop, trusted
 
 
@@ -60,16 +75,21 @@ class FuseStages(Step):
     """Computes the nests of `loops`, which follow one another, in one kernel: in tiles of `rows`
     rows, overlaps not included. A group has `items` along each other dimension, every one with so
     many `elements` along the first of them. Where an array has fewer than so many tiles, `groups`,
-    or the device is a CPU, the nests run as they were."""
+    or the device is a CPU, the nests run as they were. `reassociate` (the word) allows
+    floating-point sums to round differently."""
 
     loops: tuple[str, ...]
     rows: str
     items: tuple[str, ...]
     elements: str = ""
     groups: str = ""
+    reassociate: str = ""
 
     verb: ClassVar[str] = "fuse-stages"
-    usage: ClassVar[str] = "fuse-stages LOOP[,LOOP...] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]]"
+    usage: ClassVar[str] = (
+        "fuse-stages LOOP[,LOOP...] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]] [reassociate]"
+    )
+    flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         sites = [one_loop(fn, name) for name in self.loops]
@@ -78,7 +98,7 @@ class FuseStages(Step):
             return wrong
         loc = trusted(sites[0]).loop.origin.loc
         words = (self.rows, *self.items, self.elements or "1", self.groups or "1")
-        if odd := not_sizes(self, words, loc):
+        if odd := (*not_sizes(self, words, loc), *not_an_order(self, self.reassociate, loc)):
             return odd
         paths = [trusted(s).path for s in sites]
         if any((*a[:-1], a[-1] + 1) != b for a, b in pairwise(paths)):
@@ -111,7 +131,8 @@ class FuseStages(Step):
     def _group(self, fn: Function) -> Group:
         """Raises NotStages."""
         paths = tuple(trusted(one_loop(fn, name)).path for name in self.loops)
-        return Group.of(fn, paths, {v.path: v for v in judge(fn)})
+        verdicts = verdicts_of(fn, _runs(fn, paths))
+        return Group.of(fn, paths, verdicts, reassociate=bool(self.reassociate))
 
 
 @record
@@ -124,17 +145,27 @@ class Group:
     stream: Stream
     footprint: Footprint
     stored: tuple[Field, ...]
+    splits: Splits | None = None
 
     @classmethod
-    def of(cls, fn: Function, paths: tuple[Path, ...], verdicts: dict[Path, LoopVerdict]) -> Group:
-        """Raises NotStages."""
-        nests = tuple(s for s in (at(fn, p) for p in paths) if isinstance(s, For))
+    def of(
+        cls,
+        fn: Function,
+        paths: tuple[Path, ...],
+        verdicts: dict[Path, LoopVerdict],
+        *,
+        reassociate: bool = False,
+    ) -> Group:
+        """Sums may be in another order where they may `reassociate`. Raises NotStages."""
+        runs = _runs(fn, paths)
+        nests = tuple(run.nest for run in runs)
         loc = nests[0].origin.loc
-        found = templates(fn, [Run(x, ALWAYS, p) for x, p in zip(nests, paths)], verdicts)
+        found = templates(fn, runs, verdicts)
         dims = spatial(fn, found)
         dims |= _inputs(found, dims)
         found = tuple(replace(t, exact=t.exact or looks_up(t, frozenset(dims))) for t in found)
         stages = _staged(found, dims)
+        _require_apart(stages, loc)
         groups = disjoint(stages)
         flow = stream(groups)
         footprint = Footprint.of(fn, stages, flow, loc)
@@ -146,11 +177,12 @@ class Group:
             if v.field in flow.last and (v.field in stored or any(flow.low) or any(flow.high)):
                 text = f"'{v.field.array}' is read before it is written: tiles would see either"
                 raise NotStages(text, loc, f"write another array than {v.field.array}")
-        return cls(nests, found, groups, flow, footprint, stored)
+        splits = Splits(symbols(fn)) if reassociate else None
+        return cls(nests, found, groups, flow, footprint, stored, splits)
 
     def flow(self, elements: int) -> Stream:
         """The stream where a work-item has so many elements."""
-        return stream(self.groups, elements)
+        return stream(self.groups, elements, self.splits)
 
     @property
     def cover(self) -> Box:
@@ -162,15 +194,32 @@ class Group:
         footprint, new = self.footprint, Names(used_names(fn))
         memory, kind = footprint.arrays(fn), coordinate(self.templates)
         stores = {f: Store(f.array, f, footprint.domains[f]) for f in self.stored}
-        flow = stream(self.groups, shape.elements)
+        flow = self.flow(shape.elements)
         nest = StreamedKernel(flow, memory, stores, self.cover, shape, new, kind, origin).nest()
         full = footprint.filling(self.stream, self.cover, shape, groups)
         asked = [*footprint.there(), *full]
         return If(conjunction(asked), (nest,), self.nests, origin=origin) if asked else nest
 
 
+def _runs(fn: Function, paths: tuple[Path, ...]) -> list[Run]:
+    nests = ((s, p) for p in paths if isinstance(s := at(fn, p), For))
+    return [Run(s, ALWAYS, p) for s, p in nests]
+
+
 def _staged(found: tuple[Template, ...], dims: dict[str, tuple[bool, ...]]) -> list[Stage]:
     return [staged(t, dims, NO_TIME, 0, Const(0)) for t in found]
+
+
+def _require_apart(stages: list[Stage], loc: Loc | None) -> None:
+    """That planes of an array can be told apart, of which the host computes some: those of a nest
+    are, which is parallel, where it reads them at a distance. Raises NotStages."""
+    fields = {f for s in stages for f in (s.field, *(r.field for r in s.reads))}
+    far = {r.field for s in stages for r in s.reads if any(r.away)} if len(stages) == 1 else set()
+    for s in stages:
+        others = [f for f in fields if f.array == s.field.array and f != s.field]
+        known = all(isinstance(p, int | None) for f in (s.field, *others) for p in f.places)
+        if not known and not far.issuperset(others):
+            raise NotStages(f"which planes of '{s.field.array}' the nests use is not known", loc)
 
 
 def _inputs(

@@ -95,3 +95,9 @@ def _follows(a: tuple[Expr, ...], b: tuple[Expr, ...], op: str) -> Expr:
     for x, y in [*zip(a, b)][-2::-1]:
         test = Bin("||", Bin("<", y, x), Bin("&&", Bin("==", y, x), test))
     return test
+
+
+def shifted(e: Expr, distance: int) -> Expr:
+    """A number that is so many more."""
+    op = "+" if distance > 0 else "-"
+    return Bin(op, e, Const(abs(distance))) if distance else e

@@ -4,6 +4,7 @@ and back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.ir.affine import simplify, value_of
@@ -19,6 +20,7 @@ from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.clock import Clock, runs
 from loopxform.transforms.overlapped.footprints import Footprint
 from loopxform.transforms.overlapped.kernel_parts import Memory, Names, Shape, Store
+from loopxform.transforms.overlapped.partial_sums import Splits
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import (
     Box,
@@ -44,12 +46,21 @@ class Passes:
     clock: Clock
     stream: Stream
     templates: tuple[Template, ...]
-    dims: dict[str, tuple[bool, ...]]
+    turn: tuple[tuple[Stage, ...], ...]
     footprint: Footprint
+    splits: Splits | None = None
 
     @classmethod
-    def of(cls, fn: Function, loop: For, found: tuple[Template, ...], steps: int) -> Passes:
-        """Raises NotStages."""
+    def of(
+        cls,
+        fn: Function,
+        loop: For,
+        found: tuple[Template, ...],
+        steps: int,
+        *,
+        reassociate: bool = False,
+    ) -> Passes:
+        """Sums may be in another order where they may `reassociate`. Raises NotStages."""
         _require_time(fn, loop)
         clock, _ = runs(fn, loop)
         turn, dims = period(found, clock), spatial(fn, found)
@@ -59,15 +70,23 @@ class Passes:
         if steps % turn:
             text = f"planes come round after {turn} steps of '{loop.var}'"
             raise NotStages(text, loop.origin.loc, f"take a multiple of {turn} steps")
-        every = _stages(found, dims, clock, steps, loop.lo)
-        passes = stream(disjoint(every))
-        footprint = Footprint.of(fn, every, passes, loop.origin.loc)
-        return cls(steps, loop, clock, passes, found, dims, footprint)
+        stages = tuple(
+            tuple(staged(t, dims, clock, n, loop.lo) for t in found if runs_in(t, clock, n))
+            for n in range(turn)
+        )
+        passes = stream(disjoint(_later(stages, clock, steps, loop.lo)))
+        footprint = Footprint.of(fn, [s for step in stages for s in step], passes, loop.origin.loc)
+        splits = Splits(symbols(fn)) if reassociate else None
+        return cls(steps, loop, clock, passes, found, stages, footprint, splits)
 
     def flow(self, elements: int) -> Stream:
         """The stream where a work-item has so many elements."""
-        every = _stages(self.templates, self.dims, self.clock, self.steps, self.loop.lo)
-        return stream(disjoint(every), elements)
+        return self.beginning(self.loop.lo, elements)
+
+    def beginning(self, now: Expr, elements: int) -> Stream:
+        """The stream of a pass that begins with a step."""
+        every = _later(self.turn, self.clock, self.steps, now)
+        return stream(disjoint(every), elements, self.splits)
 
     @property
     def carried(self) -> list[Field]:
@@ -79,41 +98,74 @@ class Passes:
         """What the tiles share."""
         return hull(self.footprint.touched.values())
 
-    def statements(
-        self, fn: Function, shape: Shape, groups: int, origin: Origin
-    ) -> tuple[Stmt, ...]:
-        """The copies, the passes, and the steps that are left over."""
-        loop, steps, names = self.loop, 2 * self.steps, Names(used_names(fn))
-        first, number = names.new(f"{loop.var}_first"), names.new(f"{loop.var}_pass")
-        copies = {f: names.new(f"{f.array}_next") for f in self.carried}
-        count = simplify(Bin("-", loop.hi, loop.lo))
-        pairs = Bin("/", count, Const(steps))
-        start = _sum(loop.lo, Bin("*", Var(number), Const(steps)))
-        last = Bin("==", Var(number), Bin("-", pairs, Const(1)))
-        kernels = _Kernels(self, fn, names, shape, origin)
-        there = kernels.there(copies, start)
-        back = kernels.back(copies, _sum(start, Const(self.steps)), last)
-        passes = For(number, Const(0), pairs, Const(1), (there, back), type=loop.type)
-        full = self.footprint.filling(self.stream, self.cover, shape, groups)
-        counts = [Bin("<=", Const(steps), count)]
-        if value_of(loop.lo) != 0 and not isinstance(count, Var):
-            counts = [Bin("<", loop.lo, loop.hi), *counts]
-        enough = conjunction([*counts, *self.footprint.there(), *full])
-        done = Assign(Var(first), _sum(loop.lo, Bin("*", pairs, Const(steps))), origin=origin)
-        return (
-            *(self._copy(fn, f, name) for f, name in copies.items()),
-            Decl(first, loop.type, origin=origin),
-            Assign(Var(first), loop.lo, origin=origin),
-            If(enough, (replace(passes, origin=origin), done), origin=origin),
-            replace(loop, lo=Var(first)),
-        )
+    def pair(
+        self, fn: Function, names: Names, shape: Shape, origin: Origin, copies: dict[Field, str]
+    ) -> Pair:
+        """The two passes of a pair."""
+        return Pair(self, _Kernels(self, fn, names, shape, origin), copies, origin)
 
-    def _copy(self, fn: Function, f: Field, name: str) -> Decl:
+    def copy(self, fn: Function, f: Field, name: str) -> Decl:
+        """The array that a pass writes a field to."""
         shape, sizes = shape_of(fn, f.array), self.footprint.touched[f]
         known = [shape[n] for n in f.dims]
         extents = [positive(hi if e is None else e) for e, (_, hi) in zip(known, sizes)]
         return Decl(
             name, symbols(fn)[f.array], tuple(extents), Space.GLOBAL, origin=self.loop.origin
+        )
+
+
+def statements(
+    levels: Sequence[Passes], fn: Function, shape: Shape, groups: int, origin: Origin
+) -> tuple[Stmt, ...]:
+    """The copies, the passes, those of the most steps first, and the steps that are left over."""
+    most, loop, names = levels[0], levels[0].loop, Names(used_names(fn))
+    first, number = names.new(f"{loop.var}_first"), names.new(f"{loop.var}_pass")
+    copies = {f: names.new(f"{f.array}_next") for f in most.carried}
+    done: list[Stmt] = []
+    before = loop.lo
+    for n, level in enumerate(levels):
+        counter = names.new(f"{loop.var}_pass") if n else number
+        pair = level.pair(fn, names, shape, origin, copies)
+        done += pair.run(counter, before, first)
+        before = Var(first)
+    count = simplify(Bin("-", loop.hi, loop.lo))
+    counts = [Bin("<=", Const(2 * levels[-1].steps), count)]
+    if value_of(loop.lo) != 0 and not isinstance(count, Var):
+        counts = [Bin("<", loop.lo, loop.hi), *counts]
+    full = most.footprint.filling(most.stream, most.cover, shape, groups)
+    enough = conjunction([*counts, *most.footprint.there(), *full])
+    return (
+        *(most.copy(fn, f, name) for f, name in copies.items()),
+        Decl(first, loop.type, origin=origin),
+        Assign(Var(first), loop.lo, origin=origin),
+        If(enough, tuple(done), origin=origin),
+        replace(loop, lo=Var(first)),
+    )
+
+
+@record
+class Pair:
+    """A pass into the `copies` and one back."""
+
+    passes: Passes
+    kernels: _Kernels
+    copies: dict[Field, str]
+    origin: Origin
+
+    def run(self, number: str, before: Expr, first: str) -> tuple[Stmt, ...]:
+        """As many pairs as there is room for from step `before` on, and the step behind them, which
+        becomes `first`."""
+        loop, steps = self.passes.loop, 2 * self.passes.steps
+        pairs = Bin("/", simplify(Bin("-", loop.hi, before)), Const(steps))
+        start = _sum(before, Bin("*", Var(number), Const(steps)))
+        last = Bin("==", Var(number), Bin("-", pairs, Const(1)))
+        there = self.kernels.there(self.copies, start)
+        back = self.kernels.back(self.copies, _sum(start, Const(self.passes.steps)), last)
+        counted = For(number, Const(0), pairs, Const(1), (there, back), type=loop.type)
+        behind = _sum(before, Bin("*", pairs, Const(steps)))
+        return (
+            replace(counted, origin=self.origin),
+            Assign(Var(first), behind, origin=self.origin),
         )
 
 
@@ -148,8 +200,7 @@ class _Kernels:
 
     def _nest(self, memory: dict[Field, Memory], stores: dict[Field, Store], now: Expr) -> For:
         passes = self.passes
-        stages = _stages(passes.templates, passes.dims, passes.clock, passes.steps, now)
-        flow = stream(disjoint(stages), self.shape.elements)
+        flow = passes.beginning(now, self.shape.elements)
         kind = coordinate(passes.templates)
         return StreamedKernel(
             flow, memory, stores, passes.cover, self.shape, self.names, kind, self.origin
@@ -165,20 +216,14 @@ def _whole(copy: str, f: Field) -> Field:
     return Field(copy, (None,) * len(f.dims))
 
 
-def _stages(
-    found: tuple[Template, ...],
-    dims: dict[str, tuple[bool, ...]],
-    clock: Clock,
-    steps: int,
-    now: Expr,
-) -> list[Stage]:
-    """The stages of some steps of time, of which the first one is `now`."""
-    return [
-        staged(t, dims, clock, n, _sum(now, Const(n)))
-        for n in range(steps)
-        for t in found
-        if runs_in(t, clock, n)
-    ]
+def _later(turn: tuple[tuple[Stage, ...], ...], clock: Clock, steps: int, now: Expr) -> list[Stage]:
+    """The stages of some steps of time, of which the first one is `now`: those of a `turn`, after
+    which planes and scalars come round again."""
+    every: list[Stage] = []
+    for n in range(steps):
+        host = clock.host(n, _sum(now, Const(n)))
+        every += [replace(s, host=host) for s in turn[n % len(turn)]]
+    return every
 
 
 def _require_time(fn: Function, loop: For) -> None:

@@ -25,10 +25,10 @@ from loopxform.transforms.overlapped.templates import Template
 @record
 class Field:
     """An array, or the plane of it at `places`: a number for each dimension that is not one of
-    space (None)."""
+    space (None), or of nests that run once what the host computes."""
 
     array: str
-    places: tuple[int | None, ...]
+    places: tuple[int | Expr | None, ...]
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -38,7 +38,10 @@ class Field:
     def index(self, at: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """The subscripts of the element at coordinates of space."""
         inside = iter(at)
-        return tuple(next(inside) if p is None else Const(p) for p in self.places)
+        return tuple(
+            next(inside) if p is None else Const(p) if isinstance(p, int) else p
+            for p in self.places
+        )
 
 
 Box = tuple[tuple[Expr, Expr], ...]
@@ -170,7 +173,7 @@ def staged(
         if read.field == field and any(read.away):
             text = f"'{target.array}' is read at a distance while it is written"
             raise NotStages(text, t.loc, "write another array, and copy it back")
-    host = (*([(clock.time, now)] if clock.time else ()), *clock.numbers(step).items())
+    host = clock.host(step, now)
     return Stage(field, tuple(domain), tuple(reads), t, tuple(counters), host)
 
 
@@ -189,9 +192,11 @@ def _reads(e: Expr, certain: bool = True) -> Iterator[tuple[Load, bool]]:
 def _field(
     x: Load, dims: dict[str, tuple[bool, ...]], clock: Clock, step: int, loc: Loc | None
 ) -> Field:
-    places: list[int | None] = []
+    places: list[int | Expr | None] = []
     for index, is_space in zip(x.index, dims[x.array]):
-        place = None if is_space else clock.number(index, step)
+        place: int | Expr | None = None if is_space else clock.number(index, step)
+        if not is_space and place is None and not clock.time and not any(loads(index)):
+            place = simplify(index)
         if not is_space and place is None:
             raise NotStages(f"a subscript of '{x.array}' is no number in a step of time", loc)
         places.append(place)
@@ -220,7 +225,7 @@ def value_at(
     scalars: list[tuple[str, Scalar, Expr]] = []
 
     def placed(e: Expr) -> Expr:
-        return substitute(_replaced(e, read), {**values, **latest})
+        return substitute(replaced(e, read), {**values, **latest})
 
     latest: dict[str, Expr] = {}
     for name, type, value in stage.template.scalars:
@@ -230,7 +235,9 @@ def value_at(
     return tuple(scalars), placed(stage.template.value)
 
 
-def _replaced(e: Expr, read: Callable[[Load], Expr | None]) -> Expr:
+def replaced(e: Expr, read: Callable[[Load], Expr | None]) -> Expr:
+    """An expression with what stands for elements."""
+
     def each(x: Expr) -> Expr:
         if isinstance(x, Load):
             new = read(x)

@@ -6,57 +6,41 @@ rows that all work-items of a group run in step, and in it one loop over the wor
       for r:
         forall t (thread.x): { A_0[t][0] = A[r][col];  if (...) A_1[t][0] = f(A_0 ...);  ...
                                if (...) A_next[r - 3][col] = A_3[t][0];  A_0[t][1] = A_0[t][0]; }
+
+Rows are read `AHEAD` iterations before they are used: memory takes longer than one. Where a group
+needs no tests, so many iterations are one of the loop, so that what is on its way is not moved.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import reduce
 
-from loopxform.ir.affine import poly
-from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, If, Load, Stmt, Var
-from loopxform.ir.types import Level, Scalar, Space
-from loopxform.source import Origin
+from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, If, Load, Stmt, Var
+from loopxform.ir.types import Level
+from loopxform.ir.visit import substitute
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import covers, inside, least, moved
-from loopxform.transforms.overlapped.kernel_parts import Memory, Names, Shape, Store
+from loopxform.transforms.overlapped.kept_elements import AHEAD, KeptElements
+from loopxform.transforms.overlapped.kernel_parts import shifted
 from loopxform.transforms.overlapped.stages import (
-    Box,
-    Field,
     Stage,
     reads_others,
+    replaced,
     value_at,
 )
-from loopxform.transforms.overlapped.streaming import Stream, Version, is_own, place_of
+from loopxform.transforms.overlapped.streaming import Version, is_own, place_of
 
 
 @dataclass
-class StreamedKernel:
-    """Builds the nest. `cover` are the elements that the groups share, `coordinate` is the type of
-    coordinates."""
-
-    stream: Stream
-    memory: dict[Field, Memory]
-    stores: dict[Field, Store]
-    cover: Box
-    shape: Shape
-    names: Names
-    coordinate: Scalar
-    origin: Origin
-    _own: dict[tuple[int, int], str] = field(default_factory=dict)
-    _ahead: dict[int, str] = field(default_factory=dict)
-    _rows: dict[int, str] = field(default_factory=dict)
-    _sides: dict[tuple[int, tuple[int, ...]], str] = field(default_factory=dict)
+class StreamedKernel(KeptElements):
+    """Builds the nest."""
 
     def nest(self) -> For:
         """The loops over groups."""
+        self._name()
         rank, batch = self.stream.rank, self.stream.batch
-        axes = "zyx"[-rank:]
-        self._plane = [self.names.new(f"plane_{n}" if n else "plane") for n in range(batch)]
-        self._tile = [self.names.new(f"{axis}_b") for axis in axes]
-        self._item = [self.names.new(f"{axis}_t") for axis in axes[1:]]
-        self._row = self.names.new("row")
-        self._at = [self.names.new(axis) for axis in axes[1:]]
         body: tuple[Stmt, ...] = self._group()
         steps = (*([1] * batch), self.shape.rows, *self._valid)
         for d, var in reversed([*enumerate((*self._plane, *self._tile))]):
@@ -67,147 +51,30 @@ class StreamedKernel:
         assert isinstance(nest, For)
         return nest
 
-    @property
-    def _valid(self) -> tuple[int, ...]:
-        """How many elements a tile stores along the dimensions of work-items."""
-        ends = zip(self.shape.widths, self.stream.low[1:], self.stream.high[1:])
-        return tuple(width - low - high for width, low, high in ends)
-
-    @property
-    def _numbers(self) -> range:
-        """The elements of a work-item."""
-        return range(self.shape.elements)
-
-    def _loop(
-        self,
-        var: str,
-        lo: Expr,
-        hi: Expr,
-        step: int,
-        body: tuple[Stmt, ...],
-        level: Level | None = None,
-    ) -> For:
-        parallel = level is not None
-        return For(
-            var,
-            lo,
-            hi,
-            Const(step),
-            body,
-            parallel=parallel,
-            level=level,
-            type=self.coordinate,
-            origin=self.origin,
-        )
-
-    # ------------------------------------------------------------ storage
-
     def _group(self) -> tuple[Stmt, ...]:
-        declared: list[Stmt] = []
-        cleared: list[Stmt] = []
-        shape = tuple(map(Const, self.shape.items))
-        more = (Const(self.shape.elements),) if self.shape.elements > 1 else ()
-        for v in self.stream.versions:
-            name = self.names.new(f"{v.field.array}_{v.number}")
-            for c in self._numbers:
-                alone = v.kept or not more
-                self._own[v.number, c] = name if alone else self.names.new(f"{name}_{c}")
-            if not v.pieces:
-                self._ahead[v.number] = self.names.new(f"{name}_ahead")
-                declared.append(self._decl(self._ahead[v.number], v, (*shape, *more)))
-            if v.kept:
-                declared.append(self._decl(name, v, (*shape, *more, Const(v.kept + 1))))
-                every = [(n, c) for c in self._numbers for n in range(v.kept + 1)]
-                cleared += [self._set(self._value(v, n, c), Const(0)) for n, c in every]
-            for place, (first, last) in v.across.items():
-                text = "_".join(f"{'l' if n < 0 else 'r'}{abs(n)}" for n in place)
-                side = self._sides[v.number, place] = self.names.new(f"{name}_{text}")
-                if last > first:
-                    declared.append(self._decl(side, v, (*shape, Const(last - first + 1))))
-                    ages = range(last - first + 1)
-                    cleared += [self._set(self._side(v, place, n), Const(0)) for n in ages]
-            if v.ring:
-                rows = self._rows[v.number] = self.names.new(f"{name}_row")
-                ends = zip(self.shape.widths, self._margins(v))
-                widths = [Const(w + b + a) for w, (b, a) in ends]
-                declared.append(self._decl(rows, v, (Const(v.ring), *widths), Space.LOCAL))
-                cleared.append(self._cleared(v, rows))
+        declared, cleared = self._kept()
         up, top = self.stream.low[0], self._tile[0]
         inputs = [(v, c) for v in self.stream.inputs for c in self._numbers]
-        ahead = [self._read_ahead(v, c, -up, top) for v, c in inputs]
+        ahead = [
+            self._read_ahead(v, c, n, shifted(Var(top), n - up))
+            for v, c in inputs
+            for n in range(AHEAD)
+        ]
         before = [self._items((*cleared, *self._columns(), *ahead))]
         return (*declared, *before, *self._walks())
-
-    def _decl(
-        self, name: str, v: Version, shape: tuple[Expr, ...], space: Space | None = None
-    ) -> Decl:
-        return Decl(name, self.memory[v.field].type, shape, space, origin=self.origin)
-
-    def _set(self, target: Var | Load, value: Expr) -> Assign:
-        return Assign(target, value, origin=self.origin)
-
-    def _margins(self, v: Version) -> list[tuple[int, int]]:
-        """How many elements before and behind those of the tile neighbours read."""
-        last = (self.shape.elements - 1, *(0 for _ in self._item[1:]))
-        spans = [(min(p), max(p) - n) for *p, n in zip(*v.across, last)]
-        return [(max(0, -low), max(0, high)) for low, high in spans]
-
-    def _cleared(self, v: Version, rows: str) -> Stmt:
-        """Sets all of the rows in local memory to 0: what edges of tiles compute is of no use, but
-        is computed."""
-        counters = [self.names.new("n"), *(self.names.new(f"{t}_n") for t in self._item)]
-        inside: Stmt = self._set(Load(rows, tuple(map(Var, counters))), Const(0))
-        for d in reversed(range(len(self._item))):
-            width, (before, behind) = self.shape.widths[d], self._margins(v)[d]
-            hi, own = Const(width + before + behind), Var(self._item[d])
-            inside = self._loop(counters[d + 1], own, hi, self.shape.items[d], (inside,))
-        return self._loop(counters[0], Const(0), Const(v.ring), 1, (inside,))
-
-    # ------------------------------------------------------------ elements
-
-    def _value(self, v: Version, age: int, c: int) -> Var | Load:
-        """A work-item's own element of number `c`, some iterations before."""
-        name = self._own[v.number, c]
-        return Load(name, (*self._numbered(c), Const(age))) if v.kept else Var(name)
-
-    def _numbered(self, c: int) -> tuple[Expr, ...]:
-        """The subscripts of what a work-item has of its own for an element."""
-        return (*map(Var, self._item), *([Const(c)] if self.shape.elements > 1 else []))
-
-    def _side(self, v: Version, place: tuple[int, ...], age: int = 0) -> Var | Load:
-        """The element at another place; age 0 is that of this iteration."""
-        name, (first, last) = self._sides[v.number, place], v.across[place]
-        if first == last:
-            return Var(name)
-        return Load(name, (*map(Var, self._item), Const(age)))
-
-    def _in_ring(self, v: Version, place: tuple[int, ...], age: int) -> Load:
-        """The element in local memory."""
-        count: Expr = Bin("-", Var(self._row), Var(self._tile[0]))
-        count = Bin("+", count, Const(self.stream.low[0] + (v.ring - age) % v.ring))
-        slot = Bin("&", count, Const(v.ring - 1))
-        if v.ring & (v.ring - 1):
-            slot = Bin("%", count, Const(v.ring))
-        margins = self._margins(v)
-        places = (
-            _plus(self._first(d), n + before)
-            for d, (n, (before, _)) in enumerate(zip(place, margins))
-        )
-        return Load(self._rows[v.number], (slot, *places))
-
-    def _first(self, d: int) -> Expr:
-        """Where in a row of the tile a work-item's elements begin."""
-        item, elements = Var(self._item[d]), self.shape.elements
-        return Bin("*", item, Const(elements)) if d == 0 and elements > 1 else item
 
     def _coordinates(self, row: Expr, c: int) -> tuple[Expr, ...]:
         """Those of an element of a row."""
         first, *rest = map(Var, self._at)
-        return (*map(Var, self._plane), row, _plus(first, c), *rest)
+        return (*map(Var, self._plane), row, shifted(first, c), *rest)
 
     def _behind(self, v: Version) -> Expr:
         """The row that an iteration computes."""
-        return _after(self._row, -v.lag)
+        return self._now(-v.lag)
+
+    def _now(self, distance: int = 0) -> Expr:
+        """The row that is so many behind that of an iteration."""
+        return _after(self._row, self._phase + distance)
 
     # ------------------------------------------------------------ an iteration
 
@@ -222,14 +89,15 @@ class StreamedKernel:
     def _inner(self) -> Expr | None:
         """Whether all that a group computes are iterations of the program; None where that cannot
         be asked."""
-        stages = [_largest(v.pieces)[1] for v in self.stream.versions if v.pieces]
+        stages = [v.largest[1] for v in self.stream.versions if v.pieces]
         if any(s.template.exact for s in stages):
             return None
         fields = frozenset(f.array for f in self.memory)
         others = any(reads_others(s, fields) for s in stages)
         before = self.stream.low[0] + (self.stream.delay if others else 0)
         ends = [(0, 1)] * self.stream.batch
-        ends.append((before, self.shape.rows + self.stream.delay + 1))
+        up = self.stream.low[0]
+        ends.append((before, self._iterations - up + AHEAD))
         ends += list(zip(self.stream.low[1:], map(sum, zip(self._valid, self.stream.high[1:]))))
         tests: dict[Expr, None] = {}
         for box in (*(s.domain for s in stages), *(m.certain for m in self.memory.values())):
@@ -239,14 +107,25 @@ class StreamedKernel:
                 tests |= {Bin("<=", box[d][0], first): None, Bin("<=", last, box[d][1]): None}
         return conjunction([*tests])
 
+    @property
+    def _iterations(self) -> int:
+        """How many iterations a group without tests has: a multiple of those of the loop."""
+        count = self.stream.low[0] + self.shape.rows + self.stream.delay
+        return -(-count // AHEAD) * AHEAD
+
     def _walk(self, *, whole: bool) -> For:
         up, delay = self.stream.low[0], self.stream.delay
-        first, last = Var(self._tile[0]), self._end
+        first = Var(self._tile[0])
+        last = Bin("+", self._end, Const(delay)) if delay else self._end
         if whole:
-            last = _after(self._tile[0], self.shape.rows)
-        lo = Bin("-", first, Const(up)) if up else first
-        hi = Bin("+", last, Const(delay)) if delay else last
-        return self._loop(self._row, lo, hi, 1, (self._items(self._iteration(whole=whole)),))
+            last = shifted(first, self._iterations - up)
+        body: list[Stmt] = []
+        self._whole = whole
+        for self._phase in range(AHEAD if whole else 1):
+            body.append(self._items(self._iteration(whole=whole)))
+        self._phase, self._whole = 0, False
+        step = len(body)
+        return self._loop(self._row, shifted(first, -up), last, step, tuple(body))
 
     @property
     def _end(self) -> Expr:
@@ -273,6 +152,7 @@ class StreamedKernel:
                 if not v.kept:
                     out.append(self._decl(self._own[v.number, c], v, ()))
                 out += self._computed(v, c, whole) if v.pieces else self._loaded(v, c, whole)
+                out += self._added(v, c)
             shared = {place[0] % self.shape.elements for place in v.across}
             for c in sorted(shared):
                 centre = (c, *(0 for _ in self._item[1:]))
@@ -302,15 +182,22 @@ class StreamedKernel:
         return out
 
     def _loaded(self, v: Version, c: int, whole: bool) -> list[Stmt]:
-        """An element of a row, which was read an iteration ahead, as is that of the next one."""
-        ahead = Load(self._ahead[v.number], self._numbered(c))
-        following = self._read_ahead(v, c, 1, self._row, whole=whole)
-        return [self._set(self._value(v, 0, c), ahead), following]
+        """An element of a row, which was read in an earlier iteration, as one for a later one
+        is."""
+        number = self._phase if whole else AHEAD - 1
+        out: list[Stmt] = [self._set(self._value(v, 0, c), self._on_its_way(v, c, number))]
+        if not whole:
+            out[0] = self._set(self._value(v, 0, c), self._on_its_way(v, c, 0))
+            for n in range(1, AHEAD):
+                out.append(self._set(self._on_its_way(v, c, n - 1), self._on_its_way(v, c, n)))
+        return [*out, self._read_ahead(v, c, number, self._now(AHEAD), whole=whole)]
 
-    def _read_ahead(self, v: Version, c: int, rows: int, of: str, *, whole: bool = False) -> Stmt:
-        """Reads the element of the row that is so many rows from another."""
-        at, memory = self._coordinates(_after(of, rows), c), self.memory[v.field]
-        own = Load(self._ahead[v.number], self._numbered(c))
+    def _read_ahead(
+        self, v: Version, c: int, number: int, row: Expr, *, whole: bool = False
+    ) -> Stmt:
+        """Reads the element of a row."""
+        at, memory = self._coordinates(row, c), self.memory[v.field]
+        own = self._on_its_way(v, c, number)
         element = self._set(own, memory.element(at))
         if whole:
             return element
@@ -322,7 +209,7 @@ class StreamedKernel:
         body = self._outside(v, c, at)
         fields = frozenset(f.array for f in self.memory)
         pieces = [*enumerate(v.pieces)]
-        largest, only = _largest(v.pieces)
+        largest, only = v.largest
         always = len(pieces) == 1 and not body
         always = always and not reads_others(only, fields) and not only.template.exact
         if whole or always:
@@ -343,7 +230,7 @@ class StreamedKernel:
         tests: list[Expr] = [Bin("<=", _after(self._tile[0], -v.low[0]), row)]
         ends = zip(self.stream.low[1:], self._valid, v.low[1:], v.high[1:])
         for d, (low, valid, before, behind) in enumerate(ends):
-            place = _plus(self._first(d), 0 if d else c)
+            place = shifted(self._first(d), 0 if d else c)
             tests.append(Bin("<=", Const(low - before), place))
             tests.append(Bin("<", place, Const(low + valid + behind)))
         return tests
@@ -355,7 +242,7 @@ class StreamedKernel:
         read = [
             moved(user.pieces[n].domain, (*planes, *away))
             for user in self.stream.versions
-            for (n, _), (source, away) in user.sources.items()
+            for (n, _, _), (source, away) in user.sources.items()
             if source is v
         ]
         store = self.stores.get(v.field)
@@ -372,21 +259,56 @@ class StreamedKernel:
     def _evaluated(
         self, v: Version, c: int, n: int, stage: Stage, at: tuple[Expr, ...]
     ) -> tuple[Stmt, ...]:
-        def read(x: Load) -> Expr | None:
-            known = v.sources.get((n, x))
-            if known is None:
-                return None
-            source, away = known
-            age, place = v.age(source, away), place_of(away, c)
-            if is_own(place, self.shape.elements):
-                return self._value(source, age, place[0])
-            return self._side(source, place, age - source.across[place][0])
-
+        """Sets the element to what a piece, number `n`, computes."""
+        if v.split is not None and n == v.largest[0]:
+            whole = self._split(v, c, 0)
+            template = replace(v.split.template, value=substitute(v.split.template.value, whole))
+            stage = replace(stage, template=template)
+        read = self._reader(v, n, c, 0)
         scalars, value = value_at(stage, at, read, self.names.new, self.coordinate)
         out: list[Stmt] = []
         for name, type, e in scalars:
             out += [Decl(name, type, origin=self.origin), self._set(Var(name), e)]
         return (*out, self._set(self._value(v, 0, c), value))
+
+    def _reader(self, v: Version, n: int, c: int, early: int) -> Callable[[Load], Expr | None]:
+        """What stands for an element that piece `n` reads so many iterations early."""
+
+        def read(x: Load) -> Expr | None:
+            known = v.sources.get((n, x, early))
+            if known is None:
+                return None
+            source, away = known
+            age, place = v.age(source, away) - early, place_of(away, c)
+            if is_own(place, self.shape.elements):
+                return self._value(source, age, place[0])
+            return self._side(source, place, age - source.across[place][0])
+
+        return read
+
+    def _split(self, v: Version, c: int, early: int) -> dict[str, Expr]:
+        """The sums that are complete so many iterations early."""
+        whole: dict[str, Expr] = {}
+        for partial in v.split.sums if v.split else ():
+            if partial.at == early:
+                before = self._sum(v, partial, early + 1, c)
+                whole[partial.name] = substitute(partial.after(early, before), whole)
+        return whole
+
+    def _added(self, v: Version, c: int) -> list[Stmt]:
+        """What this iteration adds to sums that are complete in later ones."""
+        out: list[Stmt] = []
+        sums = v.split.sums if v.split else ()
+        number = v.largest[0] if sums else 0
+        for early in range(1, 1 + max((s.first for s in sums), default=0)):
+            whole, read = self._split(v, c, early), self._reader(v, number, c, early)
+            for partial in (s for s in sums if s.at < early <= s.first):
+                last = early == partial.first
+                before = None if last else self._sum(v, partial, early + 1, c)
+                value = substitute(partial.after(early, before), whole)
+                value = replaced(value, read)
+                out.append(self._set(self._sum(v, partial, early, c), value))
+        return out
 
     def _stored(self, v: Version, c: int, whole: bool) -> list[Stmt]:
         store = self.stores.get(v.field)
@@ -395,10 +317,10 @@ class StreamedKernel:
         at = self._coordinates(self._behind(v), c)
         row = at[self.stream.batch]
         tests: list[Expr] = [Bin("<=", Var(self._tile[0]), row)]
-        if not whole or self.stream.delay > v.lag:
+        if not whole or self._iterations > self.stream.low[0] + self.shape.rows + v.lag:
             tests.append(Bin("<", row, self._end))
         for d, (low, valid) in enumerate(zip(self.stream.low[1:], self._valid)):
-            place = _plus(self._first(d), 0 if d else c)
+            place = shifted(self._first(d), 0 if d else c)
             tests += [Bin("<=", Const(low), place), Bin("<", place, Const(low + valid))]
         if not whole:
             tests.append(reduce(_or, (conjunction(inside(at, box)) for box in store.boxes)))
@@ -423,23 +345,9 @@ class StreamedKernel:
         return out
 
 
-def _largest(pieces: tuple[Stage, ...]) -> tuple[int, Stage]:
-    """The piece that is no row or column of a fixed number of elements, as far as is known."""
-
-    def open_ends(piece: tuple[int, Stage]) -> int:
-        return sum((poly(hi) - poly(lo)).value is None for lo, hi in piece[1].domain)
-
-    return max(enumerate(pieces), key=open_ends)
-
-
 def _or(a: Expr, b: Expr) -> Expr:
     return Bin("||", a, b)
 
 
 def _after(name: str, distance: int) -> Expr:
-    return _plus(Var(name), distance)
-
-
-def _plus(e: Expr, distance: int) -> Expr:
-    op = "+" if distance > 0 else "-"
-    return Bin(op, e, Const(abs(distance))) if distance else e
+    return shifted(Var(name), distance)

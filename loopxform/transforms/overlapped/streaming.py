@@ -12,12 +12,15 @@ al., "AN5D: automated stencil framework for high-degree temporal blocking on GPU
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
 
+from loopxform.ir.affine import poly
 from loopxform.ir.nodes import Load
+from loopxform.ir.types import FLOAT
 from loopxform.transforms.overlapped.boxes import are_apart
+from loopxform.transforms.overlapped.partial_sums import Split, Splits
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import Field, Stage
 
@@ -28,7 +31,9 @@ class Version:
     rows behind. A tile needs it `low` rows and columns before, and `high` behind the elements that
     it stores. A work-item keeps its own elements of `kept` iterations before; `across` has for each
     place in a row that it reads, counted from its first element, the first and the last iteration
-    before, of which the element there is read. Local memory holds `ring` rows."""
+    before, of which the element there is read. Local memory holds `ring` rows. Of the largest
+    piece, sums may be `split`. `sources` has what a piece, by its number, reads how many iterations
+    early."""
 
     number: int
     field: Field
@@ -38,7 +43,8 @@ class Version:
     high: list[int] = attribute(default_factory=list)
     kept: int = 0
     across: dict[tuple[int, ...], tuple[int, int]] = attribute(default_factory=dict)
-    sources: dict[tuple[int, Load], tuple[Version, tuple[int, ...]]] = attribute(
+    split: Split | None = None
+    sources: dict[tuple[int, Load, int], tuple[Version, tuple[int, ...]]] = attribute(
         default_factory=dict
     )
 
@@ -50,6 +56,16 @@ class Version:
     def age(self, source: Version, away: tuple[int, ...]) -> int:
         """How many iterations before this version's row another's row was computed."""
         return self.lag - away[0] - source.lag
+
+    @property
+    def largest(self) -> tuple[int, Stage]:
+        """The piece that is no row or column of a fixed number of elements, as far as is known, and
+        its number."""
+
+        def open_ends(piece: tuple[int, Stage]) -> int:
+            return sum((poly(hi) - poly(lo)).value is None for lo, hi in piece[1].domain)
+
+        return max(enumerate(self.pieces), key=open_ends)
 
 
 @dataclass
@@ -90,9 +106,13 @@ class Stream:
         return max(v.lag for v in self.last.values())
 
 
-def stream(groups: Sequence[tuple[Stage, ...]], elements: int = 1) -> Stream:
-    """The stream of stages in text order; a group writes different elements of one field. Raises
-    NotStages."""
+def stream(
+    groups: Sequence[tuple[Stage, ...]],
+    elements: int = 1,
+    splits: Splits | None = None,
+) -> Stream:
+    """The stream of stages in text order; a group writes different elements of one field.
+    `splits` has sums in parts, where they may be in another order. Raises NotStages."""
     if not groups:
         raise NotStages("the nests write no elements of arrays", None)
     if len(groups[0][0].domain) < 2:
@@ -109,16 +129,18 @@ def stream(groups: Sequence[tuple[Stage, ...]], elements: int = 1) -> Stream:
             for r in stage.reads:
                 if r.field not in current:
                     inputs[r.field] = current[r.field] = Version(-1, r.field)
-                new.sources[n, r.load] = current[r.field], r.away[batch:]
+                new.sources[n, r.load, 0] = current[r.field], r.away[batch:]
         new.lag = max([0, *(_lag(v, away) for v, away in new.sources.values())])
+        if splits is not None:
+            _split(new, splits)
         made.append(new)
         current[new.field] = new
     versions = [*inputs.values(), *made]
     for number, v in enumerate(versions):
         v.number, v.low, v.high = number, [0] * rank, [0] * rank
     for v in reversed(made):
-        for source, away in v.sources.values():
-            _needed(v, source, away, elements)
+        for (_, _, early), (source, away) in v.sources.items():
+            _needed(v, source, away, early, elements)
     last = {f: v for f, v in current.items() if v.pieces}
     return Stream(versions, last, batch, elements)
 
@@ -135,12 +157,42 @@ def _lag(source: Version, away: tuple[int, ...]) -> int:
     return source.lag + away[0] + any(away[1:])
 
 
-def _needed(v: Version, source: Version, away: tuple[int, ...], elements: int) -> None:
+def _split(v: Version, splits: Splits) -> None:
+    """Has the sums of a version computed in parts where less is kept then."""
+    number, stage = v.largest
+    sources = {load: found for (n, load, _), found in v.sources.items() if n == number}
+
+    def when(x: Load) -> int | None:
+        source, away = sources.get(x, (None, ()))
+        return v.age(source, away) - any(away[1:]) if source is not None else None
+
+    split = splits.of(stage, when)
+    if split is None:
+        return
+    reads = {(number, x, early): sources[x] for x, early in split.reads() if x in sources}
+    whole = {key: found for key, found in v.sources.items() if key[0] == number}
+    width = splits.types[v.field.array].bytes / FLOAT.bytes
+    if split.words + width * _kept(v, reads) <= width * _kept(v, whole):
+        rest = {key: found for key, found in v.sources.items() if key[0] != number}
+        v.split, v.sources = split, rest | reads
+
+
+def _kept(
+    v: Version, reads: Mapping[tuple[int, Load, int], tuple[Version, tuple[int, ...]]]
+) -> int:
+    """Elements that a work-item keeps between iterations for some reads."""
+    ages: dict[tuple[int, tuple[int, ...]], set[int]] = {}
+    for (_, _, early), (source, away) in reads.items():
+        ages.setdefault((id(source), away[1:]), set()).add(v.age(source, away) - early)
+    return sum(max(a) - min(a) if any(place) else max(a) for (_, place), a in ages.items())
+
+
+def _needed(v: Version, source: Version, away: tuple[int, ...], early: int, elements: int) -> None:
     """Takes a read of a version down at its source."""
     for d, distance in enumerate(away):
         source.low[d] = max(source.low[d], v.low[d] - distance)
         source.high[d] = max(source.high[d], v.high[d] + distance)
-    age = v.age(source, away)
+    age = v.age(source, away) - early
     for place in (place_of(away, n) for n in range(elements)):
         if is_own(place, elements):
             source.kept = max(source.kept, age)

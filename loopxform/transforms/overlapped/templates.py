@@ -12,7 +12,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, Load, Select, Stmt, Var
 from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, Path, children, loads, names, walk_expr
+from loopxform.ir.visit import LoopSite, Path, children, loads, names, walk, walk_expr
 from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.clock import Run, runs
@@ -57,9 +57,20 @@ def stages_of(fn: Function, site: LoopSite) -> tuple[Template, ...]:
     nests = runs(fn, site.loop)[1]
     if not nests:
         raise NotStages("the loop holds no nest", site.loop.origin.loc)
-    found = templates(fn, nests, {v.path: v for v in judge(fn, inlined=True)})
+    found = templates(fn, nests, verdicts_of(fn, nests, inlined=True))
     fields = frozenset(t.target.array for t in found)
     return tuple(replace(t, exact=t.exact or looks_up(t, fields)) for t in found)
+
+
+def verdicts_of(
+    fn: Function, nests: Iterable[Run], *, inlined: bool = False
+) -> dict[Path, LoopVerdict]:
+    """The verdicts on the loops of a function, where not all of the nests are known to be
+    parallel."""
+    every = (x for run in nests for _, x in walk((run.nest,)) if isinstance(x, For))
+    if all(x.parallel for x in every):
+        return {}
+    return {v.path: v for v in judge(fn, inlined=inlined)}
 
 
 def templates(
@@ -167,7 +178,7 @@ def _require_plain(x: For, verdict: LoopVerdict | None) -> None:
 def _require_signed(chain: tuple[For, ...], s: Stored) -> None:
     """An unsigned counter of numbers that are known may say places: there it is what an int is."""
     values = (s.value, *(e for _, _, e in s.scalars))
-    counted = frozenset(n for e in values for n in _outside_subscripts(e))
+    counted = frozenset(n for e in values for n in outside_subscripts(e))
     for x in chain:
         known = iterations(x) is not None and x.var not in counted
         if x.type.is_unsigned and not known:
@@ -175,12 +186,13 @@ def _require_signed(chain: tuple[For, ...], s: Stored) -> None:
             raise NotStages(text, x.origin.loc, "count with an int or a long")
 
 
-def _outside_subscripts(e: Expr) -> Iterator[str]:
+def outside_subscripts(e: Expr) -> Iterator[str]:
+    """The scalars that an expression reads, but for those that say places."""
     if isinstance(e, Var):
         yield e.name
     elif not isinstance(e, Load):
         for x in children(e):
-            yield from _outside_subscripts(x)
+            yield from outside_subscripts(x)
 
 
 # ---------------------------------------------------------------- what data decide

@@ -23,6 +23,13 @@ def not_sizes(step: Step, words: Iterable[str], loc: Loc | None) -> tuple[Obstac
     return (Obstacle("LX021", text, loc, remedy=f"usage: {step.usage}"),)
 
 
+def not_an_order(step: Step, word: str, loc: Loc | None) -> tuple[Obstacle, ...]:
+    """The obstacle where the word about the order of sums is none."""
+    if word in ("", "reassociate"):
+        return ()
+    return (Obstacle("LX025", f"'{word}' says nothing about the order", loc, remedy=step.usage),)
+
+
 def shape_of_words(rows: str, items: tuple[str, ...], elements: str) -> Shape:
     """The tile of a group."""
     return Shape(int(rows), tuple(map(int, items)), int(elements or 1))

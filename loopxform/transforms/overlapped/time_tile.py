@@ -9,12 +9,15 @@ another one has overwritten; the steps that are left over are run as they were.
 Legal where the body holds nothing but parallel nests, each of which writes elements of an array
 from elements of such arrays at constant distances, and other arrays that the loop does not change,
 and the host decides by the number of the step which nests run and which planes they use: every
-element then gets the same values by the same operations. (Seed 002; Krishnamoorthy et al.,
+element then gets the same values by the same operations. Where sums may be in another order
+(`reassociate`), they are computed row by row (`partial_sums`). (Seed 002; Krishnamoorthy et al.,
 "Effective automatic parallelization of stencil computations", 2007.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -23,40 +26,55 @@ from loopxform.ir.visit import LoopSite, replace_at
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.overlapped.kernel_parts import Shape
-from loopxform.transforms.overlapped.passes import Passes
+from loopxform.transforms.overlapped.passes import Passes, statements
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.templates import stages_of
-from loopxform.transforms.overlapped.tile_sizes import not_sizes, require_tile, shape_of_words
+from loopxform.transforms.overlapped.tile_sizes import (
+    not_an_order,
+    not_sizes,
+    require_tile,
+    shape_of_words,
+)
 from loopxform.transforms.sites import one_loop, trusted
 
 
 @record
 class TimeTile(Step):
     """Runs `steps` iterations of a loop over time in a pass over the arrays, in tiles of `rows`
-    rows, overlaps not included. A group has `items` along each other dimension (`256`, `16,32`),
-    every one with so many `elements` along the first of them. Where an array has fewer than so many
-    tiles, `groups`, or the device is a CPU, the loop runs as it was."""
+    rows, overlaps not included; further numbers of steps are for what is left over. A group has
+    `items` along each other dimension (`256`, `16,32`), every one with so many `elements` along the
+    first of them. Where an array has fewer than so many tiles, `groups`, or the device is a CPU,
+    the loop runs as it was. `reassociate` (the word) allows floating-point sums to round
+    differently."""
 
     loop: str
-    steps: str
+    steps: tuple[str, ...]
     rows: str
     items: tuple[str, ...]
     elements: str = ""
     groups: str = ""
+    reassociate: str = ""
 
     verb: ClassVar[str] = "time-tile"
-    usage: ClassVar[str] = "time-tile LOOP STEPS ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]]"
+    usage: ClassVar[str] = (
+        "time-tile LOOP STEPS[,STEPS] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]] [reassociate]"
+    )
+    flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        words = (self.steps, self.rows, *self.items, self.elements or "1", self.groups or "1")
-        if wrong := not_sizes(self, words, site.loop.origin.loc):
+        words = (*self.steps, self.rows, *self.items, self.elements or "1", self.groups or "1")
+        loc = site.loop.origin.loc
+        if wrong := (*not_sizes(self, words, loc), *not_an_order(self, self.reassociate, loc)):
             return wrong
+        if any(int(more) >= int(n) for n, more in pairwise(self.steps)):
+            text = f"'{self}' has passes for what is left over that are no shorter"
+            return (Obstacle("LX021", text, loc, remedy="name fewer steps each time"),)
         try:
-            found = self._passes(fn, site)
-            require_tile(self.shape, found.stream, site.loop)
+            for found in self._passes(fn, site):
+                require_tile(self.shape, found.stream, site.loop)
         except NotStages as e:
             return (e.obstacle,)
         return ()
@@ -69,14 +87,16 @@ class TimeTile(Step):
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         origin = site.loop.origin.then(str(self))
-        found = self._passes(fn, site).statements(fn, self.shape, int(self.groups or 1), origin)
+        levels, groups = self._passes(fn, site), int(self.groups or 1)
+        found = statements(levels, fn, self.shape, groups, origin)
         return replace_at(fn, site.path, found)
 
     def reason(self, fn: Function) -> str:
         found = self._passes(fn, trusted(one_loop(fn, self.loop)))
-        arrays = ", ".join(sorted({f.array for f in found.stream.last}))
+        arrays = ", ".join(sorted({f.array for f in found[0].stream.last}))
         return f"each element of {arrays} is computed from elements at constant distances"
 
-    def _passes(self, fn: Function, site: LoopSite) -> Passes:
+    def _passes(self, fn: Function, site: LoopSite) -> list[Passes]:
         """Raises NotStages."""
-        return Passes.of(fn, site.loop, stages_of(fn, site), int(self.steps))
+        found, free = stages_of(fn, site), bool(self.reassociate)
+        return [Passes.of(fn, site.loop, found, int(n), reassociate=free) for n in self.steps]

@@ -82,7 +82,7 @@ def test_what_is_proposed_can_be_had(name: str, device: str) -> None:
     for tile in shapes(fn, time_loop(fn), limits):
         assert tile.steps in STEPS
         assert prod(tile.items) <= limits.group_size
-        step = TimeTile("t", str(tile.steps), *tile.words)
+        step = TimeTile("t", (str(tile.steps),), *tile.words)
         assert not step.check(fn), (name, step)
 
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+
+import numpy as np
 import pytest
 from c_texts import COPY
 from conftest import Golden
 from deriving import assert_step, c, refusal
+
+from loopxform.frontend import parse_file
+from loopxform.ir.printer import listing
+from loopxform.transforms import STEPS, Derivation
+from loopxform.transforms.base import from_text
+from loopxform.verify.check_run import arguments
+from loopxform.verify.interp import Program
 
 FIRST = (
     "for (int y = 0; y < h; y++) for (int x = 0; x < w + 2; x++) t[y][x] = a[y][x] + a[y + 1][x];"
@@ -28,7 +38,11 @@ TURNED = c(
 )
 APART = c(f"float t[h][w + 2]; {FIRST} b[0][0] = 1; {SECOND}", ARGUMENTS)
 EMPTY = c(f"float t[h][w + 2]; {FIRST} for (int i = 0; i < h; i++) ; {SECOND}", ARGUMENTS)
+PLANES = "int t, int h, int w, float a[2][h][w]"
+INNER = "for (int y = 1; y < h; y++) for (int x = 1; x < w; x++)"
+NEXT = f"{INNER} a[(t + 1) % 2][y][x] = a[t % 2][y - 1][x] + a[t % 2][y][x - 1];"
 LISTINGS = {
+    "planes-of-the-host": (c(f"if (t >= 0) {{ {NEXT} }}", PLANES), "fuse-stages y 4 16"),
     "local": (LOCAL, "fuse-stages y,i 4 16"),
     "seen-by-the-caller": (SEEN, "fuse-stages y,i 4 16"),
     "two-elements": (LOCAL, "fuse-stages y,i 4 16 2"),
@@ -37,6 +51,20 @@ LISTINGS = {
     "enough-tiles": (LOCAL, "fuse-stages y,i 4 16 1 10"),
 }
 REFUSALS = {
+    "planes-at-no-distance": (
+        c(
+            "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) a[k][y][x] = 2 * a[l][y][x];",
+            "int k, int l, int h, int w, float a[4][h][w]",
+        ),
+        "fuse-stages y 4 16",
+    ),
+    "planes-of-several-nests": (
+        c(
+            f"if (t >= 0) {{ {NEXT} {INNER.replace('y', 'i')} b[i][x] = a[t % 2][i][x]; }}",
+            f"{PLANES}, float b[h][w]",
+        ),
+        "fuse-stages y,i 4 16",
+    ),
     "written-over": (OVER, "fuse-stages y,i 4 16"),
     "turned": (TURNED, "fuse-stages y,i 4 16"),
     "not-neighbours": (APART, "fuse-stages y,i 4 16"),
@@ -55,6 +83,24 @@ def test_listing(case: str, golden: Golden) -> None:
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusal(case: str, golden: Golden) -> None:
     golden.check(refusal(*REFUSALS[case]))
+
+
+def test_sums_in_another_order(golden: Golden) -> None:
+    """Of whole numbers that a float holds, they are the same."""
+    sums = " + ".join(f"{n + 2} * a[y + {n}][x + {n % 2}]" for n in range(4))
+    text = c(
+        f"for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) b[y][x] = {sums};",
+        "int h, int w, const float a[h + 3][w + 1], float b[h][w]",
+    )
+    derivation = Derivation(parse_file("f.c", text=text).unit.functions[0])
+    fn = derivation.then(from_text(STEPS, "fuse-stages y 5 16 reassociate")).function
+    given = arguments(fn, {"h": 13, "w": 40}, 3)
+    given |= {k: np.floor(8 * v) for k, v in given.items() if isinstance(v, np.ndarray)}
+    wanted, found = copy.deepcopy(given), copy.deepcopy(given)
+    Program(derivation.function).run(wanted)
+    Program(fn).run(found, order_seed=1)
+    assert all(np.array_equal(v, found[k]) for k, v in wanted.items())
+    golden.check(listing(fn))
 
 
 def test_what_others_read_later_is_stored(golden: Golden) -> None:

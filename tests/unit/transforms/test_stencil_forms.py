@@ -13,7 +13,7 @@ from loopxform.transforms import TimeTile
 
 def obstacles(text: str) -> tuple[Obstacle, ...]:
     fn = lx.loads(text)["f"].function
-    return TimeTile("t", "2", "8", ("24",)).check(fn)
+    return TimeTile("t", ("2",), "8", ("24",)).check(fn)
 
 
 @pytest.mark.parametrize("name", REFUSED)

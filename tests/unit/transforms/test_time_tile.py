@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+
+import numpy as np
 import pytest
 from c_texts import COPY
 from conftest import Golden
 from deriving import assert_step, c, refusal
+
+from loopxform.frontend import parse_file
+from loopxform.ir.printer import listing
+from loopxform.transforms import STEPS, Derivation
+from loopxform.transforms.base import from_text
+from loopxform.verify.check_run import arguments
+from loopxform.verify.interp import Program
 
 ARRAYS = "int T, int n, int m, double A[n][m], double B[n][m]"
 JACOBI = c(
@@ -55,6 +65,7 @@ LISTINGS = {
     "arrays": (JACOBI, "time-tile t 1 8 16"),
     "planes": (PLANES, "time-tile t 2 4 8 1 4"),
     "elements": (JACOBI, "time-tile t 1 4 8 3"),
+    "left-over": (PLANES, "time-tile t 4,2 4 24"),
     "space": (
         steps(f"{CUBE} B[i][j][k] = A[i - 1][j][k + 1]; {CUBE} A[i][j][k] = B[i][j][k];", SPACE),
         "time-tile t 1 4 4,8",
@@ -98,6 +109,44 @@ LISTINGS = {
         ),
         "time-tile t 1 4 8",
     ),
+}
+BOX = " + ".join(f"{a + 2 * b + 4} * A[i + {a}][j + {b}]" for a in (-1, 0, 1) for b in (-1, 0, 1))
+REORDERED = {
+    "box": (
+        steps(f"{J} B[i][j] = A[i][j] - 2 * ({BOX}); {BACK}"),
+        "time-tile t 2 6 16 reassociate",
+    ),
+    "wide": (
+        steps(f"{J} B[i][j] = {BOX} - A[i - 1][j + 1]; {BACK}"),
+        "time-tile t 1 5 8 3 reassociate",
+    ),
+    "partial-sums": (JACOBI, "time-tile t 1 8 16 reassociate"),
+    "nested-sums": (
+        steps(
+            f"{J} B[i][j] = A[i][j]"
+            f" - 2 * (A[i - 1][j] - 3 * (A[i - 1][j - 1] + A[i][j + 1] - A[i + 1][j])); {BACK}"
+        ),
+        "time-tile t 1 4 8 reassociate",
+    ),
+    "sums-by-scalars": (
+        steps(
+            f"{J} {{ double x = A[i - 1][j - 1]; x += 2 * A[i][j - 1];"
+            f" B[i][j] = x + A[i + 1][j]; }} {BACK}"
+        ),
+        "time-tile t 1 4 8 reassociate",
+    ),
+    "sums-of-ints": (
+        steps(f"{J} B[i][j] = A[i - 1][j] + A[i][j] + A[i + 1][j]; {BACK}", WHOLE),
+        "time-tile t 1 4 8 reassociate",
+    ),
+    "edges": (
+        steps(
+            "for (int j = 0; j < m; j++) B[0][j] = A[1][j] - A[0][j];"
+            f" {J} B[i][j] = A[i - 1][j] + A[i][j - 1] + 3 * A[i + 1][j + 1]; {BACK}"
+        ),
+        "time-tile t 2 5 24 2 reassociate",
+    ),
+    "planes": (PLANES, "time-tile t 4,2 4 16 reassociate"),
 }
 TILE = "time-tile t 2 8 16"
 REFUSED = {
@@ -202,12 +251,29 @@ REFUSALS = {
     "odd-planes": (PLANES, "time-tile t 3 8 16"),
     "items": (JACOBI, "time-tile t 2 8 8,16"),
     "no-size": (JACOBI, "time-tile t 2 0 16"),
+    "longer-afterwards": (JACOBI, "time-tile t 2,3 8 16"),
 } | {name: (text, TILE) for name, text in REFUSED.items()}
 
 
 @pytest.mark.parametrize("case", LISTINGS)
 def test_listing(case: str, golden: Golden) -> None:
     golden.check(assert_step(*LISTINGS[case]))
+
+
+@pytest.mark.parametrize("case", REORDERED)
+def test_sums_in_another_order(case: str, golden: Golden) -> None:
+    """Of whole numbers that a double holds, they are the same."""
+    text, step = REORDERED[case]
+    derivation = Derivation(parse_file("f.c", text=text).unit.functions[0])
+    fn = derivation.then(from_text(STEPS, step)).function
+    for time in (0, 3, 4, 9):
+        given = arguments(derivation.function, {"T": time, "n": 12, "m": 37}, 3)
+        given |= {k: np.floor(8 * v) for k, v in given.items() if isinstance(v, np.ndarray)}
+        wanted, found = copy.deepcopy(given), copy.deepcopy(given)
+        Program(derivation.function).run(wanted)
+        Program(fn).run(found, order_seed=1)
+        assert all(np.array_equal(v, found[k]) for k, v in wanted.items())
+    golden.check(listing(fn))
 
 
 @pytest.mark.parametrize("case", REFUSALS)
