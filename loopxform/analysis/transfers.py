@@ -194,8 +194,7 @@ class _Search:
         """What may be read before it is written."""
         if not self.certain or not self.reads:
             return self._elements(self.reads).intersect(self.touched)
-        found = sets.bounded(self._unwritten)
-        return found.intersect(self.touched)
+        return sets.bounded(lambda: self._unwritten().intersect(self.touched))
 
     def _unwritten(self) -> islpy.Set:
         import islpy

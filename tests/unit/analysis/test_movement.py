@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import islpy
 import pytest
 
+from loopxform.analysis import transfers
 from loopxform.analysis.extent import Extent, explain
 from loopxform.analysis.transfers import Range, movement
 from loopxform.frontend import parse_file
@@ -100,3 +102,19 @@ def test_ranges(body: str, into: str | None, back: str | None) -> None:
     assert isinstance(touched, Extent)
     found = movement(fn, next(p for p in fn.params if p.name == array), touched)
     assert (words(found.into), words(found.back)) == (into, back)
+
+
+def test_what_is_too_hard_is_moved_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the last question of some takes more operations than are left."""
+    body = "for (int t = 0; t < m; t++) for (int i = 0; i < n; i++) A[i][t] = A[i + 1][i];"
+    (fn,) = parse_file("t.c", text=f"{HEAD} {{ {body} }}").unit.functions
+    touched = explain(fn, "A")
+    assert isinstance(touched, Extent)
+
+    class Costly:
+        def intersect(self, _: object) -> None:
+            raise islpy.Error("maximal number of operations exceeded")
+
+    monkeypatch.setattr(transfers._Search, "_unwritten", lambda _: Costly())
+    found = movement(fn, next(p for p in fn.params if p.name == "A"), touched)
+    assert words(found.into) == "0, 0 to n, max(m, n) - 1"
