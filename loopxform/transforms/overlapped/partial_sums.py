@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from functools import reduce
 
-from loopxform.ir.nodes import Bin, Expr, Load, Un, Var
+from loopxform.ir.nodes import Bin, Cast, Expr, Load, Un, Var
 from loopxform.ir.types import DOUBLE, FLOAT, Scalar, common
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import children, loads, map_children, substitute
@@ -151,7 +151,8 @@ class _Sums:
         return min(known) if known and len(known) == len(every) else at
 
     def _terms(self, e: Expr, type: Scalar) -> list[Term]:
-        """The terms of a sum of numbers of one type."""
+        """The terms of a sum of numbers of one type, those of other types converted to it, as each
+        of them is where it meets one of that type."""
         waiting: list[Term] = [(False, e)]
         found: list[Term] = []
         while waiting:
@@ -159,7 +160,7 @@ class _Sums:
             if isinstance(x, Bin) and _is_sum(x) and self._type(x) == type:
                 waiting += [(minus != (x.op == "-"), x.right), (minus, x.left)]
             else:
-                found.append((minus, x))
+                found.append((minus, x if self._type(x) == type else Cast(type, x)))
         return found
 
     def _type(self, e: Expr) -> Scalar:
