@@ -206,7 +206,9 @@ def is_streamed(s: Stmt) -> bool:
     """Whether a statement is of a kernel that computes stages along a stream of rows: what it does
     was proven where it was made, and dependences between its stages, or from one iteration of a
     loop around it to the next, would take minutes to find."""
-    return any(step.startswith(("time-tile ", "fuse-stages ")) for step in s.origin.steps)
+    return any(
+        step.startswith(("time-tile ", "fuse-stages ", "tile-stages ")) for step in s.origin.steps
+    )
 
 
 def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:

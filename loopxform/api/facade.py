@@ -108,6 +108,7 @@ class File(SourceFile):
         threshold: Mapping[str, int] | None = None,
         time_tile: tuple[int, ...] | None = None,
         fuse_stages: tuple[int, ...] | None = None,
+        tile_stages: tuple[int, ...] | None = None,
         **sizes: int,
     ) -> OffloadedFile:
         """The whole file with the loops of these functions (none named: of all) on the device: the
@@ -335,6 +336,7 @@ class Routine(SourceRoutine):
         threshold: Mapping[str, int] | None = None,
         time_tile: tuple[int, ...] | None = None,
         fuse_stages: tuple[int, ...] | None = None,
+        tile_stages: tuple[int, ...] | None = None,
         **sizes: int,
     ) -> OffloadedRoutine:
         """The whole function on the device: every nest is a kernel, tiled where that pays; loops

@@ -145,6 +145,13 @@ def _tile(value: Any) -> str | None:
     return "rows and work-items along each other dimension, (32, 256), or () for none"
 
 
+def _blocks(value: Any) -> str | None:
+    whole_numbers = isinstance(value, tuple) and all(is_whole(n, 1, LARGEST_TILE) for n in value)
+    if whole_numbers and len(value) != 1:
+        return None
+    return "the size of a tile along each dimension, and work-items, (16, 64, 256), or () for none"
+
+
 _FLAGS = {o.field for o in OPTIONS if o.kind is tiling_options.FLAG}
 _OPEN = {f.name for f in fields(Options) if f.default is None}
 """Flags; what None leaves to the plan."""
@@ -165,4 +172,8 @@ OFFLOADING = {
         *("limits", "fp", "contract", "pad", "separate_full_tiles", "reassociate"),
         "threshold",
     )
-} | {"time_tile": or_none(_time_tile), "fuse_stages": or_none(_tile)}
+} | {
+    "time_tile": or_none(_time_tile),
+    "fuse_stages": or_none(_tile),
+    "tile_stages": or_none(_blocks),
+}

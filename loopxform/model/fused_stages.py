@@ -1,22 +1,27 @@
-"""Which neighbouring stages become one kernel, and its tile.
+"""Which neighbouring stages become one kernel, in which form, and its tile.
 
-The nests are cut into runs that take the least time together: each run one kernel, or every nest of
-it as it is (dynamic programming over the cuts; seed 002, algorithm 1).
+The nests are cut into runs that take the least time together: each run one kernel, that streams
+rows or computes blocks, or every nest of it as it is (dynamic programming over the cuts; seed 002,
+algorithm 1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from loopxform.analysis.verdict import LoopVerdict
-from loopxform.ir.nodes import Function
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Bin, Const
+from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import Path
+from loopxform.ir.visit import Path, loads
+from loopxform.model.blocks import BlockModel, BlockTile, block_tiles, elements, untiled
 from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.fuse_stages import Group
 from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.templates import Nests, Template
+from loopxform.transforms.overlapped.tile_stages import BlockGroup
 
 LONGEST = 16
 """Nests of a kernel: its text has each of them twice."""
@@ -29,59 +34,133 @@ class Cut:
 
     first: int
     count: int
-    tiles: tuple[Tile, ...]
+    tiles: tuple[Tile | BlockTile, ...]
 
     @property
-    def tile(self) -> Tile:
+    def tile(self) -> Tile | BlockTile:
         return self.tiles[0]
 
 
-def cuts(
-    fn: Function,
-    paths: Sequence[Path],
-    verdicts: dict[Path, LoopVerdict],
-    limits: Limits,
-    asked: tuple[Tile, ...] = (),
-    *,
-    reassociate: bool = False,
-) -> list[Cut]:
-    """The runs of neighbouring nests at `paths` that are fused, with the tile that is `asked` for
-    or the one that takes the least time: none where a device runs work-items one by one."""
-    if limits.warp == 1 and not asked:
+@record
+class Forms:
+    """The tiles that may be taken of each form: None where the model chooses, () for none."""
+
+    streams: tuple[Tile, ...] | None = None
+    blocks: tuple[BlockTile, ...] | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether tiles are asked for."""
+        return bool(self.streams or self.blocks)
+
+
+@record
+class Run:
+    """Neighbouring nests of a function."""
+
+    nests: Nests
+    paths: tuple[Path, ...]
+    limits: Limits
+
+    @property
+    def types(self) -> dict[str, Scalar]:
+        """Of all names of the function."""
+        return symbols(self.nests.fn)
+
+
+def cuts(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> list[Cut]:
+    """The runs of neighbouring nests at `paths` that are fused: in blocks where rows cannot be
+    streamed, with the tile that is asked for or the one that takes the least time; as many as there
+    can be where blocks are asked for, none where a device runs work-items one by one."""
+    if limits.warp == 1 and not forms.is_asked:
         return []
-    best: list[tuple[float, list[Cut]]] = [(0.0, [])]
+    best: list[tuple[int, float, list[Cut]]] = [(0, 0.0, [])]
     for end in range(1, len(paths) + 1):
-        options: list[tuple[float, list[Cut]]] = []
+        options: list[tuple[int, float, list[Cut]]] = []
+        fits = forms.blocks != ()
         for count in range(1, min(end, LONGEST) + 1):
-            before, known = best[end - count]
-            try:
-                nests = tuple(paths[end - count : end])
-                found = _fused(
-                    fn, Group.of(fn, nests, verdicts, reassociate=reassociate), limits, asked
-                )
-            except NotStages:
-                found = None
-            if found is None:
-                if count == 1:
-                    options.append((before, known))
-                continue
-            alone, timed = found
+            left, before, known = best[end - count]
+            run = Run(nests, tuple(paths[end - count : end]), limits)
+            in_blocks = _in_blocks(run, forms.blocks) if fits or count == 1 else None
+            streamed = _streamed(run, forms.streams)
+            fits = fits and (in_blocks is None or in_blocks.fits or count == 1)
             if count == 1:
-                options.append((before + alone, known))
-            if timed:
-                cut = Cut(end - count, count, tuple(tile for _, tile in timed))
-                options.append((before + timed[0][0], [*known, cut]))
-        best.append(min(options, key=lambda x: x[0]))
-    return best[-1][1]
+                alone = in_blocks or streamed
+                time = alone.untiled if alone is not None else 0.0
+                options.append((left + bool(forms.blocks), before + time, known))
+            form = streamed if streamed is not None and streamed.timed else in_blocks
+            if form is not None and form.timed:
+                cut = Cut(end - count, count, tuple(tile for _, tile in form.timed))
+                options.append((left, before + form.timed[0][0], [*known, cut]))
+        best.append(min(options, key=lambda x: x[:2]))
+    return best[-1][2]
 
 
-def _fused(
-    fn: Function, group: Group, limits: Limits, asked: tuple[Tile, ...]
-) -> tuple[float, list[tuple[float, Tile]]]:
-    """What nests take each on its own, and as one kernel with each tile that fits, the best
-    first."""
-    model = StreamModel(group.flow, group.templates, group.stored, symbols(fn), limits)
+@record
+class Times:
+    """What nests take each on its own, and as one kernel with each tile that is worth it, the best
+    first; whether any tile `fits`."""
+
+    untiled: float
+    timed: Sequence[tuple[float, Tile | BlockTile]]
+    fits: bool
+
+
+def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
+    """Of a stream; None where they are none."""
+    try:
+        group = Group.of(run.nests, run.paths)
+    except NotStages:
+        return None
+    model = StreamModel(group.flow, group.templates, group.stored, run.types, run.limits)
+    of_all = max(map(elements, group.templates))
     again = any((*group.stream.low, *group.stream.high))
-    tried = (asked or tiles(group.stream.rank)) if again or len(group.nests) > 1 else ()
-    timed = [(time, tile) for tile in tried if (time := model.time(tile)) is not None]
-    return model.untiled(), sorted(timed, key=lambda x: x[0])
+    tried = tiles(group.stream.rank) if asked is None else asked
+    worth = tried if again or len(run.paths) > 1 else ()
+    timed = [(time * of_all, x) for x in worth if (time := model.time(x)) is not None]
+    return Times(model.untiled() * of_all, tuple(sorted(timed, key=lambda x: x[0])), bool(timed))
+
+
+def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
+    """Of blocks, which several nests alone are worth; None where they are none. Where no tile fits,
+    none does with more nests in front of these."""
+    try:
+        if not _connected(run.nests.templates(run.paths, unroll=False)):
+            return None
+        group = BlockGroup.of(run.nests, run.paths)
+    except NotStages:
+        return None
+    alone = sum(untiled(t, run.types, run.limits) for t in group.templates)
+    if len(run.paths) == 1:
+        return Times(alone, (), fits=True)
+    extents = (simplify(Bin("+", Bin("-", b, a), Const(1))) for a, b in group.reference.ends)
+    model = BlockModel(group, run.types, run.limits)
+    tried = block_tiles(tuple(extents)) if asked is None else asked
+    timed = [(time, x) for x in tried if (time := model.time(x)) is not None]
+    worth = sorted((x for x in timed if asked or x[0] < alone), key=lambda x: x[0])
+    if not worth or not _may_stand(run, group):
+        return Times(alone, (), bool(timed))
+    return Times(alone, tuple(worth), fits=True)
+
+
+def _connected(found: Sequence[Template]) -> bool:
+    """Whether each stage reads what another writes, or the other way round, and so on."""
+    written = {t.target.array for t in found}
+    groups = [written & {t.target.array, *_read_by(t)} for t in found]
+    whole = groups[0] if groups else set[str]()
+    for _ in groups:
+        whole = whole.union(*(g for g in groups if g & whole))
+    return whole == written
+
+
+def _read_by(t: Template) -> Iterator[str]:
+    return (x.array for e in t.values for x in loads(e))
+
+
+def _may_stand(run: Run, group: BlockGroup) -> bool:
+    """Whether there are sizes for which a kernel stands for the nests."""
+    try:
+        group.asked(run.nests.fn)
+    except NotStages:
+        return False
+    return True

@@ -17,7 +17,7 @@ from math import hypot, prod
 from loopxform.ir.nodes import Bin, Call, Const, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import children
+from loopxform.ir.visit import children, loads
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.kept_elements import AHEAD
@@ -121,7 +121,10 @@ class StreamModel:
         self.types, self.limits, self.stored = dict(types), limits, [*stored]
         self.flows = {n: flow(n) for n in ELEMENTS_OF_ITEM}
         self.flow = self.flows[1]
-        self.arithmetic = {id(t): _arithmetic(t, self.types, limits) for t in found}
+        found = tuple(found)
+        self.arithmetic = {id(t): arithmetic(t, self.types, limits) for t in found}
+        read = {x.array for t in found for e in t.values for x in loads(e)}
+        self.others = read - {v.field.array for v in self.flow.versions}
 
     def time(self, tile: Tile) -> float | None:
         """Multiply-adds for an element that is stored; None where the tile does not fit."""
@@ -179,6 +182,7 @@ class StreamModel:
 
     def _bytes(self, more: float) -> float:
         moved = sum(self._type(v).bytes for v in self.flow.inputs) * more
+        moved += sum(self.types[name].bytes for name in self.others)
         moved += sum(self.types[f.array].bytes for f in self.stored)
         return moved * self.limits.costs.balance / 2
 
@@ -198,7 +202,7 @@ class StreamModel:
         return sum(prod(rows.extents) * rows.type.bytes for rows in every)
 
 
-def _arithmetic(t: Template, types: dict[str, Scalar], limits: Limits) -> float:
+def arithmetic(t: Template, types: dict[str, Scalar], limits: Limits) -> float:
     """Multiply-adds of a stage; doubles count twice."""
     total, costs = 0.0, limits.costs
     types = {**types, **{name: type for name, type, _ in t.scalars}}

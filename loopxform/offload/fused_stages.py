@@ -2,7 +2,8 @@
 
     forall i, j: b = f(a);  forall i, j: c = g(b)   ->   a kernel: a row of b, a row of c, ...
 
-The step `fuse-stages` says when that is legal, `model.fused_stages` where it pays.
+The steps `fuse-stages` (rows that are streamed) and `tile-stages` (blocks) say when that is legal,
+`model.fused_stages` where it pays.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from itertools import groupby
 from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve, walk
-from loopxform.model.fused_stages import Cut, cuts
+from loopxform.model.blocks import BlockTile
+from loopxform.model.fused_stages import Cut, Forms, cuts
 from loopxform.model.streams import Tile
 from loopxform.offload.program_state import Part, Place, Program, inner_places
 from loopxform.offload.time_tiles import DATA_DECIDE, asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import FUSE_STAGES, TileChoice
+from loopxform.schedule.params import Options
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
-from loopxform.transforms import FuseStages
+from loopxform.transforms import FuseStages, Step, TileStages
+from loopxform.transforms.overlapped.templates import Nests
 
 TITLE = "Stages in one kernel"
 
@@ -31,8 +35,11 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
     source asks the same. Raises AnnotationError where it asks for a tile of nests that cannot be
     had."""
     for wish, run in [*_alike(program, given, wishes)]:
-        numbers = given.over(wish).options.fuse_stages
-        if numbers == () or (wish.annotation is not None and wish.is_of_nests and not numbers):
+        options = given.over(wish).options
+        numbers = options.fuse_stages
+        if (numbers == () and not options.tile_stages) or (
+            wish.annotation is not None and wish.is_of_nests and not numbers
+        ):
             continue
         asked = tuple(asked_tiles((1, *numbers)) if numbers else ())
         paths = [resolve(program.fn, var)[0].path for var in run]
@@ -41,10 +48,21 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
             continue
         known = all(x.parallel for var in run for x in _loops(program, var))
         verdicts = {} if known else {v.path: v for v in program.verdicts().values()}
-        free = _is_free(program, run)
-        for cut in reversed(cuts(program.fn, paths, verdicts, limits, asked, reassociate=free)):
-            nests = run[cut.first : cut.first + cut.count]
-            _fuse(program, nests, cut, limits, asked=numbers is not None)
+        nests = Nests(program.fn, verdicts, reassociate=_is_free(program, run))
+        forms = _forms(options)
+        for cut in reversed(cuts(nests, paths, limits, forms)):
+            stages = run[cut.first : cut.first + cut.count]
+            _fuse(program, stages, cut, limits, asked=forms.is_asked or numbers is not None)
+
+
+def _forms(options: Options) -> Forms:
+    """The tiles that are asked for."""
+    rows, sizes = options.fuse_stages, options.tile_stages
+    streams = None if rows is None else tuple(asked_tiles((1, *rows))) if rows else ()
+    blocks = None if sizes is None else (BlockTile(sizes[:-1], sizes[-1]),) if sizes else ()
+    if blocks and streams is None:
+        return Forms((), blocks)
+    return Forms(streams, () if blocks is None and streams is not None else blocks)
 
 
 def _alike(program: Program, given: Wish, wishes: Wishes) -> Iterator[tuple[Wish, list[str]]]:
@@ -111,8 +129,12 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     groups = "" if asked else str(least)
     inside = [x.var for var in run for x in perfect_nest(resolve(program.fn, var)[0].loop)]
     known = {s.loop.var for s in loops(program.fn)}
-    order = "reassociate" if _is_free(program, run) else ""
-    step = FuseStages(tuple(run), *cut.tile.words, groups, order)
+    names = tuple(run)
+    if isinstance(cut.tile, BlockTile):
+        step: Step = TileStages(names, *cut.tile.words, groups)
+    else:
+        order = "reassociate" if _is_free(program, run) else ""
+        step = FuseStages(names, *cut.tile.words, groups, order)
     w = Work(program.derivation.titled(TITLE), {})
     refusal = w.refusal(step)
     lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
@@ -127,7 +149,8 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     what = f"{len(run)} stages in one kernel" if len(run) > 1 else "a row at a time"
     about = f"{what}, {cut.tile.text}"
     loc = first.origin.loc
-    choice = TileChoice(FUSE_STAGES.name, tuple(t.option for t in cut.tiles))
+    streamed = tuple(t.option for t in cut.tiles if isinstance(t, Tile))
+    choice = TileChoice(FUSE_STAGES.name, streamed) if streamed else None
     part = Part(outer.var, loc, tuple(inside), "kernel", "", about=about, choice=choice)
     program.parts.append(part)
     return ""

@@ -1,8 +1,9 @@
 """What may be asked of `offload` besides sizes: options of tiling that make sense for all nests of
-a file, and two of its own.
+a file, and three of its own.
 
     --time-tile 8x128x256       8 steps of time a pass, tiles of 128 rows, 256 work-items a row
     --fuse-stages 32x256        stages of a pipeline in one kernel, tiles of 32 rows
+    --tile-stages 16x64x256     the same with tiles of 16x64 elements, 256 work-items
 """
 
 from __future__ import annotations
@@ -33,6 +34,14 @@ def _tile(option: str, text: str) -> tuple[int, ...]:
     return sizes
 
 
+def _blocks(option: str, text: str) -> tuple[int, ...]:
+    sizes = _sizes(text, (2, 3, 4, 5, 6))
+    if sizes is None:
+        help = "size of a tile along each dimension x work-items: 16x64x256"
+        raise UsageError(f"'{text}' is no block of stages", help=help, subject=option)
+    return sizes
+
+
 def _sizes(text: str, counts: tuple[int, ...]) -> tuple[int, ...] | None:
     """So many sizes; none for 0."""
     numbers = text.split("x")
@@ -46,6 +55,7 @@ def _sizes(text: str, counts: tuple[int, ...]) -> tuple[int, ...] | None:
 
 TIME = Kind("SxRxN", _time_tile)
 TILE = Kind("RxN", _tile)
+BLOCK = Kind("RxCxN", _blocks)
 
 TIME_TILE = TilingOption(
     "time-tile",
@@ -60,6 +70,14 @@ FUSE_STAGES = TilingOption(
     TILE,
     "fusion of pipelines with overlapped tiles: rows of a tile and work-items along the other "
     "dimensions, 32x256 (0: never)",
+    on_device=True,
+)
+
+TILE_STAGES = TilingOption(
+    "tile-stages",
+    BLOCK,
+    "fusion of pipelines with overlapped blocks in local memory: the size of a tile along each "
+    "dimension and work-items, 16x64x256 (0: never)",
     on_device=True,
 )
 
@@ -82,6 +100,7 @@ class TileChoice:
 OFFLOADING = (
     *(NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "reassociate", "threshold")),
     *OF_PROGRAMS.values(),
+    TILE_STAGES,
 )
 """Those that `offload` takes for all nests of a file."""
 

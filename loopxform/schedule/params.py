@@ -25,7 +25,8 @@ class Options:
     is rows and columns, (0, 0) for rows of work-items. `block_cyclic` 1: all elements of a
     work-item at once. `serpentine` and `pack` 0: never. `threshold` are those that the guards of
     variants compare with (seed 001, section 2.5), by name. `time_tile` is steps of time, rows, and
-    work-items along each other dimension, `fuse_stages` rows and work-items, (): none."""
+    work-items along each other dimension, `fuse_stages` rows and work-items, `tile_stages` sizes
+    and work-items, (): none."""
 
     pad: bool | None = None
     separate_full_tiles: bool = False
@@ -46,6 +47,7 @@ class Options:
     threshold: tuple[tuple[str, int], ...] = ()
     time_tile: tuple[int, ...] | None = None
     fuse_stages: tuple[int, ...] | None = None
+    tile_stages: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Raises UsageError for wishes that contradict each other."""

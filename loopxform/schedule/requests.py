@@ -41,7 +41,7 @@ class Wish:
     @property
     def is_of_nests(self) -> bool:
         """Whether anything but tiles of several nests is asked for."""
-        nests = replace(self.options, time_tile=None, fuse_stages=None)
+        nests = replace(self.options, time_tile=None, fuse_stages=None, tile_stages=None)
         return bool(self.sizes) or self.recipe is not None or nests != PLAIN
 
     def over(self, other: Wish) -> Wish:

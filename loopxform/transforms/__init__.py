@@ -28,6 +28,7 @@ from loopxform.transforms.mapping.sequentialise import Sequentialise
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.overlapped.fuse_stages import FuseStages
+from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.restructure.bounding_box import BoundingBox
@@ -136,6 +137,7 @@ STEPS: dict[str, type[Step]] = {
         Serpentine,
         TimeTile,
         FuseStages,
+        TileStages,
     )
 }
 """Every step by its verb, in the order of the seed's walk."""
@@ -210,6 +212,7 @@ __all__ = [
     "Stripmine",
     "Substitute",
     "SwizzleGroups",
+    "TileStages",
     "TimeTile",
     "Unfold",
     "UnitLoop",

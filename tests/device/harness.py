@@ -40,6 +40,7 @@ from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import Comparison, RunResult, arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
+from loopxform.verify.values import Wanted
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 
@@ -155,12 +156,14 @@ def assert_runs_agree(
     every: Iterable[Mapping[str, int | float]],
     seed: int,
     device: str | None = None,
+    *,
+    inputs: Mapping[str, Wanted] | None = None,
 ) -> None:
     """For all sizes: fails unless every array is the user's, to the last bit."""
     both = Comparison(plan, source, choose(device))
     elements = 0
     for sizes in every:
-        found = both.run(sizes, seed)
+        found = both.run(sizes, seed, inputs=inputs)
         assert found.ok, (dict(sizes), found.mismatches)
         elements += found.elements
     assert elements

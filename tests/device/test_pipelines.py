@@ -17,6 +17,7 @@ from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
 from loopxform.verify.interp import Program
+from loopxform.verify.values import Wanted
 
 FOLDER = CORPUS / "pipelines"
 Numbers = dict[str, int | float]
@@ -25,32 +26,64 @@ MORE: dict[str, Numbers] = {
     "blur3": {"planes": 2},
     "unsharp_mask": {"threshold": 0.1, "weight": 0.7},
     "harris": {},
+    "pyramid_blend": {},
+    "interpolate": {},
+    "bilateral_grid": {},
+    "camera_pipe": {"strength": 20},
 }
+ROWS = ("blur3", "unsharp_mask", "harris")
+BLOCKS = {
+    "pyramid_blend": (3, 8, 16, 64),
+    "interpolate": (4, 4, 8, 32),
+    "bilateral_grid": (8, 16, 64),
+    "camera_pipe": (3, 8, 32, 64),
+}
+"""Tiles of those whose stages have different scales."""
 
 
 def test_every_pipeline_is_run() -> None:
     assert {p.stem for p in FOLDER.glob("*.c")} == MORE.keys()
 
 
+INPUTS = {
+    "bilateral_grid": {"in": Wanted("0", "1")},
+    "camera_pipe": {"raw": Wanted("0", "1024"), "matrix": Wanted("-200", "400")},
+}
+"""Where elements say which others are read, or are of a range."""
+
+
 @cache
 def plan(name: str, tile: tuple[int, ...]) -> Plan:
-    done = lx.load(FOLDER / f"{name}.c")[name].offload(contract=False, fuse_stages=tile)
+    form = {"tile_stages" if name in BLOCKS else "fuse_stages": tile}
+    done = lx.load(FOLDER / f"{name}.c")[name].offload(contract=False, **form)
     assert any("stages in one kernel" in p.about for p in done.parts)
     return emit.kernel(done.derivation, fp=SEPARATE)
 
 
-@pytest.mark.parametrize("tile", [(4, 16), (16, 64)])
-@pytest.mark.parametrize("name", MORE)
+CASES = [
+    *((name, tile) for name in ROWS for tile in ((4, 16), (16, 64))),
+    *((name, BLOCKS[name]) for name in ("interpolate", "bilateral_grid")),
+    *(
+        pytest.param(name, BLOCKS[name], marks=pytest.mark.slow)
+        for name in ("pyramid_blend", "camera_pipe")
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "tile"), CASES)
 def test_as_the_users_c(name: str, tile: tuple[int, ...]) -> None:
     sizes = [{**MORE[name], "h": h, "w": w} for h, w in SHAPES]
-    assert_runs_agree(plan(name, tile), CSource(str(FOLDER / f"{name}.c")), sizes, 5)
+    assert_runs_agree(
+        plan(name, tile), CSource(str(FOLDER / f"{name}.c")), sizes, 5, inputs=INPUTS.get(name)
+    )
 
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("name", MORE)
 def test_no_finding_in_the_simulator(name: str) -> None:
-    p = plan(name, (4, 16))
-    every = [arguments(p.start, {**MORE[name], "h": h, "w": w}, 3) for h, w in ((1, 7), (9, 25))]
+    p = plan(name, BLOCKS.get(name, (4, 16)))
+    sizes = [{**MORE[name], "h": h, "w": w} for h, w in ((1, 7), (9, 25))]
+    every = [arguments(p.start, x, 3, INPUTS.get(name)) for x in sizes]
     report, after = simulate_all(p, every)
     assert report.clean, report.findings
     assert any(after)
@@ -100,9 +133,10 @@ def test_sizes_that_are_numbers() -> None:
     assert_runs_agree(p, CSource(text=FIXED), [{}], 5)
 
 
-def test_arrays_that_overlap_are_refused() -> None:
+@pytest.mark.parametrize("form", [{"fuse_stages": (4, 16)}, {"tile_stages": (4, 8, 16)}])
+def test_arrays_that_overlap_are_refused(form: dict[str, tuple[int, ...]]) -> None:
     """Nest by nest, the result could be written over the input; tiles would see either."""
-    call = lx.load(FOLDER / "harris.c")["harris"].offload(fuse_stages=(4, 16)).compile()
+    call = lx.load(FOLDER / "harris.c")["harris"].offload(**form).compile()
     image = np.ones((30, 20), "float32")
     with pytest.raises(lx.LoopxformError, match="overlap"):
         call(h=20, w=20, **{"in": image[:20]}, out=image[10:])

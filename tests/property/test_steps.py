@@ -49,8 +49,8 @@ from loopxform.verify.interp import InterpError, Program
 
 Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
-# The sweeps of random pipelines and stencils are for these.
-STEPS_OF_WHOLE_ARRAYS = {"fuse-stages", "time-tile"}
+# The sweeps of random pipelines, pyramids and stencils are for these.
+STEPS_OF_WHOLE_ARRAYS = {"fuse-stages", "tile-stages", "time-tile"}
 
 
 # ---------------------------------------------------------------- running

@@ -17,32 +17,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import ClassVar
 
-from loopxform.analysis.verdict import LoopVerdict
 from loopxform.errors import Obstacle
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Const, Decl, For, Function, If, Load, Stmt
+from loopxform.ir.nodes import Const, For, Function, If, Load, Stmt
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import (
-    Path,
-    at,
-    loads,
-    map_body,
-    names,
-    reads,
-    replace_at,
-    writes,
-)
+from loopxform.ir.visit import Path, loads, names
 from loopxform.records import record
 from loopxform.source import Loc, Origin
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import hull
-from loopxform.transforms.overlapped.clock import ALWAYS, NO_TIME, Run
+from loopxform.transforms.overlapped.clock import NO_TIME
 from loopxform.transforms.overlapped.footprints import Footprint
 from loopxform.transforms.overlapped.kernel_parts import Names, Shape, Store
+from loopxform.transforms.overlapped.neighbours import (
+    not_neighbours,
+    paths_of,
+    seen_by_others,
+    with_one_for_all,
+)
 from loopxform.transforms.overlapped.partial_sums import Splits
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import (
@@ -55,11 +50,10 @@ from loopxform.transforms.overlapped.stages import (
 from loopxform.transforms.overlapped.streamed_kernel import StreamedKernel
 from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
 from loopxform.transforms.overlapped.templates import (
+    Nests,
     Template,
     coordinate,
     looks_up,
-    templates,
-    verdicts_of,
 )
 from loopxform.transforms.overlapped.tile_sizes import (
     not_an_order,
@@ -92,18 +86,12 @@ class FuseStages(Step):
     flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        sites = [one_loop(fn, name) for name in self.loops]
-        wrong = tuple(s for s in sites if isinstance(s, Obstacle))
-        if wrong:
-            return wrong
-        loc = trusted(sites[0]).loop.origin.loc
+        if apart := not_neighbours(fn, self.loops):
+            return apart
+        loc = trusted(one_loop(fn, self.loops[0])).loop.origin.loc
         words = (self.rows, *self.items, self.elements or "1", self.groups or "1")
         if odd := (*not_sizes(self, words, loc), *not_an_order(self, self.reassociate, loc)):
             return odd
-        paths = [trusted(s).path for s in sites]
-        if any((*a[:-1], a[-1] + 1) != b for a, b in pairwise(paths)):
-            text = "the nests do not follow one another"
-            return (Obstacle("LX202", text, loc, remedy="name neighbours in the order of text"),)
         try:
             group = self._group(fn)
             require_tile(self.shape, group.stream, group.nests[0])
@@ -117,12 +105,10 @@ class FuseStages(Step):
         return shape_of_words(self.rows, self.items, self.elements)
 
     def rewrite(self, fn: Function) -> Function:
-        group, first = self._group(fn), trusted(one_loop(fn, self.loops[0])).path
+        group = self._group(fn)
         origin = group.nests[0].origin.then(str(self))
         fused = group.statement(fn, self.shape, int(self.groups or 1), origin)
-        for n in reversed(range(1, len(self.loops))):
-            fn = replace_at(fn, (*first[:-1], first[-1] + n), ())
-        return _without_unused(replace_at(fn, first, (fused,)))
+        return with_one_for_all(fn, paths_of(fn, self.loops), fused)
 
     def reason(self, fn: Function) -> str:
         arrays = ", ".join(dict.fromkeys(t.target.array for t in self._group(fn).templates))
@@ -130,9 +116,8 @@ class FuseStages(Step):
 
     def _group(self, fn: Function) -> Group:
         """Raises NotStages."""
-        paths = tuple(trusted(one_loop(fn, name)).path for name in self.loops)
-        verdicts = verdicts_of(fn, _runs(fn, paths))
-        return Group.of(fn, paths, verdicts, reassociate=bool(self.reassociate))
+        paths = paths_of(fn, self.loops)
+        return Group.of(Nests.judged(fn, paths, reassociate=bool(self.reassociate)), paths)
 
 
 @record
@@ -148,20 +133,13 @@ class Group:
     splits: Splits | None = None
 
     @classmethod
-    def of(
-        cls,
-        fn: Function,
-        paths: tuple[Path, ...],
-        verdicts: dict[Path, LoopVerdict],
-        *,
-        reassociate: bool = False,
-    ) -> Group:
-        """Sums may be in another order where they may `reassociate`. Raises NotStages."""
-        runs = _runs(fn, paths)
-        nests = tuple(run.nest for run in runs)
+    def of(cls, every: Nests, paths: tuple[Path, ...]) -> Group:
+        """Raises NotStages."""
+        fn, nests = every.fn, every.loops(paths)
         loc = nests[0].origin.loc
-        found = templates(fn, runs, verdicts)
+        found = every.templates(paths, unroll=True)
         dims = spatial(fn, found)
+        _staged(found, dims)
         dims |= _inputs(found, dims)
         found = tuple(replace(t, exact=t.exact or looks_up(t, frozenset(dims))) for t in found)
         stages = _staged(found, dims)
@@ -169,7 +147,7 @@ class Group:
         groups = disjoint(stages)
         flow = stream(groups)
         footprint = Footprint.of(fn, stages, flow, loc)
-        seen = _seen(fn, paths)
+        seen = seen_by_others(fn, paths)
         stored = tuple(f for f in flow.last if f.array in seen)
         if not stored:
             raise NotStages("nothing reads what the nests compute", loc)
@@ -177,7 +155,7 @@ class Group:
             if v.field in flow.last and (v.field in stored or any(flow.low) or any(flow.high)):
                 text = f"'{v.field.array}' is read before it is written: tiles would see either"
                 raise NotStages(text, loc, f"write another array than {v.field.array}")
-        splits = Splits(symbols(fn)) if reassociate else None
+        splits = Splits(symbols(fn)) if every.reassociate else None
         return cls(nests, found, groups, flow, footprint, stored, splits)
 
     def flow(self, elements: int) -> Stream:
@@ -201,11 +179,6 @@ class Group:
         return If(conjunction(asked), (nest,), self.nests, origin=origin) if asked else nest
 
 
-def _runs(fn: Function, paths: tuple[Path, ...]) -> list[Run]:
-    nests = ((s, p) for p in paths if isinstance(s := at(fn, p), For))
-    return [Run(s, ALWAYS, p) for s, p in nests]
-
-
 def _staged(found: tuple[Template, ...], dims: dict[str, tuple[bool, ...]]) -> list[Stage]:
     return [staged(t, dims, NO_TIME, 0, Const(0)) for t in found]
 
@@ -227,13 +200,19 @@ def _inputs(
 ) -> dict[str, tuple[bool, ...]]:
     """Arrays that are only read, at constant distances, with their dimensions of space."""
     inputs: dict[str, tuple[bool, ...]] = {}
-    for name in dict.fromkeys(x.array for t in found for x in _loads(t) if x.array not in dims):
-        counters = [({y.var for y in t.loops}, x) for t in found for x in _loads(t)]
-        every = [(own, x) for own, x in counters if x.array == name]
+    read: dict[str, list[tuple[Template, Load]]] = {}
+    for t in found:
+        for x in _loads(t):
+            if x.array not in dims:
+                read.setdefault(x.array, []).append((t, x))
+    for name, every in read.items():
         rank = len(every[0][1].index)
-        flags = tuple(any(names(x.index[n]) & own for own, x in every) for n in range(rank))
+        flags = tuple(
+            any(names(x.index[n]) & {y.var for y in t.loops} for t, x in every) for n in range(rank)
+        )
+        readers = tuple(t for n, (t, _) in enumerate(every) if n == 0 or every[n - 1][0] is not t)
         try:
-            _staged(tuple(t for t in found if name in _arrays(t)), {**dims, name: flags})
+            _staged(readers, {**dims, name: flags})
         except NotStages:
             continue
         inputs[name] = flags
@@ -242,24 +221,3 @@ def _inputs(
 
 def _loads(t: Template) -> list[Load]:
     return [x for e in (t.value, *(v for _, _, v in t.scalars)) for x in loads(e)]
-
-
-def _arrays(t: Template) -> frozenset[str]:
-    return frozenset(x.array for x in _loads(t))
-
-
-def _seen(fn: Function, paths: tuple[Path, ...]) -> frozenset[str]:
-    """The arrays that others read, or that the caller sees."""
-    for path in sorted(paths, reverse=True):
-        fn = replace_at(fn, path, ())
-    return reads(fn.body) | {p.name for p in fn.objects}
-
-
-def _without_unused(fn: Function) -> Function:
-    """Without the arrays that nothing uses any more."""
-    used = reads(fn.body) | writes(fn.body)
-    return replace(fn, body=map_body(fn.body, lambda s: () if _is_unused(s, used) else (s,)))
-
-
-def _is_unused(s: Stmt, used: frozenset[str]) -> bool:
-    return isinstance(s, Decl) and bool(s.shape) and s.name not in used

@@ -9,7 +9,7 @@ A `Field` is an array, or one plane of it where a subscript is a number in each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from loopxform.ir.affine import poly, simplify, to_expr
 from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Load, Param, Select, Var
@@ -131,7 +131,7 @@ def staged(
 ) -> Stage:
     """A template in step number `step` of time, which is `now`. Raises NotStages."""
     target = t.target
-    field = _field(target, dims, clock, step, t.loc)
+    field = field_of(target, dims, clock, step, t.loc)
     counters: list[tuple[For, int, Expr]] = []
     domain: list[tuple[Expr, Expr]] = []
     by_var = {x.var: x for x in t.loops}
@@ -161,9 +161,9 @@ def staged(
         raise NotStages("the bounds of the nest change with other loops", t.loc)
     reads: list[Read] = []
     for e in t.values:
-        for x, certain in _reads(e):
+        for x, certain in reads_of(e):
             if x.array in dims:
-                source = _field(x, dims, clock, step, t.loc)
+                source = field_of(x, dims, clock, step, t.loc)
                 apart = [poly(x.index[n]) - poly(p) for n, p in zip(source.dims, places)]
                 distance = tuple(a.value for a in apart)
                 if len(source.dims) != len(places) or None in distance:
@@ -177,21 +177,22 @@ def staged(
     return Stage(field, tuple(domain), tuple(reads), t, tuple(counters), host)
 
 
-def _reads(e: Expr, certain: bool = True) -> Iterator[tuple[Load, bool]]:
+def reads_of(e: Expr, certain: bool = True) -> Iterator[tuple[Load, bool]]:
     """The elements that an expression reads, and whether it always does."""
     if isinstance(e, Load):
         yield e, certain
     first, *rest = children(e) or (None,)
     choice = isinstance(e, Select) or (isinstance(e, Bin) and e.op in ("&&", "||"))
     if first is not None:
-        yield from _reads(first, certain)
+        yield from reads_of(first, certain)
     for x in rest:
-        yield from _reads(x, certain and not choice)
+        yield from reads_of(x, certain and not choice)
 
 
-def _field(
+def field_of(
     x: Load, dims: dict[str, tuple[bool, ...]], clock: Clock, step: int, loc: Loc | None
 ) -> Field:
+    """The plane of an array that a subscript names in a step of time. Raises NotStages."""
     places: list[int | Expr | None] = []
     for index, is_space in zip(x.index, dims[x.array]):
         place: int | Expr | None = None if is_space else clock.number(index, step)
@@ -205,6 +206,9 @@ def _field(
 
 # ---------------------------------------------------------------- values
 
+Values = tuple[tuple[tuple[str, Scalar, Expr], ...], Expr]
+"""Scalars that are computed first, and the value of an element."""
+
 
 def value_at(
     stage: Stage,
@@ -212,7 +216,7 @@ def value_at(
     read: Callable[[Load], Expr | None],
     new_name: Callable[[str], str],
     coordinate: Scalar,
-) -> tuple[tuple[tuple[str, Scalar, Expr], ...], Expr]:
+) -> Values:
     """The scalars and the value of a stage for the element at some coordinates; `read` has what
     stands for an element of a field, `new_name` gives the scalars names; coordinates are of type
     `coordinate`."""
@@ -222,17 +226,27 @@ def value_at(
         other = max(loop.type.bytes, INT.bytes) != coordinate.bytes and not loop.type.is_unsigned
         values[loop.var] = Cast(loop.type, number) if other else number
     values.update(stage.host)
+    return values_at(stage.template, values, read, new_name)
+
+
+def values_at(
+    template: Template,
+    values: Mapping[str, Expr],
+    read: Callable[[Load], Expr | None],
+    new_name: Callable[[str], str],
+) -> Values:
+    """The scalars and the value of a template where its counters have these `values`."""
     scalars: list[tuple[str, Scalar, Expr]] = []
 
     def placed(e: Expr) -> Expr:
         return substitute(replaced(e, read), {**values, **latest})
 
     latest: dict[str, Expr] = {}
-    for name, type, value in stage.template.scalars:
+    for name, type, value in template.scalars:
         own = new_name(name)
         scalars.append((own, type, placed(value)))
         latest[name] = Var(own)
-    return tuple(scalars), placed(stage.template.value)
+    return tuple(scalars), placed(template.value)
 
 
 def replaced(e: Expr, read: Callable[[Load], Expr | None]) -> Expr:

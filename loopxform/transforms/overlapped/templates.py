@@ -4,7 +4,7 @@ the scalars that it is computed from, whatever the step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loopxform.analysis.verdict import LoopVerdict, judge
@@ -12,10 +12,10 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, Load, Select, Stmt, Var
 from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, Path, children, loads, names, walk, walk_expr
+from loopxform.ir.visit import LoopSite, Path, at, children, loads, names, walk, walk_expr
 from loopxform.records import record
 from loopxform.source import Loc
-from loopxform.transforms.overlapped.clock import Run, runs
+from loopxform.transforms.overlapped.clock import ALWAYS, Run, runs
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.straight_line import Stored, iterations, stores, unrolled
 
@@ -74,12 +74,57 @@ def verdicts_of(
 
 
 def templates(
-    fn: Function, nests: Iterable[Run], verdicts: Mapping[Path, LoopVerdict]
+    fn: Function,
+    nests: Iterable[Run],
+    verdicts: Mapping[Path, LoopVerdict],
+    *,
+    unroll: bool = True,
 ) -> tuple[Template, ...]:
-    """The stages of parallel nests. Raises NotStages."""
+    """The stages of parallel nests; `unroll` loops of a few iterations around others. Raises
+    NotStages."""
     types = symbols(fn)
-    every = (x for run in nests for x in _of_few(run))
+    every = (x for run in nests for x in (_of_few(run) if unroll else (run,)))
     return tuple(t for run in every for t in _of_nest(fn, types, run, verdicts))
+
+
+class Nests:
+    """The nests of a function, by where they are, and their templates, which are read once; whether
+    their sums may be in another order (`reassociate`)."""
+
+    def __init__(
+        self, fn: Function, verdicts: Mapping[Path, LoopVerdict], *, reassociate: bool = False
+    ) -> None:
+        self.fn = fn
+        self.reassociate = reassociate
+        self._verdicts = verdicts
+        self._known: dict[tuple[Path, bool], tuple[Template, ...] | NotStages] = {}
+
+    @classmethod
+    def judged(cls, fn: Function, paths: Sequence[Path], *, reassociate: bool = False) -> Nests:
+        """Those at some paths, with their verdicts."""
+        runs = [Run(s, ALWAYS, p) for p in paths if isinstance(s := at(fn, p), For)]
+        return cls(fn, verdicts_of(fn, runs), reassociate=reassociate)
+
+    def loops(self, paths: Iterable[Path]) -> tuple[For, ...]:
+        """Their outermost loops."""
+        return tuple(s for s in (at(self.fn, p) for p in paths) if isinstance(s, For))
+
+    def templates(self, paths: Iterable[Path], *, unroll: bool) -> tuple[Template, ...]:
+        """The stages of some nests. Raises NotStages."""
+        return tuple(t for p in paths for t in self._of(p, unroll))
+
+    def _of(self, path: Path, unroll: bool) -> tuple[Template, ...]:
+        if (path, unroll) not in self._known:
+            try:
+                runs = [Run(x, ALWAYS, path) for x in self.loops([path])]
+                made = templates(self.fn, runs, self._verdicts, unroll=unroll)
+                self._known[path, unroll] = made
+            except NotStages as e:
+                self._known[path, unroll] = e
+        found = self._known[path, unroll]
+        if isinstance(found, NotStages):
+            raise found
+        return found
 
 
 def coordinate(found: tuple[Template, ...]) -> Scalar:

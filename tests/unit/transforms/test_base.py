@@ -73,8 +73,8 @@ def test_json_of_a_step_names_its_parameters() -> None:
     [
         ("", "'' is not a step", "steps: assume, block-cyclic, bound-extent, "),
         (
-            "tile i",
-            "'tile' is not a step",
+            "mosaic i",
+            "'mosaic' is not a step",
             "unit-loop, unroll, unsplit, unstripmine, vectorise, warp-tile",
         ),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),

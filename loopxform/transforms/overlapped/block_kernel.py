@@ -1,0 +1,282 @@
+"""The kernel of overlapped block tiles, as a nest: groups for tiles; in each, one loop over the
+work-items for every stage, which compute the elements of its box in turn.
+
+    forall i_b (group.y): forall j_b (group.x):
+      local T t_tile[9][17];  int t_first_1, t_last_1 ...;  t_first_1 = max(min(i_b / 2, ...), 0);
+      forall t (thread.x): for n = t; n < 9 * 17; n += items:
+        { y = t_first_1 + n / 17;  if (y <= t_last_1 ...) t_tile[y - t_first_1][...] = f(a ...); }
+      forall t (thread.x): ...  b[i][j] = g(t_tile[i / 2 - t_first_1][...])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+
+from loopxform.ir.affine import poly, simplify
+from loopxform.ir.device_facts import WARP
+from loopxform.ir.nodes import Assign, Bin, Cast, Const, Decl, Expr, For, If, Load, Stmt, Var
+from loopxform.ir.types import INT, Level, Scalar, Space
+from loopxform.source import Origin
+from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.overlapped.block_regions import Region, disjoint
+from loopxform.transforms.overlapped.block_stages import Along, Piece
+from loopxform.transforms.overlapped.boxes import greatest, least
+from loopxform.transforms.overlapped.kernel_parts import Names
+from loopxform.transforms.overlapped.stages import Field, values_at
+
+
+@dataclass
+class BlockKernel:
+    """Builds the nest: tiles of `sizes` elements of the reference, groups of `items`; `types` are
+    those of the elements, `coordinate` is that of coordinates."""
+
+    regions: list[Region]
+    widths: dict[Field, tuple[int, ...]]
+    sizes: tuple[int, ...]
+    items: int
+    types: dict[str, Scalar]
+    names: Names
+    coordinate: Scalar
+    origin: Origin
+    _ends: dict[tuple[Field, int], tuple[str, str]] = field(default_factory=dict)
+    _tiles: dict[Field, str] = field(default_factory=dict)
+
+    def nest(self) -> For:
+        """The loops over groups."""
+        rank = len(self.sizes)
+        axes = "zyx"[-rank:].rjust(rank, "w")
+        self._tile = [self.names.new(f"{axis}_b") for axis in axes]
+        self._item = self.names.new("item")
+        body = self._group()
+        for d in reversed(range(rank)):
+            lo, hi = self._cover(d)
+            level = Level("grid", min(2, rank - 1 - d))
+            body = (self._loop(self._tile[d], lo, hi, self.sizes[d], body, level),)
+        (nest,) = body
+        assert isinstance(nest, For)
+        return nest
+
+    def _cover(self, d: int) -> tuple[Expr, Expr]:
+        """Where the tiles begin and end along a dimension of the reference."""
+        lows, highs = list[Expr](), list[Expr]()
+        for r in (r for r in self.regions if r.shared):
+            ((first, last), scale) = next(
+                (ends, s) for ends, (axis, s) in zip(r.ends, r.shared) if axis == d
+            )
+            lows.append(_scaled(first, 1 / scale))
+            behind = Bin("+", last, Const(1))
+            highs.append(_scaled(behind, 1 / scale, up=True))
+        return least(lows), greatest(highs)
+
+    def filling(self, groups: int) -> list[Expr]:
+        """That there are so many tiles, for work-items that run in lockstep: a CPU waits long at
+        barriers."""
+        tiles: Expr = Const(1)
+        for d, n in enumerate(self.sizes):
+            lo, hi = self._cover(d)
+            width = simplify(Bin("-", hi, lo))
+            tiles = Bin("*", tiles, Bin("/", Bin("+", width, Const(n - 1)), Const(n)))
+        return [Bin("<", Const(1), WARP), Bin("<=", Const(groups), simplify(tiles))]
+
+    def _loop(
+        self, var: str, lo: Expr, hi: Expr, step: int, body: tuple[Stmt, ...], level: Level | None
+    ) -> For:
+        return For(
+            var,
+            lo,
+            hi,
+            Const(step),
+            body,
+            parallel=level is not None,
+            level=level,
+            type=self.coordinate,
+            origin=self.origin,
+        )
+
+    # ------------------------------------------------------------ a group
+
+    def _group(self) -> tuple[Stmt, ...]:
+        declared = list[Stmt]()
+        for r in (r for r in self.regions if r.uses):
+            name = self._tiles[r.field] = self.names.new(f"{r.field.array}_tile")
+            shape = tuple(map(Const, self.widths[r.field])) or (Const(1),)
+            type = self.types[r.field.array]
+            declared.append(Decl(name, type, shape, Space.LOCAL, origin=self.origin))
+        boxes = [s for r in reversed(self.regions) for s in self._box(r)]
+        return (*declared, *boxes, *self._phases())
+
+    def _box(self, r: Region) -> list[Stmt]:
+        """The first and the last coordinate of the box of a field."""
+        out = list[Stmt]()
+        for e, (first, last) in enumerate(r.ends):
+            lows, highs = ([first], [last]) if r.spans[e].axis is None else self._needed(r, e)
+            pair = list[str]()
+            for word, value in (("first", least(lows)), ("last", greatest(highs))):
+                name = self.names.new(f"{r.field.array}_{word}_{r.field.dims[e] + 1}")
+                pair.append(name)
+                value = Bin("max", Bin("min", value, last), first)
+                out.append(Decl(name, self.coordinate, origin=self.origin))
+                out.append(Assign(Var(name), value, origin=self.origin))
+            self._ends[r.field, e] = pair[0], pair[1]
+        return out
+
+    def _needed(self, r: Region, e: int) -> tuple[list[Expr], list[Expr]]:
+        """What the readers of a field and the tile itself need first and last along a dimension."""
+        lows, highs = list[Expr](), list[Expr]()
+        if r.shared:
+            lows.append(self._owned(r, e, 0))
+            highs.append(Bin("-", self._owned(r, e, 1), Const(1)))
+        for u in r.uses:
+            d, index = u.dims[e], u.index[e]
+            assert d is not None
+            first, last = self._ends[u.piece.field, d]
+            lows.append(u.piece.over(index, d, Var(first)))
+            highs.append(u.piece.over(index, d, Var(last)))
+        return lows, highs
+
+    def _owned(self, r: Region, e: int, tiles: int) -> Expr:
+        """The first element that this tile stores along a dimension, or the one after so many."""
+        axis, scale = r.shared[e]
+        b: Expr = Var(self._tile[axis])
+        if tiles:
+            b = Bin("+", b, Const(tiles * self.sizes[axis]))
+        return _scaled(b, scale)
+
+    # ------------------------------------------------------------ stages
+
+    def _phases(self) -> list[Stmt]:
+        """The pieces in order of the text, those that do not wait for others in one loop over the
+        work-items."""
+        out, together = list[Stmt](), list[tuple[Region, Piece]]()
+        for r, p in self._in_order():
+            if any(_waits(p, x) for _, x in together):
+                out.append(self._phase(together))
+                together = []
+            together.append((r, p))
+        return [*out, self._phase(together)]
+
+    def _in_order(self) -> list[tuple[Region, Piece]]:
+        every = [(r, p) for r in self.regions for p in r.pieces]
+        return sorted(every, key=lambda x: x[1].number)
+
+    def _phase(self, together: Iterable[tuple[Region, Piece]]) -> Stmt:
+        body = tuple(self._computed(r, p) for r, p in together)
+        return self._loop(self._item, Const(0), Const(self.items), 1, body, Level("group", 0))
+
+    def _computed(self, r: Region, p: Piece) -> For:
+        """All elements of a piece in the box of its field."""
+        counter = self.names.new("n")
+        loops = {x.var: x for x in p.template.loops}
+        along = [(e, a) for e, a in enumerate(p.along) if a.var]
+        every = counts(p, self.widths[r.field])
+        body, values, tests = list[Stmt](), dict[str, Expr](), list[Expr]()
+        rest: Expr = Var(counter)
+        for n, (e, a) in enumerate(along):
+            loop = loops[a.var]
+            inner = prod(every[n + 1 :])
+            step = rest if inner == 1 else Bin("/", rest, Const(inner))
+            rest = Bin("%", rest, Const(inner)) if inner > 1 else Const(0)
+            first, last = self._iterations(r, e, a, loop)
+            name = self.names.new(a.var)
+            body.append(Decl(name, self.coordinate, origin=self.origin))
+            body.append(Assign(Var(name), Bin("+", first, step), origin=self.origin))
+            tests.append(Bin("<=", Var(name), last))
+            values[a.var] = _of_type(Var(name), loop.type, self.coordinate)
+        tests += self._in_box(r, p, values)
+        body.append(If(conjunction(tests), self._set(r, p, values), origin=self.origin))
+        total = Const(prod(every))
+        return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
+
+    def _box_of(self, r: Region, e: int) -> tuple[Expr, Expr]:
+        """The ends of what is computed of a field: what the tile stores where nothing else is."""
+        if r.uses:
+            first, last = self._ends[r.field, e]
+            return Var(first), Var(last)
+        return self._owned(r, e, 0), Bin("-", self._owned(r, e, 1), Const(1))
+
+    def _iterations(self, r: Region, e: int, a: Along, loop: For) -> tuple[Expr, Expr]:
+        """The first and the last iteration that writes elements of the box."""
+        first, last = (a.iteration(x) for x in self._box_of(r, e))
+        lows, highs = [first, loop.lo], [last, Bin("-", loop.hi, Const(1))]
+        whole = a.factor == 1 and len(r.pieces) == 1
+        if whole and r.uses:
+            return first, last
+        if (
+            whole
+            and r.shared[e][1] == 1
+            and poly(r.ends[e][0]) == poly(self._cover(r.shared[e][0])[0])
+        ):
+            return first, least(highs)
+        return greatest(lows), least(highs)
+
+    def _in_box(self, r: Region, p: Piece, values: dict[str, Expr]) -> list[Expr]:
+        """That an element lies in the box, where the iterations do not say it."""
+        tests = list[Expr]()
+        for e, (a, at) in enumerate(zip(p.along, p.position(values))):
+            first, last = self._box_of(r, e)
+            if not a.var or a.factor > 1:
+                tests += [Bin("<=", first, at), Bin("<=", at, last)]
+        return tests
+
+    def _set(self, r: Region, p: Piece, values: dict[str, Expr]) -> tuple[Stmt, ...]:
+        at = p.position(values)
+        places = {x.load: x for x in p.reads if x.field in self._tiles}
+
+        def read(x: Load) -> Expr | None:
+            return self._in_tile(places[x].field, places[x].index) if x in places else None
+
+        scalars, value = values_at(p.template, values, read, self.names.new)
+        out = list[Stmt]()
+        for name, type, e in scalars:
+            out += [Decl(name, type, origin=self.origin), self._assign(Var(name), e)]
+        stored = Load(r.field.array, r.field.index(at))
+        if not r.uses:
+            return (*out, self._assign(stored, value))
+        own = self._in_tile(r.field, at)
+        out.append(self._assign(own, value))
+        if r.shared:
+            tests = list[Expr]()
+            for d, x in enumerate(at):
+                tests += [Bin("<=", self._owned(r, d, 0), x), Bin("<", x, self._owned(r, d, 1))]
+            store = self._assign(stored, own)
+            out.append(If(conjunction(tests), (store,), origin=self.origin))
+        return tuple(out)
+
+    def _assign(self, target: Var | Load, value: Expr) -> Assign:
+        return Assign(target, value, origin=self.origin)
+
+    def _in_tile(self, f: Field, at: tuple[Expr, ...]) -> Load:
+        """An element in local memory."""
+        index = tuple(simplify(Bin("-", x, Var(self._ends[f, e][0]))) for e, x in enumerate(at))
+        return Load(self._tiles[f], index or (Const(0),))
+
+
+def _waits(p: Piece, before: Piece) -> bool:
+    """Whether a piece needs what another has written."""
+    again = p.field == before.field and not disjoint(p, before)
+    return again or any(r.field == before.field for r in p.reads)
+
+
+def counts(p: Piece, widths: tuple[int, ...]) -> list[int]:
+    """The most iterations of each loop that write elements of a box."""
+    every = zip(p.along, widths)
+    return [n if a.factor == 1 else n // a.factor + 2 for a, n in every if a.var]
+
+
+def _scaled(e: Expr, scale: Fraction, *, up: bool = False) -> Expr:
+    """`e * scale`, rounded down or up, of numbers that are not negative."""
+    out = e if scale.numerator == 1 else Bin("*", e, Const(scale.numerator))
+    if scale.denominator == 1:
+        return out
+    if up:
+        out = Bin("+", out, Const(scale.denominator - 1))
+    return Bin("/", out, Const(scale.denominator))
+
+
+def _of_type(e: Expr, type: Scalar, coordinate: Scalar) -> Expr:
+    """A coordinate as the loop of the user has it."""
+    other = max(type.bytes, INT.bytes) != coordinate.bytes and not type.is_unsigned
+    return Cast(type, e) if other else e

@@ -1,0 +1,191 @@
+"""TileStages: nests that follow one another in one kernel, in overlapped block tiles."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Golden
+from deriving import assert_step, c, refusal
+
+DOWN = (
+    "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++)"
+    " t[y][x] = a[2 * y][2 * x] + a[2 * y + 1][2 * x + 1];"
+)
+UP = (
+    "for (int i = 0; i < 2 * h - 1; i++) for (int j = 0; j < 2 * w - 1; j++)"
+    " b[i][j] = t[i / 2][j / 2] + t[(i + 1) >> 1][(j + 1) >> 1];"
+)
+PYRAMID = "int h, int w, const float a[2 * h][2 * w], float b[2 * h][2 * w]"
+COPY = "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) t[y][x] = a[y][x];"
+PLAIN = "int h, int w, const float a[h][w], float b[h][w]"
+
+
+def image(*nests: str, arguments: str = PLAIN, own: str = "float t[h][w];") -> str:
+    return c(" ".join((own, *nests)), arguments)
+
+
+def reading(value: str, domain: str = "int i = 0; i < h; i++") -> str:
+    return f"for ({domain}) for (int j = 0; j < w; j++) b[i][j] = {value};"
+
+
+CLAMPED = reading("t[i > 0 ? i - 1 : 0][j] + t[i < h - 1 ? i + 1 : h - 1][j]")
+BAYER = (
+    "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) {"
+    " t[2 * y][2 * x] = a[y][x]; t[2 * y][2 * x + 1] = 2 * a[y][x];"
+    " t[2 * y + 1][2 * x] = 3 * a[y][x]; t[2 * y + 1][2 * x + 1] = 4 * a[y][x]; }"
+)
+QUADS = (
+    "for (int i = 0; i < 2 * h; i++) for (int j = 0; j < 2 * w - 1; j++)"
+    " b[i][j] = t[i][j] - t[i][j + 1];"
+)
+BORDER = (
+    "for (int x = 0; x < w; x++) t[0][x] = 7;"
+    "for (int y = 1; y < h; y++) for (int z = 0; z < w; z++) t[y][z] = a[y - 1][z];"
+)
+TABLE = (
+    "for (int k = 0; k < 16; k++) t[k] = k * k;"
+    "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) b[i][j] = a[i][j] + t[(i + j) & 15];"
+)
+INTEGERS = "int h, int w, const int a[h][w], int b[h][w]"
+PLANES = (
+    "for (int k = 0; k < 3; k++) for (int y = 0; y < h; y++) for (int x = 0; x < w; x++)"
+    " t[y][x][k] = a[y][x] * k;"
+    "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++)"
+    " b[i][j] = t[i][j][0] + t[i][j][1] + t[i][j][2];"
+)
+SEEN = "int h, int w, const float a[2 * h][2 * w], float t[h][w], float b[2 * h][2 * w]"
+CONDITION = reading("i > 0 ? t[i - 1][j] : 0")
+TWO = (
+    "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) { p[y][x] = a[y][x]; q[y][x] = 1; }"
+    "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) b[i][j] = p[i][j] + q[i][j];"
+    "for (int u = 0; u < h; u++) for (int v = 0; v < w; v++) d[u][v] = p[u][v] - q[u][v];"
+)
+LISTINGS = {
+    "down-and-up": (image(DOWN, UP, arguments=PYRAMID), "tile-stages y,i 4,8 16"),
+    "seen": (image(DOWN, UP, arguments=SEEN, own=""), "tile-stages y,i 4,8 16"),
+    "clamped": (image(COPY, CLAMPED), "tile-stages y,i 4,8 16"),
+    "lattice": (
+        image(
+            BAYER,
+            QUADS,
+            arguments=PYRAMID.replace("a[2 * h][2 * w]", "a[h][w]"),
+            own="float t[2 * h][2 * w];",
+        ),
+        "tile-stages y,i 4,8 16",
+    ),
+    "border": (image(BORDER, reading("t[i][j] + 1")), "tile-stages x,y,i 4,8 16"),
+    "table": (image(TABLE, arguments=INTEGERS, own="int t[16];"), "tile-stages k,i 4,8 16"),
+    "planes": (image(PLANES, own="float t[h][w][3];"), "tile-stages k,i 4,8 16"),
+    "condition": (image(COPY, CONDITION), "tile-stages y,i 4,8 16"),
+    "turned": (
+        image(
+            COPY,
+            "for (int i = 0; i < w; i++) for (int j = 0; j < h; j++) b[i][j] = t[j][i];",
+            arguments=PLAIN.replace("b[h][w]", "b[w][h]"),
+        ),
+        "tile-stages y,i 4,8 16",
+    ),
+    "two-results": (
+        image(TWO, arguments=f"{PLAIN}, float d[h][w]", own="float p[h][w], q[h][w];"),
+        "tile-stages y,i,u 4,8 16",
+    ),
+    "enough-tiles": (image(COPY, CLAMPED), "tile-stages y,i 4,8 16 10"),
+    "sizes-by-name": (
+        c(
+            "int k = (h + 1) / 2; float t[h][w];"
+            "for (int y = 0; y < k; y++) for (int x = 0; x < w; x++) t[y][x] = a[2 * y][x];"
+            "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++)"
+            " b[i][j] = t[i / 2][j] + t[(i + 1) / 2 < k ? (i + 1) / 2 : k - 1][j];",
+            "int h, int w, const float a[h + 1][w], float b[h][w]",
+        ),
+        "tile-stages y,i 4,8 16",
+    ),
+    "four-dimensions": (
+        c(
+            "float t[3][2][h][w];"
+            "for (int f = 0; f < 3; f++) for (int c = 0; c < 2; c++) for (int y = 0; y < h; y++)"
+            " for (int x = 0; x < w; x++) t[f][c][y][x] = a[f][c][y][x] * a[f][c][y][x];"
+            "for (int g = 0; g < 3; g++) for (int d = 0; d < 2; d++) for (int i = 0; i < h; i++)"
+            " for (int j = 0; j < w; j++) b[g][d][i][j] = t[g][d][i][j > 0 ? j - 1 : 0];",
+            "int h, int w, const float a[3][2][h][w], float b[3][2][h][w]",
+        ),
+        "tile-stages f,g 1,1,4,8 16",
+    ),
+}
+REFUSALS = {
+    "distance": (
+        image(COPY, reading("t[n][j]"), arguments=f"{PLAIN}, int n"),
+        "tile-stages y,i 4,8 16",
+    ),
+    "both-ways": (
+        image(
+            COPY,
+            reading("t[i][j] + t[j][i]").replace("j < w", "j < h"),
+            arguments=PLAIN.replace("w]", "h]"),
+            own="float t[h][h];",
+        ).replace("x < w", "x < h"),
+        "tile-stages y,i 4,8 16",
+    ),
+    "two-scales": (image(COPY, reading("t[i][j] + t[i / 2][j]")), "tile-stages y,i 4,8 16"),
+    "mirrored": (image(COPY, reading("t[h - 1 - i][j]")), "tile-stages y,i 4,8 16"),
+    "on-data": (
+        image(
+            COPY.replace("float", "int"),
+            reading("t[a[i][j]][j]"),
+            arguments=INTEGERS,
+            own="int t[h][w];",
+        ),
+        "tile-stages y,i 4,8 16",
+    ),
+    "not-written": (
+        image(COPY.replace("y = 0", "y = 1"), reading("t[i][j]")),
+        "tile-stages y,i 4,8 16",
+    ),
+    "every-second": (
+        image(
+            "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) t[2 * y][x] = a[y][x];",
+            reading("t[i][j]"),
+            own="float t[2 * h][w];",
+        ),
+        "tile-stages y,i 4,8 16",
+    ),
+    "written-over": (
+        image(
+            COPY,
+            "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) b[i][j] = t[i][j];"
+            "for (int u = 0; u < h; u++) for (int v = 0; v < w; v++) t[u][v] = b[u][v];"
+            "for (int p = 0; p < h; p++) for (int q = 0; q < w; q++) b[p][q] = t[p][q];",
+        ),
+        "tile-stages y,i,u 4,8 16",
+    ),
+    "in-place": (
+        image(
+            "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) b[y][x] += 1;", own=""
+        ).replace("{  ", "{ "),
+        "tile-stages y 4,8 16",
+    ),
+    "written-twice": (
+        image(COPY.replace("t[", "b["), reading("7").replace("h; i", "1; i"), own=""),
+        "tile-stages y,i 4,8 16",
+    ),
+    "on-a-condition": (
+        image(
+            "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++)"
+            " if (a[y][x] > 0) t[y][x] = a[y][x];",
+            reading("t[i][j]"),
+        ),
+        "tile-stages y,i 4,8 16",
+    ),
+    "sizes": (image(COPY, CLAMPED), "tile-stages y,i 4,8,2 16"),
+    "no-size": (image(COPY, CLAMPED), "tile-stages y,i 4,x 16"),
+    "nobody-reads": (image(COPY), "tile-stages y 4,8 16"),
+}
+
+
+@pytest.mark.parametrize("case", LISTINGS)
+def test_listing(case: str, golden: Golden) -> None:
+    golden.check(assert_step(*LISTINGS[case]))
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusal(case: str, golden: Golden) -> None:
+    golden.check(refusal(*REFUSALS[case]))
