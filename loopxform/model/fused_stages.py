@@ -8,6 +8,7 @@ algorithm 1).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const
@@ -68,34 +69,6 @@ class Run:
         return symbols(self.nests.fn)
 
 
-def cuts(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> list[Cut]:
-    """The runs of neighbouring nests at `paths` that are fused: in blocks where rows cannot be
-    streamed, with the tile that is asked for or the one that takes the least time; as many as there
-    can be where blocks are asked for, none where a device runs work-items one by one."""
-    if limits.warp == 1 and not forms.is_asked:
-        return []
-    best: list[tuple[int, float, list[Cut]]] = [(0, 0.0, [])]
-    for end in range(1, len(paths) + 1):
-        options: list[tuple[int, float, list[Cut]]] = []
-        fits = forms.blocks != ()
-        for count in range(1, min(end, LONGEST) + 1):
-            left, before, known = best[end - count]
-            run = Run(nests, tuple(paths[end - count : end]), limits)
-            in_blocks = _in_blocks(run, forms.blocks) if fits or count == 1 else None
-            streamed = _streamed(run, forms.streams)
-            fits = fits and (in_blocks is None or in_blocks.fits or count == 1)
-            if count == 1:
-                alone = in_blocks or streamed
-                time = alone.untiled if alone is not None else 0.0
-                options.append((left + bool(forms.blocks), before + time, known))
-            form = streamed if streamed is not None and streamed.timed else in_blocks
-            if form is not None and form.timed:
-                cut = Cut(end - count, count, tuple(tile for _, tile in form.timed))
-                options.append((left, before + form.timed[0][0], [*known, cut]))
-        best.append(min(options, key=lambda x: x[:2]))
-    return best[-1][2]
-
-
 @record
 class Times:
     """What nests take each on its own, and as one kernel with each tile that is worth it, the best
@@ -104,6 +77,61 @@ class Times:
     untiled: float
     timed: Sequence[tuple[float, Tile | BlockTile]]
     fits: bool
+
+
+def cuts(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> list[Cut]:
+    """The runs of neighbouring nests at `paths` that are fused: in blocks where rows cannot be
+    streamed, with the tile that is asked for or the one that takes the least time; as many as there
+    can be where blocks are asked for, none where a device runs work-items one by one."""
+    if limits.warp == 1 and not forms.is_asked:
+        return []
+    times = _all_times(nests, paths, limits, forms)
+    while True:
+        found = _best(times, len(paths), forced=bool(forms.blocks))
+        runs = ((x, Run(nests, tuple(paths[x.first : x.first + x.count]), limits)) for x in found)
+        wrong = [x for x, r in runs if isinstance(x.tile, BlockTile) and not _may_stand(r)]
+        if not wrong:
+            return found
+        for x in wrong:
+            known = times[x.first, x.count]
+            times[x.first, x.count] = replace(known, timed=())
+
+
+Windows = dict[tuple[int, int], Times]
+"""What is known of runs of nests, by the first one and how many there are."""
+
+
+def _all_times(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> Windows:
+    out: Windows = {}
+    for end in range(1, len(paths) + 1):
+        fits = forms.blocks != ()
+        for count in range(1, min(end, LONGEST) + 1):
+            run = Run(nests, tuple(paths[end - count : end]), limits)
+            in_blocks = _in_blocks(run, forms.blocks) if fits or count == 1 else None
+            streamed = _streamed(run, forms.streams)
+            fits = fits and (in_blocks is None or in_blocks.fits or count == 1)
+            form = streamed if streamed is not None and streamed.timed else in_blocks or streamed
+            if form is not None:
+                alone = (in_blocks or form).untiled
+                out[end - count, count] = replace(form, untiled=alone)
+    return out
+
+
+def _best(times: Windows, nests: int, *, forced: bool) -> list[Cut]:
+    """The cuts that take the least time; where tiles are asked for, that leave the fewest nests."""
+    best: list[tuple[int, float, list[Cut]]] = [(0, 0.0, [])]
+    for end in range(1, nests + 1):
+        left, before, known = best[end - 1]
+        alone = times.get((end - 1, 1))
+        options = [(left + forced, before + (alone.untiled if alone else 0.0), known)]
+        for count in range(1, min(end, LONGEST) + 1):
+            found = times.get((end - count, count))
+            if found is not None and found.timed:
+                left, before, known = best[end - count]
+                cut = Cut(end - count, count, tuple(tile for _, tile in found.timed))
+                options.append((left, before + found.timed[0][0], [*known, cut]))
+        best.append(min(options, key=lambda x: x[:2]))
+    return best[-1][2]
 
 
 def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
@@ -138,9 +166,7 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     tried = block_tiles(tuple(extents)) if asked is None else asked
     timed = [(time, x) for x in tried if (time := model.time(x)) is not None]
     worth = sorted((x for x in timed if asked or x[0] < alone), key=lambda x: x[0])
-    if not worth or not _may_stand(run, group):
-        return Times(alone, (), bool(timed))
-    return Times(alone, tuple(worth), fits=True)
+    return Times(alone, tuple(worth), bool(timed))
 
 
 def _connected(found: Sequence[Template]) -> bool:
@@ -157,10 +183,10 @@ def _read_by(t: Template) -> Iterator[str]:
     return (x.array for e in t.values for x in loads(e))
 
 
-def _may_stand(run: Run, group: BlockGroup) -> bool:
-    """Whether there are sizes for which a kernel stands for the nests."""
+def _may_stand(run: Run) -> bool:
+    """Whether there are sizes for which a kernel of blocks stands for the nests."""
     try:
-        group.asked(run.nests.fn)
+        BlockGroup.of(run.nests, run.paths).asked(run.nests.fn)
     except NotStages:
         return False
     return True
