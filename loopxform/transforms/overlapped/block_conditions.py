@@ -35,11 +35,19 @@ def conditions(fn: Function, every: Sequence[Region]) -> list[Expr]:
                 raise NotStages(text, r.pieces[0].template.loc)
             if least is None or least < 0:
                 asked[a, b] = None
+    bounds = [e for pair in asked for e in pair]
+    if any(_divides(x) for e in bounds for x in walk_expr(e)):
+        text = "a size that may be 0 divides another in the bounds of the nests"
+        raise NotStages(text, every[0].pieces[0].template.loc)
     types = symbols(fn)
-    if any(type_of(e, types).is_unsigned for pair in asked for e in pair):
+    if any(type_of(e, types).is_unsigned for e in bounds):
         text = "bounds of the nests are unsigned"
         raise NotStages(text, every[0].pieces[0].template.loc, "compute them in an int")
     return [Bin("<=", a, b) for a, b in asked]
+
+
+def _divides(e: Expr) -> bool:
+    return isinstance(e, Bin) and e.op in ("/", "%") and not value_of(e.right)
 
 
 def _exist(r: Region) -> Iterator[Interval]:
@@ -50,10 +58,11 @@ def _exist(r: Region) -> Iterator[Interval]:
 
 
 def _near(r: Region, every: Sequence[Region]) -> Iterator[Interval]:
-    """That nothing overflows which the program does not compute. Raises NotStages."""
-    if len(r.pieces) == 1:
-        return
+    """That nothing overflows which the program does not compute: subscripts of elements that
+    another piece writes, or of reads that it leaves out. Raises NotStages."""
     uses = [u for x in every for u in x.uses if u.piece.field == r.field]
+    if len(r.pieces) == 1 and all(u.read.certain for u in uses):
+        return
     for u in uses:
         numbers = (x.value for e in u.index for x in walk_expr(e) if isinstance(x, Const))
         if any(abs(n) > LARGEST for n in numbers):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import prod
+from math import ceil, floor, prod
 
 from loopxform.ir.affine import poly, simplify
 from loopxform.ir.device_facts import WARP
@@ -112,7 +112,7 @@ class BlockKernel:
         """The first and the last coordinate of the box of a field."""
         out = list[Stmt]()
         for e, (first, last) in enumerate(r.ends):
-            lows, highs = ([first], [last]) if r.spans[e].axis is None else self._needed(r, e)
+            lows, highs = self._needed(r, e)
             pair = list[str]()
             for word, value in (("first", least(lows)), ("last", greatest(highs))):
                 name = self.names.new(f"{r.field.array}_{word}_{r.field.dims[e] + 1}")
@@ -125,6 +125,8 @@ class BlockKernel:
 
     def _needed(self, r: Region, e: int) -> tuple[list[Expr], list[Expr]]:
         """What the readers of a field and the tile itself need first and last along a dimension."""
+        if r.spans[e].axis is None:
+            return [Const(floor(r.spans[e].low))], [Const(ceil(r.spans[e].high))]
         lows, highs = list[Expr](), list[Expr]()
         if r.shared:
             lows.append(self._owned(r, e, 0))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from loopxform.ir.affine import poly, simplify, to_expr
 from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Load, Param, Select, Var
 from loopxform.ir.types import HALF, INT, Scalar
-from loopxform.ir.visit import children, loads, map_expr, names, substitute, walk
+from loopxform.ir.visit import children, loads, map_children, names, substitute, walk
 from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.clock import MOST_PERIOD, Clock
@@ -250,15 +250,10 @@ def values_at(
 
 
 def replaced(e: Expr, read: Callable[[Load], Expr | None]) -> Expr:
-    """An expression with what stands for elements."""
-
-    def each(x: Expr) -> Expr:
-        if isinstance(x, Load):
-            new = read(x)
-            return x if new is None else new
-        return x
-
-    return map_expr(e, each)
+    """An expression with what stands for elements: asked of an element as it is written, then of
+    those in its subscripts."""
+    new = read(e) if isinstance(e, Load) else None
+    return map_children(e if new is None else new, lambda x: replaced(x, read))
 
 
 def reads_others(stage: Stage, fields: frozenset[str]) -> bool:

@@ -111,7 +111,21 @@ LISTINGS = {
         "tile-stages f,g 1,1,4,8 16",
     ),
 }
+FAR = (
+    "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++)"
+    " b[i][j] = j < 1 ? t[i][1000000000 * j + 5] : 0;"
+)
 REFUSALS = {
+    "far-under-a-condition": (image(COPY, FAR), "tile-stages y,i 4,8 16"),
+    "divided-sizes": (
+        image(
+            "for (int k = 0; k < 8; k++) t[k] = 2 * k;",
+            reading("t[n / m]"),
+            arguments=f"{PLAIN}, int n, int m",
+            own="float t[8];",
+        ),
+        "tile-stages k,i 4,8 16",
+    ),
     "distance": (
         image(COPY, reading("t[n][j]"), arguments=f"{PLAIN}, int n"),
         "tile-stages y,i 4,8 16",
