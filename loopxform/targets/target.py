@@ -50,9 +50,8 @@ class Costs:
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
-    a unit that waits for the next row of one element could do `row_wait` (an H100: half of 940 ns,
-    as two rows are on their way); a stencil on its own is computed a row at a time where each unit
-    has `stream_groups` tiles;
+    a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
+    stencil on its own is computed a row at a time where each unit has `stream_groups` tiles;
     stencils that are not tiled get `stencil_bandwidth` of that of the memory.
     `units` stands for the compute units of a device where their number is not known."""
 
@@ -92,7 +91,7 @@ class Costs:
     resident_groups: int = 2
     row: float = 36
     shared_word: float = 2.7
-    row_wait: float = 60000
+    row_wait: float = 120000
     stream_groups: int = 4
     stencil_bandwidth: float = 0.6
     unit_registers: int = 65536

@@ -33,7 +33,7 @@ def test_it_writes_three_files_and_says_what_became_of_the_parts(
     file = str(PROGRAMS / "jacobi_time.c")
     assert main(["offload", file, "-o", str(tmp_path), "-MD", "--Tx", "8"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("jacobi_time: 7 kernels; 3 loops of the host\n")
+    assert out.startswith("jacobi_time: 5 kernels; 2 loops of the host\n")
     assert "Tx=8 (lx_jacobi_time_6)" in out
     assert "copied" not in out
     names = {p.name for p in tmp_path.iterdir()}

@@ -22,6 +22,10 @@ CASES = {
         "int s[8]; for (int k = 0; k < 8; k++) s[k] = 3 * k & 7;"
         f" {EACH} b[i][j] = s[s[s[(i + j) & 7]]] + a[i][j];"
     ),
+    "by-a-number-made-whole": (
+        "double s[8]; for (int k = 0; k < 8; k++) s[k] = k * 0.75;"
+        f" {EACH} b[i][j] = (int)s[(int)s[(i + j) & 7] & 7] + a[i][j];"
+    ),
     "a-row": (
         f"int t[h][w]; for (int y = h / 4; y < h; y++) for (int x = 0; x < w; x++)"
         f" t[y][x] = a[y][x]; if (h > 3 && h < 16) {EACH} b[i][j] = t[3][j];"

@@ -151,12 +151,13 @@ int main(void)
 
 
 @pytest.mark.parametrize(
-    ("defines", "on_device"), [((), 2), (("SIZE=5",), 0), (("SHOWN",), 0), (("OTHER",), 2)]
+    ("defines", "on_device"), [((), 2), (("SIZE=5",), 1), (("SHOWN",), 1), (("OTHER",), 2)]
 )
 def test_other_macros_elsewhere_in_the_file(
     tmp_path: Path, defines: tuple[str, ...], on_device: int
 ) -> None:
-    """What callers pass, and who reads a number, is as it was read, or the loops are the host's."""
+    """Who reads a number is as it was read, or the loops are the host's; where an array ends that
+    callers pass, `spread` finds out itself."""
     require_opencl()
     user = tmp_path / "user.c"
     user.write_text(CONFIGURED)

@@ -11,7 +11,7 @@ from loopxform.codegen.opencl.launch import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Expr, Load
-from loopxform.ir.visit import substitute
+from loopxform.ir.visit import loads, substitute
 from loopxform.records import record
 
 OFFSET = "LX_OFFSET"
@@ -75,6 +75,9 @@ class KernelDialect(Dialect):
         return free_name(name)
 
     def _subscripts(self, index: tuple[Expr, ...]) -> str:
-        """In a tile `ii-iii` is simply the work-item's share."""
+        """In a tile `ii-iii` is simply the work-item's share. Elements may be of any type, so that
+        subscripts made of them stay as they are."""
         values = dict(self.threads)
-        return "".join(f"[{expr(simplify(substitute(i, values)), self)}]" for i in index)
+        placed = (substitute(i, values) for i in index)
+        short = (i if any(loads(i)) else simplify(i) for i in placed)
+        return "".join(f"[{expr(i, self)}]" for i in short)

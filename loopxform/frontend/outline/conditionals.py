@@ -150,7 +150,7 @@ class Conditionals:
             if d.kind in _OPENING:
                 inside.append(d)
             elif not inside:
-                if d.kind != "endif" or _PRAGMAS.sub("", self.read[start : d.start]).strip():
+                if d.kind != "endif" or _PRAGMAS.sub("", self.text[start : d.start]).strip():
                     return d
             elif d.kind == "endif":
                 inside.pop()

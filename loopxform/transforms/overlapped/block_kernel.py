@@ -19,6 +19,7 @@ from loopxform.ir.affine import poly, simplify
 from loopxform.ir.device_facts import WARP
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Decl, Expr, For, If, Load, Stmt, Var
 from loopxform.ir.types import INT, Level, Scalar, Space
+from loopxform.ir.visit import loads
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.block_regions import Region, disjoint
@@ -252,8 +253,15 @@ class BlockKernel:
 
     def _in_tile(self, f: Field, at: tuple[Expr, ...]) -> Load:
         """An element in local memory."""
-        index = tuple(simplify(Bin("-", x, Var(self._ends[f, e][0]))) for e, x in enumerate(at))
+        index = tuple(_apart(x, Var(self._ends[f, e][0])) for e, x in enumerate(at))
         return Load(self._tiles[f], index or (Const(0),))
+
+
+def _apart(e: Expr, first: Expr) -> Expr:
+    """How far a coordinate is from the first one; elements in it may be of any type, which sums in
+    one form know nothing of."""
+    apart = Bin("-", e, first)
+    return apart if any(loads(e)) else simplify(apart)
 
 
 def _waits(p: Piece, before: Piece) -> bool:

@@ -146,6 +146,8 @@ class Group:
         _require_apart(stages, loc)
         groups = disjoint(stages)
         flow = stream(groups)
+        if all(len(t.loops) < flow.rank for t in found):
+            raise NotStages("the nests compute nothing but edges of their arrays", loc)
         footprint = Footprint.of(fn, stages, flow, loc)
         seen = seen_by_others(fn, paths)
         stored = tuple(f for f in flow.last if f.array in seen)

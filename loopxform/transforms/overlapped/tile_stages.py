@@ -112,7 +112,11 @@ class BlockGroup:
             raise NotStages("the nests write no elements of arrays", nests[0].origin.loc)
         written, seen = pieces(found, sizes(fn)), seen_by_others(fn, paths)
         stored = frozenset(p.field for p in written if p.field.array in seen)
-        return cls(nests, found, regions(fn, written, stored))
+        every = regions(fn, written, stored)
+        rank = len(reference(every).field.dims)
+        if all(len(t.loops) < rank for t in found):
+            raise NotStages("the nests compute nothing but edges of arrays", nests[0].origin.loc)
+        return cls(nests, found, every)
 
     def asked(self, fn: Function) -> list[Expr]:
         """What has to hold of the sizes. Raises NotStages where it cannot."""
