@@ -110,7 +110,8 @@ class _Search:
         """All that is touched, from the start of the array on."""
         upper = self.extent.upper
         corner = tuple(simplify(Bin("-", e, Const(1))) for e in upper)
-        last = self.extent.last if self.param.flat else None
+        rows_are_whole = not self.param.flat and self.param.shape[0] is not None
+        last = None if rows_are_whole else self.extent.last
         return Range((Const(0),) * len(upper), corner if last is None else last)
 
     # ------------------------------------------------------------ sets

@@ -34,7 +34,7 @@ def test_it_writes_three_files_and_says_what_became_of_the_parts(
     assert main(["offload", file, "-o", str(tmp_path), "-MD", "--Tx", "8"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("jacobi_time: 5 kernels; 2 loops of the host\n")
-    assert "Tx=8 (lx_jacobi_time_6)" in out
+    assert "Tx=8 (lx_jacobi_time_4)" in out
     assert "copied" not in out
     names = {p.name for p in tmp_path.iterdir()}
     assert names == {f"jacobi_time{x}" for x in (".cl", ".d", "_opencl.c", "_opencl.h")}

@@ -69,8 +69,8 @@ class Pyramid:
         image = Image(name, level, margin)
         terms = [self._term(image, rng.choice(near)) for _ in range(rng.randint(1, 3))]
         if table and rng.random() < 0.3:
-            number = f"(int){rng.choice(near).name}[{BEYOND}][{BEYOND - 1}]"
-            place = rng.choice(("(y + 3 * x)", "table[(y + x) & 7]", number))
+            own = [f"(int){x.name}[{BEYOND}][{BEYOND - 1}]" for x in near if x.name != "in"]
+            place = rng.choice(("(y + 3 * x)", "table[(y + x) & 7]", *own[:1]))
             terms.append(f"table[{place.replace('table[', '(int)table[')} & 7]")
         value = " + ".join(terms)
         h, w = half("h", level), half("w", level)

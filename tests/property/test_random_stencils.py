@@ -31,8 +31,8 @@ from loopxform.verify.interp import InterpError, Program
 
 Arguments = dict[str, Any]
 
-UNKNOWN = "how much of "
-"""How the refusal of plain pointers begins of which no formula says how much is touched."""
+UNKNOWN = ("how much of ", "where the part of ")
+"""How the refusals of plain pointers begin of which no formula says how much is touched."""
 
 
 @dataclass(frozen=True)

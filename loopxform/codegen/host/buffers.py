@@ -77,7 +77,8 @@ def buffer_of(start: Function, p: Param, *others: Param) -> Buffer:
     copied; of an array of structs through any of these members of theirs, which have one shape.
     Raises EmitError where that is not known."""
     found = _extent(start, p, others)
-    if p.flat and len(p.shape) > 1 and not found.corner and found.last is None:
+    ends_anywhere = (p.flat or p.shape[0] is None) and len(p.shape) > 1
+    if ends_anywhere and not found.corner and found.last is None:
         raise EmitError(
             f"where the part of '{p.name}' that is touched ends is not known",
             loc=p.origin.loc,
