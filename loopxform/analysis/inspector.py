@@ -6,8 +6,10 @@
 
 The host runs it in front of the kernels: loops, conditions and subscripts of the user's program,
 nothing else, so that it reads what the program reads, under the conditions it reads it under. What
-these depend on must be what it was in front of the loops: no array that the program writes. Where
-subscripts are linear in a loop variable, its first and its last iteration say all.
+these depend on must be what it was in front of the loops: nothing that the program writes. It runs
+before the host asks whether arrays overlap, so there is none where a store through another pointer
+may change where, or whether, it reads on. Where subscripts are linear in a loop variable, its first
+and its last iteration say all.
 
 (Saltz, Mirchandaney, Crowley, Run-time parallelization and scheduling of loops, 1991.)
 """
@@ -18,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from loopxform.analysis.accesses import Guards, touched
+from loopxform.analysis.assumptions import may_share
 from loopxform.analysis.extent import NoExtent, explain
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
@@ -35,14 +38,16 @@ from loopxform.ir.nodes import (
     Opaque,
     Param,
     Return,
+    Select,
     Stmt,
     Un,
     Var,
     While,
 )
-from loopxform.ir.types import INT, LLONG
+from loopxform.ir.types import INT, LLONG, may_alias
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
+    bodies,
     loads,
     names,
     stmt_exprs,
@@ -159,6 +164,17 @@ class _Inspector:
             p = self.objects[name]
             if p.kept or p.rows or (name in self.written and (p.is_global or p.is_member)):
                 raise _Unknown
+        told = _told(body) & self.objects.keys()
+        stores = [self.objects[n] for n in self.written & self.objects.keys()]
+        if any(self._may_be_one(self.objects[n], p) for n in told for p in stores):
+            raise _Unknown
+
+    def _may_be_one(self, told: Param, stored: Param) -> bool:
+        """Whether what is stored may change what is read as it was, in memory of one type."""
+        typed = self.fn.strict_aliasing
+        one_type = not typed or told.united or may_alias(told.type, stored.type)
+        is_free = not (told.restrict or stored.restrict)
+        return is_free and one_type and may_share(told, stored, typed=typed)
 
     def _all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         return tuple(x for s in body for x in self._one(s))
@@ -268,6 +284,41 @@ def _asked(s: Stmt) -> tuple[Expr, ...]:
             return stmt_exprs(s)
 
 
+def _told(body: Sequence[Stmt]) -> set[str]:
+    """The names that say where the inspector reads, and whether it does."""
+    found = {n for e in _telling(body) for n in names(e)}
+    sets = [s for _, s in walk(tuple(body)) if isinstance(s, Assign)]
+    values = [(s.target.name, s.value) for s in sets if isinstance(s.target, Var)]
+    while True:
+        used = {n for name, value in values if name in found for n in names(value)}
+        if used <= found:
+            return found
+        found |= used
+
+
+def _telling(body: Sequence[Stmt]) -> Iterator[Expr]:
+    """What says where a statement of the inspector reads, and whether it does, but for the values
+    that scalars are set to."""
+    for s in body:
+        inside = [x for part in bodies(s) for x in part]
+        leads_on = any(any(loads(e)) for _, x in walk(tuple(inside)) for e in _asked(x))
+        for e in _asked(s):
+            yield from [e] if leads_on else _telling_in(e)
+        yield from _telling(inside)
+
+
+def _telling_in(e: Expr) -> Iterator[Expr]:
+    """What says where an expression reads, and whether it does."""
+    for x in walk_expr(e):
+        match x:
+            case Load(_, index):
+                yield from index
+            case Bin("&&" | "||", left, right) if any(loads(right)):
+                yield left
+            case Select(cond, then, orelse) if any(loads(then)) or any(loads(orelse)):
+                yield cond
+
+
 # ---------------------------------------------------------------- the first and the last iteration
 
 
@@ -304,7 +355,7 @@ def _degree(e: Expr, var: str) -> int:
             return max(_degree(left, var), _degree(right, var))
         case Bin("*", left, right):
             return min(2, _degree(left, var) + _degree(right, var))
-        case Cast(type, operand) if type.is_integer and type.bytes >= 4:
+        case Cast(type, operand) if type.is_integer and type.bytes >= LLONG.bytes:
             return _degree(operand, var)
         case _:
             return 2 * int(var in names(e))

@@ -49,7 +49,7 @@ void table(int n, const unsigned char *a, char *b, const char *digits)
   }
 }
 
-void chosen(int n, const int *flag, const int *a, const int *b, int *c)
+void chosen(int n, const int *flag, const int *a, const int *b, int *restrict c)
 {
   for (int i = 0; i < n; i++) {
     int d = flag[i] > 2 ? a[i] : b[n - 1 - i];
@@ -152,6 +152,13 @@ int main(void)
 TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
 
 LEFT = {
+    # Any of these stores may change what the next subscripts, bounds and conditions read.
+    "stored-first": "void f(int n, int *p, const int *k, int *a) "
+    "{ for (int i = 0; i < n; i++) p[i] = 0; for (int i = 0; i < n; i++) a[i] = k[k[k[i]]]; }",
+    "rows-of-ints": "void f(int n, const int *r, const int *k, int *y) "
+    "{ for (int i = 0; i < n; i++) for (int j = r[i]; j < r[i + 1]; j++) y[i] += k[j]; }",
+    "flags-of-ints": "void f(int n, const int *u, const int *v, const int *a, int *c) "
+    "{ for (int i = 0; i < n; i++) c[i] = u[i] && v[i] ? a[i % 7] : 0; }",
     "written": "void f(int n, int *k, int *a) "
     "{ for (int i = 0; i < n; i++) { a[k[i]] = i; k[i + n] = 0; } }",
     "computed": "void f(int n, const int *k, int *a) { int t[9]; "
