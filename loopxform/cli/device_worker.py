@@ -15,7 +15,7 @@ from dataclasses import replace
 from loopxform.cli.arguments import understood
 from loopxform.cli.options import chosen, read
 from loopxform.cli.serving import Message, Tell, serve
-from loopxform.cli.tune_job import Place, place_here
+from loopxform.cli.tune_subject import Place, place_here
 from loopxform.cli.tuned import digest_of
 
 

@@ -13,7 +13,8 @@ from typing import TextIO
 from loopxform.cli import tune_text, tune_thresholds, tune_tree
 from loopxform.cli.inputs import counter
 from loopxform.cli.tune_dask import Machines
-from loopxform.cli.tune_job import NOISY, NOTHING, WRONG, Job, contributed, job_of
+from loopxform.cli.tune_job import Job, contributed, job_of
+from loopxform.cli.tune_subject import NOISY, NOTHING, WRONG
 from loopxform.cli.tuned import digest_of, updated
 from loopxform.errors import DeviceError
 from loopxform.files import Output, write_all

@@ -12,7 +12,8 @@ from typing import Any
 from loopxform.cli import device_worker
 from loopxform.cli.cluster import Cluster, RemoteWorker, cluster, refuse
 from loopxform.cli.options import chosen, read
-from loopxform.cli.tune_job import Job, Place
+from loopxform.cli.tune_job import Job
+from loopxform.cli.tune_subject import Place
 from loopxform.cli.tuned import digest_of
 from loopxform.tune.memo import Memo
 from loopxform.tune.workers import Gone, Worker

@@ -7,43 +7,28 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from math import ceil, isfinite, prod
+from math import ceil
 from pathlib import Path
-from typing import TypeAlias
 
 from loopxform.api.facade import File, Routine
 from loopxform.api.mapped import MappedRoutine
-from loopxform.api.offload import offload_routine
-from loopxform.api.tile import TiledRoutine
 from loopxform.bench import sizes
-from loopxform.cli import running, tiling
-from loopxform.cli.floating_point import permitted
-from loopxform.cli.options import chosen, numbers, read
+from loopxform.cli.tune_candidates import candidates_of
+from loopxform.cli.tune_subject import Placed, place_here, subject_of
 from loopxform.cli.tuned import digest_of, path_of, path_to_write, read_tuning, shape_of
-from loopxform.errors import LimitError, LoopxformError, UnsupportedC, UsageError
+from loopxform.errors import UsageError
 from loopxform.files import Output, require_writable
-from loopxform.ir.device_facts import WARP
-from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.runtime.device import DeviceInfo
-from loopxform.runtime.profiles import family_of
-from loopxform.schedule.params import Recipe
-from loopxform.schedule.tiling_options import FLAG, NAMED, OPTIONS, TAKEN, TUNED
+from loopxform.schedule.tiling_options import FLAG, OPTIONS, TUNED
 from loopxform.schedule.tuning_file import Tuned
-from loopxform.targets.database import Entry, Family, entries, nearest
+from loopxform.targets.database import Entry, Family, entries
 from loopxform.targets.target import Limits
 from loopxform.tune.memo import Measurement, key_of
-from loopxform.tune.nests import nests_of, where_sizes_count
-from loopxform.tune.program_space import program_space
 from loopxform.tune.search import WIDTH, listed, search, shard
 from loopxform.tune.session import Asking, Budget
-from loopxform.tune.space import Point, Space, space_of
+from loopxform.tune.space import Point, Space
 from loopxform.written import MOST_JOBS, whole
-
-NOTHING, WRONG, NOISY = 3, 4, 5
-"""Exit statuses of `tune`: nothing can be measured, results differ, times vary too much."""
 
 LEAST = 20
 """Measurements of a share of the candidates, at least."""
@@ -123,24 +108,6 @@ class Job:
         return self.path.parent / f"{self.file.stem}.shard{number}of{count}.jsonl"
 
 
-@record
-class Place:
-    """Where is measured: a device, what kernels are fitted to, and of what kind it is."""
-
-    device: DeviceInfo
-    limits: Limits
-    family: Family
-
-
-def place_here(args: argparse.Namespace) -> Place:
-    """A device of this machine. Raises LoopxformError."""
-    device = tiling.device(args)
-    return Place(device, running.limits_on(device, args), family_of(device))
-
-
-Placed: TypeAlias = Callable[[argparse.Namespace], Place]
-
-
 def job_of(args: argparse.Namespace, placed: Placed = place_here) -> Job:
     """What is asked for; where is asked last. Raises LoopxformError, before anything is
     measured."""
@@ -149,7 +116,7 @@ def job_of(args: argparse.Namespace, placed: Placed = place_here) -> Job:
     _require_compatible(args)
     subject = subject_of(args, placed)
     file, device = subject.file, subject.device
-    found = _candidates(args, subject)
+    found = candidates_of(args, subject)
     return Job(
         file,
         subject.routine,
@@ -173,156 +140,6 @@ def job_of(args: argparse.Namespace, placed: Placed = place_here) -> Job:
         subject.family,
         share,
     )
-
-
-@record
-class Candidates:
-    """The function mapped with the defaults, the space around it with the legal points in the order
-    in which they are measured, how many `times` as many there are with options that vary, and
-    `words` that a process needs which measures them."""
-
-    mapped: MappedRoutine
-    space: Space
-    ordered: Sequence[Point]
-    times: int
-    words: Sequence[str]
-
-
-def _candidates(args: argparse.Namespace, subject: Subject) -> Candidates:
-    """Those of a nest, or of a function of several nests, which `tile` refuses. Raises
-    LoopxformError."""
-    if args.offload:
-        return _of_program(args, subject)
-    try:
-        return _of_nest(args, subject)
-    except UnsupportedC as e:
-        if e.code not in SEVERAL_NESTS:
-            raise
-        with suppress(LoopxformError):
-            return _of_program(args, subject)
-        raise
-
-
-SEVERAL_NESTS = ("LX061", "LX062")
-"""Why `tile` refuses functions that `offload` takes: a second nest, a loop around nests."""
-
-
-def _of_nest(args: argparse.Namespace, subject: Subject) -> Candidates:
-    """The tile sizes of a nest. Raises LoopxformError."""
-    limits = subject.limits
-    tiled = tiling.tiled(subject.file, args, limits, permitted(args), tuned=False)
-    options = _options(args, tiled.tiled.recipe)
-    near = nearest(shape_of(subject.routine), subject.family)
-    seeds = [e.sizes for e in near if e.recipe == tiled.tiled.recipe]
-    space = space_of(tiled.tiled, limits, tiling.given_sizes(args), options, seeds)
-    ordered = _ordered(space, seeds)
-    if not ordered or not space.names:
-        raise _nothing_to_choose(args, "choose a recipe with tiles: --recipe register")
-    times = prod(len(TUNED[n]) + 1 for n in options)
-    return Candidates(tiled, space, ordered, times, _where_sizes_count(tiled))
-
-
-def _of_program(args: argparse.Namespace, subject: Subject) -> Candidates:
-    """The tiles of pipelines and of loops over time. Raises LoopxformError."""
-    for option in ("--tune", "--contribute"):
-        if getattr(args, option[2:]) is not None:
-            help = f"leave out {option}, or tune a function of one nest"
-            message = f"{option} is for nests, and this function is tuned as a whole"
-            raise UsageError(message, help=help, subject=option)
-    limits, sizes = subject.limits, tiling.given_sizes(args)
-    done = offload_routine(
-        subject.routine, sizes, limits, fp=permitted(args), options=tiling.details(args)
-    )
-    # On a CPU, where none is chosen, those that were on other devices may pay all the same.
-    others = replace(limits, warp=max(limits.warp, WARP.value))
-    tiled = offload_routine(
-        subject.routine, sizes, others, fp=permitted(args), options=tiling.details(args)
-    )
-    space = program_space(p.choice for p in tiled.parts if p.choice is not None)
-    if not space.names:
-        help = "loopxform offload --report shows what the loops became"
-        raise _nothing_to_choose(args, help)
-    words = () if args.offload else ("--offload",)
-    return Candidates(done, space, space.legal(), 1, words)
-
-
-def _nothing_to_choose(args: argparse.Namespace, help: str) -> LimitError:
-    error = LimitError("there are no sizes to choose from", help=help, subject=args.file)
-    error.status = NOTHING
-    return error
-
-
-@record
-class Subject:
-    """What is tuned, sizes or thresholds: a function, for a device and sets of sizes; `limit` in
-    seconds and `repeat` launches for each measurement."""
-
-    file: File
-    routine: Routine
-    device: DeviceInfo
-    limits: Limits
-    family: Family
-    datasets: Sequence[sizes.Sizes]
-    limit: float
-    repeat: int
-
-
-def subject_of(args: argparse.Namespace, placed: Placed = place_here) -> Subject:
-    """Raises LoopxformError."""
-    asked = sizes.every(numbers("--size", args.size), args.sizes)
-    limit, repeat = _seconds("--limit", args.limit), running.launches("--repeat", args.repeat, 1)
-    running.launches("--warmup", args.warmup, 0)
-    file = file_of(args)
-    routine = chosen(file, args)
-    running.require_numbers("--size", routine, asked, running.inputs(args))
-    place = placed(args)
-    return Subject(file, routine, place.device, place.limits, place.family, asked, limit, repeat)
-
-
-def file_of(args: argparse.Namespace) -> File:
-    """The file. Raises LoopxformError, also for options of tiling that the recipe does not take."""
-    if args.file == "-":
-        raise UsageError("what is tuned is a file", help="tune NAME.c", subject="-")
-    tiling.require_taken(args, [tiling.recipe(args)])
-    return read(args)
-
-
-def _where_sizes_count(tiled: TiledRoutine) -> list[str]:
-    """Options with which the version of a nest runs that has the tile sizes."""
-    values = where_sizes_count(nests_of(tiled.derivation))
-    given = ",".join(f"{name}={value}" for name, value in values.items())
-    return ["--threshold", given] if given and "Rk" not in tiled.sizes else []
-
-
-def _ordered(space: Space, seeds: Sequence[Mapping[str, int]]) -> list[Point]:
-    """The legal points: what was found on other devices first, then the best by the model."""
-    legal = space.legal()
-    known = set(legal)
-    points = (tuple(seed.get(n, v[0]) for n, v in zip(space.names, space.values)) for seed in seeds)
-    return list(dict.fromkeys([*(p for p in points if p in known), *legal]))
-
-
-def _options(args: argparse.Namespace, recipe: Recipe) -> list[str]:
-    """The options that vary. Raises UsageError for one that cannot, or that the command line or
-    the recipe settle."""
-    if args.tune is None:
-        return []
-    given = {o.field for o in OPTIONS if getattr(args, o.name.replace("-", "_"))}
-    able = [n for n in TUNED if n in TAKEN[recipe]]
-    if args.tune == "all":
-        return [n for n in able if NAMED[n].field not in given]
-    names = list(dict.fromkeys(args.tune.split(",")))
-    for name in names:
-        if name not in able:
-            what = f"the recipe {recipe} has no use for {name}"
-            if name not in TUNED:
-                what = f"'{name}' is no option that can be tuned"
-            help = f"{did_you_mean(name, able)}the options are: {', '.join(able)}, or all"
-            raise UsageError(what, help=help, subject="--tune")
-        if NAMED[name].field in given:
-            message = f"--{name} is given, and cannot vary"
-            raise UsageError(message, help=f"leave out one of them, --{name}", subject="--tune")
-    return names
 
 
 def as_text(given: Mapping[str, str]) -> str:
@@ -416,17 +233,6 @@ def _budget(written: str) -> Callable[[int, int], Budget]:
         return Budget(min(candidates * times, share))
 
     return budget
-
-
-def _seconds(option: str, written: str) -> float:
-    try:
-        seconds = float(written)
-    except ValueError:
-        seconds = 0.0
-    if not (isfinite(seconds) and seconds > 0):
-        message = f"'{written}' is not a number of seconds"
-        raise UsageError(message, code="LX023", help=f"{option} 20", subject=option)
-    return seconds
 
 
 def statistic_of(args: argparse.Namespace, device: DeviceInfo) -> str:

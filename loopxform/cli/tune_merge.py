@@ -8,8 +8,8 @@ from pathlib import Path
 
 from loopxform import __version__
 from loopxform.bench.measure import text
-from loopxform.cli.tune_job import WRONG
 from loopxform.cli.tune_rows import nothing_in, rows_of
+from loopxform.cli.tune_subject import WRONG
 from loopxform.cli.tuned import updated
 from loopxform.errors import InputError
 from loopxform.files import write_all

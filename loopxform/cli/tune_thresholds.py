@@ -12,15 +12,8 @@ from loopxform.bench.measure import text
 from loopxform.cli.arguments.tune import BUDGET
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.inputs import counter
-from loopxform.cli.tune_job import (
-    NOISY,
-    NOTHING,
-    WRONG,
-    Subject,
-    path_for,
-    statistic_of,
-    subject_of,
-)
+from loopxform.cli.tune_job import path_for, statistic_of
+from loopxform.cli.tune_subject import NOISY, NOTHING, WRONG, Subject, subject_of
 from loopxform.cli.tune_text import heading, noisy
 from loopxform.cli.tune_text import waiting as waiting_for
 from loopxform.cli.tune_tree import counts, instance, require_versions

@@ -10,7 +10,7 @@ from loopxform.bench import sizes
 from loopxform.bench.measure import text
 from loopxform.cli import tiling
 from loopxform.cli.options import chosen, numbers
-from loopxform.cli.tune_job import NOTHING, file_of
+from loopxform.cli.tune_subject import NOTHING, file_of
 from loopxform.cli.versioned import versioned
 from loopxform.errors import LimitError, UsageError
 from loopxform.tune import drawing

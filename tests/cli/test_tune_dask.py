@@ -23,7 +23,7 @@ from tuning_folder import SCALE, enter
 
 from loopxform.cli import dask_worker, device_worker, main, tune_dask
 from loopxform.cli.device_worker import unpacked
-from loopxform.cli.tune_job import Place
+from loopxform.cli.tune_subject import Place
 
 Capture = pytest.CaptureFixture[str]
 WORDS = [
