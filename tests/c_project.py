@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from loopxform.api.splice import OffloadedFile
 from loopxform.codegen import emit
 from loopxform.codegen.c import declarations
 from loopxform.floating_point import SEPARATE
@@ -25,6 +26,7 @@ PEDANTIC = '#pragma GCC diagnostic ignored "-Wpedantic"\n'
 """For callers with halves, which ISO C has only since 2023."""
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 PLAIN = ["-O1" if os.environ.get("CI") else "-O0", "-ffp-contract=off"]
 """Compilers warn of more where they optimise, and take twice the time: CI's do."""
 
@@ -93,6 +95,23 @@ def run_app(
     )
     done.stderr = done.stderr if whole else without_device(done.stderr)
     return done
+
+
+def assert_file_prints_the_same(source: Path, done: OffloadedFile, *, sanitized: bool) -> list[str]:
+    """A program of one file and what `offload` made of it; returns what that says of each call."""
+    folder, stem = source.parent, source.stem
+    done.write(folder / "out")
+    flags = [*(SANITIZED if sanitized else STRICT), *PLAIN]
+    plain = cc(folder, *flags, source.name, "-o", "plain", "-lm")
+    assert not plain.returncode, plain.stderr
+    built = cc(folder, *flags, f"out/{stem}_opencl.c", "-o", "app", "-lOpenCL", "-lm")
+    assert not built.returncode, built.stderr
+    settings = {"ASAN_OPTIONS": "detect_leaks=0"}
+    expected = run_app(folder / "plain", **settings)
+    assert expected.returncode == 0, expected.stderr
+    found = run_app(folder / "app", whole=True, LOOPXFORM_VERBOSE="1", **settings)
+    assert (found.stdout, found.returncode) == (expected.stdout, expected.returncode)
+    return found.stderr.splitlines()
 
 
 def environment() -> dict[str, str]:

@@ -9,7 +9,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from c_project import PLAIN, STRICT, cc, checks_of, preamble_of, project_of, require_opencl, run_app
+from c_project import (
+    PLAIN,
+    SANITIZED,
+    STRICT,
+    cc,
+    checks_of,
+    preamble_of,
+    project_of,
+    require_opencl,
+    run_app,
+)
 from harness import CORPUS, given, sizes_of, tiled
 
 import loopxform as lx
@@ -24,8 +34,6 @@ WRAPPED = re.findall(
     r"\b(?:ASK|HOLD|RELEASE|MAKE)\((cl\w+)|\bfailing_((?:cl[A-Z]|malloc)\w*)\(", SHIM.read_text()
 )
 NAMES = sorted({a or b for a, b in WRAPPED} - {"name"})
-
-SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 LIBRARIES = ["-lOpenCL", "-lm"]
 DRIVERS = ["libpocl", "libLLVM", "libclang", "libhwloc", "libOpenCL", "ld-linux"]

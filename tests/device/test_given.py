@@ -6,11 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+from c_project import PLAIN, SANITIZED, STRICT, cc, require_opencl, run_app
 
 import loopxform as lx
-
-SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 FILE = """\
 #include <stddef.h>

@@ -7,11 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+from c_project import assert_file_prints_the_same, require_opencl
 
 import loopxform as lx
-
-SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 FILE = """\
 #include <stdio.h>
@@ -198,20 +196,10 @@ def test_programs_print_the_same(tmp_path: Path, sanitized: bool) -> None:
     done = lx.load(tmp_path / "matrices.c").offload(fp="strict")
     names = [r.region.name for r in done.regions]
     assert [name for name in TAKEN if name in names] == TAKEN
-    done.write(tmp_path / "out")
-    flags = SANITIZED if sanitized else STRICT
-    plain = cc(tmp_path, *flags, *PLAIN, "matrices.c", "-o", "plain", "-lm")
-    assert not plain.returncode, plain.stderr
-    built = cc(tmp_path, *flags, *PLAIN, "out/matrices_opencl.c", "-o", "app", "-lOpenCL", "-lm")
-    assert not built.returncode, built.stderr
-    settings = {"LOOPXFORM_HOST": "never", "ASAN_OPTIONS": "detect_leaks=0"}
-    expected = run_app(tmp_path / "plain", **settings)
-    assert expected.returncode == 0, expected.stderr
-    found = run_app(tmp_path / "app", whole=True, LOOPXFORM_VERBOSE="1", **settings)
-    assert (found.stdout, found.returncode) == (expected.stdout, expected.returncode)
-    shared = [line.split(": ")[2] for line in found.stderr.splitlines() if "overlap" in line]
+    said = assert_file_prints_the_same(tmp_path / "matrices.c", done, sanitized=sanitized)
+    shared = [line.split(": ")[2] for line in said if "overlap" in line]
     assert shared == ["add_1", "scale_1", "scale_1", "update_1"]
-    ran = {line.split(": ")[2] for line in found.stderr.splitlines() if "on the device" in line}
+    ran = {line.split(": ")[2] for line in said if "on the device" in line}
     assert {*TAKEN} - {"scale_1"} <= ran
 
 

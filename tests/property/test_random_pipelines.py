@@ -7,24 +7,16 @@ Every failure names its seed, which makes the same program again.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
 import pytest
+from images import assert_kernels_agree, assert_mean_the_same
 
 import loopxform as lx
-from loopxform.codegen import emit
 from loopxform.errors import TransformError
-from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import loops
 from loopxform.prepare.perfect_nest import told_apart
-from loopxform.runtime.selection import choose
 from loopxform.transforms import Derivation, FuseStages
-from loopxform.verify.check_run import Comparison
-from loopxform.verify.cref import CSource
-from loopxform.verify.interp import Program
 
 TYPES = ("float", "double", "int", "short")
 SHAPES = ((1, 1), (3, 2), (5, 11), (12, 7), (19, 23))
@@ -88,16 +80,6 @@ def fused(fn: Function, stages: int, seed: int) -> Function | None:
         return None
 
 
-def filled(fn: Function, h: int, w: int, seed: int) -> dict[str, Any]:
-    rng = np.random.default_rng(seed)
-    arrays = {p.name: rng.integers(0, 9, (h, w)).astype(p.type.numpy) for p in fn.params if p.shape}
-    return {"h": h, "w": w, **arrays}
-
-
-def same(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    return all(np.array_equal(a[k], b[k]) for k in a)
-
-
 @pytest.mark.parametrize("block", BLOCKS)
 def test_fused_stages_mean_the_same(block: int) -> None:
     accepted = 0
@@ -108,13 +90,7 @@ def test_fused_stages_mean_the_same(block: int) -> None:
         if after is None:
             continue
         accepted += 1
-        before, program = Program(fn), Program(after)
-        for h, w in SHAPES:
-            one = filled(fn, h, w, seed)
-            other = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in one.items()}
-            before.run(one)
-            program.run(other, order_seed=seed)
-            assert same(one, other), (seed, h, w, text)
+        assert_mean_the_same(fn, after, SHAPES, seed)
     assert accepted >= 10
 
 
@@ -127,9 +103,4 @@ def test_kernels_of_pipelines(seed: int) -> None:
     text, _ = pipeline(seed)
     rng = random.Random(seed)
     tile = (rng.randint(2, 9), rng.choice((1, 2, 3)), rng.choice((8, 16, 32)))
-    done = lx.loads(text)["f"].offload(contract=False, fuse_stages=tile)
-    plan = emit.kernel(done.derivation, fp=SEPARATE)
-    both = Comparison(plan, CSource(text=text), choose(None))
-    found = [both.run({"h": h, "w": w}, seed) for h, w in SHAPES]
-    assert all(x.ok for x in found), [x.mismatches for x in found]
-    assert sum(x.elements for x in found)
+    assert_kernels_agree(text, SHAPES, seed, fuse_stages=tile)

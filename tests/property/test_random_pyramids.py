@@ -7,25 +7,18 @@ Every failure names its seed, which makes the same program again.
 from __future__ import annotations
 
 import random
-from typing import Any
 
-import numpy as np
 import pytest
+from images import assert_kernels_agree, assert_mean_the_same
 from random_pyramids import pyramid
 
 import loopxform as lx
-from loopxform.codegen import emit
 from loopxform.errors import TransformError
-from loopxform.floating_point import SEPARATE
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function, If
 from loopxform.ir.visit import loops, walk
 from loopxform.prepare.perfect_nest import told_apart
-from loopxform.runtime.selection import choose
 from loopxform.transforms import Derivation, TileStages
-from loopxform.verify.check_run import Comparison
-from loopxform.verify.cref import CSource
-from loopxform.verify.interp import Program
 
 SHAPES = ((1, 1), (3, 2), (2, 9), (5, 11), (16, 8), (19, 23))
 
@@ -48,18 +41,6 @@ def tiled(fn: Function, stages: int, rng: random.Random) -> Function | None:
     return None
 
 
-def filled(fn: Function, h: int, w: int, seed: int) -> dict[str, Any]:
-    rng = np.random.default_rng(seed)
-    arrays = {
-        p.name: rng.integers(
-            0, 9, tuple(evaluate(e, {"h": h, "w": w}) for e in p.shape if e is not None)
-        ).astype(p.type.numpy)
-        for p in fn.params
-        if p.shape
-    }
-    return {"h": h, "w": w, **arrays}
-
-
 def stands_in(fn: Function, h: int, w: int) -> bool:
     """Whether the kernel runs."""
     (asked,) = ([s.cond for _, s in walk(fn.body) if isinstance(s, If)][:1],)
@@ -76,14 +57,8 @@ def test_tiled_stages_mean_the_same(block: int) -> None:
         if after is None:
             continue
         accepted += 1
-        before, program = Program(fn), Program(after)
-        for h, w in SHAPES:
-            one = filled(fn, h, w, seed)
-            other = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in one.items()}
-            before.run(one)
-            program.run(other, order_seed=seed)
-            ran += stands_in(after, h, w)
-            assert all(np.array_equal(one[k], other[k]) for k in one), (seed, h, w, text)
+        assert_mean_the_same(fn, after, SHAPES, seed)
+        ran += sum(stands_in(after, h, w) for h, w in SHAPES)
     assert accepted >= 8
     assert ran >= 20
 
@@ -97,9 +72,4 @@ def test_kernels_of_pyramids(seed: int) -> None:
     text, _ = pyramid(seed)
     rng = random.Random(seed)
     tile = (rng.randint(2, 9), rng.randint(4, 16), rng.choice((8, 16, 32)))
-    done = lx.loads(text)["f"].offload(contract=False, tile_stages=tile)
-    plan = emit.kernel(done.derivation, fp=SEPARATE)
-    both = Comparison(plan, CSource(text=text), choose(None))
-    found = [both.run({"h": h, "w": w}, seed) for h, w in SHAPES]
-    assert all(x.ok for x in found), [x.mismatches for x in found]
-    assert sum(x.elements for x in found)
+    assert_kernels_agree(text, SHAPES, seed, tile_stages=tile)
