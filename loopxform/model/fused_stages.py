@@ -52,7 +52,12 @@ class Forms:
     @property
     def is_asked(self) -> bool:
         """Whether tiles are asked for."""
-        return bool(self.streams or self.blocks)
+        return bool(self.tiles)
+
+    @property
+    def tiles(self) -> tuple[Tile | BlockTile, ...]:
+        """Those that are asked for."""
+        return (*(self.streams or ()), *(self.blocks or ()))
 
 
 @record

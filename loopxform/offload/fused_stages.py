@@ -50,7 +50,10 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
         verdicts = {} if known else {v.path: v for v in program.verdicts().values()}
         nests = Nests(program.fn, verdicts, reassociate=_is_free(program, run))
         forms = _forms(options)
-        for cut in reversed(cuts(nests, paths, limits, forms)):
+        chosen = cuts(nests, paths, limits, forms)
+        if forms.tiles and len(run) > 1 and all(cut.count == 1 for cut in chosen):
+            _say_why_not(program, run, forms.tiles[0], limits)
+        for cut in reversed(chosen):
             stages = run[cut.first : cut.first + cut.count]
             _fuse(program, stages, cut, limits, asked=forms.is_asked or numbers is not None)
 
@@ -129,15 +132,7 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     groups = "" if asked else str(least)
     inside = [x.var for var in run for x in perfect_nest(resolve(program.fn, var)[0].loop)]
     known = {s.loop.var for s in loops(program.fn)}
-    names = tuple(run)
-    if isinstance(cut.tile, BlockTile):
-        step: Step = TileStages(names, *cut.tile.words, groups)
-    else:
-        order = "reassociate" if _is_free(program, run) else ""
-        step = FuseStages(names, *cut.tile.words, groups, order)
-    w = Work(program.derivation.titled(TITLE), {})
-    refusal = w.refusal(step)
-    lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
+    w, lacking = _tried(program, run, cut.tile, groups, limits)
     if lacking:
         return lacking
     site = next(s for s in loops(w.fn) if s.loop.var not in known)
@@ -154,3 +149,25 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     part = Part(outer.var, loc, tuple(inside), "kernel", "", about=about, choice=choice)
     program.parts.append(part)
     return ""
+
+
+def _tried(
+    program: Program, run: list[str], tile: Tile | BlockTile, groups: str, limits: Limits
+) -> tuple[Work, str]:
+    """The program with one kernel for nests, or why there is none."""
+    names = tuple(run)
+    if isinstance(tile, BlockTile):
+        step: Step = TileStages(names, *tile.words, groups)
+    else:
+        order = "reassociate" if _is_free(program, run) else ""
+        step = FuseStages(names, *tile.words, groups, order)
+    w = Work(program.derivation.titled(TITLE), {})
+    refusal = w.refusal(step)
+    return w, too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
+
+
+def _say_why_not(program: Program, run: list[str], tile: Tile | BlockTile, limits: Limits) -> None:
+    """Notes why nests have no kernel with the tile that is asked for, where it cannot be had."""
+    if why := _tried(program, run, tile, "", limits)[1]:
+        notes = program.fused.get(run[0], ""), f"not in one kernel with others: {why}"
+        program.fused[run[0]] = "; ".join(filter(None, notes))

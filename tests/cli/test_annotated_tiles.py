@@ -75,3 +75,24 @@ def test_the_command_line_comes_first(
     assert "3 steps of time a pass, tiles of 4 rows, 32 items" in capsys.readouterr().out
     assert main(["offload", "f.c", "--dry-run", "--time-tile", "0"]) == 0
     assert "steps of time a pass" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("tile", "why"),
+    [
+        (("--fuse-stages", "8x2"), "2 of 2 elements in a row of a tile belong to its neighbours"),
+        (("--tile-stages", "8x16"), "the tiles of 'b' have 2 dimensions"),
+        (("--tile-stages", "512x512x64"), "its tile needs 1052672 bytes"),
+    ],
+)
+def test_why_a_tile_cannot_be_had(
+    tile: tuple[str, ...],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f.c").write_text(STAGES.format("", ""))
+    assert main(["offload", "f.c", "--dry-run", *tile]) == 0
+    assert f"because not in one kernel with others: {why}" in capsys.readouterr().out
