@@ -72,8 +72,8 @@ def binary(op: str, a: Interval, b: Interval, *, whole: bool) -> Interval:
         case "%" if b.is_point and b.high > 0 and math.isfinite(b.high):
             most = b.high - 1
             return Interval(-most if a.low < 0 else 0, most)
-        case "&" if min(a.low, b.low) >= 0:
-            return Interval(0, min(a.high, b.high))
+        case "&" if max(a.low, b.low) >= 0:
+            return Interval(0, min(x.high for x in (a, b) if x.low >= 0))
         case ">>" if a.low >= 0 and a.is_finite and b.is_point and 0 <= b.low < 64:
             return a.mapped(lambda x: int(x) >> int(b.low))
         case "min":
