@@ -56,6 +56,7 @@ def searched() -> Counter[str]:
     return Counter(r["key"] for r in rows if measured_alone(r))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
 def test_killed_at_random_moments(kills: int) -> None:
     seed = 511 + kills

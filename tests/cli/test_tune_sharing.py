@@ -51,6 +51,7 @@ def tuned(path: str = "f.tuning") -> Tuned:
     return parsed(path, Path(path).read_text(), ["scale"]).functions["scale"]
 
 
+@pytest.mark.slow
 def test_two_shares_are_the_whole(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     finish(start("--budget", "100%"))
     whole = Path("f.tuning").read_text()

@@ -122,6 +122,7 @@ def test_no_finding_in_the_simulator(name: str) -> None:
     assert not compare({k: args[k] for k in found}, found)
 
 
+@pytest.mark.slow
 def test_the_drop_in_computes_what_the_function_did(tmp_path: Path) -> None:
     programs = []
     for text, steps, sizes in PROGRAMS.values():

@@ -148,6 +148,7 @@ def test_what_the_host_reads(name: str, number: int) -> None:
     assert len(flags(plan(name).schedule)) == number
 
 
+@pytest.mark.slow
 def test_the_drop_in_computes_what_the_function_did(tmp_path: Path) -> None:
     programs = []
     for name in ("break-at-the-end", "two-breaks", "while-in-for", "of-the-host"):

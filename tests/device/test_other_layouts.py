@@ -194,6 +194,7 @@ def test_no_finding_in_the_simulator(case: str) -> None:
     assert not compare({k: args[k] for k in found}, found)
 
 
+@pytest.mark.slow
 def test_the_drop_in_computes_what_the_function_did(tmp_path: Path) -> None:
     programs = []
     for case in (*CASES, "passes", "middle"):

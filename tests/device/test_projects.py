@@ -262,6 +262,7 @@ def lay_out(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "generator", ["Ninja", pytest.param("Unix Makefiles", marks=pytest.mark.slow)]
 )

@@ -111,6 +111,7 @@ def test_an_element_that_is_not_passed_on_is_noticed() -> None:
     assert {f.kind for f in simulate(plan(), args, broken).findings} == {"uninitialized"}
 
 
+@pytest.mark.slow
 def test_the_drop_in_computes_what_the_function_did(tmp_path: Path) -> None:
     require_opencl()
     file = tmp_path / "user.c"

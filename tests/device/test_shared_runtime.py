@@ -175,6 +175,7 @@ def build(folder: Path, caller: str, *options: str) -> Path:
     return folder / "app"
 
 
+@pytest.mark.slow
 def test_threads(tmp_path: Path) -> None:
     """Whose first calls race, while one of them frees what is shared: silent although verbose, the
     device did it all; silent under the sanitizer for threads."""

@@ -163,6 +163,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.opencl_sdk
 @pytest.mark.device
 def test_structs_in_a_c_project(tmp_path: Path) -> None:

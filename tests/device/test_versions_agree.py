@@ -50,6 +50,7 @@ def arguments(fn: Function, m: int, n: int) -> dict[str, object]:
     return {"m": m, "n": n, **{name: np.zeros(x, np.int32) for name, x in shapes.items()}}
 
 
+@pytest.mark.slow
 @pytest.mark.opencl_sdk
 @pytest.mark.device
 def test_whichever_version_runs(tmp_path: Path) -> None:

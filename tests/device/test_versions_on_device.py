@@ -52,6 +52,7 @@ def test_bit_identical_whichever_is_taken(case: str, whole: bool, tmp_path: Path
     assert taken == set(range(len(plan.kernels))), labels
 
 
+@pytest.mark.slow
 def test_the_host_in_c_takes_them_too(tmp_path: Path) -> None:
     """Silent although verbose: the device did it all."""
     programs = []

@@ -45,7 +45,7 @@ def test_the_least_and_the_greatest_of_two() -> None:
 
 def test_clamped_numbers() -> None:
     rng, two = random.Random(2), 0
-    for _ in range(4000):
+    for _ in range(1500):
         e = _choice(rng, rng.randint(1, 3))
         c = clamped(e, lambda x: names(x) <= {"n"})
         ends = [x for x in (c.floor, c.last) if x is not None]
@@ -57,14 +57,14 @@ def test_clamped_numbers() -> None:
             value = evaluate(c.index, p)
             value = value if floor is None else max(value, floor)
             assert evaluate(e, p) == (value if last is None else min(value, last)), (e, c, p)
-    assert two > 80
+    assert two > 30
 
 
 def test_what_an_if_chooses() -> None:
     rng, found = random.Random(3), 0
-    for _ in range(2500):
+    for _ in range(1000):
         e = _choice(rng, rng.randint(1, 2))
         if isinstance(e, Select) and (new := chosen(e.cond, e.then, e.orelse)) is not None:
             found += 1
             assert all(evaluate(e, p) == evaluate(new, p) for p in POINTS), e
-    assert found > 80
+    assert found > 30

@@ -11,7 +11,7 @@ from deriving import assert_same_meaning, derived, start
 from loopxform.errors import TransformError
 from loopxform.transforms import Derivation, step
 
-SEEDS = 200
+SEEDS = 80
 FIXED = ("y[3*i]", "y[3*i + 1]", "y[3*i + 2]", "y[3*i + 4]", "y[i]", "y[2*i + n]", "y[n]")
 MOVING = ("y[3*i + j]", "y[j]", "y[n + 3 - j]", "x[j]", "y[k[i]]", "y[k[i] + 1]")
 PARAMS = "int n, float y[4*n + 9], const float x[n + 3], const int k[n]"

@@ -107,7 +107,7 @@ def assert_reached(counts: Counter[str], nests: int) -> None:
 
 
 def test_random_last_values() -> None:
-    assert_reached(sweep(0, 180), 180)
+    assert_reached(sweep(0, 80), 80)
 
 
 @pytest.mark.slow

@@ -260,9 +260,10 @@ def sweep(first: int, count: int) -> Counter[str]:
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("fma" not in CPU, reason="the processor has no fused multiply-add")
 def test_accepted_padding_changes_nothing_where_products_are_fused(tmp_path: Path) -> None:
-    programs = list(floats(8_000_000, 900))
+    programs = list(floats(8_000_000, 400))
     source, binary = tmp_path / "f.c", tmp_path / "f.so"
     source.write_text("".join(text for text, _, _ in programs))
     fused = ["-mfma", "-ffp-contract=fast", "-O1", "-w", "-shared", "-fPIC", "-lm"]
@@ -274,14 +275,14 @@ def test_accepted_padding_changes_nothing_where_products_are_fused(tmp_path: Pat
             call(library, fn, longer)
             assert same(args["C"], longer["C"]), f"{text}{found}\n{args}\n{longer}"
             compared += 1
-    assert compared > 1000
+    assert compared > 400
 
 
 @pytest.mark.parametrize("seed", [0])
 def test_accepted_padding_changes_nothing(seed: int) -> None:
-    counts = sweep(seed * 100_000, 250)
-    assert counts["accepted"] > 50
-    assert counts["compared"] > 400
+    counts = sweep(seed * 100_000, 100)
+    assert counts["accepted"] > 20
+    assert counts["compared"] > 150
 
 
 def tilings(first: int, count: int) -> Counter[str]:
@@ -336,7 +337,7 @@ def assert_padded(counts: Counter[str], programs: int) -> None:
 
 @pytest.mark.parametrize("seed", [0])
 def test_padded_tilings_compute_the_same(seed: int) -> None:
-    assert_padded(tilings(seed * 100_000, 30), 30)
+    assert_padded(tilings(seed * 100_000, 15), 15)
 
 
 @pytest.mark.slow

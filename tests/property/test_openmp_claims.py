@@ -164,6 +164,7 @@ def test_many_random_claims(seed: int) -> None:
     _check_all(seed, 300)
 
 
+@pytest.mark.slow
 def test_the_claims_reach_every_kind_of_answer() -> None:
     count: Counter[str] = Counter()
     for name, fn in programs(11, 100):

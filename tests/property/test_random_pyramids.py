@@ -23,7 +23,7 @@ from loopxform.transforms import Derivation, TileStages
 SHAPES = ((1, 1), (3, 2), (2, 9), (5, 11), (16, 8), (19, 23))
 
 BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 8)))
-"""Twenty programs each."""
+"""Twenty programs each, of the first some."""
 
 
 def tiled(fn: Function, stages: int, rng: random.Random) -> Function | None:
@@ -50,7 +50,7 @@ def stands_in(fn: Function, h: int, w: int) -> bool:
 @pytest.mark.parametrize("block", BLOCKS)
 def test_tiled_stages_mean_the_same(block: int) -> None:
     accepted, ran = 0, 0
-    for seed in range(block * 20, block * 20 + 20):
+    for seed in range(block * 20, block * 20 + (20 if block else 8)):
         text, stages = pyramid(seed)
         fn = lx.loads(text)["f"].function
         after = tiled(fn, stages, random.Random(seed + 1))
@@ -59,8 +59,8 @@ def test_tiled_stages_mean_the_same(block: int) -> None:
         accepted += 1
         assert_mean_the_same(fn, after, SHAPES, seed)
         ran += sum(stands_in(after, h, w) for h, w in SHAPES)
-    assert accepted >= 8
-    assert ran >= 20
+    assert accepted >= (8 if block else 3)
+    assert ran >= (20 if block else 8)
 
 
 SEEDS = (1, 4, 9, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 60)))

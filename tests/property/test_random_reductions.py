@@ -110,11 +110,11 @@ def sweep(seed: int, count: int) -> Counter[str]:
 
 
 def test_random_reductions() -> None:
-    counts = sweep(1, 20)
+    counts = sweep(1, 8)
     print(counts)
-    assert counts["auto: reduce"] >= 5, counts
-    assert counts["reduce: reduce"] >= 10, counts
-    assert counts["naive: naive"] >= 10, counts
+    assert counts["auto: reduce"] >= 2, counts
+    assert counts["reduce: reduce"] >= 4, counts
+    assert counts["naive: naive"] >= 4, counts
 
 
 @pytest.mark.slow

@@ -127,6 +127,7 @@ def sweep(programs: Iterable[tuple[str, str]]) -> Counter[str]:
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.device
 def test_switches_on_random_nests() -> None:
     counts = sweep(products(300, 6))

@@ -267,7 +267,7 @@ def assert_split(counts: Counter[str], programs: int) -> None:
 
 
 def test_recipes_on_random_nests() -> None:
-    assert_nests_tiled(sweep(nests(1, 20)), 20)
+    assert_nests_tiled(sweep(nests(1, 8)), 8)
 
 
 @pytest.mark.parametrize(("seed", "nest"), ONCE_WRONG)
@@ -279,7 +279,7 @@ def test_nests_that_were_once_wrong(seed: int, nest: int) -> None:
 
 
 def test_recipes_on_random_statements_beside_loops() -> None:
-    assert_split(sweep(beside(1, 10)), 10)
+    assert_split(sweep(beside(1, 5)), 5)
 
 
 @pytest.mark.slow

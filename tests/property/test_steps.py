@@ -323,34 +323,34 @@ def assert_tiled(counts: Counter[str], programs: int) -> None:
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_steps(seed: int) -> None:
-    print(f"seeds {seed}00000 to {seed}00039")
-    assert_reached(sweep_nests(seed, 40), 40)
+    print(f"seeds {seed}00000 to {seed}00019")
+    assert_reached(sweep_nests(seed, 20), 20)
 
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_neighbours(seed: int) -> None:
-    print(f"seeds {seed}00000 to {seed}00039")
-    assert_reached(sweep_neighbours(seed, 40), 40)
+    print(f"seeds {seed}00000 to {seed}00015")
+    assert_reached(sweep_neighbours(seed, 16), 16)
 
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_imperfect_nests(seed: int) -> None:
-    print(f"seeds {seed}00000 to {seed}00039")
-    counts = sweep_imperfect(seed, 40)
-    assert counts["accepted rematerialise"] >= 10
-    assert counts["refused rematerialise"] >= 10
+    print(f"seeds {seed}00000 to {seed}00015")
+    counts = sweep_imperfect(seed, 16)
+    assert counts["accepted rematerialise"] >= 4
+    assert counts["refused rematerialise"] >= 4
 
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_tilings(seed: int) -> None:
-    print(f"seeds {seed}00000 to {seed}00014")
-    assert_tiled(sweep_tilings(seed, 15), 15)
+    print(f"seeds {seed}00000 to {seed}00008")
+    assert_tiled(sweep_tilings(seed, 9), 9)
 
 
 @pytest.mark.parametrize("seed", [0])
 def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
-    print(f"seeds {seed}00000 to {seed}00019")
-    assert_reached(sweep_detours(seed, 20), 20)
+    print(f"seeds {seed}00000 to {seed}00009")
+    assert_reached(sweep_detours(seed, 10), 10)
 
 
 @pytest.mark.parametrize("seed", [0])
@@ -366,9 +366,9 @@ def test_random_restructurings(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0])
 def test_random_kernels(seed: int) -> None:
     """Their text, run by the group executor."""
-    print(f"seeds {seed}00000 to {seed}00021")
-    counts = sweep_kernels(seed, 22)
-    assert counts["kernels"] >= 70, counts
+    print(f"seeds {seed}00000 to {seed}00009")
+    counts = sweep_kernels(seed, 10)
+    assert counts["kernels"] >= 30, counts
     accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
     assert accepted >= {"pipeline", "vectorise", "serpentine", "swizzle-groups", "warp-tile"}
 

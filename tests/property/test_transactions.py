@@ -128,7 +128,7 @@ def _address(fn: Function, e: Access) -> int | None:
     return None
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(programs, st.sampled_from([(4, 8), (2, 8), (8, 16), (16, 2), (1, 32)]))
 def test_estimates_are_what_warps_touch(program: Program, tiles: tuple[int, int]) -> None:
     done = naive(program.text, Ty=tiles[0], Tx=tiles[1])

@@ -135,8 +135,8 @@ def sweep_columns(seed: int, count: int) -> Counter[str]:
 
 
 def test_random_columns() -> None:
-    counts = sweep_columns(0, 75)
-    assert min(counts["columns"], counts["embedded"], counts["refused"]) >= 5, counts
+    counts = sweep_columns(0, 40)
+    assert min(counts["columns"], counts["embedded"], counts["refused"]) >= 2, counts
 
 
 @pytest.mark.slow
