@@ -172,6 +172,8 @@ CODES: dict[str, str] = {
     "LX199": "Not variants between which the host can choose.",
     "LX202": "The body of a loop does not consist of stages that can be computed along a stream of "
     "rows.",
+    "LX203": "Not updates that devices have atomic functions for.",
+    "LX204": "Updates of an array that iterations cannot collect in arrays of their own.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX211": "A kernel, run by the group executor, did what it must not: a data race, an access "

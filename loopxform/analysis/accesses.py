@@ -35,7 +35,8 @@ class Storage:
 
 @record
 class Access:
-    """A read or write by one statement; `expr` is the Var or Load, None for a whole box."""
+    """A read or write by one statement; `expr` is the Var or Load, None for a whole box. Those of
+    one `atomic` operator ("" is none) may be in any order."""
 
     storage: Storage
     write: bool
@@ -44,6 +45,7 @@ class Access:
     guards: Guards = ()
     box: tuple[Slice, ...] | None = None
     unknown: bool = False
+    atomic: str = ""
 
     @cached_property
     def _translated(self) -> tuple[tuple[tuple[Subscripts, Conj], ...], bool, bool]:
@@ -166,9 +168,10 @@ class Recorder:
         index = s.target.index if isinstance(s.target, Load) else ()
         yield from self.all_reads((s.value, *index))
         storage = self.storages[s.target.name if isinstance(s.target, Var) else s.target.array]
+        atomic = "" if not s.atomic else "+" if s.op == "-" else s.op
         if s.op:
-            yield Access(storage, False, s.target, self.names)
-        yield Access(storage, True, s.target, self.names)
+            yield Access(storage, False, s.target, self.names, atomic=atomic)
+        yield Access(storage, True, s.target, self.names, atomic=atomic)
 
     def copy(self, s: Copy) -> Iterator[Access]:
         for part in s.slices:

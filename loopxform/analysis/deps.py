@@ -174,12 +174,18 @@ class _Use:
     kind: int
 
 
+def _may_depend(a: Access, b: Access) -> bool:
+    """Whether two accesses of one element must stay in their order."""
+    commute = bool(a.atomic) and a.atomic == b.atomic
+    return (a.write or b.write) and not commute
+
+
 def _first(uses: Sequence[_Use]) -> list[_Use]:
     """The first of the accesses that depend alike on those of other iterations."""
     first: dict[Key, _Use] = {}
     for x in uses:
         a = x.access
-        first.setdefault((x.kind, a.write, x.instance.exact, a.exact), x)
+        first.setdefault((x.kind, a.write, x.instance.exact, a.exact, a.atomic), x)
     return list(first.values())
 
 
@@ -243,7 +249,7 @@ class _Search:
             for a in uses:
                 spend()
                 for b in uses:
-                    if (a.access.write or b.access.write) and (found := self._solved(a, b)):
+                    if _may_depend(a.access, b.access) and (found := self._solved(a, b)):
                         self._between(a, b, found, out, within=within)
         return tuple(out.values())
 

@@ -61,6 +61,9 @@ BINARY = {
 PRIMARY, UNARY, CONDITIONAL = 15, 14, 3
 COMPARE = frozenset(["<", ">", "<=", ">=", "==", "!="])
 SIGN_MATTERS = COMPARE | {"min", "max"}
+_ATOMIC = {"+": "add", "-": "sub", "&": "and", "|": "or", "^": "xor", "min": "min", "max": "max"}
+"""Functions of OpenCL C: atomic_add, of 64 bits atom_add."""
+
 COMPOUND = frozenset(["", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"])
 
 _Text = tuple[str, int]
@@ -169,6 +172,10 @@ def assign(s: Assign, dialect: Dialect) -> str:
     """`target op= value` without the semicolon, converting to the type of the target."""
     to = dialect.type_of(s.target)
     target = dialect.name(s.target.name) if isinstance(s.target, Var) else dialect.load(s.target)
+    if s.atomic and dialect.language == "opencl":
+        value = s.value if dialect.type_of(s.value) == to else Cast(to, s.value)
+        word = "atom" if to.bytes == 8 else "atomic"
+        return f"{word}_{_ATOMIC[s.op]}(&{target}, {expr(value, dialect)})"
     converts = dialect.language == "opencl" and to in (BOOL, HALF)
     if s.op in COMPOUND and not converts:
         return f"{target} {s.op}= {expr(s.value, dialect)}"

@@ -18,7 +18,7 @@ from loopxform.codegen.host.buffers import Buffer, buffers_of
 from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
-from loopxform.codegen.opencl import describe, halves
+from loopxform.codegen.opencl import atomics, describe, halves
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
 from loopxform.codegen.opencl.cooperative_copy import LOAD, SPREAD, STORE
 from loopxform.codegen.opencl.dialect import IF, OFFSET
@@ -308,6 +308,7 @@ def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
 
 def _pragmas(fn: Function, fp: FloatingPoint) -> list[str]:
     out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in all_types(fn) else []
+    out += [f"#pragma OPENCL EXTENSION {name} : enable" for name in atomics.extensions(fn)]
     return [*out, _contracting(fp)]
 
 

@@ -5,7 +5,7 @@
     body     ::= stmt*
     stmt     ::= For(var, lo, hi, step, body, parallel, level)      hi is exclusive
                | If(cond, then, orelse)
-               | Assign(target, op, value)          op "" is =, "+" is +=, ...
+               | Assign(target, op, value, atomic)  op "" is =, "+" is +=, ...
                | Decl(name, type, shape, space)     shape () is a scalar
                | Copy(target, source, slices)       a slice of an array into faster memory
                | Return(value)                      only as the last statement of a function
@@ -175,12 +175,15 @@ class If(Node):
 
 @slotted
 class Assign(Node):
-    """`target op= value`; `label` names the statement (`S0`) in dependences and messages."""
+    """`target op= value`; `label` names the statement (`S0`) in dependences and messages. `atomic`
+    ones change an element in one piece, and commute: their operator is one of + - & | ^ min max
+    (the step `atomic-updates`)."""
 
     target: Var | Load
     value: Expr
     op: str = ""
     label: str = field(default="", compare=False)
+    atomic: bool = False
 
 
 @slotted

@@ -48,6 +48,7 @@ from loopxform.prepare.perfect_nest import (
 )
 from loopxform.records import record
 from loopxform.transforms import (
+    AtomicUpdates,
     BoundingBox,
     Derivation,
     DistributeGuard,
@@ -207,6 +208,10 @@ def prepare_at(
         if verdicts[loop.var].parallel not in ("yes", "privatizable"):
             break
         wanted.append(loop.var)
+    if all(map(has_few_iterations, chain[: len(wanted)])) and len(wanted) < len(chain):
+        commuting = AtomicUpdates(chain[len(wanted)].var)
+        if not commuting.check(derivation.function):
+            return prepare_at(derivation.then(commuting), path, every=every, apart=apart)
     if not wanted:
         raise _not_parallel(derivation.function, [verdicts[loop.var] for loop in chain])
     wanted = wanted if every else _worth_spreading(chain, wanted)

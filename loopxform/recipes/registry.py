@@ -6,6 +6,7 @@
     reuse along one                          1-d        the items of a group share what they read
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
     none                                     naive      an iteration is a work-item
+    atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
     parallel loops inside, when asked for    group      an iteration is a group
 
@@ -23,6 +24,7 @@ from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
 from loopxform.recipes.group_reduction import GroupReduction
+from loopxform.recipes.histogram import Histogram
 from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
@@ -39,13 +41,21 @@ _EVERY: tuple[TilingRecipe, ...] = (
     OneSided(),
     Strip(),
     Stencil(),
+    Histogram(),
     GroupReduction(),
     IntraGroup(),
     Naive(),
 )
 RECIPES: Mapping[Recipe, TilingRecipe] = {r.name: r for r in _EVERY}
 
-AUTOMATIC: tuple[Recipe, ...] = ("register", "coarsened", "one-sided", "stencil", "1-d")
+AUTOMATIC: tuple[Recipe, ...] = (
+    "histogram",
+    "register",
+    "coarsened",
+    "one-sided",
+    "stencil",
+    "1-d",
+)
 """What is tried, in this order, where the user names no recipe."""
 
 ON_CPU: tuple[Recipe, ...] = ("register", "1-d")

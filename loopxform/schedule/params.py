@@ -10,7 +10,16 @@ from loopxform.errors import UsageError
 from loopxform.records import record
 
 Recipe = Literal[
-    "register", "block", "coarsened", "one-sided", "1-d", "stencil", "reduce", "group", "naive"
+    "register",
+    "block",
+    "coarsened",
+    "one-sided",
+    "1-d",
+    "stencil",
+    "histogram",
+    "reduce",
+    "group",
+    "naive",
 ]
 
 
@@ -162,6 +171,12 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Tz=4, Ty=4, Tx=32, Ry=8, Rx=1),
             ("Tz", "Ty", "Tx", "Tk", "Ry"),
             frozenset({"tiles", "block", "several elements"}),
+        ),
+        RecipeKind(
+            "histogram",
+            "a histogram in local memory for each group",
+            Tiles(Ty=1, Tx=256, Ry=16, Rx=4),
+            ("Tx", "Ry", "Rx"),
         ),
         RecipeKind(
             "reduce",

@@ -30,6 +30,8 @@ from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
+from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
+from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
@@ -112,6 +114,8 @@ STEPS: dict[str, type[Step]] = {
         Unsplit,
         Unstripmine,
         Rfactor,
+        AtomicUpdates,
+        PrivatiseUpdates,
         SinkTail,
         Permute,
         Relayout,
@@ -156,6 +160,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 __all__ = [
     "STEPS",
     "Assume",
+    "AtomicUpdates",
     "BlockCyclic",
     "BoundExtent",
     "BoundingBox",
@@ -186,6 +191,7 @@ __all__ = [
     "Permute",
     "Pipeline",
     "Privatise",
+    "PrivatiseUpdates",
     "PromoteToLocal",
     "Record",
     "RegisterPipeline",

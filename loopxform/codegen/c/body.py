@@ -11,7 +11,7 @@ from loopxform.codegen.c.copies import copy_lines
 from loopxform.codegen.c.declarations import declaration, enumeration
 from loopxform.codegen.c.layout import Orders
 from loopxform.codegen.c.phases import Phase, phases
-from loopxform.codegen.c.pragmas import is_innermost, runs_parallel, threads_over
+from loopxform.codegen.c.pragmas import is_vector, runs_parallel, threads_over
 from loopxform.codegen.c.scopes import Scopes
 from loopxform.codegen.cexpr import Dialect
 from loopxform.errors import EmitError
@@ -141,7 +141,8 @@ class Printer:
                     out += self.body(s.orelse, place, depth + 1, d, parallel=parallel, orelse=True)
                 return [*out, pad + "}"]
             case Assign():
-                return [f"{pad}{cexpr.assign(s, d)};"]
+                held = [f"{pad}#pragma omp {word}"] if self.openmp and (word := _held(s)) else []
+                return [*held, f"{pad}{cexpr.assign(s, d)};"]
             case Copy():
                 order = self.stored.get(s.target, ())
                 return [pad + line for line in copy_lines(s, d, self._fresh, order)]
@@ -173,7 +174,7 @@ class Printer:
         out = (
             [f"{pad}#pragma omp {threads_over(s, place, self.scopes, d.types)}"] if threads else []
         )
-        if free and parallel and is_innermost(s):
+        if free and parallel and is_vector(s):
             out = [f"{pad}#pragma omp simd"]
         own = "" if place in self.scopes.outside else f"{s.type.c} "
         out.append(f"{pad}for ({own}{header(s, d, inner, as_written=self.as_written)}) {{")
@@ -228,6 +229,13 @@ def header(s: For, outside: Dialect, inside: Dialect, *, as_written: bool = Fals
     else:
         change = f" += {cexpr.expr(s.step, inside)}"
     return f"{s.var} = {cexpr.expr(s.lo, outside)}; {test}; {s.var}{change}"
+
+
+def _held(s: Assign) -> str:
+    """The directive of an update that threads make one after the other ("": none)."""
+    if not s.atomic:
+        return ""
+    return "critical" if s.op in ("min", "max") else "atomic"
 
 
 def _on_heap(s: Decl) -> bool:

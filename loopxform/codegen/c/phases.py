@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopxform.codegen.c.pragmas import is_innermost
+from loopxform.codegen.c.pragmas import is_vector
 from loopxform.codegen.c.scopes import Scopes
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Copy, Decl, For, Function, Opaque, Param, Return, Stmt, Tile
@@ -47,7 +47,7 @@ def phases(fn: Function, scopes: Scopes) -> dict[Path, Phase]:
 
 def is_lanes(loop: For) -> bool:
     """Whether a loop inside a work-item is one for a vector: parallel, and innermost."""
-    return loop.parallel and loop.level is None and is_innermost(loop)
+    return loop.parallel and loop.level is None and is_vector(loop)
 
 
 def _repeats(s: For) -> bool:

@@ -41,9 +41,11 @@ def _group_inside(band: list[For], types: dict[str, Scalar]) -> For | None:
             return None
 
 
-def is_innermost(loop: For) -> bool:
-    """Whether a loop holds no other: only then its iterations are lanes of a vector."""
-    return not any(isinstance(s, For | While) for _, s in walk(loop.body))
+def is_vector(loop: For) -> bool:
+    """Whether iterations are lanes of a vector: of a loop that holds no other, nor waits."""
+    inside = [s for _, s in walk(loop.body)]
+    waits = any(isinstance(s, Assign) and s.atomic for s in inside)
+    return not waits and not any(isinstance(s, For | While) for s in inside)
 
 
 def runs_parallel(loop: For, path: Path, scopes: Scopes, types: dict[str, Scalar]) -> bool:

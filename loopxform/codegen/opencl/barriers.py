@@ -28,11 +28,13 @@ ITEM = "local id"
 
 @record
 class Access:
-    """An element that a statement touches; `index` None is any of the array."""
+    """An element that a statement touches; `index` None is any of the array. Atomic updates do not
+    wait for each other."""
 
     array: str
     index: tuple[Poly, ...] | None
     write: bool
+    atomic: bool = False
 
 
 @record
@@ -92,7 +94,8 @@ class Fences:
             a.array
             for a in first
             for b in then
-            if a.array == b.array in written and (a.write or b.write) and not self.own(a, b)
+            if a.array == b.array in written and (a.write or b.write)
+            if not (a.atomic and b.atomic) and not self.own(a, b)
         )
 
     def own(self, a: Access, b: Access) -> bool:
@@ -140,10 +143,11 @@ class Fences:
         for _, s in walk(body):
             target = s.target if isinstance(s, Assign) else None
             if isinstance(target, Load) and target.array in self.written:
-                yield _access(target, write=True)
+                yield _access(target, write=True, atomic=_is_atomic(s))
             for x in (x for e in stmt_exprs(s) for x in loads(e)):
                 if x.array in self.written and (x is not target or _reads(s)):
-                    yield _access(x, write=False)
+                    atomic = x is target and _is_atomic(s)
+                    yield _access(x, write=False, atomic=atomic)
             if isinstance(s, Copy) and s.source in self.written:
                 yield Access(s.source, None, write=False)
             if isinstance(s, Copy) and s.collective:
@@ -201,8 +205,12 @@ def with_local(needed: str) -> str:
     return barrier(frozenset({"", "global"} if "GLOBAL" in needed else {""}), frozenset({""}))
 
 
-def _access(x: Load, *, write: bool) -> Access:
-    return Access(x.array, tuple(map(poly, x.index)), write)
+def _access(x: Load, *, write: bool, atomic: bool) -> Access:
+    return Access(x.array, tuple(map(poly, x.index)), write, atomic)
+
+
+def _is_atomic(s: Stmt) -> bool:
+    return isinstance(s, Assign) and s.atomic
 
 
 def _reads(s: Stmt) -> bool:

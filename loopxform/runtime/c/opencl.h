@@ -40,6 +40,29 @@ typedef ushort half;
 #define barrier(flags) lx_barrier(__LINE__)
 #define mem_fence(flags) __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
+/* ---------------------------------------------------------------- atomic updates */
+
+#define atomic_add(p, e) __atomic_fetch_add(p, e, __ATOMIC_RELAXED)
+#define atomic_sub(p, e) __atomic_fetch_sub(p, e, __ATOMIC_RELAXED)
+#define atomic_and(p, e) __atomic_fetch_and(p, e, __ATOMIC_RELAXED)
+#define atomic_or(p, e) __atomic_fetch_or(p, e, __ATOMIC_RELAXED)
+#define atomic_xor(p, e) __atomic_fetch_xor(p, e, __ATOMIC_RELAXED)
+#define LX_ATOMIC_EXTREMUM(f, p, e) ({                                                            \
+  __auto_type lx_p = (p);                                                                         \
+  __auto_type lx_seen = __atomic_load_n(lx_p, __ATOMIC_RELAXED);                                  \
+  while (!__atomic_compare_exchange_n(lx_p, &lx_seen, f(lx_seen, e), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) \
+    ;                                                                                             \
+  lx_seen; })
+#define atomic_min(p, e) LX_ATOMIC_EXTREMUM(min, p, e)
+#define atomic_max(p, e) LX_ATOMIC_EXTREMUM(max, p, e)
+#define atom_add atomic_add
+#define atom_sub atomic_sub
+#define atom_and atomic_and
+#define atom_or atomic_or
+#define atom_xor atomic_xor
+#define atom_min atomic_min
+#define atom_max atomic_max
+
 /* ---------------------------------------------------------------- numbers */
 
 /* Each operand stands in the text once: nested calls do not grow. */

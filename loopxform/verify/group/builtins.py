@@ -11,7 +11,14 @@ from loopxform.ir.functions import CLASSES, base_name, parameters, result
 from loopxform.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Scalar, as_half, common
 from loopxform.verify import arith
 from loopxform.verify.group.fault import GroupFault, NotModelled
-from loopxform.verify.group.operands import Location, Operand, converted, number, operand_type
+from loopxform.verify.group.operands import (
+    Location,
+    Operand,
+    converted,
+    number,
+    operand_type,
+    wrapped,
+)
 from loopxform.verify.group.syntax import Expression
 from loopxform.verify.group.types import Vector, named
 from loopxform.verify.group.unset import Unset, f32, mathematical, passed
@@ -25,6 +32,8 @@ _IDS = {
 _BITS = {"float": FLOAT, "uint": UINT, "int": INT, "double": DOUBLE, "ulong": ULONG, "long": LONG}
 _FORMATS = {"float": "f", "uint": "I", "int": "i", "double": "d", "ulong": "Q", "long": "q"}
 _MOVED = re.compile(r"v(load|store)(2|4|8|16)")
+_UPDATED = re.compile(r"atom(?:ic)?_(add|sub|and|or|xor|min|max)")
+_SIGNS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
 _CONVERTED = re.compile(r"convert_([a-z]+\d+)")
 
 
@@ -67,7 +76,19 @@ class Builtins(ABC):
             own = next(n for n, t in _BITS.items() if t == operand_type(x))
             formats = f"'{_FORMATS[own]}', '{_FORMATS[name[3:]]}'"
             return Operand(f"bits({x.text}, {formats})", _BITS[name[3:]])
+        if m := _UPDATED.fullmatch(name):
+            return self._updated(m[1], *arguments)
         return self._half(name, arguments) or self._mathematical(name, arguments)
+
+    def _updated(self, op: str, pointer: Expression, operand: Expression) -> Operand:
+        """An atomic update, whose old value nobody asks for; sums wrap around."""
+        at = self.address(pointer)
+        if not isinstance(at.type, Scalar):
+            raise self.error(f"atomic_{op} of what is no number")
+        e = converted(self.settled(operand), at.type).text
+        new = f"{op}(x, {e})" if op in ("min", "max") else f"x {_SIGNS[op]} ({e})"
+        new = wrapped(new, at.type) if op in ("add", "sub") else new
+        return Operand(f"{at.array}.update({at.at}, lambda x: {new})", at.type)
 
     def _extremum(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         a, b = (self.settled(x) for x in arguments)

@@ -3,7 +3,7 @@
 A cell holds a Python number, None (nothing has set it), or what was computed from such (`Unset`).
 Two accesses of one cell race where they are of two work-items, one of them writes, and no barrier
 stands between: none can between work-items of two groups. Two that write the same value do not, as
-Oclgrind has it.
+Oclgrind has it, nor do two atomic updates.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Constant(Private):
 class Shared(Private):
     """Memory that several work-items read and write."""
 
-    __slots__ = ("now", "pending", "readers", "writers")
+    __slots__ = ("now", "pending", "readers", "updaters", "writers")
 
     def __init__(
         self,
@@ -140,6 +140,7 @@ class Shared(Private):
         self.now = now
         self.writers: dict[int, Access] = {}
         self.readers: dict[int, Access] = {}
+        self.updaters: dict[int, Access] = {}
         self.pending: dict[int, int] = {}
         """The work-items whose asynchronous copies have not arrived, by cell."""
 
@@ -150,6 +151,8 @@ class Shared(Private):
         other = self.writers.get(cell)
         if other is not None and other[0] != own[0] and _unordered(other, own):
             raise self._race(cell, "written", other, "read")
+        if self.updaters:
+            self._require_ordered(self.updaters, cell, "updated", "read")
         known = self.readers.get(cell)
         if known is not own:
             self.readers[cell] = own if known is None else _both(known, own)
@@ -176,8 +179,31 @@ class Shared(Private):
             if known[0] != own[0] and _unordered(known, own):
                 raise self._race(cell, "read", known, "written")
             del self.readers[cell]
+        if self.updaters:
+            self._require_ordered(self.updaters, cell, "updated", "written")
         self.writers[cell] = own
         self.data[cell] = value
+
+    def update(self, cell: int, new: Callable[[Cell], Cell]) -> None:
+        """An atomic update: only what is none may not happen at the same time."""
+        if not 0 <= cell < self.size:
+            raise self.outside(cell)
+        self._require_ordered(self.writers, cell, "written", "updated")
+        self._require_ordered(self.readers, cell, "read", "updated")
+        if self.pending:
+            self._require_arrived(cell)
+        own, known = self.now.access, self.updaters.get(cell)
+        self.updaters[cell] = own if known is None else _both(known, own)
+        old = self.data[cell]
+        self.data[cell] = new(Unset(self.element(cell)) if old is None else old)
+
+    def _require_ordered(
+        self, others: dict[int, Access], cell: int, first: str, second: str
+    ) -> None:
+        """That a barrier stands between an access and those of another kind."""
+        own, other = self.now.access, others.get(cell)
+        if other is not None and other[0] != own[0] and _unordered(other, own):
+            raise self._race(cell, first, other, second)
 
     def _changes(self, cell: int, value: Cell) -> bool:
         return repr(self.data[cell]) != repr(value)

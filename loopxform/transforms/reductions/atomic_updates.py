@@ -1,0 +1,134 @@
+"""Atomic updates: for i: h[a[i]] += e(i)  ->  for i: atomic h[a[i]] += e(i)
+
+    histograms, sums by key       h[a[i]]++, s[key[i]] += w[i]
+    extrema by key                if (s[key[i]] < w[i]) s[key[i]] = w[i]
+
+Every element is read and written in one piece, so that iterations may run at the same time, in any
+order: what only commutes keeps no loop in order. Legal where the loop carries reductions into the
+elements of arrays of integers of 32 or 64 bits, whose operator devices have an atomic function for
+(+ - & | ^ min max), and uses these elements for nothing else. Sums wrap around: their low bits are
+those of the sum in order. Other reductions, of scalars or of real numbers, are left as they are.
+("Atomic" in Halide and OpenMP; Kirk and Hwu, "Programming Massively Parallel Processors", chapter
+9.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from loopxform.analysis.reductions import Reduction, operands, reductions
+from loopxform.errors import Obstacle
+from loopxform.ir.nodes import Assign, Bin, Cast, Expr, Function, If, Load
+from loopxform.ir.types import UINT, ULONG, Scalar
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr
+from loopxform.records import record
+from loopxform.transforms.base import Step
+from loopxform.transforms.reductions.partial import inseparable
+from loopxform.transforms.sites import one_loop, trusted, whole_loop
+
+ATOMIC = frozenset(["+", "&", "|", "^", "min", "max"])
+"""Operators of reductions that OpenCL C has atomic functions for."""
+
+SIZES = (4, 8)
+"""Bytes of the integers that it has them for; of 8 where a device has an extension."""
+
+
+@record
+class AtomicUpdates(Step):
+    """Makes the reductions into elements of arrays that `loop` carries atomic updates."""
+
+    loop: str
+
+    verb: ClassVar[str] = "atomic-updates"
+    usage: ClassVar[str] = "atomic-updates LOOP"
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        structure = whole_loop(site)
+        if structure:
+            return structure
+        found = _by_element(fn, site)
+        if not found:
+            text = f"the loop over '{site.loop.var}' has no reduction into elements of an array"
+            remedy = "name a loop with updates such as h[a[i]] += 1"
+            return (Obstacle("LX203", text, site.loop.origin.loc, remedy=remedy),)
+        refused = tuple(o for r in found if (o := _obstacle(fn, r)) is not None)
+        return refused if len(refused) == len(found) else ()
+
+    def rewrite(self, fn: Function) -> Function:
+        for r in _by_element(fn, trusted(one_loop(fn, self.loop))):
+            if _obstacle(fn, r) is None:
+                fn = _rewritten(fn, r, str(self))
+        return fn
+
+    def reason(self, fn: Function) -> str:
+        found = _by_element(fn, trusted(one_loop(fn, self.loop)))
+        what = ", ".join(f"{r.array} ({r.op})" for r in found if _obstacle(fn, r) is None)
+        return f"updates of {what} may be in any order, and the loop uses it for nothing else"
+
+
+def _by_element(fn: Function, site: LoopSite) -> tuple[Reduction, ...]:
+    """The reductions of a loop into elements that differ between its iterations."""
+    found = (r for r in reductions(fn, site.path) if not r.fixed)
+    return tuple(r for r in found if any(not s.atomic for s in _updates(fn, r)))
+
+
+def _updates(fn: Function, r: Reduction) -> list[Assign]:
+    return [s for p in r.paths if isinstance(s := at(fn, p), Assign)]
+
+
+def _obstacle(fn: Function, r: Reduction) -> Obstacle | None:
+    """Why the updates of a reduction cannot be atomic."""
+    types, found = symbols(fn), operands(fn, r)
+    why: tuple[str, str] | None
+    if r.op not in ATOMIC:
+        why = f"devices have no atomic {r.op}", "leave the loop to the host"
+    elif types[r.array].is_float:
+        why = "real numbers are rounded differently in another order", "count in integers"
+    elif types[r.array].bytes not in SIZES:
+        text = f"devices have atomic functions of 32 and 64 bits, not of {types[r.array]}"
+        why = text, f"declare {r.array} as int or unsigned"
+    elif any(not type_of(e, types).is_integer for _, e in found):
+        why = "an operand is a real number", "convert it first"
+    else:
+        why = inseparable(r.array, r.op, found, types)
+    if why is None:
+        return None
+    text = f"updates of '{r.array}' ({r.op}) cannot be atomic: {why[0]}"
+    return Obstacle("LX203", text, r.loc, remedy=why[1])
+
+
+def _rewritten(fn: Function, r: Reduction, step: str) -> Function:
+    """The program with atomic updates for those of a reduction, at the same places."""
+    found = operands(fn, r)
+    unsigned = ULONG if symbols(fn)[r.array].bytes == 8 else UINT
+    for path in reversed(r.paths):  # what is inside a statement comes before that
+        s = at(fn, path)
+        for operand in (e for update, e in found if update is s):
+            assert isinstance(s, Assign | If)
+            fn = replace_at(fn, path, (_atomic(s, operand, r.op, unsigned, step),))
+    return fn
+
+
+def _atomic(s: Assign | If, operand: Expr, op: str, unsigned: Scalar, step: str) -> Assign:
+    (inner,) = (s,) if isinstance(s, Assign) else s.then
+    assert isinstance(inner, Assign)
+    assert isinstance(inner.target, Load)
+    if inner.op:
+        return replace(inner, atomic=True, origin=s.origin.then(step))
+    value = operand if operand in walk_expr(inner.value) else _wrapping(operand, unsigned)
+    return replace(inner, value=value, op=op, atomic=True, origin=s.origin.then(step))
+
+
+def _wrapping(e: Expr, unsigned: Scalar) -> Expr:
+    """A sum of what the text adds one by one: it may leave the range of a signed type where the
+    whole does not."""
+    match e:
+        case Bin("+" | "-" as op, left, right):
+            return Bin(op, _wrapping(left, unsigned), _wrapping(right, unsigned))
+        case _:
+            return Cast(unsigned, e)
