@@ -96,6 +96,10 @@ class Dialect:
         half is computed with as a float."""
         return t.c if self.language == "c" else t.cl
 
+    def space(self, array: str) -> str:  # noqa: ARG002
+        """The address space of an array in OpenCL C."""
+        return "global"
+
     def name(self, name: str) -> str:
         """The text of a scalar or an array."""
         return self.names.get(name, name)
@@ -174,6 +178,8 @@ def assign(s: Assign, dialect: Dialect) -> str:
     target = dialect.name(s.target.name) if isinstance(s.target, Var) else dialect.load(s.target)
     if s.atomic and dialect.language == "opencl":
         value = s.value if dialect.type_of(s.value) == to else Cast(to, s.value)
+        if to.is_float:
+            return _added(s, value, dialect)
         word = "atom" if to.bytes == 8 else "atomic"
         return f"{word}_{_ATOMIC[s.op]}(&{target}, {expr(value, dialect)})"
     converts = dialect.language == "opencl" and to in (BOOL, HALF)
@@ -183,6 +189,16 @@ def assign(s: Assign, dialect: Dialect) -> str:
     if isinstance(s.target, Load):
         return f"{target} = {stored(value, s.target, dialect)}"
     return f"{target} = {converted(value, to, dialect)}"
+
+
+def _added(s: Assign, e: Expr, dialect: Dialect) -> str:
+    """The call that adds to a real number, or takes away from it, atomically."""
+    assert isinstance(s.target, Load)
+    to, space = dialect.type_of(s.target), dialect.space(s.target.array)
+    bits = "ulong" if to.bytes == 8 else "uint"
+    pointer = f"(volatile __{space} {bits} *)&{dialect.load(s.target)}"
+    operand = Un("-", e) if s.op == "-" else e
+    return f"lx_add_{to.cl}_{space}({pointer}, {expr(operand, dialect)})"
 
 
 def stored(e: Expr, into: Load, dialect: Dialect) -> str:

@@ -217,7 +217,8 @@ def program_plan(
     kernels = tuple(replace(k, text=joined(unbraced(k.text))) for k in kernels)
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
-    helpers = halves.helpers("\n".join([*called, *(k.text for k in kernels)]))
+    text = "\n".join([*called, *(k.text for k in kernels)])
+    helpers = (*halves.helpers(text), *atomics.helpers(text))
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
         pragmas=_pragmas(fn, reduce(FloatingPoint.both, every)),

@@ -86,7 +86,9 @@ def _changed(program: Program, path: Path, s: For) -> bool:
 
 def _nest(program: Program, path: Path, s: For) -> bool:
     try:
-        nest = prepare_at(program.derivation.titled(f"The nest of {s.var}"), path)
+        started = program.derivation.titled(f"The nest of {s.var}")
+        free = program.allowing(program.options, s).reassociate
+        nest = prepare_at(started, path, reassociate=free)
     except (UnsupportedC, TransformError):
         return False
     program.derivation = nest.derivation

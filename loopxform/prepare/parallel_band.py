@@ -152,20 +152,24 @@ def _ends(s: Stmt) -> bool:
     return isinstance(s, Return) and s.value is None
 
 
-def prepare(derivation: Derivation, *, every: bool = False, apart: bool = True) -> Nest:
+def prepare(
+    derivation: Derivation, *, every: bool = False, apart: bool = True, reassociate: bool = False
+) -> Nest:
     """The one nest of a function: its loops that can be parallel are foralls, outermost, each step
     checked; inner ones of a few iterations only where `every` asks for them. Arrays of an
-    iteration that have no fixed size get an element for each, if `apart`.
+    iteration that have no fixed size get an element for each, if `apart`. Sums of real numbers into
+    arrays may be in another order where that says `reassociate`.
 
     Raises UnsupportedC where there is not one nest, or no loop of it is parallel, with the reason
     of the outermost.
     """
     alone = _alone(derivation)
-    nest = prepare_at(alone, nests(alone.function)[0].path, every=every, apart=apart)
+    path = nests(alone.function)[0].path
+    nest = prepare_at(alone, path, every=every, apart=apart, reassociate=reassociate)
     return with_own_elements(nest) if apart else nest
 
 
-def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
+def prepare_all(derivation: Derivation, *, reassociate: bool = False) -> tuple[Nest, ...]:
     """The nest of a function, or several where loops inside it become nests of their own (of one
     derivation). Raises UnsupportedC as `prepare` does."""
     whole = _alone(derivation)
@@ -174,7 +178,8 @@ def prepare_all(derivation: Derivation) -> tuple[Nest, ...]:
     found = []
     for number in range(len(nests(parts.function))):
         parts = sunk(parts, nests(parts.function)[number].loop.var)
-        nest = prepare_at(parts, nests(parts.function)[number].path)
+        path = nests(parts.function)[number].path
+        nest = prepare_at(parts, path, reassociate=reassociate)
         found.append(with_own_elements(nest))
         parts = found[-1].derivation
     return tuple(n.of(parts) for n in found)
@@ -195,7 +200,12 @@ def _alone(derivation: Derivation) -> Derivation:
 
 
 def prepare_at(
-    derivation: Derivation, path: Path, *, every: bool = False, apart: bool = True
+    derivation: Derivation,
+    path: Path,
+    *,
+    every: bool = False,
+    apart: bool = True,
+    reassociate: bool = False,
 ) -> Nest:
     """As `prepare`, the nest at `path`: of several, no two have loops of one name."""
     derivation = _parallel_outwards(derivation, path)
@@ -209,9 +219,11 @@ def prepare_at(
             break
         wanted.append(loop.var)
     if all(map(has_few_iterations, chain[: len(wanted)])) and len(wanted) < len(chain):
-        commuting = AtomicUpdates(chain[len(wanted)].var)
+        order = "reassociate" if reassociate else ""
+        commuting = AtomicUpdates(chain[len(wanted)].var, order)
         if not commuting.check(derivation.function):
-            return prepare_at(derivation.then(commuting), path, every=every, apart=apart)
+            derivation = derivation.then(commuting)
+            return prepare_at(derivation, path, every=every, apart=apart, reassociate=reassociate)
     if not wanted:
         raise _not_parallel(derivation.function, [verdicts[loop.var] for loop in chain])
     wanted = wanted if every else _worth_spreading(chain, wanted)

@@ -3,7 +3,7 @@
     forall y, x: atomic h[a[y, x]] += e
  -> forall y_g, x_g (a group): { h_own[N] in local memory;
       forall x_t < Tx: for (k = x_t; k < N; k += Tx): h_own[k] = 0
-      forall x_t < Tx: for y < Ry: for (x = x_t; x < Tx*Rx; x += Tx): atomic h_own[a[y, x]] += e
+      for y < Ry: for x_c < Rx: forall x < Tx: atomic h_own[a[y, x]] += e
       forall x_t < Tx: for (k = x_t; ...): if (h_own[k] != 0) atomic h[k] += h_own[k] }
 
 Fits where parallel loops update arrays whose extents are numbers atomically, and one of them has
@@ -30,7 +30,6 @@ from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
-    Interchange,
     MapTo,
     Parallelise,
     PrivatiseUpdates,
@@ -63,17 +62,18 @@ class Histogram:
         *others, x = nest.parallel
         row = others.pop() if others else ""
         w.stage("Tiles of iterations for the groups")
-        columns = levels(w.fn, Dim(x, "Tx"))
+        columns, in_step = levels(w.fn, Dim(x, "Tx")), [fresh(w.fn, f"{x}_c")]
         w.do(Stripmine(x, w.size("Tx", "Rx"), columns.group))
+        w.do(Stripmine(x, w.size("Tx"), in_step[0]))
         groups = [columns.group]
         if row:
             rows = levels(w.fn, Dim(row, "Ty"))
             w.do(Stripmine(row, w.size("Ry"), rows.group))
             groups.insert(0, rows.group)
-            w.order([rows.group, row, columns.group, x], [*groups, row, x])
-        items = [_along_items(w, x)]
-        if row:
-            w.do(Interchange(row, items[0]), Sequentialise(row))
+            in_step.insert(0, row)
+            w.order([rows.group, row, columns.group, *in_step[1:], x], [*groups, *in_step, x])
+        w.do(*(Sequentialise(v) for v in in_step))
+        items = [x]
         w.stage("A copy of the result in the local memory of each group")
         copies = list(_copied(w, groups[-1], limits))
         for counter in (v for step in copies for v in step.counters):

@@ -58,7 +58,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
 )
 """What is tried, in this order, where the user names no recipe."""
 
-ON_CPU: tuple[Recipe, ...] = ("register", "1-d")
+ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")
 """The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
 
 

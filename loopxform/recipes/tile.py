@@ -4,11 +4,12 @@ other layouts and partial results of reductions are kernels too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
+from loopxform.errors import LimitError, LoopxformError, Obstacle, TransformError, UnsupportedC
 from loopxform.ir.nodes import Function
+from loopxform.ir.visit import loops
 from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import Layouts, layouts, worth
 from loopxform.prepare.blocked_loops import unblocked
@@ -25,7 +26,10 @@ from loopxform.recipes.versions import in_versions
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, possible
+from loopxform.transforms import AtomicUpdates, Derivation, possible
+
+NOT_PERMITTED = "LX191"
+"""The code of a reduction that is rounded differently in another order."""
 
 
 def tile(
@@ -64,7 +68,7 @@ def _tiled(
 ) -> Tiled:
     """The nest, or the nests that it falls into, as the user asks for it. Raises as `tile` does."""
     automatic = recipe is None and options.Rk is None and not options.relayout
-    nests, single = _prepared(derivation, recipe, several=automatic)
+    nests, single = _prepared(derivation, recipe, several=automatic, free=options.reassociate)
     if len(nests) > 1:
         return _each(nests, given, limits, options)
     (nest,) = nests
@@ -102,14 +106,25 @@ def _reduced(
     except TransformError as e:
         if e.code != "LX192":
             raise
+        why = next(_not_atomic(nest.function, options), e.obstacles[0])
         raise UnsupportedC(
-            f"no loop of the nest can run in parallel, nor in parts: {e.obstacles[0].message}",
-            loc=e.loc,
-            code=e.code,
+            f"no loop of the nest can run in parallel, nor in parts: {why.message}",
+            loc=why.loc,
+            code=why.code,
             notes=list(e.notes),
-            help="sum up in a scalar, or leave the nest to the host: loopxform check tells its "
+            help=why.remedy
+            if why.code == NOT_PERMITTED
+            else "sum up in a scalar, or leave the nest to the host: loopxform check tells its "
             "dependences",
         ) from e
+
+
+def _not_atomic(fn: Function, options: Options) -> Iterator[Obstacle]:
+    """Why reductions into arrays cannot be atomic updates."""
+    order = "reassociate" if options.reassociate else ""
+    for site in loops(fn):
+        found = AtomicUpdates(site.loop.var, order).check(fn)
+        yield from (o for o in found if o.code in ("LX203", NOT_PERMITTED))
 
 
 def estimate(done: Tiled, limits: Limits) -> Estimate:
@@ -161,16 +176,16 @@ def _laid_out(
 
 
 def _prepared(
-    derivation: Derivation, recipe: Recipe | None, *, several: bool
+    derivation: Derivation, recipe: Recipe | None, *, several: bool, free: bool
 ) -> tuple[tuple[Nest, ...], bool]:
     """The prepared nest, or `several` that it falls into, and whether it is a reduction with no
-    parallel loop around it."""
+    parallel loop around it; its sums may be in another order if `free`."""
     every = recipe not in (None, "naive")
     nests = possible(
         lambda: (
-            prepare_all(derivation)
+            prepare_all(derivation, reassociate=free)
             if several
-            else (prepare(derivation, every=every, apart=recipe != "group"),)
+            else (prepare(derivation, every=every, apart=recipe != "group", reassociate=free),)
         ),
         UnsupportedC,
     )

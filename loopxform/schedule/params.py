@@ -206,6 +206,7 @@ IN_A_ROW = Tiles(Ty=1, Tx=256, Ry=1, Rx=1)
 
 ON_CPU: dict[Recipe, Tiles] = {
     "register": Tiles(Ty=16, Tx=8, Tk=128),
+    "histogram": Tiles(Ty=1, Tx=16, Ry=64, Rx=4096),
     "naive": Tiles(Ty=16, Tx=256, Ry=1, Rx=1),
 }
 """Where tiled C runs on a CPU; Ry and Rx follow from its vector registers."""

@@ -25,6 +25,7 @@ from loopxform.ir.nodes import (
     For,
     Function,
     If,
+    Load,
     Opaque,
     Return,
     Stmt,
@@ -62,6 +63,8 @@ class Printer:
         self.used = used_names(fn) | {r.name for r in fn.routines}
         self.found = phases(fn, scopes) if openmp else {}
         self.phases: list[str] = []
+        self.own: set[str] = set()
+        """The arrays that each thread has one of."""
 
     def body(
         self,
@@ -83,6 +86,7 @@ class Printer:
             match s:
                 case Decl():
                     d = replace(d, types={**d.types, s.name: s.type})
+                    self.own = self.own | {s.name} if parallel else self.own - {s.name}
                     out += [] if s.name in self.scopes.dropped else self._decl(s, pad, d, heap)
                 case Assign() if (t := self._initialised(body[:n], s, place)) is not None:
                     out[-1] = f"{pad}{t.c} {cexpr.assign(s, d)};"
@@ -141,8 +145,7 @@ class Printer:
                     out += self.body(s.orelse, place, depth + 1, d, parallel=parallel, orelse=True)
                 return [*out, pad + "}"]
             case Assign():
-                held = [f"{pad}#pragma omp {word}"] if self.openmp and (word := _held(s)) else []
-                return [*held, f"{pad}{cexpr.assign(s, d)};"]
+                return [f"{pad}{x}" for x in (*self._alone(s), f"{cexpr.assign(s, d)};")]
             case Copy():
                 order = self.stored.get(s.target, ())
                 return [pad + line for line in copy_lines(s, d, self._fresh, order)]
@@ -180,6 +183,13 @@ class Printer:
         out.append(f"{pad}for ({own}{header(s, d, inner, as_written=self.as_written)}) {{")
         out += self.body(s.body, place, depth + 1, inner, parallel=parallel or threads)
         return [*out, pad + "}"]
+
+    def _alone(self, s: Assign) -> list[str]:
+        """The directive of an update that threads make one after the other."""
+        own = isinstance(s.target, Load) and s.target.array in self.own
+        if not s.atomic or own or not self.openmp:
+            return []
+        return [f"#pragma omp {'critical' if s.op in ('min', 'max') else 'atomic'}"]
 
     def _phase(self, s: For, p: Phase, place: Path, d: Dialect) -> str:
         """The call of a function of its own."""
@@ -229,13 +239,6 @@ def header(s: For, outside: Dialect, inside: Dialect, *, as_written: bool = Fals
     else:
         change = f" += {cexpr.expr(s.step, inside)}"
     return f"{s.var} = {cexpr.expr(s.lo, outside)}; {test}; {s.var}{change}"
-
-
-def _held(s: Assign) -> str:
-    """The directive of an update that threads make one after the other ("": none)."""
-    if not s.atomic:
-        return ""
-    return "critical" if s.op in ("min", "max") else "atomic"
 
 
 def _on_heap(s: Decl) -> bool:

@@ -50,6 +50,9 @@ class KernelDialect(Dialect):
             return self.held(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
         return super().load(e)
 
+    def space(self, array: str) -> str:
+        return "local" if array in self.tiles else super().space(array)
+
     def memory_name(self, array: str) -> str:
         """The spelling of the type of an array's elements."""
         kind = self.types[array]

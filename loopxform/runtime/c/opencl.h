@@ -55,6 +55,11 @@ typedef ushort half;
   lx_seen; })
 #define atomic_min(p, e) LX_ATOMIC_EXTREMUM(min, p, e)
 #define atomic_max(p, e) LX_ATOMIC_EXTREMUM(max, p, e)
+#define atomic_cmpxchg(p, old, new) ({                                                             \
+  __auto_type lx_old = (old);                                                                     \
+  __atomic_compare_exchange_n(p, &lx_old, new, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);            \
+  lx_old; })
+#define atom_cmpxchg atomic_cmpxchg
 #define atom_add atomic_add
 #define atom_sub atomic_sub
 #define atom_and atomic_and

@@ -7,25 +7,26 @@ Every element is read and written in one piece, so that iterations may run at th
 order: what only commutes keeps no loop in order. Legal where the loop carries reductions into the
 elements of arrays of integers of 32 or 64 bits, whose operator devices have an atomic function for
 (+ - & | ^ min max), and uses these elements for nothing else. Sums wrap around: their low bits are
-those of the sum in order. Other reductions, of scalars or of real numbers, are left as they are.
-("Atomic" in Halide and OpenMP; Kirk and Hwu, "Programming Massively Parallel Processors", chapter
-9.)
+those of the sum in order; sums of real numbers are rounded differently in another order, and need
+`reassociate`. Reductions of scalars are left as they are. ("Atomic" in Halide and OpenMP; Kirk and
+Hwu, "Programming Massively Parallel Processors", chapter 9.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.reductions import Reduction, operands, reductions
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Assign, Bin, Cast, Expr, Function, If, Load
-from loopxform.ir.types import UINT, ULONG, Scalar
+from loopxform.ir.types import UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.reductions.partial import inseparable
+from loopxform.transforms.reductions.partial import inseparable, rounded
 from loopxform.transforms.sites import one_loop, trusted, whole_loop
 
 ATOMIC = frozenset(["+", "&", "|", "^", "min", "max"])
@@ -37,12 +38,15 @@ SIZES = (4, 8)
 
 @record
 class AtomicUpdates(Step):
-    """Makes the reductions into elements of arrays that `loop` carries atomic updates."""
+    """Makes the reductions into elements of arrays that `loop` carries atomic updates.
+    `reassociate` (the word) allows sums of real numbers, which may then be rounded differently."""
 
     loop: str
+    reassociate: str = ""
 
     verb: ClassVar[str] = "atomic-updates"
-    usage: ClassVar[str] = "atomic-updates LOOP"
+    usage: ClassVar[str] = "atomic-updates LOOP [reassociate]"
+    flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
@@ -55,19 +59,42 @@ class AtomicUpdates(Step):
         if not found:
             text = f"the loop over '{site.loop.var}' has no reduction into elements of an array"
             remedy = "name a loop with updates such as h[a[i]] += 1"
-            return (Obstacle("LX203", text, site.loop.origin.loc, remedy=remedy),)
-        refused = tuple(o for r in found if (o := _obstacle(fn, r)) is not None)
+            return (Obstacle("LX192", text, site.loop.origin.loc, remedy=remedy),)
+        refused = tuple(o for r in found if (o := self._obstacle(fn, r)) is not None)
         return refused if len(refused) == len(found) else ()
 
     def rewrite(self, fn: Function) -> Function:
         for r in _by_element(fn, trusted(one_loop(fn, self.loop))):
-            if _obstacle(fn, r) is None:
+            if self._obstacle(fn, r) is None:
                 fn = _rewritten(fn, r, str(self))
         return fn
 
+    def _obstacle(self, fn: Function, r: Reduction) -> Obstacle | None:
+        """Why the updates of a reduction cannot be atomic."""
+        types, found = symbols(fn), operands(fn, r)
+        own, why = types[r.array], ("", "")
+        if r.op not in ATOMIC or (own.is_float and r.op != "+"):
+            what = f"{r.op} of real numbers" if own.is_float else r.op
+            why = f"devices have no atomic {what}", "leave the loop to the host"
+        elif own.bytes not in SIZES:
+            text = f"devices have atomic functions of 32 and 64 bits, not of {own}"
+            why = text, f"declare {r.array} as int or unsigned"
+        elif own.is_float and (text := rounded(r.array, r.op, types)) and not self.reassociate:
+            return Obstacle("LX191", text, r.loc, remedy="allow it: --fp reassociate")
+        elif any(common(type_of(e, types), own) != own for _, e in found if own.is_float):
+            why = "an operand has a wider type", f"convert it to {own} first"
+        elif any(type_of(e, types).is_float for _, e in found if own.is_integer):
+            why = "an operand is a real number", "convert it first"
+        else:
+            why = inseparable(r.array, r.op, found, types) or why
+        if not why[0]:
+            return None
+        text = f"updates of '{r.array}' ({r.op}) cannot be atomic: {why[0]}"
+        return Obstacle("LX203", text, r.loc, remedy=why[1])
+
     def reason(self, fn: Function) -> str:
         found = _by_element(fn, trusted(one_loop(fn, self.loop)))
-        what = ", ".join(f"{r.array} ({r.op})" for r in found if _obstacle(fn, r) is None)
+        what = ", ".join(f"{r.array} ({r.op})" for r in found if self._obstacle(fn, r) is None)
         return f"updates of {what} may be in any order, and the loop uses it for nothing else"
 
 
@@ -79,27 +106,6 @@ def _by_element(fn: Function, site: LoopSite) -> tuple[Reduction, ...]:
 
 def _updates(fn: Function, r: Reduction) -> list[Assign]:
     return [s for p in r.paths if isinstance(s := at(fn, p), Assign)]
-
-
-def _obstacle(fn: Function, r: Reduction) -> Obstacle | None:
-    """Why the updates of a reduction cannot be atomic."""
-    types, found = symbols(fn), operands(fn, r)
-    why: tuple[str, str] | None
-    if r.op not in ATOMIC:
-        why = f"devices have no atomic {r.op}", "leave the loop to the host"
-    elif types[r.array].is_float:
-        why = "real numbers are rounded differently in another order", "count in integers"
-    elif types[r.array].bytes not in SIZES:
-        text = f"devices have atomic functions of 32 and 64 bits, not of {types[r.array]}"
-        why = text, f"declare {r.array} as int or unsigned"
-    elif any(not type_of(e, types).is_integer for _, e in found):
-        why = "an operand is a real number", "convert it first"
-    else:
-        why = inseparable(r.array, r.op, found, types)
-    if why is None:
-        return None
-    text = f"updates of '{r.array}' ({r.op}) cannot be atomic: {why[0]}"
-    return Obstacle("LX203", text, r.loc, remedy=why[1])
 
 
 def _rewritten(fn: Function, r: Reduction, step: str) -> Function:

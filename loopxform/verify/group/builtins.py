@@ -34,6 +34,9 @@ _FORMATS = {"float": "f", "uint": "I", "int": "i", "double": "d", "ulong": "Q", 
 _MOVED = re.compile(r"v(load|store)(2|4|8|16)")
 _UPDATED = re.compile(r"atom(?:ic)?_(add|sub|and|or|xor|min|max)")
 _SIGNS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
+ADDED = re.compile(r"lx_add_(float|double)_(?:global|local)")
+"""Sums of real numbers, which are functions of their own."""
+
 _CONVERTED = re.compile(r"convert_([a-z]+\d+)")
 
 
@@ -76,6 +79,11 @@ class Builtins(ABC):
             own = next(n for n, t in _BITS.items() if t == operand_type(x))
             formats = f"'{_FORMATS[own]}', '{_FORMATS[name[3:]]}'"
             return Operand(f"bits({x.text}, {formats})", _BITS[name[3:]])
+        if m := ADDED.fullmatch(name):
+            at, e = self.address(arguments[0]), self.settled(arguments[1])
+            kind = FLOAT if m[1] == "float" else DOUBLE
+            text = converted(Operand(f"x + {converted(e, kind).text}", DOUBLE), kind).text
+            return Operand(f"{at.array}.update({at.at}, lambda x: {text})", kind)
         if m := _UPDATED.fullmatch(name):
             return self._updated(m[1], *arguments)
         return self._half(name, arguments) or self._mathematical(name, arguments)
