@@ -143,14 +143,10 @@ def header_text(s: For, keyword: str | None = None) -> str:
 
 def stmt_text(s: Assign) -> str:
     """`C[i, j] = acc` without the semicolon."""
-    if s.atomic:
-        return f"atomic {expr_text(s.target)} {_spaced(s.op)}= {expr_text(s.value)}"
-    return f"{expr_text(s.target)} {s.op}= {expr_text(s.value)}"
-
-
-def _spaced(op: str) -> str:
-    """`min =`, as a word is no part of the sign."""
-    return f"{op} " if op.isalpha() else op
+    held = "atomic " if s.atomic else ""
+    if s.op.isalpha():
+        return f"{held}{expr_text(s.target)} = {expr_text(Bin(s.op, s.target, s.value))}"
+    return f"{held}{expr_text(s.target)} {s.op}= {expr_text(s.value)}"
 
 
 def lines(body: tuple[Stmt, ...], depth: int = 0) -> Iterator[str]:

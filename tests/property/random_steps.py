@@ -51,9 +51,11 @@ OTHERS = frozenset([
     "vectorise", "warp-tile", "pipeline", "block-cyclic", "serpentine", "pack",
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
     "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
+    "atomic-updates", "privatise-updates",
 ])
 # fmt: on
-"""Drawn where programs have a use for them: `restructured`, `kernel_steps`."""
+"""Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`.
+"""
 
 CHOSEN = (
     *(Parallelise, Privatise, Scalarise, Substitute, Stripmine, Interchange, Reverse, Skew),

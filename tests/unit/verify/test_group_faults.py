@@ -51,11 +51,22 @@ def floats(n: int = 8) -> Any:
 
 
 LOCAL = "__local float t[4][2];\n"
+COUNTS = "__local int t[4];\nt[x] = 0;\nbarrier(CLK_LOCAL_MEM_FENCE);\n"
 FAULTS = {
     "a write of a neighbour's element without a barrier": (
         LOCAL + "t[x][0] = a[x];\nb[4*g + x] = t[(x + 1) % 4][0];",
         "race|unset",
         r"t\[\d\]\[0\](, which was never set| is (written|read) by .* and .* no barrier between)",
+    ),
+    "an atomic update beside a read": (
+        COUNTS + "atomic_add(&t[0], 1);\nb[4*g + x] = t[0];",
+        "race",
+        r"t\[0\] is (updated|read) by .* and (read|updated) .* with no barrier between",
+    ),
+    "an atomic update beside a write": (
+        COUNTS + "t[x] = 1;\natomic_max(&t[(x + 1) % 4], 2);",
+        "race",
+        r"t\[\d\] is (written|updated) by .* and (written|updated) .* no barrier between",
     ),
     "a barrier that does not fence global memory": (
         "b[4*g + x] = a[x];\nbarrier(CLK_LOCAL_MEM_FENCE);\nb[4*g + (x + 1) % 4] = 7.0f;",

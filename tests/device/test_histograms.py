@@ -1,0 +1,146 @@
+"""Histograms, and sums and extrema by key: by work-items that update elements atomically, in a copy
+for each group where that has room, on a device, in the executor of groups and as tiled C."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from harness import assert_runs_agree, simulate_all
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
+from loopxform.targets.profile import PROFILES
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
+
+
+@dataclass(frozen=True)
+class Case:
+    """The parameters of a function and its body, the recipe that is chosen, and sizes."""
+
+    params: str
+    body: str
+    recipe: str = "histogram"
+    sizes: tuple[dict[str, int], ...] = ({"n": 0}, {"n": 1}, {"n": 1000}, {"n": 40000})
+
+
+ROWS = tuple({"n": n, "m": m} for n, m in ((0, 5), (1, 1), (17, 1030), (40, 3)))
+KEYS = tuple({"n": n, "m": m} for n, m in ((0, 1), (1, 1), (1000, 37), (9000, 400)))
+
+CASES = {
+    "bytes": Case("int n, const unsigned char a[n], int h[256]", "h[a[i]]++;"),
+    "of-the-file": Case("int n, const unsigned char a[n]", "bins[a[i] >> 3]++;"),
+    "bits": Case(
+        "int n, const int a[n], unsigned h[16], unsigned g[16]",
+        "h[a[i] & 15] |= 1u << (a[i] & 31); g[a[i] >> 3 & 15] &= ~a[i];",
+    ),
+    "extrema": Case(
+        "int n, const int a[n], int lo[8], int hi[8]",
+        "if (a[i] < lo[i & 7]) lo[i & 7] = a[i]; if (hi[i & 7] < a[i]) hi[i & 7] = a[i];",
+    ),
+    "long-sums": Case("int n, const short a[n], long h[16]", "h[a[i] & 15] += a[i];"),
+    "some": Case("int n, const int a[n], int h[16]", "if (a[i] > 9) h[a[i] & 15] -= a[i] * 7;"),
+    "and-more": Case(
+        "int n, const int a[n], unsigned h[16], int b[n]", "h[a[i] & 15] ^= a[i]; b[i] = a[i] * 2;"
+    ),
+    "colours": Case(
+        "int n, const unsigned char a[n][3], int h[3][256]",
+        "for (int c = 0; c < 3; c++) h[c][a[i][c]]++;",
+    ),
+    "image": Case(
+        "int n, int m, const unsigned char a[n][m], unsigned h[256]",
+        "for (int j = 0; j < m; j++) h[a[i][j]]++;",
+        sizes=ROWS,
+    ),
+    "keys": Case(
+        "int n, int m, const int key[n], const int w[n], int s[m]",
+        "s[key[i]] += w[i];",
+        "naive",
+        KEYS,
+    ),
+    "too-large": Case(
+        "int n, const unsigned short a[n], int h[65536]", "h[a[i]]++;", "naive", ({"n": 1000},)
+    ),
+    "stages-in-a-triangle": Case(
+        "int n, const unsigned char a[n], int h[256]",
+        "for (int j = 0; j <= i; j++) h[(a[i] + a[j]) & 255]++;",
+        sizes=({"n": 0}, {"n": 1}, {"n": 70}),
+    ),
+}
+
+
+def text(case: Case) -> str:
+    params = case.params.replace("[n]", "[restrict n]").replace(" h[", " h[restrict ")
+    loop = f"for (int i = 0; i < n; i++) {{ {case.body} }}"
+    return f"int bins[32];\nvoid f({params}) {{ {loop} }}\n"
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", CASES)
+def test_as_the_c_program(name: str) -> None:
+    case = CASES[name]
+    done = lx.loads(text(case))["f"].tile(contract=False)
+    assert done.tiled.recipe == case.recipe
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    assert_runs_agree(plan, CSource(text=text(case)), case.sizes, 3)
+
+
+SIMULATED = ("bytes", "extrema", "colours", "image", "keys")
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", SIMULATED)
+def test_without_races(name: str) -> None:
+    """In the simulator: no race, nothing out of bounds, nothing that was never set."""
+    case = CASES[name]
+    small = {"Tx": 8, "Rx": 2} if case.recipe == "histogram" else {"Tx": 4, "Ty": 2}
+    plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, **small).derivation)
+    given = [arguments(plan.start, {k: min(v, 37) for k, v in s.items()}, 5) for s in case.sizes]
+    before = copy.deepcopy(given)
+    report, after = simulate_all(plan, given)
+    assert report.clean, report.findings
+    for args, found in zip(before, after):
+        Program(plan.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
+
+
+@pytest.mark.parametrize("name", ["bytes", "long-sums", "and-more", "image"])
+def test_in_the_executor_of_groups(name: str) -> None:
+    case = CASES[name]
+    plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, Tx=4, Rx=2).derivation)
+    args = arguments(plan.start, dict.fromkeys(case.sizes[0], 19), 5)
+    expected = copy.deepcopy(args)
+    Program(plan.start).run(expected)
+    execute(plan, args, seed=3)
+    assert not compare(expected, args)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("kind", ["float", "double"])
+def test_sums_of_real_numbers_need_permission(kind: str) -> None:
+    source = f"""void f(int n, const int a[restrict n], const {kind} w[restrict n],
+      {kind} h[restrict 16]) {{ for (int i = 0; i < n; i++) h[a[i] & 15] += w[i]; }}"""
+    f = lx.loads(source)["f"]
+    with pytest.raises(lx.UnsupportedC, match="floating-point addition is not associative"):
+        f.tile()
+    done = f.tile(reassociate=True)
+    assert done.tiled.recipe == "histogram"
+    sums = np.zeros(16, dtype=np.dtype("f4" if kind == "float" else "f8"))
+    keys = np.arange(5000, dtype=np.int32) * 7
+    values = np.ones(5000, dtype=sums.dtype)  # of which all sums are exact
+    done.compile()(n=5000, a=keys, w=values, h=sums)
+    assert np.array_equal(sums, np.bincount(keys & 15, minlength=16))
+
+
+def test_threads_have_copies_of_their_own() -> None:
+    """Tiled C counts in an array of each thread, and adds that up atomically."""
+    source = text(CASES["bytes"])
+    (written,) = lx.loads(source)["f"].tile(limits=PROFILES["cpu"]).openmp.files.values()
+    assert written.count("#pragma omp atomic") == 1
