@@ -21,6 +21,8 @@ from loopxform.targets.target import Costs, Limits
 RARE = "the data is reused too rarely to be worth staging: caches serve it as well"
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
+NO_UPDATES = "no array whose extents are numbers is updated atomically"
+
 
 @record
 class Question:

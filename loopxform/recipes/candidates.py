@@ -20,6 +20,7 @@ from loopxform.model.resources import demand
 from loopxform.model.reuse import Staged
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
+from loopxform.recipes.base import NO_UPDATES
 from loopxform.recipes.latency_hiding import wanted
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, choices
 from loopxform.recipes.tile import estimate
@@ -50,7 +51,9 @@ def candidates(done: Tiled, limits: Limits, fp: FloatingPoint = CONTRACT) -> tup
     nest = with_guards_inside(done.plain or done.nest)
     others = (_recipe(done, nest, name, limits, fp) for name in RECIPES if name != done.recipe)
     first = Candidate(done.recipe + copies, taken, "taken")
-    return (first, *_layouts(done, nest, limits, fp), *others)
+    # Where nothing is updated by key, that is no news.
+    known = (x for x in others if x.why != NO_UPDATES)
+    return (first, *_layouts(done, nest, limits, fp), *known)
 
 
 def _layouts(done: Tiled, nest: Nest, limits: Limits, fp: FloatingPoint) -> Iterator[Candidate]:

@@ -25,7 +25,7 @@ from loopxform.ir.visit import walk
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.base import Mapped, Question
+from loopxform.recipes.base import NO_UPDATES, Mapped, Question
 from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Limits
@@ -39,8 +39,6 @@ from loopxform.transforms import (
     Stripmine,
 )
 
-NOTHING = "no array whose extents are numbers is updated atomically"
-
 IN_A_ROW = Tiles(Ty=1, Tx=256, Ry=1, Rx=64)
 """Where there is one parallel loop."""
 
@@ -51,7 +49,7 @@ class Histogram:
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
         if not _updated(nest.function):
-            return NOTHING
+            return NO_UPDATES
         *outer, x = nest.parallel[-2:]
         if not outer:
             return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=IN_A_ROW)
