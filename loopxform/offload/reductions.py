@@ -23,7 +23,14 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.params import KINDS
-from loopxform.transforms import Privatise, RemoveUnitLoop, Rfactor, Scalarise, UnitLoop
+from loopxform.transforms import (
+    AtomicUpdates,
+    Privatise,
+    RemoveUnitLoop,
+    Rfactor,
+    Scalarise,
+    UnitLoop,
+)
 from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.places import place_text
 
@@ -35,19 +42,16 @@ def in_parts(program: Program, s: For) -> bool:
     if verdict is None or verdict.parallel != "reduction":
         return False
     w = Work(program.derivation.titled(f"Partial results of the loop over {s.var}"), {})
-    moving = next((r.array for r in verdict.reductions if not r.fixed), None)
-    if moving is not None:
-        text = (
-            "iterations update elements of {0} of their own choice (sum up copies of {0} for parts)"
-        )
-        program.hints[s.var] = text.format(moving)
+    allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
+    if any(not r.fixed for r in verdict.reductions):
+        (why, *_) = AtomicUpdates(s.var, allowed).check(w.fn) or (None,)
+        program.hints[s.var] = f"{why.message} ({why.remedy})" if why else ""
         return False
     elements = tuple(r.array for r in verdict.reductions if r.array != r.var)
     if elements and _in_scalars(program, s, elements):
         return True
     if not w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
         return False
-    allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
     problems = Rfactor(s.var, "1", allowed).check(w.fn)
     if problems:
         program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
