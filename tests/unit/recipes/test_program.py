@@ -88,7 +88,8 @@ REDUCED: dict[str, tuple[str, list[tuple[str, ...]]]] = {
         "for (int i = 0; i < n; i++) b[0] += c[i];",
         [GROUPS, GROUPS],
     ),
-    "of-elements": ("for (int i = 0; i < m; i++) c[i % 2] += 1;", [("one work-item",)]),
+    "of-elements": ("for (int i = 0; i < m; i++) c[i % 2] += 1;", [("kernel", "naive")]),
+    "products-of-elements": ("for (int i = 0; i < m; i++) c[i % 2] *= 3;", [("one work-item",)]),
 }
 
 
