@@ -153,6 +153,6 @@ def test_reductions_into_arrays_alone() -> None:
         "for (int b = 0; b < n; b++) { d[b] += v[b]; e[x[b]] *= v[b]; }",
         "int n, int d[n], int e[n], const int v[n], const int x[n]",
     )
-    with pytest.raises(UnsupportedC, match="nor in parts: updates of 'e' .* no atomic") as e:
+    with pytest.raises(UnsupportedC, match=r"nor in parts: updates of 'e' .* no atomic") as e:
         tile(untiled(text), SMALL)
     assert "rfactor" not in e.value.render()
