@@ -38,7 +38,7 @@ CASES = {
     "bytes": Case("int n, const unsigned char a[n], int h[256]", "h[a[i]]++;"),
     "of-the-file": Case("int n, const unsigned char a[n]", "bins[a[i] >> 3]++;"),
     "bits": Case(
-        "int n, const int a[n], unsigned h[16], unsigned g[16]",
+        "int n, const int a[n], unsigned h[16], int g[16]",
         "h[a[i] & 15] |= 1u << (a[i] & 31); g[a[i] >> 3 & 15] &= ~a[i];",
     ),
     "extrema": Case(

@@ -144,7 +144,7 @@ def neutral(op: str, found: Sequence[Operand], part: Scalar) -> Const:
         return Const(float(NEUTRAL[op]) if part.is_float else NEUTRAL[op], part)
     bits = 8 * part.bytes
     if op == "&":
-        return Const((1 << bits) - 1, part)
+        return Const((1 << bits) - 1 if part.is_unsigned else -1, part)
     if part.is_float:
         by_call = any(isinstance(s, Assign) and isinstance(s.value, Call) for s, _ in found)
         return Const(math.nan if by_call else math.inf if op == "min" else -math.inf, part)
