@@ -25,7 +25,7 @@ FIELDS = (
     "strings",
     "finance",
 )
-RECIPES = ("register", "block", "coarsened", "one-sided", "1-d", "stencil", "naive")
+RECIPES = ("register", "block", "coarsened", "one-sided", "1-d", "stencil", "histogram", "naive")
 
 
 @dataclass(frozen=True)
