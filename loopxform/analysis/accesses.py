@@ -168,7 +168,8 @@ class Recorder:
         index = s.target.index if isinstance(s.target, Load) else ()
         yield from self.all_reads((s.value, *index))
         storage = self.storages[s.target.name if isinstance(s.target, Var) else s.target.array]
-        atomic = "" if not s.atomic else "+" if s.op == "-" else s.op
+        held = s.atomic and isinstance(s.target, Load)
+        atomic = "" if not held else "+" if s.op == "-" else s.op
         if s.op:
             yield Access(storage, False, s.target, self.names, atomic=atomic)
         yield Access(storage, True, s.target, self.names, atomic=atomic)

@@ -148,7 +148,8 @@ def map_stmt_exprs(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             target = each(s.target)
             if not isinstance(target, Var | Load):
                 raise TypeError(f"target of {s.label} became {target}")
-            return replace(s, target=target, value=each(s.value))
+            atomic = s.atomic and isinstance(target, Load)  # a scalar is nobody else's
+            return replace(s, target=target, value=each(s.value), atomic=atomic)
         case Decl():
             return replace(s, shape=tuple(each(d) for d in s.shape))
         case Copy():

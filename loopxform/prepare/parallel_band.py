@@ -220,10 +220,10 @@ def prepare_at(
         wanted.append(loop.var)
     if all(map(has_few_iterations, chain[: len(wanted)])) and len(wanted) < len(chain):
         order = "reassociate" if reassociate else ""
-        commuting = AtomicUpdates(chain[len(wanted)].var, order)
-        if not commuting.check(derivation.function):
-            derivation = derivation.then(commuting)
-            return prepare_at(derivation, path, every=every, apart=apart, reassociate=reassociate)
+        var = chain[len(wanted)].var
+        after, refusal = derivation.optional(AtomicUpdates(var, order))
+        if refusal is None and _becomes_parallel(after, path, var):
+            return prepare_at(after, path, every=every, apart=apart, reassociate=reassociate)
     if not wanted:
         raise _not_parallel(derivation.function, [verdicts[loop.var] for loop in chain])
     wanted = wanted if every else _worth_spreading(chain, wanted)
@@ -235,6 +235,12 @@ def prepare_at(
         derivation = _boxed(derivation, wanted, n)
     derivation = renumbered(undeclared(told_apart(derivation)), wanted)
     return Nest(derivation, tuple(wanted), resolve(derivation.function, wanted[0])[0].path)
+
+
+def _becomes_parallel(derivation: Derivation, path: Path, var: str) -> bool:
+    """Whether a loop of the nest at `path` is parallel now."""
+    found = (v for v in judge(derivation.function, inlined=True) if v.path[: len(path)] == path)
+    return any(v.var == var and v.parallel in ("yes", "privatizable") for v in found)
 
 
 def _forall(derivation: Derivation, var: str) -> Derivation:
@@ -391,7 +397,7 @@ def _accumulated(body: tuple[object, ...], arrays: set[str]) -> list[str]:
         if not isinstance(s, For):
             continue
         for _, inner in walk(s.body):
-            if isinstance(inner, Assign) and isinstance(inner.target, Load):
+            if isinstance(inner, Assign) and isinstance(inner.target, Load) and not inner.atomic:
                 array = inner.target.array
                 read = {x.array for e in stmt_exprs(inner)[1:] for x in loads(e)}
                 if array in arrays and (inner.op or array in read):

@@ -20,8 +20,8 @@ from typing import ClassVar
 from loopxform.errors import Obstacle, TransformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Expr, Function, Load
-from loopxform.ir.visit import walk
+from loopxform.ir.nodes import Assign, Expr, For, Function, Load
+from loopxform.ir.visit import resolve, walk
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
@@ -48,7 +48,7 @@ class Histogram:
 
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
-        if not _updated(nest.function):
+        if not _updated(nest.function, nest.outermost):
             return NO_UPDATES
         *outer, x = nest.parallel[-2:]
         if not outer:
@@ -85,9 +85,9 @@ class Histogram:
         return Mapped(choice, group=groups[0])
 
 
-def _updated(fn: Function) -> tuple[str, ...]:
-    """The arrays of the caller's that are updated atomically, and whose extents are numbers."""
-    targets = (s.target for _, s in walk(fn.body) if isinstance(s, Assign) and s.atomic)
+def _updated(fn: Function, nest: For) -> tuple[str, ...]:
+    """The arrays of the caller's that a nest updates atomically, and whose extents are numbers."""
+    targets = (s.target for _, s in walk(nest.body) if isinstance(s, Assign) and s.atomic)
     arrays = dict.fromkeys(t.array for t in targets if isinstance(t, Load))
     fixed = {p.name for p in fn.objects if p.shape and _size(p.shape) is not None}
     return tuple(a for a in arrays if a in fixed)
@@ -111,7 +111,8 @@ def _copied(w: Work, group: str, limits: Limits) -> Iterator[PrivatiseUpdates]:
     TransformError where there is none for any."""
     room, refused = limits.local_bytes, list[TransformError]()
     sizes = {p.name: (_size(p.shape) or 0) * p.type.bytes for p in w.fn.objects if p.shape}
-    for array in sorted(_updated(w.fn), key=lambda a: sizes[a]):
+    (site,) = resolve(w.fn, group)
+    for array in sorted(_updated(w.fn, site.loop), key=lambda a: sizes[a]):
         own = fresh(w.fn, f"{array}_own")
         step = PrivatiseUpdates(array, group, own)
         if sizes[array] > room:

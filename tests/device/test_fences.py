@@ -101,7 +101,18 @@ ONE_AFTER_THE_OTHER = (
     ("map j* thread.x", "copy-to-local a k", "copy-to-local d l"),
 )
 """Two loops over tiles: a barrier in front of each copy, and behind it, is enough."""
+TWO_UPDATES = (
+    c(
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < 32; j++) h[i][a[j] & 3] += 3; "
+        "for (int k = 0; k < 32; k++) h[i][a[k] & 3] |= 4; }",
+        "int n, const int a[restrict 32], int h[restrict n][4]",
+    ),
+    ("atomic-updates j", "atomic-updates k", "parallelise i", "parallelise j", "parallelise k"),
+    ("map i group.x", "map j thread.x", "map k thread.x"),
+)
+"""Sums may be in any order, and so may bits be set, but not both."""
 CASES = {
+    "two-updates": (TWO_UPDATES, 1),
     "at-two-depths": (AT_TWO_DEPTHS, 3),
     "read-twice": (READ_TWICE, 1),
     "one-after-the-other": (ONE_AFTER_THE_OTHER, 4),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.ir.nodes import Assign, Function
-from loopxform.ir.types import DOUBLE
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import walk
 
@@ -48,8 +47,7 @@ def extensions(fn: Function) -> Iterator[str]:
     types = symbols(fn)
     updates = [s for _, s in walk(fn.body) if isinstance(s, Assign) and s.atomic]
     wide = {s.op for s in updates if type_of(s.target, types).bytes == WIDE}
-    real = any(type_of(s.target, types) == DOUBLE for s in updates)
     if wide & {"+", "-"}:
         yield "cl_khr_int64_base_atomics"
-    if wide - {"+", "-"} and not real:
+    if wide - {"+", "-"}:
         yield "cl_khr_int64_extended_atomics"

@@ -28,13 +28,13 @@ ITEM = "local id"
 
 @record
 class Access:
-    """An element that a statement touches; `index` None is any of the array. Atomic updates do not
-    wait for each other."""
+    """An element that a statement touches; `index` None is any of the array. Those of one
+    `atomic` operator ("" is none) do not wait for each other."""
 
     array: str
     index: tuple[Poly, ...] | None
     write: bool
-    atomic: bool = False
+    atomic: str = ""
 
 
 @record
@@ -95,7 +95,7 @@ class Fences:
             for a in first
             for b in then
             if a.array == b.array in written and (a.write or b.write)
-            if not (a.atomic and b.atomic) and not self.own(a, b)
+            if not a.atomic == b.atomic != "" and not self.own(a, b)
         )
 
     def own(self, a: Access, b: Access) -> bool:
@@ -143,10 +143,10 @@ class Fences:
         for _, s in walk(body):
             target = s.target if isinstance(s, Assign) else None
             if isinstance(target, Load) and target.array in self.written:
-                yield _access(target, write=True, atomic=_is_atomic(s))
+                yield _access(target, write=True, atomic=_atomic(s))
             for x in (x for e in stmt_exprs(s) for x in loads(e)):
                 if x.array in self.written and (x is not target or _reads(s)):
-                    atomic = x is target and _is_atomic(s)
+                    atomic = _atomic(s) if x is target else ""
                     yield _access(x, write=False, atomic=atomic)
             if isinstance(s, Copy) and s.source in self.written:
                 yield Access(s.source, None, write=False)
@@ -205,12 +205,15 @@ def with_local(needed: str) -> str:
     return barrier(frozenset({"", "global"} if "GLOBAL" in needed else {""}), frozenset({""}))
 
 
-def _access(x: Load, *, write: bool, atomic: bool) -> Access:
+def _access(x: Load, *, write: bool, atomic: str) -> Access:
     return Access(x.array, tuple(map(poly, x.index)), write, atomic)
 
 
-def _is_atomic(s: Stmt) -> bool:
-    return isinstance(s, Assign) and s.atomic
+def _atomic(s: Stmt) -> str:
+    """The operator of an atomic update; of a difference that of a sum."""
+    if not isinstance(s, Assign) or not s.atomic:
+        return ""
+    return "+" if s.op == "-" else s.op
 
 
 def _reads(s: Stmt) -> bool:

@@ -51,6 +51,8 @@ class KernelDialect(Dialect):
         return super().load(e)
 
     def space(self, array: str) -> str:
+        if array in self.kept:
+            return ""
         return "local" if array in self.tiles else super().space(array)
 
     def memory_name(self, array: str) -> str:

@@ -20,8 +20,8 @@ from typing import ClassVar
 
 from loopxform.analysis.reductions import Reduction, operands, reductions
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Assign, Bin, Cast, Expr, Function, If, Load
-from loopxform.ir.types import UINT, ULONG, Scalar, common
+from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, Function, If
+from loopxform.ir.types import INT, UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr
 from loopxform.records import record
@@ -32,7 +32,8 @@ from loopxform.transforms.sites import one_loop, trusted, whole_loop
 ATOMIC = frozenset(["+", "&", "|", "^", "min", "max"])
 """Operators of reductions that OpenCL C has atomic functions for."""
 
-SIZES = (4, 8)
+WIDE = 8
+SIZES = (4, WIDE)
 """Bytes of the integers that it has them for; of 8 where a device has an extension."""
 
 
@@ -111,30 +112,46 @@ def _updates(fn: Function, r: Reduction) -> list[Assign]:
 def _rewritten(fn: Function, r: Reduction, step: str) -> Function:
     """The program with atomic updates for those of a reduction, at the same places."""
     found = operands(fn, r)
-    unsigned = ULONG if symbols(fn)[r.array].bytes == 8 else UINT
+    own = symbols(fn)[r.array]
     for path in reversed(r.paths):  # what is inside a statement comes before that
         s = at(fn, path)
         for operand in (e for update, e in found if update is s):
             assert isinstance(s, Assign | If)
-            fn = replace_at(fn, path, (_atomic(s, operand, r.op, unsigned, step),))
+            fn = replace_at(fn, path, (_atomic(s, operand, r.op, own, step),))
     return fn
 
 
-def _atomic(s: Assign | If, operand: Expr, op: str, unsigned: Scalar, step: str) -> Assign:
+def _atomic(s: Assign | If, operand: Expr, op: str, own: Scalar, step: str) -> Assign:
+    """The update by `operand` of an element of type `own`. Signed sums are formed in the unsigned
+    type: in another order they may leave the range where the whole does not."""
     (inner,) = (s,) if isinstance(s, Assign) else s.then
     assert isinstance(inner, Assign)
-    assert isinstance(inner.target, Load)
-    if inner.op:
-        return replace(inner, atomic=True, origin=s.origin.then(step))
-    value = operand if operand in walk_expr(inner.value) else _wrapping(operand, unsigned)
-    return replace(inner, value=value, op=op, atomic=True, origin=s.origin.then(step))
+    value = inner.value if inner.op else operand
+    if own.is_integer and op == "+":
+        value = _unsigned(value, inner.value, ULONG if own.bytes == WIDE else UINT, own)
+    origin = s.origin.then(step)
+    return replace(inner, value=value, op=inner.op or op, atomic=True, origin=origin)
 
 
-def _wrapping(e: Expr, unsigned: Scalar) -> Expr:
-    """A sum of what the text adds one by one: it may leave the range of a signed type where the
-    whole does not."""
+def _unsigned(e: Expr, text: Expr, wide: Scalar, own: Scalar) -> Expr:
+    """An operand in the unsigned type."""
+    if not _stands_in(text, e):
+        return _terms(e, text, wide)
+    if own.is_unsigned:
+        return e
+    if isinstance(e, Const) and e.type == INT and e.value >= 0:
+        return replace(e, type=wide, text="")
+    return Cast(wide, e)
+
+
+def _terms(e: Expr, text: Expr, wide: Scalar) -> Expr:
+    """A sum of what the text adds one by one; its terms are computed as they stand there."""
     match e:
-        case Bin("+" | "-" as op, left, right):
-            return Bin(op, _wrapping(left, unsigned), _wrapping(right, unsigned))
+        case Bin("+" | "-" as op, left, right) if not _stands_in(text, e):
+            return Bin(op, _terms(left, text, wide), _terms(right, text, wide))
         case _:
-            return Cast(unsigned, e)
+            return Cast(wide, e)
+
+
+def _stands_in(text: Expr, e: Expr) -> bool:
+    return any(x is e for x in walk_expr(text))

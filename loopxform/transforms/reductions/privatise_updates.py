@@ -35,9 +35,11 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.renaming import rename
+from loopxform.ir.types import UINT, ULONG, Scalar
 from loopxform.ir.visit import LoopSite, loads, replace_at, stmt_exprs, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
+from loopxform.transforms.reductions.atomic_updates import WIDE
 from loopxform.transforms.reductions.partial import neutral
 from loopxform.transforms.sites import new_name, one_loop, trusted
 
@@ -89,7 +91,8 @@ class PrivatiseUpdates(Step):
         op = _operator(_updates(site, self.array)[0])
         own, origin = self.copy or fresh(fn, f"{self.array}_own"), site.loop.origin.then(str(self))
         shape = tuple(value_of(e) or 0 for e in param.shape if e is not None)
-        start = neutral(op, (), param.type)
+        kind = _kind(param.type, op)
+        start = neutral(op, (), kind)
         first, last = replace(self, copy=own).counters
 
         def every(counter: str, s: Stmt) -> For:
@@ -100,7 +103,7 @@ class PrivatiseUpdates(Step):
         element = Load(self.array, _index(last, shape))
         add = Assign(element, sum_of_own, op, label=f"add_{own}", atomic=True)
         body = (
-            Decl(own, param.type, tuple(map(Const, shape)), origin=origin),
+            Decl(own, kind, tuple(map(Const, shape)), origin=origin),
             every(first, begin),
             *rename(site.loop.body, {self.array: own}),
             every(last, If(Bin("!=", sum_of_own, start), (add,), origin=origin)),
@@ -120,6 +123,13 @@ def _index(counter: str, shape: tuple[int, ...]) -> tuple[Expr, ...]:
         e: Expr = Var(counter) if inside == 1 else Bin("/", Var(counter), Const(inside))
         index.append(e if n == 0 else Bin("%", e, Const(extent)))
     return tuple(index)
+
+
+def _kind(own: Scalar, op: str) -> Scalar:
+    """The type of a copy: partial sums may leave the range of signed integers."""
+    if own.is_float or op != "+":
+        return own
+    return ULONG if own.bytes == WIDE else UINT
 
 
 def _operator(s: Assign) -> str:

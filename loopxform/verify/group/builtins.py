@@ -83,7 +83,7 @@ class Builtins(ABC):
             at, e = self.address(arguments[0]), self.settled(arguments[1])
             kind = FLOAT if m[1] == "float" else DOUBLE
             text = converted(Operand(f"x + {converted(e, kind).text}", DOUBLE), kind).text
-            return Operand(f"{at.array}.update({at.at}, lambda x: {text})", kind)
+            return Operand(f"{at.array}.update({at.at}, 'add', lambda x: {text})", kind)
         if m := _UPDATED.fullmatch(name):
             return self._updated(m[1], *arguments)
         return self._half(name, arguments) or self._mathematical(name, arguments)
@@ -96,7 +96,8 @@ class Builtins(ABC):
         e = converted(self.settled(operand), at.type).text
         new = f"{op}(x, {e})" if op in ("min", "max") else f"x {_SIGNS[op]} ({e})"
         new = wrapped(new, at.type) if op in ("add", "sub") else new
-        return Operand(f"{at.array}.update({at.at}, lambda x: {new})", at.type)
+        word = "add" if op == "sub" else op
+        return Operand(f"{at.array}.update({at.at}, '{word}', lambda x: {new})", at.type)
 
     def _extremum(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         a, b = (self.settled(x) for x in arguments)

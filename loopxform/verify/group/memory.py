@@ -3,7 +3,7 @@
 A cell holds a Python number, None (nothing has set it), or what was computed from such (`Unset`).
 Two accesses of one cell race where they are of two work-items, one of them writes, and no barrier
 stands between: none can between work-items of two groups. Two that write the same value do not, as
-Oclgrind has it, nor do two atomic updates.
+Oclgrind has it, nor do two atomic updates by one operator.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Shared(Private):
         self.now = now
         self.writers: dict[int, Access] = {}
         self.readers: dict[int, Access] = {}
-        self.updaters: dict[int, Access] = {}
+        self.updaters: dict[str, dict[int, Access]] = {}
         self.pending: dict[int, int] = {}
         """The work-items whose asynchronous copies have not arrived, by cell."""
 
@@ -151,8 +151,8 @@ class Shared(Private):
         other = self.writers.get(cell)
         if other is not None and other[0] != own[0] and _unordered(other, own):
             raise self._race(cell, "written", other, "read")
-        if self.updaters:
-            self._require_ordered(self.updaters, cell, "updated", "read")
+        for others in self.updaters.values():
+            self._require_ordered(others, cell, "updated", "read")
         known = self.readers.get(cell)
         if known is not own:
             self.readers[cell] = own if known is None else _both(known, own)
@@ -179,21 +179,25 @@ class Shared(Private):
             if known[0] != own[0] and _unordered(known, own):
                 raise self._race(cell, "read", known, "written")
             del self.readers[cell]
-        if self.updaters:
-            self._require_ordered(self.updaters, cell, "updated", "written")
+        for others in self.updaters.values():
+            self._require_ordered(others, cell, "updated", "written")
         self.writers[cell] = own
         self.data[cell] = value
 
-    def update(self, cell: int, new: Callable[[Cell], Cell]) -> None:
-        """An atomic update: only what is none may not happen at the same time."""
+    def update(self, cell: int, op: str, new: Callable[[Cell], Cell]) -> None:
+        """An atomic update by an operator: nothing else may happen at the same time."""
         if not 0 <= cell < self.size:
             raise self.outside(cell)
         self._require_ordered(self.writers, cell, "written", "updated")
         self._require_ordered(self.readers, cell, "read", "updated")
+        for other, others in self.updaters.items():
+            if other != op:
+                self._require_ordered(others, cell, f"updated ({other})", f"updated ({op})")
         if self.pending:
             self._require_arrived(cell)
-        own, known = self.now.access, self.updaters.get(cell)
-        self.updaters[cell] = own if known is None else _both(known, own)
+        known = self.updaters.setdefault(op, {})
+        own = self.now.access
+        known[cell] = own if cell not in known else _both(known[cell], own)
         old = self.data[cell]
         self.data[cell] = new(Unset(self.element(cell)) if old is None else old)
 

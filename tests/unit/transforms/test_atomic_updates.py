@@ -28,6 +28,20 @@ LISTINGS = {
     "forall": (HISTOGRAM, "atomic-updates i", "parallelise i"),
     "difference": (loop("h[a[i] & 7] -= w[i];"), "atomic-updates i"),
     "chain": (loop("h[a[i] & 7] = h[a[i] & 7] + w[i] - i;"), "atomic-updates i"),
+    "chain-of-narrow-sums": (
+        loop(
+            "h[a[i] & 7] = h[a[i] & 7] + (u[i] - v[i]) + w[i];",
+            "int n, int a[n], long h[8], unsigned u[n], unsigned v[n], int w[n]",
+        ),
+        "atomic-updates i",
+    ),
+    "chain-in-a-wide-type": (
+        loop(
+            "h[a[i] & 7] = u[i] + w[i] + h[a[i] & 7] + w[i];",
+            "int n, int a[n], unsigned long h[8], unsigned u[n], int w[n]",
+        ),
+        "atomic-updates i",
+    ),
     "bits": (loop("h[a[i] & 7] |= w[i]; w[i] = 3;"), "atomic-updates i"),
     "minimum": (loop("if (w[i] < h[a[i] & 7]) h[a[i] & 7] = w[i];"), "atomic-updates i"),
     "conditional-operator": (
@@ -63,6 +77,11 @@ LISTINGS = {
     "real": (
         loop("f[a[i] & 3] += w[i];", REAL),
         "atomic-updates i reassociate",
+    ),
+    "then-a-scalar": (
+        c("for (int i = 0; i < n; i++) for (int k = 0; k < n; k++) h[i & 7] += a[k] * i;", PARAMS),
+        "atomic-updates i",
+        "scalarise h i",
     ),
     "a-copy-for-each-tile": (
         HISTOGRAM,

@@ -68,6 +68,11 @@ FAULTS = {
         "race",
         r"t\[\d\] is (written|updated) by .* and (written|updated) .* no barrier between",
     ),
+    "atomic updates by two operators": (
+        COUNTS + "atomic_add(&t[0], 3);\natomic_or(&t[0], 4);",
+        "race",
+        r"t\[0\] is updated \((add|or)\) by .* and updated \((add|or)\) .* with no barrier between",
+    ),
     "a barrier that does not fence global memory": (
         "b[4*g + x] = a[x];\nbarrier(CLK_LOCAL_MEM_FENCE);\nb[4*g + (x + 1) % 4] = 7.0f;",
         "race",
