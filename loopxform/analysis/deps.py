@@ -11,112 +11,23 @@ of seed 000, step 0.)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
-from functools import cached_property
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from loopxform.analysis.accesses import Access, Storage
 from loopxform.analysis.assumptions import settable
+from loopxform.analysis.dependence import Dependence, Distance, Endpoint, Kind, rank
 from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
-from loopxform.analysis.pairs import Comparison, Pair, Witness, exclusive
+from loopxform.analysis.pairs import Comparison, Ends, Pair, Witness, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import Instance, Loop, Region, region
-from loopxform.analysis.rooms import where
+from loopxform.analysis.rooms import Where, where
 from loopxform.budget import spend
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Function, If, Opaque
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, walk
-from loopxform.records import record, slotted
-from loopxform.source import Loc
-
-Kind: TypeAlias = Literal["flow", "anti", "output"]
-Distance: TypeAlias = tuple[int | None, ...]
-
-
-@record
-class Endpoint:
-    """A statement at one end of a dependence."""
-
-    label: str
-    loc: Loc | None
-    path: Path
-
-    def __str__(self) -> str:
-        return self.words(self.loc.file if self.loc else None)
-
-    def words(self, file: str | None) -> str:
-        """`S0 (line 5)`, for a reader of a file."""
-        return f"{self.label} ({self.place(file)})" if self.loc else self.label
-
-    def place(self, file: str | None) -> str:
-        """`line 5`; the label where nobody knows."""
-        return self.loc.seen_from(file) if self.loc else self.label
-
-    def json(self) -> dict[str, object]:
-        file, line = (self.loc.file, self.loc.line) if self.loc else ("", 0)
-        return {"statement": self.label, "file": file, "line": line}
-
-
-@record
-class Dependence:
-    """One row of the dependence matrix. `loops` are the variables of the common loops, `loop_paths`
-    where they are; `level` is the index of the loop that carries it (None: within an iteration).
-    `distance` counts iterations, None where it is not constant; a reduction goes from each
-    iteration to the next. While `exact`, the dependence exists at `point`; otherwise it could not
-    be excluded, and `doubt` says why. While `tight`, every direction that the vector names
-    occurs."""
-
-    kind: Kind
-    array: str
-    source: Endpoint
-    sink: Endpoint
-    loops: tuple[str, ...]
-    loop_paths: tuple[Path, ...]
-    direction: Pattern
-    distance: Distance
-    exact: bool
-    point: Witness | None = field(default=None, compare=False)
-    reduction: str | None = None
-    declared: Path | None = None
-    tight: bool = True
-    doubt: str | None = field(default=None, compare=False)
-
-    def __repr__(self) -> str:
-        return f"<Dependence {self.kind} {self.source}->{self.sink} on {self.array} {self.vector}>"
-
-    @cached_property
-    def level(self) -> int | None:
-        return next((n for n, d in enumerate(self.direction) if d != "="), None)
-
-    @property
-    def carrier(self) -> Path | None:
-        """The loop that carries the dependence."""
-        return None if self.level is None else self.loop_paths[self.level]
-
-    @property
-    def witness(self) -> str | None:
-        return None if self.point is None else str(self.point)
-
-    @property
-    def vector(self) -> str:
-        return f"({', '.join(self.direction)})"
-
-    def json(self) -> dict[str, object]:
-        """The row as the contract of `check --format json` has it (DESIGN.md, section 7)."""
-        return {
-            "kind": self.kind,
-            "array": self.array,
-            "source": self.source.json(),
-            "sink": self.sink.json(),
-            "loops": list(self.loops),
-            "direction": list(self.direction),
-            "distance": list(self.distance),
-            "reduction": self.reduction,
-            "witness": self.witness,
-        }
-
+from loopxform.records import slotted
 
 MAX_SYSTEMS = 256
 """Combinations of cases per pair of accesses; beyond it every direction is assumed."""
@@ -146,12 +57,19 @@ def carried_rows(where: Region) -> tuple[Dependence, ...]:
 
 @remembered(256)
 def carried_by(where: Region) -> Mapping[Path, tuple[Dependence, ...]]:
-    """The `carried_rows` of each loop."""
-    out: dict[Path, list[Dependence]] = {}
-    for d in carried_rows(where):
-        assert d.carrier is not None
-        out.setdefault(d.carrier, []).append(d)
-    return {path: tuple(rows) for path, rows in out.items()}
+    """Of the `carried_rows` of each loop the `worst`, one for each storage."""
+    return _search(where).worst()
+
+
+def carried_among(
+    where: Region,
+    wanted: Callable[[str, Path | None], bool],
+    alike: Callable[[Path], Hashable] = lambda _: None,
+) -> tuple[Dependence, ...]:
+    """The `carried_rows` of the storages that are `wanted`, each by its name and where it is
+    declared; of the pairs of statements that are `alike` for the reader, the first stand for
+    all."""
+    return _search(where).carried_among(wanted, alike)
 
 
 def pairs(where: Region) -> int:
@@ -166,12 +84,14 @@ Key: TypeAlias = tuple[Hashable, ...]
 @slotted
 class _Use:
     """An access by a statement, the number `n` of its region. Those of one `kind` are of the same
-    elements in the same iterations."""
+    elements in the same iterations, statements with the same `runs` run in the same ones."""
 
     n: int
+    runs: int
     instance: Instance
     access: Access
     kind: int
+    exact: bool
 
 
 def _may_depend(a: Access, b: Access) -> bool:
@@ -180,13 +100,20 @@ def _may_depend(a: Access, b: Access) -> bool:
     return (a.write or b.write) and not commute
 
 
-def _first(uses: Sequence[_Use]) -> list[_Use]:
-    """The first of the accesses that depend alike on those of other iterations."""
+def _first(uses: Sequence[_Use], alike: Callable[[Path], Hashable] = lambda _: None) -> list[_Use]:
+    """The first of the accesses that depend alike on those of other iterations, by statements that
+    are `alike`."""
     first: dict[Key, _Use] = {}
     for x in uses:
-        a = x.access
-        first.setdefault((x.kind, a.write, x.instance.exact, a.exact, a.atomic), x)
+        i, a = x.instance, x.access
+        first.setdefault((x.kind, a.write, i.exact, a.exact, a.atomic, alike(i.path)), x)
     return list(first.values())
+
+
+def _kind(x: _Use, y: _Use) -> Kind:
+    if x.access.write:
+        return "output" if y.access.write else "flow"
+    return "anti"
 
 
 @slotted
@@ -221,20 +148,67 @@ class _Search:
         once = dict[Endpoint, Endpoint]()
         self.ends = [once.setdefault(x, x) for x in ends]
         self.by_storage: dict[tuple[str, Path | None], list[_Use]] = {}
+        self.between: dict[tuple[int, int], Ends] = {}
         kinds: dict[Key, int] = {}
+        places: dict[Where, int] = {}
         for n, instance in enumerate(region.instances):
-            at = where(instance)
+            runs = places.setdefault(where(instance), len(places))
             for access in instance.accesses:
                 key = (access.storage.name, access.storage.decl)
-                meaning = (at, access.storage.loops, access.meaning)
+                meaning = (runs, access.storage.loops, access.meaning)
                 kind = kinds.setdefault(meaning, len(kinds))
-                self.by_storage.setdefault(key, []).append(_Use(n, instance, access, kind))
+                exact = instance.exact and access.exact
+                use = _Use(n, runs, instance, access, kind, exact)
+                self.by_storage.setdefault(key, []).append(use)
 
     def rows(self) -> tuple[Dependence, ...]:
         return self._among(self.by_storage.values())
 
     def carried(self) -> tuple[Dependence, ...]:
         return self._among(map(_first, self.by_storage.values()), within=False)
+
+    def carried_among(
+        self, wanted: Callable[[str, Path | None], bool], alike: Callable[[Path], Hashable]
+    ) -> tuple[Dependence, ...]:
+        found = (uses for key, uses in self.by_storage.items() if wanted(*key))
+        return self._among((_first(uses, alike) for uses in found), within=False)
+
+    def worst(self) -> Mapping[Path, tuple[Dependence, ...]]:
+        """Of each storage the worst row that each loop carries."""
+        out: dict[Path, list[Dependence]] = {}
+        for uses in map(_first, self.by_storage.values()):
+            for path, d in self._worst(uses).items():
+                out.setdefault(path, []).append(d)
+        return {path: tuple(rows) for path, rows in out.items()}
+
+    def _worst(self, uses: Sequence[_Use]) -> Mapping[Path, Dependence]:
+        """That of one storage: pairs of accesses that cannot be worse are passed over."""
+        found: dict[Path, Dependence] = {}
+        ranks: dict[Path, int] = {}
+        for a in uses if any(x.access.write for x in uses) else ():
+            spend()
+            for b in uses:
+                if not _may_depend(a.access, b.access):
+                    continue
+                least = rank(_kind(a, b), exact=a.exact and b.exact)
+                paths = self._ends(a, b).paths[a.access.storage.loops :]
+                better = {path for path in paths if ranks.get(path, least + 1) > least}
+                rows: dict[Key, Dependence] = {}
+                if better and (solutions := self._solved(a, b)):
+                    self._between(a, b, solutions, rows, within=False)
+                for d in rows.values():
+                    assert d.carrier is not None
+                    if ranks.get(d.carrier, d.rank + 1) > d.rank:
+                        ranks[d.carrier], found[d.carrier] = d.rank, d
+        return found
+
+    def _ends(self, x: _Use, y: _Use) -> Ends:
+        """What the pairs of accesses of two statements have in common."""
+        key = x.runs, y.runs
+        found = self.between.get(key)
+        if found is None:
+            found = self.between[key] = self.compared.ends(x.instance, y.instance)
+        return found
 
     def _among(
         self, storages: Iterable[Sequence[_Use]], *, within: bool = True
@@ -263,9 +237,8 @@ class _Search:
         within: bool,
     ) -> None:
         source, sink, a, b = x.instance, y.instance, x.access, y.access
-        kind: Kind = "output" if a.write and b.write else "flow" if a.write else "anti"
-        between = self.compared.ends(source, sink)
-        exact = source.exact and sink.exact and a.exact and b.exact
+        kind, exact = _kind(x, y), x.exact and y.exact
+        between = self._ends(x, y)
         ends = self.ends[x.n], self.ends[y.n]
         for solution in solutions:
             row, point, distance = solution.row, solution.point, solution.distance

@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.analysis.context import always, counterexample
-from loopxform.analysis.deps import Dependence, dependences
-from loopxform.analysis.legality import loop_at, opaque_obstacles, worst
+from loopxform.analysis.dependence import Dependence, worst
+from loopxform.analysis.deps import dependences
+from loopxform.analysis.legality import loop_at, opaque_obstacles
 from loopxform.analysis.pairs import Witness
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.region import visible

@@ -6,10 +6,10 @@ around both statements, outermost first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.dependence import Dependence, worst
+from loopxform.analysis.deps import dependences
 from loopxform.analysis.distinct import distinct
 from loopxform.analysis.exchange import NotExchanged, exchanged
 from loopxform.analysis.privatise import privacy
@@ -167,15 +167,6 @@ def opaque_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
         for _, s in below(loop, path)
         if isinstance(s, Opaque)
     )
-
-
-def worst(rows: Sequence[Dependence]) -> list[Dependence]:
-    """One row per storage: proven ones first, then flow before anti before output."""
-    order = {"flow": 0, "anti": 1, "output": 2}
-    best: dict[tuple[str, Path | None], Dependence] = {}
-    for d in sorted(rows, key=lambda d: (not d.exact, order[d.kind])):
-        best.setdefault((d.array, d.declared), d)
-    return list(best.values())
 
 
 def describe(d: Dependence) -> str:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from loopxform.analysis.deps import Dependence, Endpoint, carried_rows, dependences_among, pairs
+from loopxform.analysis.dependence import Dependence, Endpoint
+from loopxform.analysis.deps import carried_rows, dependences_among, pairs
 from loopxform.analysis.directions import OPEN
 from loopxform.analysis.region import OPAQUE, Region, region
 from loopxform.analysis.scope import below

@@ -17,10 +17,10 @@ from typing import Literal, TypeAlias, assert_never
 
 from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.declared_shapes import declared_shape
-from loopxform.analysis.deps import Dependence, carried_by
+from loopxform.analysis.dependence import Dependence, worst
+from loopxform.analysis.deps import carried_by
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.last_write import overwrites
-from loopxform.analysis.legality import worst
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import region, visible

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from loopxform.analysis.deps import Dependence
+from loopxform.analysis.dependence import Dependence
 from loopxform.analysis.matrix import Matrix, matrix
 from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import LoopVerdict

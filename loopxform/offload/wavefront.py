@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.dependence import Dependence
+from loopxform.analysis.deps import dependences
 from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError
 from loopxform.ir.affine import simplify, value_of

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from machine import Event, Machine, Place, carrier, covers, direction, kind, observed, run
 
-from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.dependence import Dependence
+from loopxform.analysis.deps import dependences
 from loopxform.analysis.legality import parallel_obstacles
 from loopxform.analysis.privatise import private_obstacles
 from loopxform.analysis.verdict import LoopVerdict, judge

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from loopxform.analysis.deps import Dependence
+from loopxform.analysis.dependence import Dependence
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Assign,

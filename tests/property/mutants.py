@@ -21,7 +21,7 @@ from loopxform.analysis import (
     system,
     verdict,
 )
-from loopxform.analysis.deps import Dependence
+from loopxform.analysis.dependence import Dependence
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import TRUE, at_least, plus
 from loopxform.analysis.pairs import Pair

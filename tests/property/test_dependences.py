@@ -15,7 +15,8 @@ from dataclasses import replace
 import pytest
 from checks import check_parallel, check_rows, check_verdicts, check_witnesses, same
 
-from loopxform.analysis.deps import dependences
+from loopxform.analysis.dependence import worst
+from loopxform.analysis.deps import carried_by, carried_rows, dependences
 from loopxform.analysis.distinct import distinct
 from loopxform.analysis.exchange import depends, exchanged
 from loopxform.analysis.fusion import fuse_obstacles, fused
@@ -24,6 +25,7 @@ from loopxform.analysis.legality import (
     interchange_obstacles,
     reverse_obstacles,
 )
+from loopxform.analysis.region import region
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -241,6 +243,20 @@ def test_random_nests(seed: int) -> None:
     for name, fn in programs(seed, 40):
         for check in CHECKS:
             check(name, fn)
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_worst_rows_of_random_nests(seed: int) -> None:
+    """Those of each loop, found without all others, are as bad as the worst of all."""
+    for name, fn in programs(seed, 120):
+        where = region(fn)
+        rows = carried_rows(where)
+        expected = {d.carrier: worst([x for x in rows if x.carrier == d.carrier]) for d in rows}
+        found = carried_by(where)
+        assert found.keys() == expected.keys(), name
+        for path, those in found.items():
+            said = {(d.array, d.declared, d.rank) for d in those}
+            assert said == {(d.array, d.declared, d.rank) for d in expected[path]}, name
 
 
 @pytest.mark.slow

@@ -140,6 +140,10 @@ class Construct:
         """Whether each thread has its own `name`, and no two iterations share it otherwise."""
         return not self.directive.has("simd") and self.private_in_region(name, declared)
 
+    def may_share(self, name: str, declared: Path | None) -> bool:
+        """Whether iterations may share `name`, wherever they use it."""
+        return name not in self.private and not self.of_the_thread(name, declared)
+
     def private_in_region(self, name: str, declared: Path | None) -> bool:
         """Whether each thread of the region has its own `name`, whatever iterations it runs."""
         if name.partition(".")[0] in self.threadprivate:

@@ -13,14 +13,15 @@ that of the loop in order where they commute.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 from loopxform.analysis.accesses import Access
-from loopxform.analysis.deps import Dependence, dependences, dependences_among
+from loopxform.analysis.dependence import Dependence
+from loopxform.analysis.deps import carried_among
 from loopxform.analysis.openmp.construct import Construct, target_name, touched_by
 from loopxform.analysis.reductions import reductions, updates
-from loopxform.analysis.region import region
+from loopxform.analysis.region import Region, region
 from loopxform.analysis.scope import order
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Assign, Const, Expr, For, Load, Stmt, Var
@@ -51,25 +52,38 @@ def _passed_once(c: Construct) -> Directive | None:
 
 
 def carried(c: Construct) -> tuple[list[Dependence], frozenset[Dependence]]:
-    """The dependences that the associated loops carry, and those of them that are of what an atomic
-    statement reads beside the object that it is atomic on."""
+    """The dependences that the associated loops carry, of what iterations may share, and those of
+    them that are of what an atomic statement reads beside the object that it is atomic on."""
     where = region(c.fn, c.path)
     bare = {id(a) for i in where.instances for a in i.accesses if _is_beside(c, i.path, a)}
-    if not bare:
-        return [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths], frozenset()
 
-    def rows(*, beside: bool) -> Iterator[Dependence]:
-        kept = (
+    def rows(where: Region) -> Iterator[Dependence]:
+        found = carried_among(where, c.may_share, lambda path: _apart(c, path))
+        return (d for d in found if d.carrier in c.nest_paths)
+
+    def kept(*, beside: bool) -> Region:
+        instances = (
             replace(
                 i, accesses=tuple(a for a in i.accesses if a.write or (id(a) in bare) == beside)
             )
             for i in where.instances
         )
-        found = dependences_among(replace(where, instances=tuple(kept)))
-        return (d for d in found if d.carrier in c.nest_paths)
+        return replace(where, instances=tuple(instances))
 
-    unprotected = [d for d in rows(beside=True) if d.kind != "output"]
-    return [*rows(beside=False), *unprotected], frozenset(unprotected)
+    if not bare:
+        return list(rows(where)), frozenset()
+    unprotected = [d for d in rows(kept(beside=True)) if d.kind != "output"]
+    return [*rows(kept(beside=False)), *unprotected], frozenset(unprotected)
+
+
+def _apart(c: Construct, path: Path) -> Hashable:
+    """The same for statements that nothing in the construct keeps apart from others in another way,
+    nor gives variables of their own: those in the same directives, unless these have an order or
+    protect one statement."""
+    around = tuple(n for n, d in enumerate(c.inside) if d.governs(path))
+    ordered = c.directive.has("simd") or c.directive.clause("ordered") is not None
+    alone = ordered or any(c.inside[n].words[:1] == ("atomic",) for n in around)
+    return around, path if alone else None
 
 
 def _is_beside(c: Construct, path: Path, a: Access) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from loopxform.analysis.deps import Dependence, dependences
-from loopxform.analysis.legality import worst
+from loopxform.analysis.dependence import Dependence, worst
+from loopxform.analysis.deps import carried_among
 from loopxform.analysis.openmp.claim import ORDER, Doubt, Finding
 from loopxform.analysis.openmp.construct import Construct, is_loop, is_simd
 from loopxform.analysis.openmp.cures import cure, needed_after
@@ -26,7 +26,7 @@ from loopxform.analysis.openmp.order import (
 )
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import updates
-from loopxform.analysis.region import visible
+from loopxform.analysis.region import region, visible
 from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, If, Opaque, Return, Stmt, Var
 from loopxform.ir.visit import Path, at, replace_at, writes
 from loopxform.source import Loc
@@ -92,8 +92,8 @@ def _shared_rows(c: Construct) -> tuple[list[Dependence], frozenset[Dependence]]
 
 def thread_values(c: Construct) -> Iterator[Doubt]:
     """Variables of a thread that pass values between the iterations that it happens to run."""
-    rows = [d for d in dependences(c.fn, c.path) if d.carrier in c.nest_paths]
-    names = {d.array for d in rows if c.of_the_thread(d.array, d.declared)} - c.private
+    rows = carried_among(region(c.fn, c.path), c.of_the_thread)
+    names = {d.array for d in rows if d.carrier in c.nest_paths} - c.private
     names |= _lost_counters(c)
     for name in sorted(names):
         plain = privacy(c.fn, c.path, name).exposed is None and not needed_after(c, name)
@@ -104,10 +104,7 @@ def thread_values(c: Construct) -> Iterator[Doubt]:
 
 
 def _is_shared(c: Construct, d: Dependence) -> bool:
-    ends = (d.source.path, d.sink.path)
-    if d.array in c.private or c.private_inside(d.array, *ends):
-        return False
-    return not c.of_the_thread(d.array, d.declared)
+    return not c.private_inside(d.array, d.source.path, d.sink.path)
 
 
 def _far_apart(c: Construct, d: Dependence) -> bool:
@@ -186,9 +183,9 @@ def _counters(c: Construct) -> list[Dependence]:
     if not shared:
         return []
     changed = _with_starts(c.fn, c.path, frozenset(shared))
-    rows = dependences(changed, c.path)
+    rows = carried_among(region(changed, c.path), lambda name, _: name in shared)
     carriers = _carriers(changed, c)
-    return worst([d for d in rows if d.array in shared and d.carrier in carriers])
+    return worst([d for d in rows if d.carrier in carriers])
 
 
 def _carriers(changed: Function, c: Construct) -> tuple[Path, ...]:

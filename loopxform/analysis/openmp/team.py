@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopxform.analysis.deps import Dependence, dependences
+from loopxform.analysis.dependence import Dependence
+from loopxform.analysis.deps import dependences
 from loopxform.analysis.openmp.claim import Doubt, Finding
 from loopxform.analysis.openmp.construct import Construct, is_loop, touched_by
 from loopxform.analysis.scope import order

@@ -17,8 +17,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
-from loopxform.analysis.deps import Dependence, dependences
-from loopxform.analysis.legality import opaque_obstacles, worst
+from loopxform.analysis.dependence import Dependence, worst
+from loopxform.analysis.deps import dependences
+from loopxform.analysis.legality import opaque_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Function, If, Opaque, Stmt

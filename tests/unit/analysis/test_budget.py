@@ -243,7 +243,7 @@ def test_a_file_is_judged_in_any_order() -> None:
     answers = set()
     for order in permutations(FUNCTIONS):
         file = lx.loads("".join(order))
-        with within(Budget.of(900)):
+        with within(Budget.of(200)):
             report = checked(file)
         answers.add(tuple(sorted((f.name, f.loops[0].parallel) for f in report)))
     assert answers == {(("easy", "yes"), ("hard", "unknown"), ("sum", "reduction"))}

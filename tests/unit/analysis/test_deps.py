@@ -6,7 +6,8 @@ import pytest
 from nests import decl, e, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
 
 from loopxform.analysis import deps
-from loopxform.analysis.deps import Dependence, carried_rows, dependences
+from loopxform.analysis.dependence import Dependence
+from loopxform.analysis.deps import carried_rows, dependences
 from loopxform.analysis.region import region
 from loopxform.ir.memo import forget
 from loopxform.ir.nodes import Copy, Function, Slice

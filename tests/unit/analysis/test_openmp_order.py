@@ -3,6 +3,8 @@ updates commute."""
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import loopxform as lx
@@ -94,6 +96,32 @@ def test_the_witness_is_what_no_atomic_protects() -> None:
     assert [f.message for f in c.findings] == [
         "race on 'b': line 7 writes it in one iteration, line 5 reads it in another"
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "free"),
+    [
+        ("#pragma omp critical\nb[0] += 1;\n#pragma omp critical\nb[0] += 1;", True),
+        ("#pragma omp critical\n{ b[0] += 1; b[0] += 1; }\nb[i + 1] = 1;", True),
+        ("#pragma omp critical\nb[0] += 1;\nb[0] += 1;", False),
+        ("b[0] += 1;\n#pragma omp critical\nb[0] += 1;", False),
+        ("#pragma omp critical(x)\nb[0] += 1;\n#pragma omp critical(y)\nb[0] += 1;", False),
+        ("#pragma omp atomic\nb[0] += 1;\n#pragma omp atomic\nb[0] += 1;", True),
+        ("#pragma omp atomic\nb[0] += 1;\nb[0] += 1;", False),
+        ("#pragma omp critical\n{\n#pragma omp atomic\nb[0] += 1;\n}\nb[0] += 1;", False),
+    ],
+)
+def test_statements_that_do_the_same_under_other_directives(body: str, free: bool) -> None:
+    """What is said of one of several statements alike is not said of those that are protected
+    otherwise."""
+    assert _claim(body)[1] is free
+
+
+def test_many_statements_in_a_loop_are_audited_in_a_second() -> None:
+    body = "".join(f"k = b[i + {k}]; s += k * {k};\n" for k in range(150))
+    began = time.process_time()
+    assert _claim(body)[1] is False
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize(
