@@ -1,8 +1,8 @@
 """What the pointers of a function are set from, as far as its text says: which of two names may be
 the same memory because the function made it so.
 
-    p = a; p = a + 1;      p is a, or so near that they overlap: one class
-    p = a + k;             apart or not, as k is: no class
+    p = a; p = a + k;      p is a, or in the same array: one class
+    p[i] = p[i - 1] + k;   rows of one array, apart or not, as k is: no class
     p = s->data;           p and s->data are one class; so is t->data, if s and t are one
     p = f(q);              the function may return q: one class
     *s = *t; copy(s, t);   what the structs lead to is the same: one class
@@ -56,11 +56,11 @@ class PointerSources:
         self._close()
 
     def same(self, a: Root, b: Root) -> bool:
-        """Whether two may be one place, or near each other, by what the function says."""
+        """Whether two may be in one array, by what the function says."""
         return self._find(a) == self._find(b)
 
     def roots(self, value: c_ast.Node | None) -> list[Root]:
-        """What a pointer value is, or is a constant away from; nothing of a number."""
+        """What a pointer value is, or leads to other elements of; nothing of a number."""
         if value is None or self.types.is_number(value):
             return []
         match value:
@@ -75,7 +75,7 @@ class PointerSources:
                 return self.roots(pointer)
             case c_ast.BinaryOp(op="+" | "-"):
                 parts = [(value.left, value.right), (value.right, value.left)]
-                return [r for a, offset in parts if _is_number(offset) for r in self.roots(a)]
+                return [r for a, k in parts if self.types.is_number(k) for r in self.roots(a)]
             case c_ast.Assignment():
                 return self.roots(value.rvalue)
             case c_ast.TernaryOp():
@@ -104,7 +104,12 @@ class PointerSources:
     def _assigned(self, target: c_ast.Node, value: c_ast.Node) -> None:
         if self.types.is_number(target) or self.types.is_number(value):
             return
-        self._join(self.roots(target), self._values(value))
+        targets, values = self.roots(target), self._values(value)
+        if isinstance(target, c_ast.ArrayRef) and _moves(value):
+            array = self.roots(target.name)
+            values = [r for r in values if r not in targets]
+            targets = [r for r in targets if r not in array]
+        self._join(targets, values)
         if self.types.sort(target) in ("struct", ""):
             self._join(self._owners(target), self._owners(value))
 
@@ -145,7 +150,7 @@ class PointerSources:
         """What `&place` is near to."""
         match place:
             case c_ast.ArrayRef():
-                return self.roots(place.name) if _is_number(place.subscript) else []
+                return self.roots(place.name)
             case c_ast.UnaryOp(op="*"):
                 return self.roots(place.expr)
             case c_ast.ID():
@@ -201,6 +206,18 @@ def _depth(root: Root) -> int:
     return 1 + _depth(cast("tuple[Root, str]", what)[0]) if kind == "memory" else 0
 
 
-def _is_number(node: c_ast.Node) -> bool:
-    """Whether an offset is a constant."""
+def _moves(value: c_ast.Node) -> bool:
+    """Whether a pointer is some number of elements away from another one."""
+    while isinstance(value, c_ast.Cast):
+        value = value.expr
+    match value:
+        case c_ast.BinaryOp(op="+" | "-", left=a, right=b):
+            return not (_is_constant(a) or _is_constant(b))
+        case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(subscript=subscript)):
+            return not _is_constant(subscript)
+        case _:
+            return False
+
+
+def _is_constant(node: c_ast.Node) -> bool:
     return all(isinstance(x, c_ast.Constant | c_ast.UnaryOp | c_ast.BinaryOp) for x in every(node))

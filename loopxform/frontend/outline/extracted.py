@@ -173,8 +173,8 @@ class _Extraction:
         return any(isinstance(x, c_ast.UnaryOp) and isinstance(x.expr, c_ast.ID) for x in taken)
 
     def _require_apart(self) -> None:
-        """Raises NotModelled where the function makes two names of the loop one place, and the loop
-        writes there."""
+        """Raises NotModelled where the function has two names of the loop lead into one array, and
+        the loop writes there."""
         o = self.owner
         sources = PointerSources(self.outside, o.variables, o.file, o.own)
         names = dict(self._bases(sources))
