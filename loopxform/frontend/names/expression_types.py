@@ -53,8 +53,15 @@ class ExpressionTypes:
 
     def leads_to_numbers(self, e: c_ast.Node) -> bool:
         """Whether it is a pointer to numbers, or an array of them."""
+        return self._leads_to(e, "number")
+
+    def leads_to_structs(self, e: c_ast.Node) -> bool:
+        """Whether it is a pointer to structs, or an array of them."""
+        return self._leads_to(e, "struct")
+
+    def _leads_to(self, e: c_ast.Node, kind: str) -> bool:
         found = self._behind(e)
-        return bool(found) and all(self.variables.kind(t) == "number" for t in found)
+        return bool(found) and all(self.variables.kind(t) == kind for t in found)
 
     def sort(self, e: c_ast.Node) -> str:
         """number, pointer, array, struct, function; "" where it is not known."""

@@ -2,6 +2,7 @@
 the same memory because the function made it so.
 
     p = a; p = a + k;      p is a, or in the same array: one class
+    p = &s[k];             of structs another one, unless k is a constant: no class
     p[i] = p[i - 1] + k;   rows of one array, apart or not, as k is: no class
     p = s->data;           p and s->data are one class; so is t->data, if s and t are one
     p = f(q);              the function may return q: one class
@@ -75,7 +76,7 @@ class PointerSources:
                 return self.roots(pointer)
             case c_ast.BinaryOp(op="+" | "-"):
                 parts = [(value.left, value.right), (value.right, value.left)]
-                return [r for a, k in parts if self.types.is_number(k) for r in self.roots(a)]
+                return [r for a, k in parts if self._reaches(a, k) for r in self.roots(a)]
             case c_ast.Assignment():
                 return self.roots(value.rvalue)
             case c_ast.TernaryOp():
@@ -89,6 +90,13 @@ class PointerSources:
                 return [*(("memory", (r, "[]")) for r in found), *found]
             case _:
                 return []
+
+    def _reaches(self, base: c_ast.Node, offset: c_ast.Node) -> bool:
+        """Whether what is `offset` elements behind a pointer may be in what the pointer itself is
+        used for: of structs one element is."""
+        if _is_constant(offset):
+            return True
+        return self.types.is_number(offset) and not self.types.leads_to_structs(base)
 
     def _members(self, node: c_ast.StructRef) -> list[Root]:
         """A member of the structs that a pointer or a variable leads to."""
@@ -150,7 +158,8 @@ class PointerSources:
         """What `&place` is near to."""
         match place:
             case c_ast.ArrayRef():
-                return self.roots(place.name)
+                near = self._reaches(place.name, place.subscript)
+                return self.roots(place.name) if near else []
             case c_ast.UnaryOp(op="*"):
                 return self.roots(place.expr)
             case c_ast.ID():

@@ -101,6 +101,15 @@ LOOPS = {
     """void f(int n, int k, double *a) {
       double *p = k ? given(1) : a, *q = p + n * k; p = k ? p + n : given(2);
       for (int i = 0; i < n; i++) p[i] = 2 * q[i]; }""": "unknown",
+    # one of several structs is apart from others
+    """void f(int n, int k, int m, struct cell *c) {
+      struct cell *p = &c[k], *q = c + m; if (k < 2) p = some(k);
+      for (int i = 0; i < n; i++) p->at[i][0] = q->at[i + 1][1]; }""": (
+        "yes if p.at and q.at do not overlap"
+    ),
+    """void f(int n, int k, int m, struct cell *c) {
+      struct cell *p = &c[1], *q = c + 2; if (k < 2) p = some(k);
+      for (int i = 0; i < n; i++) p->at[i][0] = q->at[i + 1][0]; }""": "unknown",
     """void f(int n, int m, double **a, double *b) {
       for (int i = 0; i < n; i++) a[i] = b + i * m;
       for (int i = 1; i < n; i++) a[i][0] = b[i]; }""": "unknown",
