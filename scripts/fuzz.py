@@ -150,12 +150,15 @@ def commands(path: Path, seed: int, seconds: float) -> Iterator[list[str]]:
         yield ["tile", str(path), "--function", name, *fit, *asked]
 
 
-def forked(argv: list[str], seed: int, limit: float, mebibytes: float) -> Outcome:
-    """Runs a command, or the comparison, in a process that is like this one."""
+def forked(
+    argv: list[str], seed: int, limit: float, mebibytes: float, report: str = os.devnull
+) -> Outcome:
+    """Runs a command, or the comparison, in a process that is like this one; what it prints is
+    written to `report`."""
     with tempfile.TemporaryFile() as err:
         pid = os.fork()
         if pid == 0:
-            _child(argv, seed, limit, err.fileno())
+            _child(argv, seed, limit, err.fileno(), report)
         _, status, used = os.wait4(pid, 0)
         err.seek(0)
         said = err.read().decode(errors="replace")
@@ -171,12 +174,12 @@ def forked(argv: list[str], seed: int, limit: float, mebibytes: float) -> Outcom
     return Outcome(" ".join(argv), cpu, room, failure, rc, said)
 
 
-def _child(argv: list[str], seed: int, limit: float, err: int) -> None:
+def _child(argv: list[str], seed: int, limit: float, err: int, report: str) -> None:
     """Ends the process."""
     status = 101
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 5, int(limit) + 6))
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
         os.dup2(err, 2)
         comparing = argv[0] == "compare"
         status = compared(argv[1], seed) if comparing else command_line(argv)
@@ -184,6 +187,7 @@ def _child(argv: list[str], seed: int, limit: float, err: int) -> None:
         traceback.print_exc()
     finally:
         with contextlib.suppress(OSError):
+            sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
 

@@ -34,11 +34,13 @@ def includes(project: Path) -> list[str]:
     return [word for folder in (project, *folders) for word in ("-I", str(folder))]
 
 
-def run(argv: list[str], empty: Path, args: argparse.Namespace) -> Outcome:
+def run(
+    argv: list[str], empty: Path, args: argparse.Namespace, report: str = os.devnull
+) -> Outcome:
     """The command, with an empty header in place of each that is not there."""
     given: set[str] = set()
     while True:
-        outcome = forked([*argv, "-I", str(empty)], 0, args.limit, args.memory)
+        outcome = forked([*argv, "-I", str(empty)], 0, args.limit, args.memory, report)
         absent = MISSING.search(outcome.said)
         name = os.path.normpath(absent[1]).lstrip("./") if absent else ""
         if not name or name in given or len(given) == MOST_MISSING:
