@@ -34,14 +34,40 @@ long *weight;
 	return total;
 }
 
+float bent(x, low)
+float x;
+short low;
+{
+	float over;
+
+	over = x - 0.1;
+	return over < low ? 0.1 : over;
+}
+
+void bend(n, y)
+int n;
+float *y;
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		y[i] = bent(y[i] / 3.0, i - 4);
+}
+
 int main()
 {
 	long weight[ROWS];
+	float y[COLS];
 	int i;
 
 	fill(3, 11);
 	printf("%ld\n", weigh(ROWS, weight));
 	for (i = 0; i < ROWS; i++)
 		printf("%ld %d\n", weight[i], table[i][i % COLS]);
+	for (i = 0; i < COLS; i++)
+		y[i] = table[i][2] / 8.0;
+	bend(COLS, y);
+	for (i = 0; i < COLS; i++)
+		printf("%.9g\n", y[i]);
 	return 0;
 }

@@ -27,7 +27,7 @@ REGIONS = {
     ],
     "line_ends": ["f", "main_1"],
     "odd_text": ["three_1", "three_2", "four_1", "main_1"],
-    "old_style": ["fill", "weigh_1"],
+    "old_style": ["fill", "weigh_1", "bend", "main_1"],
     "one_array_twice": ["shifted", "scaled_1", "from_the_end", "sized", "main_1", "main_2"],
     "partial_writes": ["smooth", "every_other", "inner", "narrow", "main_1"],
     "routines": ["turn", "count", "main_1", "main_2"],

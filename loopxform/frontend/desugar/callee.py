@@ -8,6 +8,7 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.definitions import as_inlined
 from loopxform.frontend.desugar.names import changed, declared, exposed
 from loopxform.frontend.syntax.tree import clone, every, statements
 from loopxform.ir import functions
@@ -58,6 +59,7 @@ def callee(
     """The function, where it may be inlined; one that says more as a call than as the loops in it
     stays a call. `defined` are the functions of the file, `numbers` its enumerators, `calm` those
     that only compute numbers from numbers (see `is_calm`)."""
+    node = as_inlined(node)
     found = _callee(node)
     if found is None or _is_better_called(node, defined, numbers, calm):
         return None
@@ -110,6 +112,7 @@ def is_calm(
 ) -> bool:
     """Whether a function works on numbers and does nothing else, as far as its names tell. It may
     call others that are `calm`."""
+    node = as_inlined(node)
     t = node.decl.type
     whole = isinstance(t, c_ast.FuncDecl) and not node.param_decls
     return whole and _works_on_numbers(node, numbers) and is_pure(node, defined, calm)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from typing import Any, cast
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
@@ -54,11 +56,36 @@ class _Parser(CParser):
 
     def _parse_external_declaration(self) -> list[c_ast.Node]:
         spend()
+        if self._is_old_style_int():
+            decl = self._parse_id_declarator()
+            made = cast(Any, c_ast).IdentifierType(["int"], coord=decl.coord)
+            spec: Any = {"qual": [], "alignment": [], "storage": [], "function": [],
+                         "type_attributes": [], "type": [made]}  # fmt: skip
+            return [self._parse_function_definition(spec, decl)]
         nodes: list[c_ast.Node] = super()._parse_external_declaration()
         for n in nodes:
             if isinstance(n, c_ast.FuncDef) and not isinstance(n.decl.type, c_ast.FuncDecl):
                 self._parse_error("before: {", n.body.coord)
         return nodes
+
+    def _is_old_style_int(self) -> bool:
+        """Whether `f(a, n) float *a; {` comes next: a function without a type is one of int. (The
+        parser knows them where no declaration stands in front of the body.) A macro that is not
+        defined may look like it; what follows that declares no parameters."""
+        token = self._peek()
+        if token is None or token.type != "ID" or self._peek_type(2) != "LPAREN":
+            return False
+        mark, depth, head = self._mark(), len(self._scope_stack), False
+        self._push_scope()
+        with suppress(ParseError):
+            args = getattr(self._parse_id_declarator(), "args", None)
+            names = {p.name for p in args.params if isinstance(p, c_ast.ID)} if args else set()
+            if names and self._starts_declaration():
+                declared = {getattr(d, "name", None) for d in self._parse_declaration_list()}
+                head = declared <= names and self._peek_type() == "LBRACE"
+        del self._scope_stack[depth:]
+        self._reset(mark)
+        return head
 
 
 def parse(text: str, places: Places) -> Tree:

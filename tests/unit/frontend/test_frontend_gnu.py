@@ -120,6 +120,18 @@ def test_old_style_definitions_that_are_called_in_another_way(declared: str) -> 
     assert "K&R" in str(out.failed["f"])
 
 
+def test_calls_of_old_style_definitions_are_inlined() -> None:
+    callee = "float half(x, c) float x; char c; { return (x - 0.1) * c; }"
+    out = parsed(f"{callee} void f(int n, double *a) {{ a[n] = half(a[0], n); }}")
+    assert listing(out.unit.functions[0]) == "a[n] = (float)(((float)a[0] - 0.1) * (char)n);\n"
+
+
+def test_old_style_functions_without_a_type_are_of_int() -> None:
+    out = parsed("f(n, a) int n; float *a; { a[n] = 1; } ONCE(x) int y; void g(int y) { y = 1; }")
+    assert [fn.signature for fn in out.unit.functions][:1] == ["int f(int n, float *a)"]
+    assert "f" not in out.failed
+
+
 @needs_compiler
 def test_builtins_mean_the_same() -> None:
     source = "\n".join(f"void f{k}(int n, float *a, float *b) {{ {statements} }}"
