@@ -97,15 +97,23 @@ class Counting:
         form: tuple[str, int, int],
         node: c_ast.For,
     ) -> None:
-        """All values, the one that ends the loop included, are values of the narrow type."""
+        """All values, the one that ends the loop included, are values of the narrow type, or the
+        bound can be asked to see to it."""
         op, step, shift = form
         smallest, largest = _range(t)
         beyond = abs(step) - (1 if op in ("<", ">") else 0)
-        past = beyond if step > 0 else -beyond
-        ends = [*self._values(lo), *(v - shift + past for v in self._values(hi))]
-        if any(not smallest <= v <= largest for v in ends):
-            reason = f"'{symbol.name}' of type {t} may wrap around before the bound"
-            raise refused(node, reason, "count with an int")
+        last = largest + shift - beyond if step > 0 else smallest + shift + beyond
+        ends = [("<=", hi, last)] if step > 0 else [(">=", hi, last)]
+        if all(self._is_within(*x) for x in (("<=", lo, largest), (">=", lo, smallest), *ends)):
+            return
+        reason = f"'{symbol.name}' of type {t} may wrap around before the bound"
+        raise refused(node, reason, "count with an int")
+
+    def _is_within(self, op: str, e: Expr, limit: int) -> bool:
+        """Whether a number keeps to a limit, or can be asked to."""
+        least, most = self._values(e)
+        known = most <= limit if op == "<=" else least >= limit
+        return known or (value_of(e) is None and self.facts.assume(Bin(op, e, Const(limit))))
 
     def _values(self, e: Expr) -> tuple[int, int]:
         """The least and greatest value of an expression, as far as its type tells."""

@@ -165,7 +165,7 @@ REFUSED = [
     ("int i = 0; i < n--; i++", "LX017", "-- inside an expression"),
     ("int i = 0; i < g(n); i++", "LX012", "calling 'g'"),
     ("float i = 0; i < n; i++", "LX013", "of type float counts a loop"),
-    ("char i = 0; i < n; i++", "LX013", "may wrap around"),
+    ("char i = -200; i < n; i++", "LX013", "may wrap around"),
     ("unsigned char i = 0; i < 300; i++", "LX013", "may wrap around"),
     ("unsigned char i = 0; i <= 255; i++", "LX013", "may wrap around"),
     ("unsigned char i = 0; i < 255; i += 2", "LX013", "may wrap around"),
@@ -274,6 +274,44 @@ def test_unsigned_differences_mean_the_same() -> None:
     }
     """
     assert_same(source, *({"n": n, "a": np.zeros(12)} for n in (2, 3, 11)))
+
+
+NARROW = [
+    ("unsigned char i = 0; i < n; i++", "int n", ["n <= 255"]),
+    ("unsigned char i = 0; i <= n; i++", "unsigned char n", ["n <= 254"]),
+    ("unsigned char i = 0; i < n; i++", "unsigned char n", []),
+    ("unsigned char i = 0; i + 2 < n; i += 3", "int n", ["n <= 255"]),
+    ("signed char i = n; i >= m; i -= 4", "int n, int m", ["n <= 127", "n >= -128", "m >= -124"]),
+    ("short i = 0; i < n - 1; i++", "int n", ["n - 1 <= 32767"]),
+    ("unsigned short i = 5; i < n; i++", "unsigned n", ["n <= 65535"]),
+]
+
+
+@pytest.mark.parametrize(("header", "params", "conditions"), NARROW)
+def test_narrow_counters_ask_that_they_reach_the_bound(
+    header: str, params: str, conditions: list[str]
+) -> None:
+    fn = body(f"for ({header}) a[0] += 1;", f"{params}, float *a")
+    assert assumes(fn) == conditions
+    assert not opaques(fn)
+
+
+def test_narrow_counters_whose_bound_the_arguments_do_not_tell() -> None:
+    fn = body("for (unsigned char i = 0; i < x[0]; i++) a[i] = 1;", "int *x, float *a")
+    assert "'i' of type unsigned char may wrap around" in opaques(fn)[0].reason
+
+
+@needs_compiler
+def test_narrow_counters_mean_the_same() -> None:
+    source = """
+    int up(int n, int *a) { unsigned char i; for (i = 0; i < n; i++) a[i] += i; return i; }
+    int last(int n, int *a) { unsigned char i; for (i = 3; i <= n - 1; i++) a[i] += i; return i; }
+    int threes(int n, int *a)
+    { unsigned char i; for (i = 0; i + 2 < n; i += 3) a[i] += i; return i; }
+    int down(int n, int *a)
+    { signed char i; for (i = n; i > -90; i -= 3) a[i + 128] += i; return i; }
+    """
+    assert_same(source, *({"n": n, "a": np.zeros(300)} for n in (-3, 0, 1, 7, 120, 127)))
 
 
 def test_a_loop_around_that_counts_from_zero_makes_a_start_non_negative() -> None:
