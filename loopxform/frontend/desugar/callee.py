@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -10,7 +10,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.definitions import as_inlined
 from loopxform.frontend.desugar.names import changed, declared, exposed
-from loopxform.frontend.syntax.tree import clone, every, statements
+from loopxform.frontend.syntax.tree import clone, every, replace_children, statements
 from loopxform.ir import functions
 from loopxform.records import record
 
@@ -88,6 +88,8 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
     sets = changed(node.body).union(_structs_changed(node.body))
     if value is not None and (chosen := _chosen(items, value, returns)) is not None:
         items, value, sets = [], chosen, changed(chosen)
+    if value is not None and items:
+        items, value = _without_names(items, value, sets | exposed(node.body))
     if (value is None) != build.is_void(returns):
         return None
     if {p.name for p in params} & declared(node.body):
@@ -214,6 +216,48 @@ def _choice(s: c_ast.Node | None, name: str, returns: c_ast.Node) -> c_ast.Node 
             return build.choice(s.cond, then, orelse)
         case _:
             return None
+
+
+def _without_names(
+    items: list[c_ast.Node], value: c_ast.Node, changed: Collection[str]
+) -> tuple[list[c_ast.Node], c_ast.Node]:
+    """An expression alone, where the statements in front of it only name places (`int *d = s->a;`)
+    or what is used once; else both as they are. `changed` are names that may get other values."""
+    named = dict[str, c_ast.Node]()
+    for s in items:
+        if not isinstance(s, c_ast.Decl) or s.name in changed or s.storage:
+            return items, value
+        if s.init is None or isinstance(s.init, c_ast.InitList):
+            return items, value
+        if any({"volatile", "_Atomic"} & set(getattr(x, "quals", None) or ()) for x in every(s)):
+            return items, value
+        later = [*items[items.index(s) + 1 :], value]
+        uses = sum(isinstance(x, c_ast.ID) and x.name == s.name for n in later for x in every(n))
+        if not isinstance(s.type, c_ast.PtrDecl) and (uses > 1 or not _is_number(s.type)):
+            return items, value
+        named[s.name] = build.cast_to(s.type, _with(s.init, named))
+    if any(steps(x) or isinstance(x, c_ast.FuncCall) for n in (*items, value) for x in every(n)):
+        return items, value
+    return [], _with(value, named)
+
+
+def _is_number(t: c_ast.Node) -> bool:
+    return isinstance(t, c_ast.TypeDecl) and isinstance(t.type, c_ast.IdentifierType)
+
+
+def _with(node: c_ast.Node, named: Mapping[str, c_ast.Node]) -> c_ast.Node:
+    """A copy of an expression with what names stand for."""
+
+    def change(n: c_ast.Node) -> c_ast.Node:
+        if isinstance(n, c_ast.ID):
+            return clone(named[n.name]) if n.name in named else n
+        if isinstance(n, c_ast.StructRef):
+            n.name = change(n.name)
+        else:
+            replace_children(n, change)
+        return n
+
+    return change(clone(node))
 
 
 def _params(t: c_ast.FuncDecl) -> tuple[c_ast.Decl, ...] | None:

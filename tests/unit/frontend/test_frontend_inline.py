@@ -41,6 +41,9 @@ typedef struct { real x, y; } pair; struct at { int pos; };
 static real dot(pair p, pair q) { return p.x * q.x + p.y * q.y; }
 static real square(pair p) { return dot(p, p); }
 static pair twice(pair p) { p.x *= 2; return p; }
+static int spot(const int *s, int i) { const int *d = s + 1; short w = d[0]; return i * w + d[1]; }
+static int twisted(int i) { int w = i + 1; return w * w; }
+static int seen(int i) { volatile int w = i; return w; }
 static real *row(real *p, int i) { return p + 4 * i; }
 static int next(struct at *s) { s->pos += 1; return s->pos; }
 """  # noqa: E501
@@ -78,6 +81,8 @@ MEANS = [
     ("sq(tick()); x[i] = 1;", "g += 1; tick_value = g; x_2 = tick_value; x[i] = 1;"),
     ("x[i] = 2 * tick() + i;", "g += 1; tick_value = g; x[i] = 2*tick_value + i;"),
     ("if (tick() < i) x[i] = 1;", "g += 1; tick_value = g; if (tick_value < i) x[i] = 1;"),
+    ("x[i] = spot(x, i & 1);", "x[i] = (i & 1) * (short)x[1] + x[1+1];"),
+    ("x[i] = twisted(i);", "w = i + 1; twisted_value = w*w; x[i] = twisted_value;"),
     ("row(a, i)[1] = 2;", "a[4*i+1] = 2;"),
     ("real *p = row(b, i); p[2] = 1;", "b[4*i+2] = 1;"),
     ("pair p = {1, b[i]}; a[i] = dot(p, p);",
@@ -102,6 +107,7 @@ def test_a_subscript_that_is_computed_by_a_function_gets_its_shape_back() -> Non
 
 
 UNKNOWN = [
+    "x[i] = seen(i);",
     "x[i] = fact(i);",
     "x[i] = even(i);",
     "x[i] = first(x, n);",
@@ -165,6 +171,7 @@ CALLS = [
     "x = {h}({v}, a, x);",
     "x = {h}(x & 3, a + {v}, {v});",
     "{{ int y = {h}({v}, b + x % 3, {v}); a[y & 7]++; }}",
+    "a[e(x, b, {v}) & 7] = e(i, a + 1, e(1, b, x));",
     "a[{v}] = {h}({v}, &a[2], a[{v}]);",
     "{h}(4, a + 1, x);",
     "if (x > 2) a[0]++; else {h}(1, a, 1);",
@@ -202,9 +209,11 @@ def caller(seed: int) -> str:
 
 @needs_compiler
 def test_random_calls_mean_the_same() -> None:
-    source = "int g; static int s(int n) { return n * n & 63; }\n" + "\n".join(
-        map(caller, range(25))
-    )
+    shared = """int g; static int s(int n) { return n * n & 63; }
+    static int e(int n, int *a, int x)
+    { const int *q = a + (x & 3); short y = q[1] * 3; return y + q[n & 1] - (q[0] & 7); }
+    """
+    source = shared + "\n".join(map(caller, range(25)))
     calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1], "g": n} for n in (1, 4)]
     compared, reasons = compare(source, *calls, only="f")
     assert compared >= 7, reasons
