@@ -7,7 +7,7 @@ then what is inside the statements that cannot be taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -29,6 +29,8 @@ MOST = 3 / 4
 T = TypeVar("T")
 Work = Callable[[Part, Region], T]
 """Offloads the function that stands for a region; raises LoopxformError."""
+Cut = Callable[[tuple[Item, ...]], tuple[Item, ...]]
+"""Which of some statements are meant."""
 
 
 @dataclass
@@ -131,21 +133,32 @@ class _Finder(Generic[T]):
         for is_good, group in groupby(block.items, lambda i: isinstance(alone[i.start], Part)):
             items = list(group)
             if is_good:
-                runs = self.original.runs(self.owner, items)
                 meant = self._whole_scop if self._has_scop(block) else _trimmed
-                found = [run for r in runs if (run := meant(r, alone))]
-                tries += [(run, partial(self._run, run)) for run in found]
+                runs = self._apart(items, partial(meant, alone=alone))
+                tries += [(run, partial(self._run, run)) for run in runs]
             else:
                 odd = [i for i in items if self.original.may_loop(i)]
                 tries += [((i,), partial(self._inside, i, alone[i.start])) for i in odd]
         return self._each(tries)
+
+    def _apart(self, items: Sequence[Item], meant: Cut) -> Iterator[tuple[Item, ...]]:
+        """What is `meant` of the longest runs of some statements; none of it declares what is used
+        after it."""
+        for run in self.original.runs(self.owner, items):
+            cut = meant(run)
+            if len(cut) == len(run):
+                yield cut
+            elif cut:
+                yield from self._apart(cut, meant)
 
     def _has_scop(self, block: Block) -> bool:
         """Whether a scop begins or ends among the statements of a block."""
         return self.has_scop and any(marks_scop(n) for i in block.items for n in i.nodes)
 
     def _whole_scop(
-        self, items: Sequence[Item], _: dict[int, Part | LoopxformError]
+        self,
+        items: Sequence[Item],
+        alone: dict[int, Part | LoopxformError],  # noqa: ARG002
     ) -> tuple[Item, ...]:
         """All statements to the last one that does something, with loops or without."""
         does = [k for k, i in enumerate(items, 1) if not self.original.does_nothing(i)]
@@ -196,7 +209,7 @@ class _Finder(Generic[T]):
         runs = [tuple(g) for _, g in groupby(items, lambda i: (around(i.start), around(i.end)))]
         if len(runs) == 1:
             runs = [(i,) for i in items]
-        found = [run for r in runs if (run := _trimmed(r, alone))]
+        found = [run for r in runs for run in self._apart(r, partial(_trimmed, alone=alone))]
         return self._each([(run, partial(self._run, run)) for run in found])
 
     def _known(self, region: Region, items: Sequence[Item]) -> LoopxformError | None:

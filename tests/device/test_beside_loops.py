@@ -174,3 +174,53 @@ def test_random_pointers(tmp_path: Path, seed: int) -> None:
     made.write(tmp_path)
     build_both(tmp_path, "-w")
     assert_both_print(tmp_path)
+
+
+class Declared:
+    """Random functions that declare numbers among their loops and use them far behind."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def function(self, number: int) -> str:
+        choose, known, lines = self.random.choice, ["n"], []
+        for k in range(10):
+            name = choose(known)
+            what = self.random.randrange(5)
+            if what == 0:
+                lines.append(f"int d{k} = {name} * 3 + {k}, e{k};")
+                known.append(f"d{k}")
+                lines.append(f"e{k} = d{k} & 7;")
+                known.append(f"e{k}")
+            elif what == 1:
+                lines.append(f"for (i = 0; i < n; i++) x[i] += {name} - i;")
+            elif what == 2:
+                step = f"{{ x[i] ^= {name}; {choose(known)} += x[i] & 1; }}"
+                lines.append(f"for (i = 0; i < n; i++) {step}" if name != "n" else "x[0]++;")
+            elif what == 3:
+                lines.append(f"s += {name};")
+            else:
+                lines.append(f'printf("%d ", {name});')
+        lines = [x.replace("n += x", "s += x") for x in lines]
+        body = "\n".join(lines)
+        return f"static int f{number}(int n, int *x)\n{{\nint i, s = 1;\n{body}\nreturn s;\n}}"
+
+    def program(self, count: int) -> str:
+        functions = [self.function(n) for n in range(count)]
+        calls = [
+            f'{{ int x[40] = {{1, 2, 3}}; printf("%d ", f{n}(33, x)); '
+            'for (int i = 0; i < 40; i++) printf("%d ", x[i]); puts(""); }'
+            for n in range(count)
+        ]
+        return "\n".join([HEAD, *functions, "int main(void)", "{", *calls, "return 0;", "}", ""])
+
+
+def test_what_is_declared_among_loops_is_there_behind_them(tmp_path: Path) -> None:
+    require_opencl()
+    user = tmp_path / "user.c"
+    user.write_text(Declared(0).program(12))
+    made = lx.load(user).offload(contract=False)
+    assert len(made.regions) > 9
+    made.write(tmp_path)
+    build_both(tmp_path, "-w")
+    assert_both_print(tmp_path)
