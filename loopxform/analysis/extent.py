@@ -168,8 +168,10 @@ class _Search:
 
     def refuse(self, why: str) -> NoExtent:
         text = f"how much of '{self.array}' is touched cannot be told: {why}"
-        if why == ON_DATA:
+        if why == ON_DATA and self.array in writes(self.fn.body):
             remedy = f"use the element always: {self.array}[i] = test ? value : {self.array}[i]"
+        elif why == ON_DATA:
+            remedy = f"declare how many elements '{self.array}' has: {self.array}[n]"
         else:
             remedy = "write its subscripts as affine expressions of loop variables and sizes"
         return NoExtent(self.array, Obstacle("LX150", text, self.place, remedy=remedy))

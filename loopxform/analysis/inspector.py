@@ -66,15 +66,22 @@ ENDS = "lx_ends"
 @record
 class Inspected:
     """The program, whose arrays have ends that the host finds out, and the function that does it;
-    `ends` are the parameters that hold them, in the order of its results."""
+    `ends` are the parameters that hold them, in the order of its results. Where there is none,
+    `shared` are an array that says where others are read, and one that is stored to and may be it,
+    if that is all that stands in the way."""
 
     fn: Function
     inspector: Function | None = None
     ends: tuple[str, ...] = ()
+    shared: tuple[Param, Param] | None = None
 
 
 class _Unknown(Exception):
-    """The subscripts depend on what the program computes."""
+    """The subscripts depend on what the program computes, or on an array that another one may
+    be (`shared`)."""
+
+    def __init__(self, shared: tuple[Param, Param] | None = None) -> None:
+        self.shared = shared
 
 
 def inspected(fn: Function, read: Function) -> Inspected:
@@ -89,8 +96,8 @@ def inspected(fn: Function, read: Function) -> Inspected:
         ends[p.name] = fresh(named, f"lx_end_{p.name}")
     try:
         body = _Inspector(fn, {p.name: n for n, p in enumerate(arrays, 1)}).body()
-    except _Unknown:
-        return Inspected(fn)
+    except _Unknown as e:
+        return Inspected(fn, shared=e.shared)
     results = Param(ENDS, LLONG, (None,), flat=True, array=True)
     inspector = replace(
         fn,
@@ -166,8 +173,10 @@ class _Inspector:
                 raise _Unknown
         told = _told(body) & self.objects.keys()
         stores = [self.objects[n] for n in self.written & self.objects.keys()]
-        if any(self._may_be_one(self.objects[n], p) for n in told for p in stores):
-            raise _Unknown
+        for name in sorted(told):
+            for p in stores:
+                if self._may_be_one(self.objects[name], p):
+                    raise _Unknown((self.objects[name], p))
 
     def _may_be_one(self, told: Param, stored: Param) -> bool:
         """Whether what is stored may change what is read as it was, in memory of one type."""

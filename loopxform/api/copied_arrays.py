@@ -3,13 +3,39 @@ where they end, how long their rows are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from loopxform.analysis.inspector import Inspected, inspected
 from loopxform.analysis.matrix_rows import with_row_lengths
 from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
+from loopxform.errors import LoopxformError
 from loopxform.ir.nodes import Function
 from loopxform.prepare.while_loops import whole_loops
+
+
+@contextmanager
+def told_why(known: Inspected) -> Iterator[None]:
+    """Where the ends of arrays are unknown because two pointers may lead to one array, the error
+    says so."""
+    try:
+        yield
+    except LoopxformError as e:
+        if known.shared is not None and _UNKNOWN in e.message:
+            told, stored = known.shared
+            if stored.is_global or stored.is_member:
+                e.help = f"copy '{told.name}' to an array of the function in front of the loops"
+            else:
+                declared = f"{stored.type.c} *restrict {stored.name}"
+                e.help = (
+                    f"declare '{stored.name}' restrict ({declared}): as it is, it may be"
+                    f" '{told.name}', which decides what is read"
+                )
+        raise
+
+
+_UNKNOWN = "is touched cannot be told"
 
 
 def copied_arrays(fn: Function) -> Inspected:

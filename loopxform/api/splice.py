@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 
-from loopxform.analysis.verdict import judge
+from loopxform.analysis.inspector import Inspected
 from loopxform.api.annotated import (
     considered,
     require_asserted,
@@ -20,11 +20,12 @@ from loopxform.api.annotated import (
     wishes,
     with_scops,
 )
-from loopxform.api.copied_arrays import copied_arrays
+from loopxform.api.copied_arrays import copied_arrays, told_why
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
 from loopxform.api.source import SourceFile, SourceRoutine
+from loopxform.api.unspread import unspread
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
 from loopxform.codegen.c.words import FUNCTIONS
@@ -150,6 +151,10 @@ def offload_file(
 
     def work(part: Part, region: Region) -> OffloadedRegion:
         known = copied_arrays(part.function)
+        with told_why(known):
+            return mapped(part, region, known)
+
+    def mapped(part: Part, region: Region, known: Inspected) -> OffloadedRegion:
         fn = known.fn
         own = SourceRoutine(_with(file, part), fn)
         found = tuned.get(region.owner.name) if region.whole and not sizes else None
@@ -160,7 +165,7 @@ def offload_file(
             own, sizes, room, fp=fp, options=options, tuned=found, with_loops=not in_scop
         )
         if not (names or in_scop) and all(p.kind != "kernel" for p in done.parts):
-            raise _unspread(region.owner.name, fn, done)
+            raise unspread(region.owner.name, fn, done)
         asked = macros(region.owner, whole_file=original.asks_file(region))
         entry = emit.entry(
             done.derivation,
@@ -240,34 +245,6 @@ def _defined(file: SourceFile) -> list[str]:
     """The functions that are meant where none is named, those that cannot be read included."""
     meant = considered(file.parsed, file.parsed.unit.functions)
     return list(dict.fromkeys([*(f.name for f in meant), *file.parsed.failed]))
-
-
-def _unspread(owner: str, fn: Function, done: OffloadedRoutine) -> LoopxformError:
-    part = next((p for p in done.parts if p.loops), done.parts[0])
-    places = {s.var: s.origin.loc for _, s in walk(fn.body) if isinstance(s, For)}
-    own = next((places[v] for v in part.loops if v in places), None)
-    why, help = _changeable(part.why)
-    error = UnsupportedC(
-        f"no loop can run in parallel: {why}" if why else "no loop can run in parallel",
-        loc=own or next(iter(places.values()), None) or part.loc or fn.origin.loc,
-        code="LX062",
-        help=help
-        or f"name the function to have it on one work-item all the same: --function {owner}, "
-        f'or file["{owner}"].offload() in Python',
-    )
-    answers = {v.parallel for v in judge(fn)}
-    if answers and answers <= {"no", "reduction"}:
-        error.status = 1
-    return error
-
-
-def _changeable(why: str) -> tuple[str, str]:
-    """A reason without what would take it away, and that."""
-    if m := re.search(r" \((allow it: [^()]*)\)$", why):
-        return why[: m.start()], m.group(1)
-    if m := re.search(r"; (\w+) is an induction variable, (.*): 'substitute .*$", why):
-        return why[: m.start()], f"in place of '{m.group(1)}' write what it is: {m.group(2)}"
-    return why, ""
 
 
 # ---------------------------------------------------------------- the text

@@ -184,3 +184,19 @@ def test_programs_print_the_same(tmp_path: Path, sanitized: bool) -> None:
 def test_what_the_loops_compute_tells_no_end(case: str) -> None:
     done = lx.loads(LEFT[case]).offload(fp="strict")
     assert all(r.entry.host.ends == () for r in done.regions)
+
+
+@pytest.mark.parametrize(
+    ("case", "help"),
+    [
+        ("rows-of-ints", "declare 'y' restrict (int *restrict y): as it is, it may be 'r'"),
+        ("flags-of-ints", "declare 'c' restrict (int *restrict c): as it is, it may be 'u'"),
+    ],
+)
+def test_a_pointer_that_may_be_what_decides_is_named(case: str, help: str) -> None:
+    text = LEFT[case]
+    errors = [e for _, e in lx.loads(text).offload(fp="strict").left]
+    assert [help in (e.help or "") for e in errors if "cannot be told" in e.message] == [True]
+    name = help[9]
+    closed = lx.loads(text.replace(f"int *{name})", f"int *restrict {name})"))
+    assert any(r.entry.host.ends for r in closed.offload(fp="strict").regions)
