@@ -130,7 +130,7 @@ class Inside:
     def nulls(self) -> Iterator[str]:
         """The pointers to structs that must point somewhere for that."""
         dotted = [p.name for p in self.written.objects] + [s.name for s in self.written.structs]
-        own = {n for n in dotted if "." in n and n not in places(self.written)}
+        own = [n for n in dotted if "." in n and n not in places(self.written)]
         yield from dict.fromkeys(p for n in own for p in self._pointers(n))
 
     def _reached(self, name: str, text: str) -> str:

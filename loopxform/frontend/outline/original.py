@@ -14,7 +14,7 @@ from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.variables import Variables
-from loopxform.frontend.outline.aside import asides, of_function
+from loopxform.frontend.outline.aside import asides
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
 from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
@@ -22,6 +22,7 @@ from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.loops import Loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
+from loopxform.frontend.outline.reachable import Declarations
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
 from loopxform.frontend.outline.wrappings import Wrapping, is_wrapped
 from loopxform.frontend.parsed import CppOptions, Parsed
@@ -182,7 +183,10 @@ class Original:
             else:
                 owned.setdefault(id(r.owner.node), []).append(node)
         wanted = {r.name: r.owner.name for r in regions if r.name not in made}
-        tree = cast(Any, c_ast.FileAST)([clone(x) for x in self._with_parts(owned)])
+        parts = (part for several in owned.values() for part in several)
+        defined = self._around.hidden.reached(parts) | self._declaring
+        kept = self._declarations.with_parts(owned, defined, self._places)
+        tree = cast(Any, c_ast.FileAST)([clone(x) for x in kept])
         done = lower_file(
             tree,
             self._places,
@@ -198,24 +202,9 @@ class Original:
         made.update((n, e) for n, e in done.failed if n in wanted)
         return made
 
-    def _with_parts(self, owned: Mapping[int, Sequence[c_ast.Node]]) -> Iterator[c_ast.Node]:
-        """The file, and behind each function what stands for parts of it, each with the pragmas
-        that are about the whole function. A function that no part uses is but declared."""
-        parts = (part for several in owned.values() for part in several)
-        defined = self._around.hidden.reached(parts) | self._declaring
-        before: list[c_ast.Node] = []
-        for e in self.ast.ext:
-            match e:
-                case c_ast.Pragma():
-                    before.append(e)
-                    continue
-                case c_ast.FuncDef():
-                    yield from (*before, e) if e.decl.name in defined else (e.decl,)
-                    for part in owned.get(id(e), ()):
-                        yield from (*before, *of_function(e.body, self._places), part)
-                case _:
-                    yield from (*before, e)
-            before = []
+    @cached_property
+    def _declarations(self) -> Declarations:
+        return Declarations(self.ast.ext)
 
     @cached_property
     def _around(self) -> Around:
