@@ -101,7 +101,7 @@ def _part(
     names = [*dict.fromkeys(map(users.of, part.loops))]
     loops = f"loop{'s' if len(names) > 1 else ''} {', '.join(names)}"
     others = "loop on data" if part.kind == "host" else "statements"
-    what = loops if part.loops else others
+    what = (users.copying_at(part.loc) or loops) if part.loops else others
     if part.kind == "host":
         yield f"  {place:<9} {what:<18} on the host, in order"
     elif part.about:

@@ -1,6 +1,6 @@
 """Names as the user wrote them: `i` for the second loop over it in a function, which is `i_2`
-inside, and the array for a scalar that holds an element of it for a while, `x_acc`; and what is
-passed to a function that stands for some statements, `x` for `x_out`."""
+inside, or for the blocks of it, `ii`; the array for a scalar that holds an element of it for a
+while, `x_acc`; what is passed to a function that stands for some statements, `x` for `x_out`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from copy import copy
 from loopxform.api.source import SourceFile
 from loopxform.errors import LoopxformError
 from loopxform.frontend.text.rawtext import without_comments
+from loopxform.source import Loc
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_COPYING = re.compile(r"\b\w*mem(?:set|cpy|move)\w*")
+_LOOP = re.compile(r"\b(?:for|while|do)\b")
 _MADE = re.compile(r"\b[A-Za-z_]\w*(?:#\d+)?")
 _SUFFIX = re.compile(
     r"(?:_\d+|_[a-z]|_acc|_loc|_reg|_own|_part|_row|_start|_offset|_at|_out|#\d+)$"
@@ -25,6 +28,7 @@ class UsersNames:
     def __init__(self, file: SourceFile) -> None:
         sources = file.parsed.sources
         texts = (without_comments(sources.text(f) or "") for f in file.parsed.dependencies)
+        self.sources = sources
         self.passed: Mapping[str, str] = {}
         self.known = frozenset(word for text in texts for word in _WORD.findall(text))
 
@@ -46,6 +50,15 @@ class UsersNames:
         """What a name stands for; itself where that is no name of the user's."""
         return _base(name, self.known) or name
 
+    def copying_at(self, place: Loc | None) -> str | None:
+        """The function of C's library that a line of the user's calls to set or copy memory, where
+        no loop stands there."""
+        line = self.sources.line(place) if place is not None else None
+        if line is None or _LOOP.search(line):
+            return None
+        found = set(_COPYING.findall(line))
+        return found.pop() if len(found) == 1 else None
+
     def in_error(self, e: LoopxformError) -> LoopxformError:
         """The same error, in the user's names."""
         e.message = self.in_text(e.message)
@@ -57,5 +70,8 @@ class UsersNames:
 def _base(name: str, known: Collection[str]) -> str:
     while name and name not in known:
         shorter = _SUFFIX.sub("", name)
+        half = name[: len(name) // 2]
+        if shorter == name and half * 2 == name:  # of blocks
+            shorter = half
         name = shorter if shorter != name else ""
     return name

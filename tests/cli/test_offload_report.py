@@ -155,13 +155,26 @@ def test_where_nothing_is_taken_each_reason_is_told(tmp_path: Path, capsys: Capt
     assert err.startswith(f"{file}:4:3: error: no loop can run in parallel")
 
 
+def test_what_sets_memory_is_no_loop(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "clear.c"
+    head = "#include <string.h>\n#define memcpy_P memcpy\n"
+    file.write_text(
+        f"{head}void f(int n, int *x, const int *y) {{\n"
+        "  memset(x, 0, n * sizeof *x);\n  x += 2;\n  memcpy_P(x, y, n * sizeof *x);\n}\n"
+    )
+    assert main(["offload", str(file), "--dry-run"]) == 0
+    lines = [x.split()[:3] for x in capsys.readouterr().out.splitlines() if "line" in x[:6]]
+    assert lines == [["line", "4", "memset"], ["line", "6", "memcpy_P"]]
+
+
 def test_names_are_the_users(tmp_path: Path) -> None:
     file = tmp_path / "names.c"
     file.write_text("void f(int n, int *x_2) { for (int i = 0; i < n; i++) x_2[i] = 1; } /* y */\n")
     users = UsersNames(lx.load(file))
     given = ("x_2", "x_2_acc", "i_3_2", "i#2", "i_t", "y_2", "n_2_loc", "lx_f_2", "Ty", "i_two")
+    given = (*given, "ii", "ii_c")
     assert [users.of(x) for x in given] == [
-        *("x_2", "x_2", "i", "i", "i", "y_2", "n", "lx_f_2", "Ty", "i_two")
+        *("x_2", "x_2", "i", "i", "i", "y_2", "n", "lx_f_2", "Ty", "i_two", "i", "i")
     ]
     assert users.in_text("writes x_2_acc at i_3=1 (2*n_2)") == "writes x_2 at i=1 (2*n)"
 
