@@ -352,3 +352,36 @@ def test_what_is_passed_is_told_as_it_is_written(tmp_path: Path, capsys: Capture
     assert "size[1]" in said
     assert "  out       t   " in said
     assert not re.search(r"\b(t_out|size_1|q_at)\b", said)
+
+
+JUMPS = """int f(int n, int *a, int m)
+{
+  for (int i = 0; i < n; i++) {
+    if (a[i] == 7)
+      return i;
+    a[i] = 2;
+  }
+  for (int i = 0; i < n; i++)
+    switch (m) { case 1: a[i] = 3; break; default: a[i] = 4; }
+  for (int k = 0; k < n; k++) {
+    if (a[k] > m)
+      goto out;
+    a[k] = m;
+  }
+out:
+  return 0;
+}
+"""
+
+
+def test_jumps_are_told_by_their_words(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "jumps.c"
+    file.write_text(JUMPS)
+    main(["offload", str(file), "--dry-run"])
+    lines = re.findall(r"jumps.c:(\d+:\d+): left on the host, in 'f': (.*) \[LX011\]",
+                       capsys.readouterr().out)  # fmt: skip
+    assert lines == [
+        ("5:7", "a return leaves the loops"),
+        ("9:18", "a switch in the loops"),
+        ("12:7", "'goto out' may leave the loops"),
+    ]

@@ -20,8 +20,7 @@ def require_whole(region: Sequence[c_ast.Node]) -> None:
     declarations that are more than variables."""
     for x in (x for n in region for x in every(n)):
         if isinstance(x, _JUMPS):
-            help = "keep jumps out of the loops"
-            raise NotModelled("LX011", "a jump, or a place to jump to", help, x)
+            raise _jump(x)
         if isinstance(x, c_ast.Decl) and set(x.storage) & {"static", "extern"}:
             help = "declare it in front of the loops"
             raise NotModelled("LX015", f"'{x.name}' is not a plain local variable", help, x)
@@ -29,7 +28,25 @@ def require_whole(region: Sequence[c_ast.Node]) -> None:
             raise NotModelled("LX015", "a type of the function", "declare it in the file", x)
     for n in region:
         if out := next(_leaving(n), None):
-            raise NotModelled("LX011", "a jump out of the statements", "use an if", out)
+            word = "break" if isinstance(out, c_ast.Break) else "continue"
+            reason = f"a {word} for a loop around these statements"
+            raise NotModelled("LX011", reason, "put what follows into an if", out)
+
+
+def _jump(x: c_ast.Node) -> NotModelled:
+    """What leaves statements in the middle, or is entered there."""
+    match x:
+        case c_ast.Return():
+            reason = "a return leaves the loops"
+            help = "set a variable, leave the loops by break, and return behind them"
+        case c_ast.Goto():
+            reason, help = f"'goto {x.name}' may leave the loops", "leave them by their conditions"
+        case c_ast.Label():
+            reason = f"a goto to the label '{x.name}' may enter the loops"
+            help = "put the label in front of the loops or behind them"
+        case _:
+            reason, help = "a switch in the loops", "write if and else"
+    return NotModelled("LX011", reason, help, x)
 
 
 def _leaving(node: c_ast.Node) -> Iterator[c_ast.Node]:

@@ -172,8 +172,8 @@ SET = "'n' may be set through its address"
 @pytest.mark.parametrize(
     ("body", "at", "why"),
     [
-        ("for (int i = 0; i < n; i++) { if (x[i]) return; }", 0, "a jump"),
-        ("for (int i = 0; i < n; i++) { here: x[i] = 1; }", 0, "a jump"),
+        ("for (int i = 0; i < n; i++) { if (x[i]) return; }", 0, "a return leaves the loops"),
+        ("for (int i = 0; i < n; i++) { here: x[i] = 1; }", 0, "a goto to the label 'here'"),
         ("volatile int v = 3; for (int i = 0; i < n; i++) x[i] = v;", 1, "'v' is volatile"),
         ("for (int i = 0; i < n; i++) *x++ = 1; g(x);", 0, "the pointer 'x' is set"),
         ("h(&n); x = g(); for (int i = 0; i < n; i++) x[i] = 1;", 2, SET),
