@@ -3,7 +3,7 @@
 affine     coefficients from -2 to 2, triangular bounds, steps of both signs, guards with else
            branches, temporaries, sums: every loop can be judged
 induction  scalars that grow with the iterations, and ones that hold the value of the one before
-unsigned   loops over unsigned variables, whose arithmetic may wrap around
+unsigned   loops over unsigned variables, whose arithmetic may wrap around, and over narrow ones
 extremum   the largest element, with its place; histograms
 overlap    pointers that may be the same memory
 pointers   pointers that move through one array, counters that are stepped in expressions
@@ -60,9 +60,11 @@ class Writer:
         var = "ijk"[len(self.loops)]
         var = {"k": "l"}.get(var, var)
         type = "unsigned" if self.kind == "unsigned" and self.rng.random() < 0.5 else "int"
+        if self.kind == "unsigned" and self.rng.random() < 0.2:
+            type = self.rng.choice(["unsigned char", "signed char", "short", "unsigned short"])
         self.emit(depth, f"for ({type} {var} = {self.header(var)}) {{")
         self.loops.append(var)
-        self.signed += [var] * (type == "int")
+        self.signed += [var] * (type in ("int", "short", "signed char"))
         self.body(depth + 1)
         self.loops.pop()
         self.signed = [v for v in self.signed if v != var]
