@@ -64,6 +64,7 @@ FENCED: dict[str, tuple[str, ...]] = {
     "pyopencl": ("runtime",),
     "numpy": ("bench", "runtime", "verify", "cli"),
     "matplotlib": ("bench.plot",),
+    "PIL": ("cli.pictures",),
     "tqdm": ("cli.inputs",),
     "distributed": ("cli.cluster",),
 }

@@ -26,11 +26,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_wheel_holds_every_template_and_cmake_module_and_no_test(wheel: Path) -> None:
+def test_the_wheel_holds_what_is_no_module_and_no_test(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     templates = {f"loopxform/templates/{p.name}" for p in (ROOT / "templates").iterdir()}
     assert len(templates) >= 4
     assert templates <= names
+    for inside, folder in (("examples", "examples"), ("pipelines", "corpus/pipelines")):
+        demos = {f"loopxform/{inside}/{p.name}" for p in (ROOT / folder).iterdir()}
+        assert demos <= names
     modules = {f"loopxform/cmake/{p.name}" for p in (ROOT / "loopxform" / "cmake").iterdir()}
     assert len(modules) == 3
     assert modules <= names

@@ -10,6 +10,7 @@ COMMANDS = {
     "run": "run the tiled kernel and compare it with your own C",
     "bench": "time variants of the kernel, libraries and programs side by side",
     "tune": "find the tile sizes that are quickest on a device",
+    "demo": "run a pipeline of plain C on a picture, fused, and compare it with your C",
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }

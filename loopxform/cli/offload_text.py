@@ -94,24 +94,25 @@ def _counted(n: int, what: str) -> str:
     return f"{n} {what}{'s' if n != 1 else ''}"
 
 
+def became(done: OffloadedRoutine, plan: Plan) -> dict[str, str]:
+    """What each kernel that stands for a part is, with its place, by the name of the kernel."""
+    kernels = _Kernels(plan, done.parts)
+    found = ((kernels.of(part), part) for part in done.parts if part.kind != "host")
+    return {k.name: f"{_place(p)}: {_form(p)}" for k, p in found if k is not None}
+
+
 def _part(
     part: Part, kernel: KernelPlan | None, users: UsersNames, *, whole: bool
 ) -> Iterator[str]:
-    place = f"line {part.loc.line}" if part.loc else ""
+    place = _place(part)
     names = [*dict.fromkeys(map(users.of, part.loops))]
     loops = f"loop{'s' if len(names) > 1 else ''} {', '.join(names)}"
     others = "loop on data" if part.kind == "host" else "statements"
     what = (users.copying_at(part.loc) or loops) if part.loops else others
     if part.kind == "host":
         yield f"  {place:<9} {what:<18} on the host, in order"
-    elif part.about:
-        yield f"  {place:<9} {what:<18} {part.about}{_named(kernel)}"
-    elif part.tiled is None:
-        yield f"  {place:<9} {what:<18} one work-item, in order{_named(kernel)}"
     else:
-        sizes = ", ".join(f"{n}={v}" for n, v in part.tiled.sizes.items())
-        recipe = KINDS[part.tiled.recipe].title
-        yield f"  {place:<9} {what:<18} {recipe}, {sizes}{_named(kernel)}"
+        yield f"  {place:<9} {what:<18} {_form(part)}{_named(kernel)}"
     if part.why:
         yield f"  {'':<9} {'':<18} because {users.in_text(part.why)}"
     if whole and kernel is not None and part.tiled is not None:
@@ -120,6 +121,20 @@ def _part(
         yield f"  {'':<9} {'':<18} {grid}, each {group}"
         if kernel.local_bytes:
             yield f"  {'':<9} {'':<18} local memory {describe.local_memory(kernel.mapping)}"
+
+
+def _place(part: Part) -> str:
+    return f"line {part.loc.line}" if part.loc else ""
+
+
+def _form(part: Part) -> str:
+    """How the device runs a part."""
+    if part.about:
+        return part.about
+    if part.tiled is None:
+        return "one work-item, in order"
+    sizes = ", ".join(f"{n}={v}" for n, v in part.tiled.sizes.items())
+    return f"{KINDS[part.tiled.recipe].title}, {sizes}"
 
 
 def _named(kernel: KernelPlan | None) -> str:

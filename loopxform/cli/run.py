@@ -50,9 +50,6 @@ def main(args: argparse.Namespace) -> int:
         print(f"  {paint('DIFFERENT', 'DIFFERENT')}     {m}")
     if not result.ok:
         return 1
-    allowed = result.allowed
-    how = "identical to" if allowed.exact else f"equal, within the tolerance for {allowed.why}, to"
-    arrays = ", ".join(result.arrays)
-    verified = paint("verified", "verified")
-    print(f"  {verified}      {result.elements} elements of {arrays} are {how} your C's")
+    same = running.verified(result.elements, result.arrays, result.allowed, "your C's")
+    print(f"  {paint('verified', 'verified')}      {same}")
     return 0

@@ -1,4 +1,4 @@
-"""What `run` and `bench` share: sizes and inputs, and the user's own C as the reference."""
+"""What `run`, `bench` and `demo` share: sizes and inputs, the user's own C as the reference."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
 from loopxform.verify.cref import CSource
 from loopxform.verify.sizes import checked_sizes
+from loopxform.verify.tolerance import Tolerance
 from loopxform.verify.values import FORM, Wanted, chosen, wanted
 from loopxform.written import whole
 
@@ -62,6 +63,12 @@ def reference(file: File, args: argparse.Namespace) -> CSource:
     text = file.parsed.sources.text(file.name) if args.file == "-" else None
     o = file.parsed.options
     return CSource(args.file, text, o.include_dirs, o.defines, o.undefines, cflags=o.flags)
+
+
+def verified(elements: int, arrays: Sequence[str], allowed: Tolerance, whose: str) -> str:
+    """That so many elements are those of the C."""
+    how = "identical to" if allowed.exact else f"equal, within the tolerance for {allowed.why}, to"
+    return f"{elements} elements of {', '.join(arrays)} are {how} {whose}"
 
 
 def _input(text: str) -> tuple[str, Wanted]:
