@@ -14,6 +14,7 @@ from loopxform.api.source import SourceRoutine
 from loopxform.errors import IgnoredOption, LimitError, quoting
 from loopxform.floating_point import FloatingPoint
 from loopxform.offload.flattened import Offloaded
+from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.offload.program import offload
 from loopxform.offload.program_state import Part
 from loopxform.schedule.offload_options import OFFLOAD
@@ -114,3 +115,8 @@ class OffloadedRoutine(MappedRoutine):
     def parts(self) -> tuple[Part, ...]:
         """What each part of the function became, in text order, and why."""
         return self.offloaded.parts
+
+    @property
+    def pipelines(self) -> tuple[PipelinePlan, ...]:
+        """Which neighbouring nests are one kernel, and what the model says of it."""
+        return self.offloaded.pipelines

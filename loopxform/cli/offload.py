@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from loopxform.api.facade import File
 from loopxform.api.source import SourceFile
 from loopxform.api.splice import OffloadedFile, offload_file
 from loopxform.budget import Exhausted
-from loopxform.cli import failures, offload_summary, offload_text, tiling
+from loopxform.cli import failures, offload_summary, offload_text, pipeline_text, tiling
 from loopxform.cli.colour import painter
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.makerule import inputs, require_rule, with_rule
@@ -19,7 +20,7 @@ from loopxform.cli.tile import steps
 from loopxform.cli.tuned import tuned_for
 from loopxform.cli.users_names import UsersNames
 from loopxform.errors import InputError, LoopxformError, about, quoting
-from loopxform.files import in_folder, write_all
+from loopxform.files import Output, in_folder, write_all
 from loopxform.floating_point import FloatingPoint
 from loopxform.schedule.offload_options import OFFLOADING
 from loopxform.schedule.params import Options
@@ -32,19 +33,38 @@ def main(args: argparse.Namespace) -> int:
     require_rule(args)
     with limited(args):
         file, done = _offloaded(args)
-    outputs = in_folder(args.output, {} if args.dry_run else done.files)
+    limits = tiling.limits_for(args)
+    plan = pipeline_text.as_json(done, limits) if args.json else ""
+    outputs = [] if args.dry_run else _outputs(args, done.files, plan)
     written = write_all(with_rule(args, file, outputs), inputs(args, file))
-    if args.show_steps:
-        for r in done.regions:
-            print("\n".join(steps(r.done.derivation)))
+    # With `--json -` standard output is the plan alone.
+    talk = sys.stderr if args.json == "-" else sys.stdout
+    for line in _told(args, done, limits):
+        print(line, file=talk)
+    if args.json == "-":
+        print(plan, end="")
     if not args.quiet:
-        for line in _lines(args, done):
-            print(line)
-        for path in written:
-            print(f"wrote {path}")
+        for line in (*_lines(args, done), *(f"wrote {path}" for path in written)):
+            print(line, file=talk)
         for line in offload_summary.lines(done):
-            print(line)
+            print(line, file=talk)
     return failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
+
+
+def _outputs(args: argparse.Namespace, files: Mapping[str, str], plan: str) -> list[Output]:
+    """What is written, without the rule for make."""
+    outputs = in_folder(args.output, files)
+    if args.json and args.json != "-":
+        outputs.append(Output(Path(args.json), plan, "--json"))
+    return outputs
+
+
+def _told(args: argparse.Namespace, done: OffloadedFile, limits: Limits) -> Iterator[str]:
+    """What is asked for besides the summary."""
+    if args.show_steps:
+        yield from (line for r in done.regions for line in steps(r.done.derivation))
+    if args.show_plan:
+        yield from pipeline_text.lines(done, limits)
 
 
 def _lines(args: argparse.Namespace, done: OffloadedFile) -> Iterator[str]:
@@ -68,7 +88,8 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
             file, names, sizes, limits, fp=fp, options=more, tuned=tuned, hosts=hosts
         )
         if not args.quiet:
-            print("".join(_told(done, notes)), end="")
+            talk = sys.stderr if args.json == "-" else sys.stdout
+            print("".join(_tuning_notes(done, notes)), end="", file=talk)
         with quoting(file.parsed.sources):
             try:
                 _require_all(done, names)
@@ -88,7 +109,9 @@ def _tuned(
     return {r.name: tuned_for(file, r, device, fp) for r in file if not r.annotations}
 
 
-def _told(done: OffloadedFile, notes: Mapping[str, tuple[Tuned | None, str]]) -> Iterator[str]:
+def _tuning_notes(
+    done: OffloadedFile, notes: Mapping[str, tuple[Tuned | None, str]]
+) -> Iterator[str]:
     """Whose sizes are tuned, and whose are not used."""
     for name, (tuned, note) in notes.items():
         tiled = [

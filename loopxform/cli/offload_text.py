@@ -98,7 +98,7 @@ def became(done: OffloadedRoutine, plan: Plan) -> dict[str, str]:
     """What each kernel that stands for a part is, with its place, by the name of the kernel."""
     kernels = _Kernels(plan, done.parts)
     found = ((kernels.of(part), part) for part in done.parts if part.kind != "host")
-    return {k.name: f"{_place(p)}: {_form(p)}" for k, p in found if k is not None}
+    return {k.name: f"{_span(p)}: {_form(p)}" for k, p in found if k is not None}
 
 
 def _part(
@@ -113,6 +113,8 @@ def _part(
         yield f"  {place:<9} {what:<18} on the host, in order"
     else:
         yield f"  {place:<9} {what:<18} {_form(part)}{_named(kernel)}"
+    if part.lines:
+        yield f"  {'':<9} {'':<18} the nests at lines {', '.join(map(str, part.lines))}"
     if part.why:
         yield f"  {'':<9} {'':<18} because {users.in_text(part.why)}"
     if whole and kernel is not None and part.tiled is not None:
@@ -125,6 +127,10 @@ def _part(
 
 def _place(part: Part) -> str:
     return f"line {part.loc.line}" if part.loc else ""
+
+
+def _span(part: Part) -> str:
+    return f"lines {min(part.lines)} to {max(part.lines)}" if part.lines else _place(part)
 
 
 def _form(part: Part) -> str:

@@ -17,6 +17,7 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
 from loopxform.ir.visit import loads, names
+from loopxform.model.predicted import Predicted
 from loopxform.model.streams import arithmetic
 from loopxform.records import record
 from loopxform.targets.target import Limits
@@ -63,6 +64,11 @@ class BlockTile:
         return tuple(map(str, self.sizes)), str(self.items)
 
     @property
+    def option(self) -> str:
+        """As options have it."""
+        return "x".join(map(str, (*self.sizes, self.items)))
+
+    @property
     def text(self) -> str:
         """As reports have it."""
         return f"tiles of {'x'.join(map(str, self.sizes))} elements, {self.items} work-items"
@@ -91,13 +97,14 @@ def _number(e: Expr) -> int:
         return SIZE
 
 
-def untiled(t: Template, types: Mapping[str, Scalar], limits: Limits) -> float:
-    """Multiply-adds of a stage that is a kernel of its own."""
+def untiled(t: Template, types: Mapping[str, Scalar], limits: Limits) -> Predicted:
+    """For a stage that is a kernel of its own."""
     costs, target = limits.costs, types[t.target.array]
     read = {x.array for e in t.values for x in loads(e)}
-    moved = (target.bytes + sum(types[a].bytes for a in read)) * costs.balance / 2
+    moved = target.bytes + sum(types[a].bytes for a in read)
     work = arithmetic(t, dict(types), limits) + _reads(t) * costs.local_read
-    return elements(t) * max(moved / costs.stencil_bandwidth, work)
+    slow = moved * costs.balance / 2 / costs.stencil_bandwidth
+    return Predicted(max(slow, work), moved, 1.0, 1.0).times(elements(t))
 
 
 def _reads(t: Template) -> int:
@@ -114,8 +121,8 @@ class BlockModel:
         pieces = [p for r in self.regions for p in r.pieces]
         self.costs = {p.number: (self._element(p), self._read(p)) for p in pieces}
 
-    def time(self, tile: BlockTile) -> float | None:
-        """Multiply-adds of all tiles; None where they do not fit."""
+    def predicted(self, tile: BlockTile) -> Predicted | None:
+        """For all tiles; None where they do not fit."""
         costs, limits = self.limits.costs, self.limits
         try:
             widths = self.group.widths(tile.sizes)
@@ -126,7 +133,7 @@ class BlockModel:
             return None
         groups = max(1, min(costs.resident_groups * limits.local_bytes // max(local, 1), 8))
         busy = groups * tile.items / (costs.busy_warps * limits.warp)
-        work, moved = 0.0, 0.0
+        work, moved, elements_of_tile = 0.0, 0.0, 0.0
         for r in self.regions:
             for p in r.pieces:
                 computed = prod(counts(p, widths[r.field]))
@@ -134,12 +141,15 @@ class BlockModel:
                 element, read = self.costs[p.number]
                 work += whole * element
                 moved += computed * read
+                elements_of_tile += computed
             if r.shared:
                 share = prod(tile.sizes[axis] * scale for axis, scale in r.shared)
                 moved += float(share) * self._bytes(r)
         last = self.group.reference.pieces
         tiles = max(elements(p.template) for p in last) / prod(tile.sizes)
-        return tiles * max(work / min(1.0, busy), moved * costs.balance / 2)
+        time = max(work / min(1.0, busy), moved * costs.balance / 2)
+        there = sum(elements(t) for t in self.group.templates)
+        return Predicted(tiles * time, tiles * moved, tiles * elements_of_tile, there)
 
     def _bytes(self, r: Region) -> int:
         return self.types[r.field.array].bytes

@@ -16,6 +16,7 @@ from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path, loads
 from loopxform.model.blocks import BlockModel, BlockTile, block_tiles, elements, untiled
+from loopxform.model.predicted import NOTHING, Predicted
 from loopxform.model.streams import StreamModel, Tile, tiles
 from loopxform.records import record
 from loopxform.targets.target import Limits
@@ -31,15 +32,25 @@ LONGEST = 16
 @record
 class Cut:
     """Nests from `first` on that become one kernel, and the tiles that it may have, the one that
-    takes the least time first."""
+    takes the least time first; what the kernel takes with that one, by the model."""
 
     first: int
     count: int
     tiles: tuple[Tile | BlockTile, ...]
+    predicted: Predicted | None = None
 
     @property
     def tile(self) -> Tile | BlockTile:
         return self.tiles[0]
+
+
+@record
+class Grouping:
+    """Which neighbouring nests become one kernel, and what each takes on its own, by the model
+    (None: it has nothing to say)."""
+
+    cuts: tuple[Cut, ...]
+    alone: tuple[Predicted | None, ...]
 
 
 @record
@@ -79,20 +90,34 @@ class Times:
     """What nests take each on its own, and as one kernel with each tile that is worth it, the best
     first; whether any tile `fits`."""
 
-    untiled: float
-    timed: Sequence[tuple[float, Tile | BlockTile]]
+    untiled: Predicted
+    timed: Sequence[tuple[Predicted, Tile | BlockTile]]
     fits: bool
 
 
-def cuts(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> list[Cut]:
+Windows = dict[tuple[int, int], Times]
+"""What is known of runs of nests, by the first one and how many there are."""
+
+
+def grouping(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> Grouping:
     """The runs of neighbouring nests at `paths` that are fused: in blocks where rows cannot be
     streamed, with the tile that is asked for or the one that takes the least time; as many as there
     can be where blocks are asked for, none where a device runs work-items one by one."""
     if limits.warp == 1 and not forms.is_asked:
-        return []
+        return Grouping((), (None,) * len(paths))
     times = _all_times(nests, paths, limits, forms)
+    own = (times.get((n, 1)) for n in range(len(paths)))
+    alone = tuple(None if x is None else x.untiled for x in own)
+    found = _standing(nests, paths, limits, times, forced=bool(forms.blocks))
+    return Grouping(tuple(found), alone)
+
+
+def _standing(
+    nests: Nests, paths: Sequence[Path], limits: Limits, times: Windows, *, forced: bool
+) -> list[Cut]:
+    """The best cuts whose kernels may stand for the nests."""
     while True:
-        found = _best(times, len(paths), forced=bool(forms.blocks))
+        found = _best(times, len(paths), forced=forced)
         runs = ((x, Run(nests, tuple(paths[x.first : x.first + x.count]), limits)) for x in found)
         wrong = [x for x, r in runs if isinstance(x.tile, BlockTile) and not _may_stand(r)]
         if not wrong:
@@ -100,10 +125,6 @@ def cuts(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> l
         for x in wrong:
             known = times[x.first, x.count]
             times[x.first, x.count] = replace(known, timed=())
-
-
-Windows = dict[tuple[int, int], Times]
-"""What is known of runs of nests, by the first one and how many there are."""
 
 
 def _all_times(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> Windows:
@@ -128,13 +149,14 @@ def _best(times: Windows, nests: int, *, forced: bool) -> list[Cut]:
     for end in range(1, nests + 1):
         left, before, known = best[end - 1]
         alone = times.get((end - 1, 1))
-        options = [(left + forced, before + (alone.untiled if alone else 0.0), known)]
+        options = [(left + forced, before + (alone.untiled.time if alone else 0.0), known)]
         for count in range(1, min(end, LONGEST) + 1):
             found = times.get((end - count, count))
             if found is not None and found.timed:
                 left, before, known = best[end - count]
-                cut = Cut(end - count, count, tuple(tile for _, tile in found.timed))
-                options.append((left, before + found.timed[0][0], [*known, cut]))
+                least = found.timed[0][0]
+                cut = Cut(end - count, count, tuple(tile for _, tile in found.timed), least)
+                options.append((left, before + least.time, [*known, cut]))
         best.append(min(options, key=lambda x: x[:2]))
     return best[-1][2]
 
@@ -150,8 +172,9 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     again = any((*group.stream.low, *group.stream.high))
     tried = tiles(group.stream.rank) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
-    timed = [(time * of_all, x) for x in worth if (time := model.time(x)) is not None]
-    return Times(model.untiled() * of_all, tuple(sorted(timed, key=lambda x: x[0])), bool(timed))
+    timed = [(p.times(of_all), x) for x in worth if (p := model.predicted(x)) is not None]
+    quickest = sorted(timed, key=lambda x: x[0].time)
+    return Times(model.untiled().times(of_all), tuple(quickest), bool(timed))
 
 
 def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
@@ -163,14 +186,16 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
         group = BlockGroup.of(run.nests, run.paths)
     except NotStages:
         return None
-    alone = sum(untiled(t, run.types, run.limits) for t in group.templates)
+    each = (untiled(t, run.types, run.limits) for t in group.templates)
+    alone = sum(each, start=NOTHING)
     if len(run.paths) == 1:
         return Times(alone, (), fits=True)
     extents = (simplify(Bin("+", Bin("-", b, a), Const(1))) for a, b in group.reference.ends)
     model = BlockModel(group, run.types, run.limits)
     tried = block_tiles(tuple(extents)) if asked is None else asked
-    timed = [(time, x) for x in tried if (time := model.time(x)) is not None]
-    worth = sorted((x for x in timed if asked or x[0] < alone), key=lambda x: x[0])
+    timed = [(p, x) for x in tried if (p := model.predicted(x)) is not None]
+    quicker = (x for x in timed if asked or x[0].time < alone.time)
+    worth = sorted(quicker, key=lambda x: x[0].time)
     return Times(alone, tuple(worth), bool(timed))
 
 

@@ -17,6 +17,7 @@ from loopxform.ir.nodes import Bin, Call, Const, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import children, loads
+from loopxform.model.predicted import NOTHING, Predicted
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.kept_elements import AHEAD
@@ -127,6 +128,11 @@ class StreamModel:
 
     def time(self, tile: Tile) -> float | None:
         """Multiply-adds for an element that is stored; None where the tile does not fit."""
+        found = self.predicted(tile)
+        return None if found is None else found.time
+
+    def predicted(self, tile: Tile) -> Predicted | None:
+        """For an element that is stored; None where the tile does not fit."""
         costs, items = self.limits.costs, prod(tile.items)
         flow = self.flows.get(tile.elements) or self.flow
         shape = Shape(tile.rows, tile.items, tile.elements)
@@ -145,15 +151,20 @@ class StreamModel:
         stored = prod(valid) * tile.rows
         waves = ELEMENTS / (stored * groups * (self.limits.compute_units or costs.units))
         last = 1 + LAST_WAVE / waves
-        row = hypot(self._row(flow, tile.elements), wait)
-        return max(row * more, self._bytes(more)) * last
+        row, moved = hypot(self._row(flow, tile.elements), wait), self._bytes(more)
+        time = max(row * more, moved * costs.balance / 2) * last
+        return Predicted(time, moved, more * self._stages, self._stages)
 
-    def untiled(self) -> float:
-        """Multiply-adds for an element where each stage is a kernel of its own."""
-        costs, total = self.limits.costs, 0.0
+    @property
+    def _stages(self) -> int:
+        return sum(1 for v in self.flow.versions if v.pieces)
+
+    def untiled(self) -> Predicted:
+        """For an element where each stage is a kernel of its own."""
+        costs, total = self.limits.costs, NOTHING
         for v in (v for v in self.flow.versions if v.pieces):
             fields = {r.field for s in v.pieces for r in s.reads}
-            moved = self._type(v).bytes * (1 + len(fields)) * costs.balance / 2
+            moved = self._type(v).bytes * (1 + len(fields))
             reads = (
                 max(len(s.reads) for s in v.pieces)
                 * CACHED_READ
@@ -161,7 +172,8 @@ class StreamModel:
                 / FLOAT.bytes
             )
             work = max(self.arithmetic[id(s.template)] for s in v.pieces)
-            total += max(moved / costs.stencil_bandwidth, work + reads)
+            slow = moved * costs.balance / 2 / costs.stencil_bandwidth
+            total += Predicted(max(slow, work + reads), moved, 1.0, 1.0)
         return total
 
     def _type(self, v: Version) -> Scalar:
@@ -182,8 +194,7 @@ class StreamModel:
     def _bytes(self, more: float) -> float:
         moved = sum(self._type(v).bytes for v in self.flow.inputs) * more
         moved += sum(self.types[name].bytes for name in self.others)
-        moved += sum(self.types[f.array].bytes for f in self.stored)
-        return moved * self.limits.costs.balance / 2
+        return moved + sum(self.types[f.array].bytes for f in self.stored)
 
     def _registers(self, flow: Stream, elements: int) -> int:
         total = BESIDES

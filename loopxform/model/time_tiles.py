@@ -66,6 +66,6 @@ def shapes(
         model = StreamModel(passes.flow, found, passes.carried, symbols(fn), limits)
         for tile in tiles(passes.stream.rank):
             time = model.time(tile)
-            if time is not None and time < model.untiled():
+            if time is not None and time < model.untiled().time:
                 timed.append((time / steps, replace(tile, steps=steps)))
     yield from (tile for _, tile in sorted(timed, key=lambda x: x[0]))

@@ -24,6 +24,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, declared, loops, walk
 from loopxform.offload.array_expansion import lacks_room
+from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.offload.program_state import Part, Program
 from loopxform.prepare.perfect_nest import distributed, has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
@@ -57,10 +58,12 @@ PARALLEL = ("yes", "privatizable")
 
 @record
 class Offloaded:
-    """The derivation, and what became of the parts of the function, in text order."""
+    """The derivation, and what became of the parts of the function, in text order; the plans of
+    its neighbouring nests."""
 
     derivation: Derivation
     parts: tuple[Part, ...]
+    pipelines: tuple[PipelinePlan, ...] = ()
 
     @property
     def function(self) -> Function:
@@ -99,7 +102,7 @@ def in_versions(
     if reused or (len(flat.parts) == 1 and one is None):
         found = None
     if found is None and (moved is None or items is None):
-        return Offloaded(derivation.extended(flat.derivation), flat.parts)
+        return replace(flat, derivation=derivation.extended(flat.derivation))
     return _chosen(derivation, site, found, None if one else flat, items, limits, options)
 
 

@@ -8,15 +8,18 @@ The steps `fuse-stages` (rows that are streamed) and `tile-stages` (blocks) say 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve, walk
 from loopxform.model.blocks import BlockTile
-from loopxform.model.fused_stages import Cut, Forms, cuts
+from loopxform.model.fused_stages import Cut, Forms, grouping
+from loopxform.model.predicted import Predicted
 from loopxform.model.streams import Tile
+from loopxform.offload.pipeline_plan import PipelinePlan, PlannedKernel
 from loopxform.offload.program_state import Part, Place, Program, inner_places
 from loopxform.offload.time_tiles import DATA_DECIDE, asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
@@ -50,12 +53,30 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
         verdicts = {} if known else {v.path: v for v in program.verdicts().values()}
         nests = Nests(program.fn, verdicts, reassociate=_is_free(program, run))
         forms = _forms(options)
-        chosen = cuts(nests, paths, limits, forms)
-        if forms.tiles and len(run) > 1 and all(cut.count == 1 for cut in chosen):
+        found = grouping(nests, paths, limits, forms)
+        if forms.tiles and len(run) > 1 and all(cut.count == 1 for cut in found.cuts):
             _say_why_not(program, run, forms.tiles[0], limits)
-        for cut in reversed(chosen):
-            stages = run[cut.first : cut.first + cut.count]
-            _fuse(program, stages, cut, limits, asked=forms.is_asked or numbers is not None)
+        lines = [program.lines(resolve(program.fn, var)[0].loop) for var in run]
+        is_asked = forms.is_asked or numbers is not None
+        made = [
+            cut
+            for cut in reversed(found.cuts)
+            if not _fuse(program, run[cut.first :][: cut.count], cut, limits, asked=is_asked)
+        ]
+        program.pipelines.append(_plan(lines, made, found.alone))
+
+
+def _plan(
+    lines: Sequence[tuple[int, ...]], made: Sequence[Cut], alone: Sequence[Predicted | None]
+) -> PipelinePlan:
+    """The plan of nests of some lines, those of `made` in one kernel."""
+    apart = tuple(PlannedKernel(own, None, p) for own, p in zip(lines, alone, strict=True))
+    kernels = dict(enumerate(apart))
+    for cut in made:
+        every = [kernels.pop(n) for n in range(cut.first, cut.first + cut.count)]
+        joined = tuple(n for k in every for n in k.lines)
+        kernels[cut.first] = PlannedKernel(joined, cut.tile, cut.predicted)
+    return PipelinePlan(tuple(k for _, k in sorted(kernels.items())), apart)
 
 
 def _forms(options: Options) -> Forms:
@@ -130,7 +151,9 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
         limits.costs.stream_groups if cut.count == 1 else 1
     )
     groups = "" if asked else str(least)
-    inside = [x.var for var in run for x in perfect_nest(resolve(program.fn, var)[0].loop)]
+    nests = [resolve(program.fn, var)[0].loop for var in run]
+    inside = [x.var for nest in nests for x in perfect_nest(nest)]
+    lines = tuple(n for nest in nests for n in program.lines(nest))
     known = {s.loop.var for s in loops(program.fn)}
     w, lacking = _tried(program, run, cut.tile, groups, limits)
     if lacking:
@@ -147,7 +170,7 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     streamed = tuple(t.option for t in cut.tiles if isinstance(t, Tile))
     choice = TileChoice(FUSE_STAGES.name, streamed) if streamed else None
     part = Part(outer.var, loc, tuple(inside), "kernel", "", about=about, choice=choice)
-    program.parts.append(part)
+    program.parts.append(replace(part, lines=lines if len(lines) > 1 else ()))
     return ""
 
 
@@ -169,5 +192,4 @@ def _tried(
 def _say_why_not(program: Program, run: list[str], tile: Tile | BlockTile, limits: Limits) -> None:
     """Notes why nests have no kernel with the tile that is asked for, where it cannot be had."""
     if why := _tried(program, run, tile, "", limits)[1]:
-        notes = program.fused.get(run[0], ""), f"not in one kernel with others: {why}"
-        program.fused[run[0]] = "; ".join(filter(None, notes))
+        program.notes[run[0]] = f"not in one kernel with others: {why}"

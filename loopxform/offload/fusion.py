@@ -11,7 +11,7 @@ every array.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from loopxform.analysis.verdict import judge
@@ -34,26 +34,31 @@ Nest = tuple[For, ...]
 """The loops of a perfect nest, outermost first."""
 
 
-def fused_neighbours(d: Derivation, apart: Collection[Loc]) -> tuple[Derivation, dict[str, str]]:
-    """The same program with such neighbours fused, and for the outermost loops of nests what is in
-    them too; loops whose place is in `apart` stay as they are."""
+Lines = dict[str, tuple[int, ...]]
+"""Where nests were that are parts of others, by the outermost loops of these."""
+
+
+def fused_neighbours(d: Derivation, apart: Collection[Loc]) -> tuple[Derivation, Lines]:
+    """The same program with such neighbours fused, and where they were; loops whose place is in
+    `apart` stay as they are."""
     tried: set[tuple[str, str]] = set()
-    lines: dict[str, list[int]] = {}
+    lines: Lines = {}
     while True:
         pairs = (p for p in _pairs(d.function.body) if _alike(*p) and not _at(p, apart))
         pair = next((p for p in pairs if (p[0][0].var, p[1][0].var) not in tried), None)
         if pair is None:
-            return d, {var: _also(found) for var, found in lines.items()}
+            return d, lines
         (a, *_), (b, *_) = pair
         tried.add((a.var, b.var))
         made = _fused(d, *pair)
         if made is not None:
             d = made
-            here = [b.origin.loc.line] if b.origin.loc else []
-            lines[a.var] = [*lines.get(a.var, []), *here, *lines.pop(b.var, [])]
+            here = (b.origin.loc.line,) if b.origin.loc else ()
+            lines[a.var] = (*lines.get(a.var, ()), *here, *lines.pop(b.var, ()))
 
 
-def _also(lines: list[int]) -> str:
+def also(lines: Sequence[int]) -> str:
+    """That a nest holds those of other lines."""
     return f"fused with the nest{'s' if len(lines) > 1 else ''} at " + ", ".join(
         f"line {n}" for n in lines
     )

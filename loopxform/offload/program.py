@@ -33,7 +33,7 @@ from loopxform.ir.visit import (
 from loopxform.ir.whiles import is_while
 from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fused_stages import fused_stages
-from loopxform.offload.fusion import fused_neighbours
+from loopxform.offload.fusion import also, fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
 from loopxform.offload.program_state import Part, Program
 from loopxform.offload.reductions import few_results, is_group_work
@@ -117,7 +117,7 @@ def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Off
     _require_parts(program)
     order = {s.loop.var: n for n, s in reversed([*enumerate(loops(program.fn), 1)])}
     parts = sorted(program.parts, key=lambda p: order.get(p.loop, 0))
-    return Offloaded(program.derivation, tuple(parts))
+    return Offloaded(program.derivation, tuple(parts), tuple(program.pipelines))
 
 
 def _require_modelled(fn: Function, *, with_loops: bool) -> None:
@@ -193,8 +193,9 @@ def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
         asked.meet(program.fn, site.path)
         program.derivation = done.derivation
         loc = resolve(program.fn, var)[0].loop.origin.loc
-        said = (program.fused, program.partial, program.widened)
-        why = "; ".join(x for x in (*(notes.get(var) for notes in said), done.reason) if x)
+        others = also(program.fused[var]) if program.fused.get(var) else ""
+        said = (program.notes.get(var), program.partial.get(var), program.widened.get(var))
+        why = "; ".join(x for x in (others, *said, done.reason) if x)
         program.parts.append(Part(var, loc, nest.parallel, "kernel", why, done))
     for name in program.singles:
         if _in_one_group(program, name, given, limits, asked):

@@ -16,6 +16,7 @@ from loopxform.ir.visit import (
     declared,
     walk,
 )
+from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
@@ -36,7 +37,8 @@ Place: TypeAlias = tuple[int, ...]
 class Part:
     """What became of one part of the function: its loops, where it begins, what runs it, and
     why. `loop` is a loop of the mapped program that tells where the part stands there; `choice`
-    are the tiles that it may have by an option."""
+    are the tiles that it may have by an option, `lines` where its nests are, if there are
+    several."""
 
     loop: str
     loc: Loc | None
@@ -46,6 +48,7 @@ class Part:
     tiled: Tiled | None = None
     about: str = ""
     choice: TileChoice | None = None
+    lines: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Part {self.loc or self.loop}: {self.kind}>"
@@ -57,9 +60,10 @@ class Program:
     `nests` are to become kernels, `hosts` loops of the host, `singles` run on one work-item or in
     one group; `why` says so, `hints` what would change it. `partial` are nests of partial results,
     `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
-    what they count, `fused` of nests what the user wrote apart, `widened` of loops which arrays
-    their iterations have copies of. `costs` are those of the device, `fp` is what is permitted of
-    floating point where the source says nothing."""
+    what they count, `fused` of nests in which lines the user wrote others that are parts of them,
+    `notes` what else, `widened` of loops which arrays their iterations have copies of; `pipelines`
+    are the plans of neighbouring nests. `costs` are those of the device, `fp` is what is permitted
+    of floating point where the source says nothing."""
 
     derivation: Derivation
     options: Options
@@ -74,8 +78,10 @@ class Program:
     partial: dict[str, str] = field(default_factory=dict)
     reducing: set[str] = field(default_factory=set)
     fronts: dict[str, str] = field(default_factory=dict)
-    fused: dict[str, str] = field(default_factory=dict)
+    fused: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
     widened: dict[str, str] = field(default_factory=dict)
+    pipelines: list[PipelinePlan] = field(default_factory=list)
     _judged: tuple[Function, dict[str, LoopVerdict]] | None = None
 
     @property
@@ -86,6 +92,11 @@ class Program:
         """The options for a statement, sums of which may be in another order or not."""
         fp = self.fp.reordering() if options.reassociate else self.fp
         return replace(options, reassociate=permitted(fp, self.fn, (s,)).reassociate)
+
+    def lines(self, nest: For) -> tuple[int, ...]:
+        """Where the user wrote a nest, and those that are parts of it."""
+        own = () if nest.origin.loc is None else (nest.origin.loc.line,)
+        return (*own, *self.fused.get(nest.var, ()))
 
     def verdicts(self) -> dict[str, LoopVerdict]:
         """The verdict on each loop of the program as it is now."""

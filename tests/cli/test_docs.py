@@ -82,6 +82,16 @@ def test_the_report_of_a_stencil_is_real(
     assert printed.endswith(end)
 
 
+def test_the_plan_of_a_pipeline_is_real(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "offload.md").read_text().partition("`--json FILE` saves it as data.")[2]
+    monkeypatch.chdir(DOCS.parent)
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(command.split()[2:]) == 0
+    assert capsys.readouterr().out == shown
+
+
 def test_the_openmp_example_is_real(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,6 +40,9 @@ def options() -> Parser:
     o.add_argument("-o", dest="output", metavar="DIR", default=".", help="where to write (.)")
     o.add_argument("--report", action="store_true", help="print every kernel and every transfer")
     o.add_argument("--show-steps", action="store_true", help="print the derivation, step by step")
+    help = "print which stages of pipelines are one kernel, its tile, and what the model says of it"
+    o.add_argument("--show-plan", action="store_true", help=help)
+    o.add_argument("--json", metavar="FILE", help="save the plan of pipelines; - prints it")
     o.add_argument("--dry-run", action="store_true", help="write no files")
     add_limits(o, "beyond it: loops stay as they are", by_lines=True)
     add_build_options(o)

@@ -1,0 +1,104 @@
+"""`offload --show-plan`: which stages are one kernel, its tile, and what it takes by the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from loopxform import __version__
+from loopxform.api.splice import OffloadedFile
+from loopxform.model.blocks import SIZE
+from loopxform.model.predicted import Predicted
+from loopxform.offload.pipeline_plan import PipelinePlan, PlannedKernel, total
+from loopxform.targets.target import Limits
+
+TITLES = ("", "lines", "form", "tile", "overlap", "bytes", "time")
+APART = "nests stay apart: the device runs work-items one by one"
+
+
+def lines(done: OffloadedFile, limits: Limits) -> Iterator[str]:
+    """The plan of every pipeline of a file."""
+    plans = [*_plans(done)]
+    for name, plan in plans:
+        yield f"plan of {name}, for {limits.name}, sizes that are not known {SIZE}"
+        yield from _table(plan, limits)
+        if limits.warp == 1 and not any(k.tile for k in plan.chosen):
+            yield f"  {APART}"
+    if not plans:
+        yield APART if limits.vector else "no nests that may become one kernel follow one another"
+
+
+def as_json(done: OffloadedFile, limits: Limits) -> str:
+    """The same as data."""
+    body = {
+        "schema_version": 1,
+        "version": __version__,
+        "file": done.file.name,
+        "device": limits.name,
+        "unknown_size": SIZE,
+        "pipelines": [
+            {
+                "function": name,
+                "chosen": [_row(k, limits) for k in plan.chosen],
+                "unfused": [_row(k, limits) for k in plan.apart],
+            }
+            for name, plan in _plans(done)
+        ],
+    }
+    return json.dumps(body, indent=2) + "\n"
+
+
+def _plans(done: OffloadedFile) -> Iterator[tuple[str, PipelinePlan]]:
+    for r in done.regions:
+        for plan in r.done.pipelines:
+            if len(plan.apart) > 1 or any(k.tile for k in plan.chosen):
+                yield r.region.owner.name, plan
+
+
+def _row(k: PlannedKernel, limits: Limits) -> dict[str, Any]:
+    p = k.predicted
+    return {
+        "lines": list(k.lines),
+        "form": k.form,
+        "tile": _tile(k) or None,
+        "overlap": None if p is None else p.overlap,
+        "bytes": None if p is None else round(p.bytes),
+        "multiply_adds": None if p is None else round(p.time),
+        "milliseconds": None if p is None else _milliseconds(p, limits),
+    }
+
+
+def _table(plan: PipelinePlan, limits: Limits) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [TITLES]
+    for title, kernels in (("chosen", plan.chosen), ("unfused", plan.apart)):
+        found = [_cells(k, limits) for k in kernels]
+        if len(kernels) > 1:
+            found.append(("all", "", "", *_amounts(total(kernels), limits)))
+        titles = (title, *[""] * len(found))
+        rows += [(t, *cells) for t, cells in zip(titles, found)]
+    widths = [max(len(r[n]) for r in rows) for n in range(len(TITLES))]
+    for row in rows:
+        yield "  ".join(("", *(c.ljust(w) for c, w in zip(row, widths)))).rstrip()
+
+
+def _cells(k: PlannedKernel, limits: Limits) -> tuple[str, ...]:
+    where = ", ".join(map(str, k.lines))
+    return where, k.form, _tile(k), *_amounts(k.predicted, limits)
+
+
+def _tile(k: PlannedKernel) -> str:
+    return "" if k.tile is None else k.tile.option
+
+
+def _amounts(p: Predicted | None, limits: Limits) -> tuple[str, str, str]:
+    if p is None:
+        return "-", "-", "-"
+    time = _milliseconds(p, limits)
+    shown = f"{p.time / 1e6:.4g} M multiply-adds" if time is None else f"{time:.4g} ms"
+    return f"{p.overlap:.2f}", f"{p.bytes / 1e6:.4g} MB", shown
+
+
+def _milliseconds(p: Predicted, limits: Limits) -> float | None:
+    """None where the rates of the device are not known."""
+    return p.time * 2 / limits.peak / 1e6 if limits.peak else None
