@@ -112,6 +112,14 @@ def require_wanted(routine: SourceRoutine) -> None:
         )
 
 
+def require_met(routine: SourceRoutine) -> None:
+    """Raises AnnotationError for a claim that is not proven, InputError where all of the function
+    is to stay on the host."""
+    require_asserted(routine)
+    if any(a.whole and a.verb == "ignore" for a in routine.annotations):
+        require_wanted(routine)
+
+
 def require_read(parsed: Parsed) -> None:
     """Raises the InputError of a function that is not modelled and of which something is asked."""
     for name, error in parsed.failed.items():

@@ -109,6 +109,7 @@ class File(SourceFile):
         time_tile: tuple[int, ...] | None = None,
         fuse_stages: tuple[int, ...] | None = None,
         tile_stages: tuple[int, ...] | None = None,
+        scratch: Sequence[str] = (),
         **sizes: int,
     ) -> OffloadedFile:
         """The whole file with the loops of these functions (none named: of all) on the device: the
@@ -135,7 +136,9 @@ class File(SourceFile):
         allowed = permission(fp, contract=contract, reassociate=reassociate)
         options = options_of({**arguments, "reassociate": allowed.reassociate})
         with as_arguments():
-            return offload_file(self, functions, sizes, limits, fp=allowed, options=options)
+            return offload_file(
+                self, functions, sizes, limits, fp=allowed, options=options, scratch=scratch
+            )
 
     def routine(self, name: str | None = None) -> Routine:
         """The function of that name, or the only one with a loop nest. Raises InputError."""
@@ -337,11 +340,13 @@ class Routine(SourceRoutine):
         time_tile: tuple[int, ...] | None = None,
         fuse_stages: tuple[int, ...] | None = None,
         tile_stages: tuple[int, ...] | None = None,
+        scratch: Sequence[str] = (),
         **sizes: int,
     ) -> OffloadedRoutine:
         """The whole function on the device: every nest is a kernel, tiled where that pays; loops
         that cannot run in parallel run on the host, with kernels inside, or on one work-item.
-        Arrays are copied once for all kernels. The options are those of `tile`.
+        Arrays are copied once for all kernels. The options are those of `tile`; nobody reads what
+        the arrays of `scratch` hold afterwards.
 
         Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
         allowed.
@@ -351,6 +356,7 @@ class Routine(SourceRoutine):
             require_compared,
         )
         from loopxform.api.permitted import permission
+        from loopxform.api.scratch import require_known, with_scratch
         from loopxform.api.tile_arguments import (
             OFFLOADING,
             as_arguments,
@@ -366,6 +372,8 @@ class Routine(SourceRoutine):
         allowed = permission(fp, contract=contract, reassociate=reassociate)
         options = options_of({**arguments, "reassociate": allowed.reassociate})
         with as_arguments():
-            done = offload_routine(self, sizes, limits, fp=allowed, options=options)
+            own = Routine(self.file, with_scratch(self.function, scratch))
+            require_known(scratch, [own.function])
+            done = offload_routine(own, sizes, limits, fp=allowed, options=options)
             require_compared(options, [self], [done.derivation])
         return done

@@ -10,6 +10,7 @@ from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
+from loopxform.api.scratch import require_scratch
 from loopxform.api.source import SourceRoutine
 from loopxform.errors import IgnoredOption, LimitError, quoting
 from loopxform.floating_point import FloatingPoint
@@ -45,6 +46,7 @@ def offload_routine(
         require_permitted(routine.function, fp)
         require_wanted(routine)
         require_asserted(routine)
+        require_scratch(routine)
         plain = partial(
             offload,
             with_subscripts_from_zero(routine.function),

@@ -12,18 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from loopxform.analysis.inspector import Inspected
-from loopxform.api.annotated import (
-    considered,
-    require_asserted,
-    require_read,
-    require_wanted,
-    wishes,
-    with_scops,
-)
+from loopxform.analysis.verdict import judge
+from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
 from loopxform.api.copied_arrays import copied_arrays, told_why
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
+from loopxform.api.scratch import require_known, require_scratch, with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
 from loopxform.budget import Exhausted, part, whatever_is_left, within
@@ -138,6 +133,7 @@ def offload_file(
     options: Options = PLAIN,
     tuned: Mapping[str, Tuned] = MappingProxyType({}),
     hosts: Mapping[str, float] = MappingProxyType({}),
+    scratch: Sequence[str] = (),
 ) -> OffloadedFile:
     """The functions called `names`, else all of the file, with what was `tuned` for those that are
     one nest; `hosts` are the operations below which calls are the host's. See `File.offload`."""
@@ -155,7 +151,7 @@ def offload_file(
             return mapped(part, region, known)
 
     def mapped(part: Part, region: Region, known: Inspected) -> OffloadedRegion:
-        fn = known.fn
+        fn = with_scratch(known.fn, scratch if region.whole else ())
         own = SourceRoutine(_with(file, part), fn)
         found = tuned.get(region.owner.name) if region.whole and not sizes else None
         if found is not None and not _is_one_nest(region, fn):
@@ -187,9 +183,8 @@ def offload_file(
         asked = names or _defined(file)
         scops = with_scops(file.parsed)
         for routine in (r for r in file.routines() if r.name in asked):
-            require_asserted(routine)
-            if any(a.whole and a.verb == "ignore" for a in routine.annotations):
-                require_wanted(routine)
+            require_met(routine)
+            require_scratch(replace(routine, function=with_scratch(routine.function, scratch)))
         broken = file.parsed.broken
         with within(part(3 / 4)):  # what is found must be proven as well
             whole = [n for n in asked if n not in broken]
@@ -200,6 +195,7 @@ def offload_file(
         with whatever_is_left():
             routines = [r for r in file.routines() if r.name in asked]
             require_compared(options, routines, [x.done.derivation for x in made.regions])
+            require_known(scratch, [x.done.routine.function for x in made.regions])
             for routine in routines:
                 _require_tiled(routine, made)
             _require_free(made)

@@ -10,6 +10,7 @@ from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.api.annotated import require_asserted, require_wanted, wish
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
+from loopxform.api.scratch import require_scratch
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.errors import IgnoredOption, LimitError, TransformError, UnsupportedC, quoting
@@ -40,6 +41,7 @@ def tile_routine(
         require_permitted(routine.function, fp)
         require_wanted(routine)
         require_asserted(routine)
+        require_scratch(routine)
         asked = wish(routine)
         allowed = fp.reordering() if asked.options.reassociate else fp
         w = Wish(sizes, recipe, options).over(asked)

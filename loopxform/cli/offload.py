@@ -85,7 +85,15 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
         tuned = {name: found for name, (found, _) in notes.items() if found is not None}
         hosts = tiling.hosts(file, args, limits)
         done = offload_file(
-            file, names, sizes, limits, fp=fp, options=more, tuned=tuned, hosts=hosts
+            file,
+            names,
+            sizes,
+            limits,
+            fp=fp,
+            options=more,
+            tuned=tuned,
+            hosts=hosts,
+            scratch=args.scratch,
         )
         if not args.quiet:
             talk = sys.stderr if args.json == "-" else sys.stdout

@@ -25,6 +25,8 @@ def _moved(plan: Plan) -> Iterator[tuple[str, Buffer, str]]:
     for b in plan.buffers:
         if b.into is not None:
             yield ("in", b, f"{_amount(b, b.into)}: {_reason(b)}")
+        elif b.written and b.back is None:
+            yield ("kept", b, f"on the device only, as it is scratch: {_bytes(b, b.count)}")
         elif b.written:
             yield ("in", b, "nothing: what is read was written before")
         if b.back is not None:

@@ -7,6 +7,7 @@
     ignore                stays on the host as it is
     assume(n > 0)         a condition on scalars, asked at run time (`Function.assumes`)
     noalias(A, C)         arrays that do not overlap, asked at run time
+    scratch(tmp)          arrays that nobody reads after a call (`Function.scratch`)
     scop ... endscop      (`#pragma scop`) nothing but the loops between is considered
 
 Paths are those of the function as it was read; a program that steps have rewritten has none.
@@ -26,9 +27,9 @@ from loopxform.source import Loc
 class Annotation:
     """One annotation. `text` is how it was written, `loc` where, `width` the length of its verb
     there. `options` are those of `tile` by name, "" for what has no value; `words` the arrays of
-    `noalias`, the verdict of `check`, the level of `fp`; `conditions` those that `assume` joins by
-    &&. `paths` are the statements it governs, outermost ones: none where it speaks of the `whole`
-    function."""
+    `noalias` and `scratch`, the verdict of `check`, the level of `fp`; `conditions` those that
+    `assume` joins by &&. `paths` are the statements it governs, outermost ones: none where it
+    speaks of the `whole` function."""
 
     verb: str
     text: str

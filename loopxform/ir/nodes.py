@@ -428,8 +428,9 @@ class Function(Node):
     which the numbers next to bounds exist in their types: only written code relies on them;
     `permits` what the source says of floating point; `sequential` the loops of the text whose
     iterations are in order, whatever else is known of them; `strict_aliasing` that types tell
-    objects apart; `start` is the program that steps began with, as its loops are read: what that
-    touches is all that kernels are given."""
+    objects apart; `scratch` are arrays of the caller's that nobody reads after a call: what they
+    hold then is not specified; `start` is the program that steps began with, as its loops are read:
+    what that touches is all that kernels are given."""
 
     name: str
     params: tuple[Param, ...]
@@ -446,6 +447,7 @@ class Function(Node):
     permits: Permits = field(default=NOTHING, compare=False)
     sequential: tuple[Sequential, ...] = field(default=(), compare=False)
     strict_aliasing: bool = field(default=True, compare=False)
+    scratch: tuple[str, ...] = field(default=(), compare=False)
     start: Function | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -96,10 +96,12 @@ class Reference:
 def differences(
     plan: Plan, expected: Mapping[str, Any], actual: Mapping[str, Any], allowed: Tolerance
 ) -> tuple[tuple[str, ...], tuple[Mismatch, ...]]:
-    """The names of what the program writes, and the elements of these that differ."""
+    """The names of what the program writes for others to read, and the elements of these that
+    differ."""
     want, have = numbers(plan.written, expected), numbers(plan.written, actual)
     user = {new: old for old, new in plan.plain_names.items()}
-    changed = [user.get(b.param.name, b.param.name) for b in plan.buffers if b.written]
+    counting = (b for b in plan.buffers if b.written and b.param.name not in plan.start.scratch)
+    changed = [user.get(b.param.name, b.param.name) for b in counting]
     written = tuple(n for x in changed for n in want if n == x or n.startswith(f"{x}["))
     found = tuple(m for n in written for m in _differences(n, want[n], have[n], allowed))
     return written, found

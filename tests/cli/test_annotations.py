@@ -339,7 +339,7 @@ def test_the_examples_of_the_page_are_real(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     page = PAGE.read_text()
-    shifted, sums, relax = re.findall(r"^```c\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    shifted, sums, relax, edges = re.findall(r"^```c\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
     Path("shifted.c").write_text(shifted)
     Path("sums.c").write_text(sums)
@@ -351,6 +351,9 @@ def test_the_examples_of_the_page_are_real(
         said = capsys.readouterr()
         assert (said.out or said.err) == shown
     assert not Path("build").exists()
+    Path("edges.c").write_text(edges)
+    assert main(["offload", "edges.c", "--dry-run", "--report"]) == 0
+    assert "\n  kept      t  " in capsys.readouterr().out
     Path("relax.c").write_text(relax)
     assert main(["offload", "relax.c", "-q"]) == 0
     assert "LX_RELAXED }," in Path("relax_opencl.c").read_text()

@@ -33,6 +33,7 @@ class Pyramid:
     """The text of a function, and how many nests its stages are."""
 
     rng: random.Random
+    few: random.Random
     images: list[Image] = field(default_factory=lambda: [Image("in", 0, 0)])
     lines: list[str] = field(default_factory=list)
     nests: int = 0
@@ -52,14 +53,16 @@ class Pyramid:
             x.name for x in own if x.level == 0
         ]  # of others it is often not known how much is used
         seen = {own[-1].name, *rng.sample(known, min(len(known), rng.randint(0, 1)))}
+        scratch = {x for x in sorted(seen - {own[-1].name}) if self.few.random() < 0.6}
         shapes = {x.name: _shape(x) for x in own}
         given = ", ".join(f"{kind} {x}{shapes[x]}" for x in sorted(seen))
         hidden = [x for x in shapes if x not in seen]
         declared = [f"{kind} {x}{shapes[x]};" for x in hidden] + [f"{kind} table[8];"] * table
-        cleared = [_cleared(x) for x in own if x.name in hidden]
+        cleared = [_cleared(x) for x in own if x.name in {*hidden, *scratch}]
         body = "\n  ".join([*declared, *cleared, *self.lines])
         image = f"const {kind} in{_shape(self.images[0])}"
-        return f"{HEADER}void f(int h, int w, {image}, {given})\n{{\n  {body}\n}}\n"
+        said = f"#pragma loopxform scratch({', '.join(sorted(scratch))})\n" if scratch else ""
+        return f"{HEADER}{said}void f(int h, int w, {image}, {given})\n{{\n  {body}\n}}\n"
 
     def _stage(self, name: str, table: bool, most: int) -> None:
         rng = self.rng
@@ -155,6 +158,6 @@ def _cleared(x: Image) -> str:
 
 def pyramid(seed: int) -> tuple[str, int]:
     """A function, and of how many nests its stages are, which are its last ones."""
-    made = Pyramid(random.Random(seed))
+    made = Pyramid(random.Random(seed), random.Random(seed + 1000))
     text = made.text()
     return text, made.nests

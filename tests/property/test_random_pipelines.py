@@ -56,14 +56,18 @@ def pipeline(seed: int) -> tuple[str, list[int]]:
         )
         names.append(name)
     seen = {names[-1], *rng.sample(names[1:], rng.randint(0, 2))}
+    scratch = {x for x in sorted(seen - {names[-1]}) if random.Random(seed).random() < 0.6}
     given = ", ".join(f"{kind} {x}[h][w]" for x in sorted(seen))
     own = [x for x in names[1:] if x not in seen]
     declared = f"{kind} {', '.join(f'{x}[h][w]' for x in own)};" if own else ""
     cleared = " ".join(
-        f"for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) {x}[y][x] = 1;" for x in own
+        f"for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) {x}[y][x] = 1;"
+        for x in (*own, *sorted(scratch))
     )
     body = "\n  ".join([declared, cleared, *lines])
-    return f"void f(int h, int w, const {kind} in[h][w], {given})\n{{\n  {body}\n}}\n", margins
+    said = f"#pragma loopxform scratch({', '.join(sorted(scratch))})\n" if scratch else ""
+    head = f"{said}void f(int h, int w, const {kind} in[h][w], {given})"
+    return f"{head}\n{{\n  {body}\n}}\n", margins
 
 
 def fused(fn: Function, stages: int, seed: int) -> Function | None:

@@ -34,6 +34,8 @@ def options() -> Parser:
     g = tiling.add_sizes(p)
     tiling.add_no_tuning(g)
     tiling.add_named(g, OFFLOADING)
+    help = "an array of the caller's that nobody reads after the call"
+    g.add_argument("--scratch", action="append", default=[], metavar="ARRAY", help=help)
     add_floating_point(g, "(contract)")
     tiling.add_device(p)
     o = p.add_argument_group("output")

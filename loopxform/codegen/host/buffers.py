@@ -75,7 +75,8 @@ class Buffer:
 def buffer_of(start: Function, p: Param, *others: Param) -> Buffer:
     """The part of an array that `start` touches and that exists for certain, so that it may be
     copied; of an array of structs through any of these members of theirs, which have one shape.
-    Raises EmitError where that is not known."""
+    Nothing is copied of an array that nobody reads before or after. Raises EmitError where that is
+    not known."""
     found = _extent(start, p, others)
     ends_anywhere = (p.flat or p.shape[0] is None) and len(p.shape) > 1
     if ends_anywhere and not found.corner and found.last is None:
@@ -88,6 +89,8 @@ def buffer_of(start: Function, p: Param, *others: Param) -> Buffer:
     if others or _rank(start, p) < len(p.shape) or p.name in places(start):
         return _all(made)
     moved = movement(start, p, found)
+    if p.name in start.scratch and not moved.exposed and not any(q.rows for q in start.objects):
+        return made
     into, back = (_part(p, r) for r in (moved.into, moved.back))
     return replace(made, into=into, back=back, exposed=moved.exposed)
 

@@ -131,6 +131,7 @@ class _Lowering:
             spelling=tuple(self._spelling()),
             sequential=tuple(self.statements.sequential),
             strict_aliasing=self.scope.aliasing.strict,
+            scratch=self.annotations.scratch,
             origin=self.places.origin(self.node.decl),
         )
         function = _labelled(forward_subscripts(function, self.x.types, self.node))

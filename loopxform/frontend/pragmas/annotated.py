@@ -78,6 +78,10 @@ class Annotations:
             if w.verb == "endscop":
                 self.scop = None
                 continue
+            if w.verb == "scratch":
+                help = "write it in front of the function whose caller gives the array"
+                error = "stands inside of a function"
+                raise _error(node, self.places, w.at, w.verb, error, help)
             seen = self.table.pragmas.get(id(node), {})
             noted = self._note(node, w, {n: s for n, s in seen.items() if self._is_here(s)})
             if noted is None:
@@ -123,6 +127,12 @@ class Annotations:
         found = (n.annotation.conditions for n in self.seen)
         return tuple(dict.fromkeys(e for es in found for e in es))
 
+    @property
+    def scratch(self) -> tuple[str, ...]:
+        """The arrays of all `scratch`."""
+        found = (n.annotation for n in self.seen if n.annotation.verb == "scratch")
+        return tuple(dict.fromkeys(name for a in found for name in a.words))
+
     # ------------------------------------------------------------ one annotation
 
     def _read(self, node: c_ast.Pragma) -> tuple[Written, ...]:
@@ -148,6 +158,10 @@ class Annotations:
                 case "noalias":
                     arrays = written.arrays(w)
                     made = replace(made, words=tuple(_array(at, n, names) for at, n in arrays))
+                case "scratch":
+                    arrays = written.arrays(w)
+                    words = tuple(_parameter(at, n, names) for at, n in arrays)
+                    made = replace(made, words=words)
                 case _:
                     pass
         except Malformed as why:
@@ -171,6 +185,15 @@ def _array(at: int, name: str, names: Mapping[str, Symbol]) -> str:
     if symbol is None or not symbol.type.derived or not symbol.is_variable:
         help = "name arrays or pointers of the function"
         raise Malformed(at, name, f"noalias: '{name}' is no array here", help)
+    return symbol.ir or symbol.name
+
+
+def _parameter(at: int, name: str, names: Mapping[str, Symbol]) -> str:
+    """The array of that name that the caller gives. Raises Malformed."""
+    symbol = names.get(name)
+    if symbol is None or not symbol.type.derived or symbol.kind != "param":
+        help = "name arrays or pointers among the parameters; others are the function's own anyway"
+        raise Malformed(at, name, f"scratch: '{name}' is no array that the caller gives", help)
     return symbol.ir or symbol.name
 
 

@@ -23,6 +23,7 @@ TAKING = {
     "check": "check, check(privatizable) or check(reduction)",
     "assume": "assume(n > 0)",
     "noalias": "noalias(A, C)",
+    "scratch": "scratch(tmp)",
     "fp": "fp(strict), fp(contract), fp(reassociate) or fp(fast)",
 }
 """Verbs with arguments, and how they are written."""
@@ -117,7 +118,7 @@ def _require_form(w: Written) -> None:
     empty = w.argument is None or not w.argument.strip()
     if w.verb in (*PLAIN, *SCOPS) and w.argument is not None:
         raise Malformed(w.inside - 1, "(", f"'{w.verb}' takes no argument", f"write {w.verb} alone")
-    if w.verb in ("assume", "noalias", "fp") and empty:
+    if w.verb in ("assume", "noalias", "scratch", "fp") and empty:
         raise Malformed(w.at, w.verb, f"'{w.verb}' needs an argument", _form(w.verb))
 
 
@@ -171,11 +172,11 @@ def level(w: Written) -> Level:
 
 
 def arrays(w: Written) -> tuple[tuple[int, str], ...]:
-    """The names in a `noalias`, and where they stand. Raises Malformed."""
+    """The names in a `noalias` or `scratch`, and where they stand. Raises Malformed."""
     found = w.items()
     for at, name in found:
         if _WORD.fullmatch(name) is None:
             raise Malformed(at, name or ",", f"'{name}' is not the name of an array", _form(w.verb))
-    if len({name for _, name in found}) < 2:
+    if w.verb == "noalias" and len({name for _, name in found}) < 2:
         raise Malformed(w.at, w.verb, "'noalias' needs two arrays, or more", _form(w.verb))
     return found

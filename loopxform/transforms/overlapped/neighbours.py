@@ -35,7 +35,7 @@ def seen_by_others(fn: Function, paths: tuple[Path, ...]) -> frozenset[str]:
     """The arrays that others read, or that the caller sees."""
     for path in sorted(paths, reverse=True):
         fn = replace_at(fn, path, ())
-    return reads(fn.body) | {p.name for p in fn.objects}
+    return reads(fn.body) | {p.name for p in fn.objects}.difference(fn.scratch)
 
 
 def with_one_for_all(fn: Function, paths: tuple[Path, ...], s: Stmt) -> Function:
