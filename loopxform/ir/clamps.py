@@ -28,7 +28,7 @@ class Clamped:
 
 def extremum(cond: Expr, then: Expr, orelse: Expr) -> Op | None:
     """Which of two signed integers `cond ? then : orelse` is; None where it may be either."""
-    holds = _not_negative(cond)
+    holds = not_negative(cond)
     if holds is None:
         return None
     gap = poly(then) - poly(orelse)
@@ -53,7 +53,7 @@ def chosen(cond: Expr, then: Expr, orelse: Expr) -> Expr | None:
     return None
 
 
-def _not_negative(cond: Expr) -> Poly | None:
+def not_negative(cond: Expr) -> Poly | None:
     """What is at least 0 where a comparison holds, and at most -1 where it does not."""
     match cond:
         case Bin(">", left, right) | Bin("<", right, left):

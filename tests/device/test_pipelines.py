@@ -140,3 +140,45 @@ def test_arrays_that_overlap_are_refused(form: dict[str, tuple[int, ...]]) -> No
     image = np.ones((30, 20), "float32")
     with pytest.raises(lx.LoopxformError, match="overlap"):
         call(h=20, w=20, **{"in": image[:20]}, out=image[10:])
+
+
+MIRRORED = """
+#include <stdlib.h>
+void mirrored(int h, int w, const float in[h][w], float out[h][w])
+{
+  float t[h][w], u[h][w];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      t[y][x] = 2 * in[y][x];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      u[y][x] = t[abs(y - 1)][x] + t[h - 1 - abs(h - 1 - (y + 1))][x]
+                + t[h - 1 - abs(h - 1 - abs(y - 2))][x];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      out[y][x] = u[y][x - 1 < 0 ? 1 - x : x - 1] + u[y][x + 1 >= w ? 2 * w - 2 - (x + 1) : x + 1]
+                  + u[y][x - 2 < 0 ? -1 - (x - 2) : x - 2 > w - 1 ? 2 * w - 1 - (x - 2) : x - 2];
+}
+"""
+
+
+@cache
+def mirrored() -> Plan:
+    done = lx.loads(MIRRORED)["mirrored"].offload(contract=False, tile_stages=(4, 8, 16))
+    assert done.parts[0].about.startswith("3 stages in one kernel")
+    return emit.kernel(done.derivation, fp=SEPARATE)
+
+
+@pytest.mark.device
+def test_mirrored_borders() -> None:
+    shapes = [(3, 2), (4, 4), (5, 3), (7, 9), (8, 8), (19, 33)]
+    sizes: list[Numbers] = [{"h": h, "w": w} for h, w in shapes]
+    assert_runs_agree(mirrored(), CSource(text=MIRRORED), sizes, 5)
+
+
+@pytest.mark.oclgrind
+def test_mirrored_borders_in_the_simulator() -> None:
+    p = mirrored()
+    every = [arguments(p.start, {"h": h, "w": w}, 3) for h, w in ((5, 6), (13, 9))]
+    report, _ = simulate_all(p, every)
+    assert report.clean, report.findings

@@ -1,6 +1,6 @@
 """C functions of 3 to 7 stages whose images have different scales: coordinates that are multiplied
-and divided, clamped at borders of all kinds, or asked about; stages that write every second
-element; small tables.
+and divided, clamped or mirrored at borders of all kinds, or asked about; stages that write every
+second element; small tables.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ import random
 from dataclasses import dataclass, field
 
 TYPES = ("float", "double", "int", "short")
-HEADER = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+HEADER = """#include <stdlib.h>
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+"""
 BEYOND = 3
 """Elements that images have behind those of their size: what is read there was cleared."""
 
@@ -138,6 +141,14 @@ class Pyramid:
             f"MIN(MAX({e}, {low}), {last})",
             f"({e} < {low} ? {low} : {e} > {last} ? {last} : {e})",
         )
+        if self.few.random() < 0.25:
+            forms = (
+                f"MAX({last} - abs({last} - abs({e})), {low})",
+                f"MAX(MIN({e}, 2 * ({last}) - ({e})), {low})",
+                f"MIN(MAX(abs({e}), {low}), {last})",
+                f"MAX(({e} < 0 ? -{e} : {e} > {last} ? 2 * ({last}) - {e} : {e}), {low})",
+                f"MAX(({e} > {last} ? 2 * ({last}) + 1 - {e} : {e}), {low})",
+            )
         return self.rng.choice(forms)
 
 

@@ -4,7 +4,7 @@ that each reads none but those that another has written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import Bin, Const, Expr, Function
@@ -12,13 +12,13 @@ from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import walk_expr
 from loopxform.transforms.overlapped.block_regions import Region, Use
 from loopxform.transforms.overlapped.block_stages import Ends, Piece
+from loopxform.transforms.overlapped.mirrors import FURTHEST
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.spans import difference
 from loopxform.transforms.overlapped.stages import shape_of
 
 Interval = tuple[Expr, Expr]
 
-FURTHEST = 1 << 25
 LARGEST = 32
 """Subscripts are computed for elements too that another piece of a field writes: up to this
 coordinate, with no larger numbers, none of them overflows."""
@@ -35,6 +35,7 @@ def conditions(fn: Function, every: Sequence[Region]) -> list[Expr]:
                 raise NotStages(text, r.pieces[0].template.loc)
             if least is None or least < 0:
                 asked[a, b] = None
+    asked = _strongest(asked)
     bounds = [e for pair in asked for e in pair]
     if any(_divides(x) for e in bounds for x in walk_expr(e)):
         text = "a size that may be 0 divides another in the bounds of the nests"
@@ -44,6 +45,27 @@ def conditions(fn: Function, every: Sequence[Region]) -> list[Expr]:
         text = "bounds of the nests are unsigned"
         raise NotStages(text, every[0].pieces[0].template.loc, "compute them in an int")
     return [Bin("<=", a, b) for a, b in asked]
+
+
+def _strongest(asked: Iterable[Interval]) -> dict[Interval, None]:
+    """Without what others of them say, of coordinates that are not too large."""
+    left = dict.fromkeys(asked)
+    for a, b in [*left]:
+        if value_of(a) == -FURTHEST or value_of(b) == FURTHEST:
+            others = [x for x in left if x != (a, b) and FURTHEST in map(_size, x)]
+            if any(_gap(b, a, d, c) for c, d in others):
+                del left[a, b]
+    return left
+
+
+def _size(e: Expr) -> int:
+    return abs(value_of(e) or 0)
+
+
+def _gap(b: Expr, a: Expr, d: Expr, c: Expr) -> bool:
+    """Whether b - a is at least d - c."""
+    least = difference(Bin("-", b, a), Bin("-", d, c))[0]
+    return least is not None and least >= 0
 
 
 def _divides(e: Expr) -> bool:
@@ -81,8 +103,10 @@ def _written(fn: Function, r: Region) -> Iterator[Interval]:
         for e, (first, last) in enumerate(r.ends):
             of_all = _least_and_most(u, e)
             if of_all is not None and (u.read.certain or _lies(of_all, (first, last))):
-                yield first, of_all[0]
-                yield of_all[1], last
+                if u.least:
+                    yield first, of_all[0]
+                if u.most:
+                    yield of_all[1], last
                 continue
             extent = shape_of(fn, r.field.array)[r.field.dims[e]]
             if extent is None or _is_flat(fn, r):

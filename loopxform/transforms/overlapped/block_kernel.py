@@ -136,8 +136,10 @@ class BlockKernel:
             d, index = u.dims[e], u.index[e]
             assert d is not None
             first, last = self._ends[u.piece.field, d]
-            lows.append(u.piece.over(index, d, Var(first)))
-            highs.append(u.piece.over(index, d, Var(last)))
+            if u.least:
+                lows.append(u.piece.over(index, d, Var(first)))
+            if u.most:
+                highs.append(u.piece.over(index, d, Var(last)))
         return lows, highs
 
     def _owned(self, r: Region, e: int, tiles: int) -> Expr:

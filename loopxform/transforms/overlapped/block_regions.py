@@ -7,7 +7,7 @@ stored by the tile with floor(b*s) <= p < floor((b + size)*s), s the scale betwe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -33,20 +33,28 @@ Axis = tuple[int, Fraction]
 class Use:
     """A read of a field by a piece of another: its subscripts, clamps as mins and maxes, and along
     which dimension of that piece each of them runs (-1: none, None: not known), if each of `ends`
-    is a first and a last number."""
+    is a first and a last number. Where they are mirrored there are two, around all of them: then
+    one is `least`, below which nothing is read, and the other one `most`."""
 
     piece: Piece
     read: BlockRead
     index: tuple[Expr, ...]
     dims: tuple[int | None, ...]
     ends: tuple[tuple[Expr, Expr], ...]
+    least: bool = True
+    most: bool = True
 
     @classmethod
-    def of(cls, piece: Piece, read: BlockRead, types: Mapping[str, Scalar]) -> Use:
-        plain = [piece.plain(e, types) for e in read.index]
-        index = tuple(e if x is None else x.index for e, x in zip(read.index, plain))
-        dims = tuple(None if x is None else piece.dimension(x.index) for x in plain)
-        return cls(piece, read, index, dims, tuple(y for x in plain if x for y in x.ends))
+    def every(cls, piece: Piece, read: BlockRead, types: Mapping[str, Scalar]) -> Iterator[Use]:
+        known = [piece.plain(e, types) for e in read.index]
+        two = any(x is not None and len(x) > 1 for x in known)
+        for side in (0, -1) if two else (0,):
+            plain = [None if x is None else x[side] for x in known]
+            index = tuple(x.index if x else e for e, x in zip(read.index, plain))
+            dims = tuple(piece.dimension(x.index) if x else None for x in plain)
+            ends = tuple(y for x in plain if x for y in x.ends)
+            least, most = not two or side == 0, not two or side == -1
+            yield cls(piece, read, index, dims, ends, least, most)
 
 
 @record
@@ -77,7 +85,7 @@ def regions(fn: Function, every: list[Piece], stored: frozenset[Field]) -> list[
     for p in every:
         for r in p.reads:
             if r.field in uses:
-                uses[r.field].append(Use.of(p, r, types))
+                uses[r.field] += Use.every(p, r, types)
     last = [f for f in by_field if f in stored]
     if not last:
         raise NotStages("nothing reads what the nests compute", every[0].template.loc)

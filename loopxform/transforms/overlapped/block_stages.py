@@ -10,6 +10,7 @@ pieces of a field come before what reads it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Var
@@ -17,6 +18,7 @@ from loopxform.ir.types import Scalar
 from loopxform.ir.visit import loads, names, substitute, walk_expr
 from loopxform.records import record
 from loopxform.transforms.overlapped.clock import NO_TIME
+from loopxform.transforms.overlapped.mirrors import Between, between, without_abs
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.spans import Clamped, line, without_choices
 from loopxform.transforms.overlapped.stages import Field, field_of, reads_of
@@ -76,15 +78,28 @@ class Piece:
             for a in self.along
         )
 
-    def plain(self, e: Expr, types: Mapping[str, Scalar]) -> Clamped | None:
-        """A subscript with mins and maxes for the choices that clamp it; None where it may be of
-        unsigned numbers, or is made of others than counters and sizes."""
+    def plain(self, e: Expr, types: Mapping[str, Scalar]) -> tuple[Clamped, ...] | None:
+        """A subscript with mins and maxes for the choices that clamp it, or two between which it
+        lies where it is mirrored; None where it may be of unsigned numbers, or is made of others
+        than counters and sizes."""
         own = {name for name, _, _ in self.template.scalars}
         signed = all(n not in own and not types[n].is_unsigned for n in names(e))
+        e = without_abs(e) if signed else e
         if not signed or any(isinstance(x, Load | Call | Cast) for x in walk_expr(e)):
             return None
-        known = substitute(e, dict(self.sizes))
-        return without_choices(known, frozenset(a.var for a in self.along))
+        known, counters = substitute(e, dict(self.sizes)), frozenset(a.var for a in self.along)
+        mirrored = self._between(known)
+        if mirrored is None:
+            return (without_choices(known, counters),)
+        least, most = (without_choices(x, counters) for x in (mirrored.least, mirrored.most))
+        return replace(least, ends=(*least.ends, *mirrored.asked)), most
+
+    def _between(self, e: Expr) -> Between | None:
+        used = [d for d, a in enumerate(self.along) if a.var and a.var in names(e)]
+        if len(used) != 1:
+            return None
+        (d,) = used
+        return between(e, self.along[d].var, lambda x: self.at_ends(x, d))
 
     def dimension(self, e: Expr) -> int | None:
         """The dimension along which a plain subscript runs, never falling; -1 where the sizes alone

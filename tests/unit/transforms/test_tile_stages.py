@@ -53,6 +53,11 @@ PLANES = (
     " b[i][j] = t[i][j][0] + t[i][j][1] + t[i][j][2];"
 )
 SEEN = "int h, int w, const float a[2 * h][2 * w], float t[h][w], float b[2 * h][2 * w]"
+MIRRORED = reading(
+    "t[i < 1 ? 1 - i : i - 1][j] + t[i + 3 < h + 2 ? i + 3 : 2 * (h + 1) - (i + 3)][j]"
+    " + t[i][j < 2 ? 2 - j : j - 2]"
+)
+BORDERED = "for (int y = 0; y < h + 2; y++) for (int x = 0; x < w + 2; x++) t[y][x] = 2 * y + x;"
 CONDITION = reading("i > 0 ? t[i - 1][j] : 0")
 TWO = (
     "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) { p[y][x] = a[y][x]; q[y][x] = 1; }"
@@ -60,6 +65,7 @@ TWO = (
     "for (int u = 0; u < h; u++) for (int v = 0; v < w; v++) d[u][v] = p[u][v] - q[u][v];"
 )
 LISTINGS = {
+    "mirrored": (image(BORDERED, MIRRORED, own="float t[h + 2][w + 2];"), "tile-stages y,i 4,8 16"),
     "down-and-up": (image(DOWN, UP, arguments=PYRAMID), "tile-stages y,i 4,8 16"),
     "seen": (image(DOWN, UP, arguments=SEEN, own=""), "tile-stages y,i 4,8 16"),
     "clamped": (image(COPY, CLAMPED), "tile-stages y,i 4,8 16"),
@@ -140,7 +146,7 @@ REFUSALS = {
         "tile-stages y,i 4,8 16",
     ),
     "two-scales": (image(COPY, reading("t[i][j] + t[i / 2][j]")), "tile-stages y,i 4,8 16"),
-    "mirrored": (image(COPY, reading("t[h - 1 - i][j]")), "tile-stages y,i 4,8 16"),
+    "reversed": (image(COPY, reading("t[h - 1 - i][j]")), "tile-stages y,i 4,8 16"),
     "on-data": (
         image(
             COPY.replace("float", "int"),
