@@ -112,6 +112,18 @@ def grouping(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) 
     return Grouping(tuple(found), alone)
 
 
+def whole(nests: Nests, paths: Sequence[Path], limits: Limits, tile: Tile | BlockTile) -> Grouping:
+    """All nests as one kernel with a tile, as it is asked for."""
+    run = Run(nests, tuple(paths), limits)
+    in_blocks = isinstance(tile, BlockTile)
+    times = _in_blocks(run, (tile,)) if isinstance(tile, BlockTile) else _streamed(run, (tile,))
+    predicted = times.timed[0][0] if times is not None and times.timed else None
+    each = (Run(nests, (path,), limits) for path in paths)
+    own = (_in_blocks(x, ()) if in_blocks else _streamed(x, ()) for x in each)
+    alone = tuple(None if x is None else x.untiled for x in own)
+    return Grouping((Cut(0, len(paths), (tile,), predicted),), alone)
+
+
 def _standing(
     nests: Nests, paths: Sequence[Path], limits: Limits, times: Windows, *, forced: bool
 ) -> list[Cut]:

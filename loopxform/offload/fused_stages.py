@@ -16,14 +16,14 @@ from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve, walk
 from loopxform.model.blocks import BlockTile
-from loopxform.model.fused_stages import Cut, Forms, grouping
+from loopxform.model.fused_stages import Cut, Forms, grouping, whole
 from loopxform.model.predicted import Predicted
 from loopxform.model.streams import Tile
 from loopxform.offload.pipeline_plan import PipelinePlan, PlannedKernel
 from loopxform.offload.program_state import Part, Place, Program, inner_places
 from loopxform.offload.time_tiles import DATA_DECIDE, asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
-from loopxform.schedule.offload_options import FUSE_STAGES, TileChoice
+from loopxform.schedule.offload_options import FUSE_STAGES, TILE_STAGES, TileChoice
 from loopxform.schedule.params import Options
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
@@ -39,25 +39,23 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
     had."""
     for wish, run in [*_alike(program, given, wishes)]:
         options = given.over(wish).options
-        numbers = options.fuse_stages
-        if (numbers == () and not options.tile_stages) or (
-            wish.annotation is not None and wish.is_of_nests and not numbers
+        forms = _forms(options)
+        if (options.fuse_stages == () and not options.tile_stages) or (
+            wish.annotation is not None and wish.is_of_nests and not forms.is_asked
         ):
             continue
-        asked = tuple(asked_tiles((1, *numbers)) if numbers else ())
         paths = [resolve(program.fn, var)[0].path for var in run]
-        if numbers and wish is not wishes.common:
-            _require_fused(program, run, asked, limits, wish)
-            continue
         known = all(x.parallel for var in run for x in _loops(program, var))
         verdicts = {} if known else {v.path: v for v in program.verdicts().values()}
         nests = Nests(program.fn, verdicts, reassociate=_is_free(program, run))
-        forms = _forms(options)
+        if forms.is_asked and wish is not wishes.common:
+            _require_fused(program, run, nests, forms.tiles, limits, wish)
+            continue
         found = grouping(nests, paths, limits, forms)
         if forms.tiles and len(run) > 1 and all(cut.count == 1 for cut in found.cuts):
             _say_why_not(program, run, forms.tiles[0], limits)
         lines = [program.lines(resolve(program.fn, var)[0].loop) for var in run]
-        is_asked = forms.is_asked or numbers is not None
+        is_asked = forms.is_asked or options.fuse_stages is not None
         made = [
             cut
             for cut in reversed(found.cuts)
@@ -92,9 +90,10 @@ def _forms(options: Options) -> Forms:
 def _alike(program: Program, given: Wish, wishes: Wishes) -> Iterator[tuple[Wish, list[str]]]:
     """Runs of neighbours of which the source asks the same, with what it asks."""
 
-    def key(var: str) -> tuple[bool, object]:
+    def key(var: str) -> tuple[object, ...]:
         wish = wishes.of(program.fn, resolve(program.fn, var)[0].path)
-        return wish is wishes.common, given.over(wish).options.fuse_stages
+        options = given.over(wish).options
+        return wish is wishes.common, options.fuse_stages, options.tile_stages
 
     for run in _runs(program, ()):
         for _, group in groupby(run, key):
@@ -103,13 +102,22 @@ def _alike(program: Program, given: Wish, wishes: Wishes) -> Iterator[tuple[Wish
 
 
 def _require_fused(
-    program: Program, run: list[str], tiles: Iterable[Tile], limits: Limits, wish: Wish
+    program: Program,
+    run: list[str],
+    nests: Nests,
+    tiles: Iterable[Tile | BlockTile],
+    limits: Limits,
+    wish: Wish,
 ) -> None:
     """Raises AnnotationError where none of the tiles can be had."""
     whys: list[str] = []
+    places = [resolve(program.fn, var)[0] for var in run]
+    lines = [program.lines(site.loop) for site in places]
     for tile in tiles:
-        why = _fuse(program, run, Cut(0, len(run), (tile,)), limits, asked=True)
+        found = whole(nests, [site.path for site in places], limits, tile)
+        why = _fuse(program, run, found.cuts[0], limits, asked=True)
         if not why:
+            program.pipelines.append(_plan(lines, found.cuts, found.alone))
             return
         whys.append(why)
     loc = resolve(program.fn, run[0])[0].loop.origin.loc
@@ -164,11 +172,12 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     program.derivation, outer = w.derivation, site.loop
     left = {s.loop.var for s in loops(program.fn)}
     program.nests = {var: nest for var, nest in program.nests.items() if var in left}
-    what = f"{len(run)} stages in one kernel" if len(run) > 1 else "a row at a time"
+    alone = "a tile at a time" if isinstance(cut.tile, BlockTile) else "a row at a time"
+    what = f"{len(run)} stages in one kernel" if len(run) > 1 else alone
     about = f"{what}, {cut.tile.text}"
     loc = first.origin.loc
-    streamed = tuple(t.option for t in cut.tiles if isinstance(t, Tile))
-    choice = TileChoice(FUSE_STAGES.name, streamed) if streamed else None
+    form = TILE_STAGES if isinstance(cut.tile, BlockTile) else FUSE_STAGES
+    choice = TileChoice(form.name, tuple(t.option for t in cut.tiles))
     part = Part(outer.var, loc, tuple(inside), "kernel", "", about=about, choice=choice)
     program.parts.append(replace(part, lines=lines if len(lines) > 1 else ()))
     return ""

@@ -84,7 +84,7 @@ TILE_STAGES = TilingOption(
 OFFLOAD = "offload"
 """What a function of several nests is mapped by, where a nest has a recipe."""
 
-OF_PROGRAMS = {o.name: o for o in (TIME_TILE, FUSE_STAGES)}
+OF_PROGRAMS = {o.name: o for o in (TIME_TILE, FUSE_STAGES, TILE_STAGES)}
 """Those that say something of several nests."""
 
 
@@ -100,7 +100,6 @@ class TileChoice:
 OFFLOADING = (
     *(NAMED[n] for n in ("pad", "no-pad", "separate-full-tiles", "reassociate", "threshold")),
     *OF_PROGRAMS.values(),
-    TILE_STAGES,
 )
 """Those that `offload` takes for all nests of a file."""
 

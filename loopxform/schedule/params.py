@@ -68,15 +68,22 @@ class Options:
             )
 
     def over(self, other: Options) -> Options:
-        """Both, these where they differ. Raises UsageError where they contradict each other."""
+        """Both, these where they differ: a tile of one form of fused stages is in the place of one
+        of the other form. Raises UsageError where they contradict each other."""
         asked = {
             f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default
         }
         for name in ("specialise", "threshold"):
             both = {**dict(getattr(other, name)), **dict(getattr(self, name))}
             asked[name] = tuple(both.items())
+        for form, another in (FORMS, FORMS[::-1]):
+            if getattr(self, form) and getattr(self, another) is None:
+                asked[another] = None
         return replace(other, **asked)
 
+
+FORMS = ("fuse_stages", "tile_stages")
+"""The two ways to compute stages in one kernel."""
 
 PLAIN = Options()
 

@@ -47,6 +47,12 @@ CASES = {
     "tiled-otherwise": STAGES.format(tile("Ty=8"), ""),
     "whole": tile("fuse-stages=8x16") + STAGES.format("", ""),
     "halo": STAGES.format(*[tile("fuse-stages=8x2")] * 2),
+    "blocks": STAGES.format(*[tile("tile-stages=4x8x16")] * 2),
+    "blocks-of-one": STAGES.format(tile("tile-stages=4x8x16"), ""),
+    "blocks-of-all": tile("tile_stages=4x8x16") + STAGES.format("", ""),
+    "blocks-or-none": STAGES.format(*[tile("tile-stages=4x8x16x16")] * 2),
+    "no-blocks": STAGES.format(*[tile("tile-stages=0, fuse-stages=8x16")] * 2),
+    "no-block": STAGES.format(tile("tile-stages=8"), ""),
     "no-tile": STAGES.format(tile("fuse-stages=8"), ""),
     "time": HEAT.format(tile("time-tile=2x8x16")),
     "no-time": HEAT.format(tile("time-tile=0")),
@@ -75,6 +81,11 @@ def test_the_command_line_comes_first(
     assert "3 steps of time a pass, tiles of 4 rows, 32 items" in capsys.readouterr().out
     assert main(["offload", "f.c", "--dry-run", "--time-tile", "0"]) == 0
     assert "steps of time a pass" not in capsys.readouterr().out
+    Path("f.c").write_text(CASES["blocks"])
+    assert main(["offload", "f.c", "--dry-run", "--fuse-stages", "8x16"]) == 0
+    assert "in one kernel, tiles of 8 rows, 16 items" in capsys.readouterr().out
+    assert main(["offload", "f.c", "--dry-run", "--tile-stages", "8x8x16", "--show-plan"]) == 0
+    assert "  5, 9   blocks  8x8x16" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,18 @@ void apart(int n, float a[n], float b[n])
     b[n - 1 - i] = a[i];
 }
 """
+HALF = """
+void half(int h, int w, const float in[2 * h][2 * w], float out[h][w])
+{
+  float t[h][2 * w];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < 2 * w; x++)
+      t[y][x] = in[2 * y][x] + in[2 * y + 1][x];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      out[y][x] = t[y][2 * x] + t[y][2 * x + 1];
+}
+"""
 TUNE = "tune f.c --function smooth --size h=40,w=50 --device c --repeat 2"
 DONE = (0, 5)
 """What is measured here takes microseconds: too few to tell on a machine that is busy."""
@@ -106,6 +118,26 @@ def test_offload_uses_what_was_found(capsys: Capture) -> None:
     assert "tiles of 5 rows, 9 items" in capsys.readouterr().out
     assert main(["offload", "f.c", "--function", "smooth", "--dry-run", "--no-tuning"]) == 0
     assert "tiles of 4 rows" not in capsys.readouterr().out
+
+
+def test_offload_uses_blocks_that_were_found(capsys: Capture) -> None:
+    Path("f.tuning").write_text("device=c\nsmooth.fuse-stages=0\nsmooth.tile-stages=4x8x16\n")
+    words = ["offload", "f.c", "--function", "smooth", "--dry-run"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "2 stages in one kernel, tiles of 4x8 elements, 16 work-items" in shown
+    assert main([*words, "--fuse-stages", "5x9"]) == 0
+    assert "tiles of 5 rows, 9 items" in capsys.readouterr().out
+    Path("f.tuning").write_text("device=c\nsmooth.tile-stages=8\n")
+    error = refused("offload f.c --dry-run", capsys)
+    assert error.startswith("f.tuning:2:1: error: '8' is no block of stages [LX072]\n")
+
+
+def test_blocks_are_chosen_from(capsys: Capture) -> None:
+    Path("f.c").write_text(HALF)
+    words = "tune f.c --size h=40,w=50 --device c --repeat 2 --plan"
+    assert main(words.split()) == 0
+    assert re.search(r"^  tile-stages \d+(x\d+)+, 0, ", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_bad_tiles_in_a_file(capsys: Capture) -> None:
