@@ -125,9 +125,11 @@ def _split(program: Program, s: For) -> bool:
     their own, where that makes more loops parallel."""
     chain = perfect_nest(s)
     statements = [x for x in chain[-1].body if not isinstance(x, Decl)]
+    if len(statements) < 2:
+        return False
     inner = [x for x in statements if isinstance(x, For)]
     apart = all(_parallel(program, x) for x in chain) and any(_spread(program, x) for x in inner)
-    if len(statements) < 2 or (_parallel(program, s) and not apart):
+    if _parallel(program, s) and not apart:
         return False
     for around in ((), tuple(x.var for x in inner)):
         step = Distribute(tuple(x.var for x in chain), around)

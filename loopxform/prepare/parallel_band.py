@@ -210,9 +210,8 @@ def prepare_at(
     """As `prepare`, the nest at `path`: of several, no two have loops of one name."""
     derivation = _parallel_outwards(derivation, path)
     chain = perfect_nest(_loop(derivation.function, path))
-    verdicts = {
-        v.var: v for v in judge(derivation.function, inlined=True) if v.path[: len(path)] == path
-    }
+    judged = judge(derivation.function, inlined=True, at=path)
+    verdicts = {v.var: v for v in judged if v.path[: len(path)] == path}
     wanted = []
     for loop in chain:
         if verdicts[loop.var].parallel not in ("yes", "privatizable"):
@@ -328,7 +327,8 @@ def _loop(fn: Function, path: tuple[int, ...]) -> For:
 def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivation:
     """Swaps a sequential loop with a parallel one directly inside it, while that is legal."""
     for _ in range(16):
-        verdicts = {v.var: v.parallel for v in judge(derivation.function, inlined=True)}
+        judged = judge(derivation.function, inlined=True, at=path)
+        verdicts = {v.var: v.parallel for v in judged}
         chain = perfect_nest(_loop(derivation.function, path))
         swaps = [
             Interchange(outer.var, inner.var)

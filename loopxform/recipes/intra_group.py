@@ -97,7 +97,8 @@ class IntraGroup:
 def verdicts_inside(nest: Nest) -> dict[str, LoopVerdict]:
     """The verdict on each loop in the body of a nest, by its variable."""
     path = (*nest.path, *[0] * len(nest.parallel))[:-1]
-    return {v.var: v for v in judge(nest.function, inlined=True) if v.path[: len(path)] == path}
+    judged = judge(nest.function, inlined=True, at=path)
+    return {v.var: v for v in judged if v.path[: len(path)] == path}
 
 
 def _shared(body: Iterable[Stmt], verdicts: dict[str, LoopVerdict]) -> Iterator[tuple[str, ...]]:

@@ -18,7 +18,7 @@ from math import ceil, floor
 
 from loopxform.ir.affine import Monomial, Poly, poly, value_of
 from loopxform.ir.clamps import clamped, extremum
-from loopxform.ir.memo import remembered
+from loopxform.ir.memo import Table
 from loopxform.ir.nodes import Bin, Const, Expr, Select, Var
 from loopxform.ir.visit import map_expr, names, substitute
 from loopxform.records import record
@@ -211,9 +211,21 @@ def _moved(slack: Slack, factor: Fraction, spread: Fraction) -> Slack:
 # ---------------------------------------------------------------- differences
 
 
-@remembered(16384)
-def difference(a: Expr, b: Expr) -> tuple[int | None, int | None]:
+Bounds = tuple[int | None, int | None]
+
+_differences = Table[Bounds](16384, lasting=True)
+
+
+def difference(a: Expr, b: Expr) -> Bounds:
     """Numbers that a - b is not less and not more than, whatever the sizes are."""
+    found = _differences.get((a, b))
+    if found is None:
+        found = _difference(a, b)
+        _differences.put((a, b), found)
+    return found
+
+
+def _difference(a: Expr, b: Expr) -> Bounds:
     gap = poly(a) - poly(b)
     least, most = _most(_terms(-gap), 0), _most(_terms(gap), 0)
     return None if least is None else ceil(-least), None if most is None else floor(most)

@@ -10,6 +10,7 @@ from nests import decl, fn, integer, loop, mm, mm_c89, opaque, s, skew, when
 
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import judge
+from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 
 
@@ -189,3 +190,21 @@ def test_what_is_not_known_in_advance() -> None:
         (v,) = judge(fn("n, a[]", integer("j"), s("j = 0"), body))
         assert v.parallel in ("no", "unknown")
         assert not any("variable," in r.message for r in v.reasons)
+
+
+def test_the_loops_at_one_place() -> None:
+    text = """
+    void f(int n, float *restrict a, float *restrict b) {
+      for (int t = 0; t < n; t++) {
+        for (int i = 0; i < n; i++) a[i] = b[i];
+        for (int j = 1; j < n; j++) b[j] = b[j - 1] + a[j];
+      }
+      for (int k = 0; k < n; k++) a[k] = k;
+    }
+    """
+    (f,) = parse_file("t.c", text=text).unit.functions
+    every = judge(f)
+    for v in every:
+        at = judge(f, at=v.path)
+        assert at == tuple(x for x in every if all(a == b for a, b in zip(x.path, v.path)))
+    assert [v.var for v in judge(f, at=(0, 1))] == ["t", "j"]
