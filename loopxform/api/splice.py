@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from loopxform.analysis.inspector import Inspected
-from loopxform.analysis.verdict import judge
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
 from loopxform.api.copied_arrays import copied_arrays, told_why
 from loopxform.api.macro_checks import Configured, above, configured

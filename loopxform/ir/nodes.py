@@ -447,7 +447,7 @@ class Function(Node):
     permits: Permits = field(default=NOTHING, compare=False)
     sequential: tuple[Sequential, ...] = field(default=(), compare=False)
     strict_aliasing: bool = field(default=True, compare=False)
-    scratch: tuple[str, ...] = field(default=(), compare=False)
+    scratch: tuple[str, ...] = ()
     start: Function | None = field(default=None, compare=False, repr=False)
 
     @property
