@@ -327,11 +327,14 @@ def test_the_time_that_is_left_out_is_by_the_lines(tmp_path: Path) -> None:
 
 def test_a_function_that_is_too_hard_is_not_tiled(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "f.c"
-    file.write_text(hard(60))
+    apart = "".join(f"A[2*(60*i + {k})] = A[2*(i*{k % 4 + 1} % {k + 3}) + 1];" for k in range(60))
+    file.write_text(
+        f"void hard(int n, float *A) {{\n  for (int i = 0; i < n; i++) {{ {apart} }}\n}}\n"
+    )
     assert main(["tile", str(file), "-o", str(tmp_path), "--time-limit", "0.5"]) == 2
     said = capsys.readouterr().err
-    assert f"{file}:2:3: error: no loop of the nest in 'hard' can run in parallel" in said
-    assert "time limit: too hard to analyse within it; --time-limit allows more" in said
+    assert "time limit: too hard to analyse within it" in said
+    assert "--time-limit allows more" in said
     assert not list(tmp_path.glob("*_opencl.c"))
 
 
