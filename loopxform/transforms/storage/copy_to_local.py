@@ -21,9 +21,10 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import existing_box
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function, Slice
-from loopxform.ir.types import Space
-from loopxform.ir.visit import LoopSite, Path, loops_around, replace_at, walk
+from loopxform.ir.nodes import Bin, Cast, Const, Copy, Decl, Expr, Function, Slice, Var
+from loopxform.ir.types import LONG, Space
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import LoopSite, Path, loops_around, map_expr, replace_at, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.certain import certain
@@ -118,10 +119,22 @@ def _slices(fn: Function, site: LoopSite, staging: Staging) -> Iterator[tuple[Sl
         if upper is not None and _exist(fn, inside, s, upper[n]):
             floor, limit = s.floor or Const(0), s.limit or upper[n]
             limited = replace(s, floor=floor, limit=limit, clamp=True)
-            yield unlimited(fn, inside, limited), True
+            yield _with_sign(unlimited(fn, inside, limited), fn), True
         else:
             known = s.size is None and not s.repeats
             yield s, known and any(certain(fn, site, u) for u in staging.uses)
+
+
+def _with_sign(s: Slice, fn: Function) -> Slice:
+    """What may begin in front of an array is counted with a sign: 0u - 1 is no number before 0."""
+    types = symbols(fn)
+    if s.floor is None or not type_of(s.lo, types).is_unsigned:
+        return s
+
+    def signed(e: Expr) -> Expr:
+        return Cast(LONG, e) if isinstance(e, Var) and type_of(e, types).is_unsigned else e
+
+    return replace(s, lo=map_expr(s.lo, signed))
 
 
 def _exist(fn: Function, path: Path, s: Slice, upper: Expr) -> bool:
