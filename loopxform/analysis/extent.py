@@ -7,7 +7,7 @@ The host needs it where C does not state a dimension: it may copy what the user'
 and never more. A subscript that may be negative, of an array whose dimensions are not all declared,
 or one that is not affine, has no extent (with the reason).
 What may be touched (under a condition on data, say) counts for nothing where all of it is touched
-for certain elsewhere, and has no extent otherwise.
+for certain elsewhere, in the other branch too, and has no extent otherwise.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from loopxform.analysis.accesses import Access
 from loopxform.analysis.boxes import all_of, to_expr
 from loopxform.analysis.context import always
 from loopxform.analysis.domain import names_of
+from loopxform.analysis.either_way import with_common_accesses
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import (
     Conj,
@@ -36,6 +37,7 @@ from loopxform.analysis.linear import (
 from loopxform.analysis.region import Instance, region
 from loopxform.analysis.sets import TooHard
 from loopxform.analysis.system import eliminate, feasible
+from loopxform.analysis.told_ends import told_end
 from loopxform.errors import Obstacle
 from loopxform.ir.memo import Table, remembered
 from loopxform.ir.nodes import Bin, Const, Expr, Function
@@ -119,9 +121,11 @@ def _explained(
 ) -> Extent | NoExtent:
     search = _Search(fn, array, others, rank)
     try:
-        return search.result()
+        found = search.result()
     except TooHard:
-        return search.refuse("it is too hard to compute")
+        found = search.refuse("it is too hard to compute")
+    told = None if isinstance(found, Extent) else told_end(fn, array)
+    return found if told is None else Extent(array, told.upper, told.when, False, told.last)
 
 
 @remembered(8)
@@ -133,6 +137,12 @@ def with_plain_assumptions(fn: Function) -> Function:
 
 def _is_remainder(e: Expr) -> bool:
     return isinstance(e, Bin) and e.op == "%"
+
+
+def certain_parts(fn: Function, array: str) -> tuple[Conj, ...]:
+    """The elements that are touched for certain, over `#0, #1, ...` and the scalars of the
+    caller's. Raises TooHard."""
+    return _Search(fn, array).certain
 
 
 def conditions_from_zero(fn: Function, array: str) -> tuple[Expr, ...]:
@@ -153,7 +163,7 @@ class _Search:
     def __init__(
         self, fn: Function, array: str, others: Sequence[str] = (), rank: int | None = None
     ) -> None:
-        fn = with_plain_assumptions(fn)
+        fn = with_common_accesses(with_plain_assumptions(fn))
         self.fn, self.array, self.arrays = fn, array, {array, *others}
         declared = next((len(p.shape) for p in fn.objects if p.name == array), 0)
         self.rank = declared if rank is None else rank
@@ -161,6 +171,7 @@ class _Search:
         self.scalars = names_of(fn).inputs
         self.keep = frozenset(self.index) | self.scalars
         self.reason: str | None = None
+        self.certain: tuple[Conj, ...] = ()
         self.place = fn.origin.loc
         self.parts = self._touched()
         every = frozenset(k for part in self.parts for k in conj_names(part))
@@ -193,6 +204,7 @@ class _Search:
                         certain.setdefault(_key(part), part)
                     else:
                         possible.append((part, ON_DATA if affine else NOT_AFFINE, instance.loc))
+        self.certain = tuple(certain.values())
         box, perhaps = self._declared(), list[Conj]()
         for part, why, place in possible:
             if any(_covers(sure, part) for sure in certain.values()):

@@ -105,11 +105,12 @@ def inspected(fn: Function, read: Function) -> Inspected:
         body=body,
         assumes=(),
         representable=(),
+        as_written=None,
         signature=_signature(fn),
     )
 
     def closed(p: Param) -> Param:
-        if p.name not in ends:
+        if p.name not in ends or _is_in_rows(p):
             return p
         return replace(p, shape=(Var(ends[p.name]), *p.shape[1:]), flat=False)
 
@@ -125,7 +126,12 @@ def inspected(fn: Function, read: Function) -> Inspected:
 def _is_open(p: Param) -> bool:
     """Whether an array may have an end that only its subscripts tell."""
     whole = p.array and not (p.values or p.rows or p.tests or p.part_of or p.kept)
-    return whole and p.shape[0] is None and not (p.flat and len(p.shape) > 1)
+    return whole and p.shape[0] is None and all(d is not None for d in p.shape[1:])
+
+
+def _is_in_rows(p: Param) -> bool:
+    """Whether it is a matrix whose last row may not be whole: its end is that of its elements."""
+    return p.flat and len(p.shape) > 1
 
 
 def _signature(fn: Function) -> str:
@@ -249,10 +255,19 @@ class _Inspector:
         n = self.arrays.get(x.array)
         if n is None:
             return
-        out: tuple[Stmt, ...] = _noted(n, x.index[0])
+        out: tuple[Stmt, ...] = _noted(n, self._element(x))
         for cond, holds in reversed(guards):
             out = (If(cond if holds else Un("!", cond), out),)
         yield from out
+
+    def _element(self, x: Load) -> Expr:
+        """How many elements are in front of one; of an array that is declared in rows, how many
+        rows."""
+        p, out = self.objects[x.array], x.index[0]
+        for size, i in zip(p.shape[1:], x.index[1:]) if p.flat else ():
+            assert size is not None
+            out = Bin("+", Bin("*", Cast(LLONG, out), size), i)
+        return out
 
 
 def _prologue(arrays: dict[str, int]) -> tuple[Stmt, ...]:

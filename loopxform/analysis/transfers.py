@@ -67,6 +67,8 @@ def movement(fn: Function, param: Param, touched: Extent) -> Movement:
     """The movement of an array parameter or global, of which `touched` is the extent."""
     search = _Search(fn, param, touched)
     try:
+        if not touched.parts:
+            raise TooHard("of the elements only the last is known")
         return search.result()
     except (TooHard, NoFormula):
         whole = search.whole

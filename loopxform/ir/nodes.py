@@ -430,7 +430,9 @@ class Function(Node):
     iterations are in order, whatever else is known of them; `strict_aliasing` that types tell
     objects apart; `scratch` are arrays of the caller's that nobody reads after a call: what they
     hold then is not specified; `start` is the program that steps began with, as its loops are read:
-    what that touches is all that kernels are given."""
+    what that touches is all that kernels are given. `as_written` is the user's program, where this
+    is one that does the same only under what the analysis takes for granted: it runs where that
+    fails."""
 
     name: str
     params: tuple[Param, ...]
@@ -449,6 +451,7 @@ class Function(Node):
     strict_aliasing: bool = field(default=True, compare=False)
     scratch: tuple[str, ...] = ()
     start: Function | None = field(default=None, compare=False, repr=False)
+    as_written: Function | None = field(default=None, compare=False, repr=False)
 
     @property
     def objects(self) -> tuple[Param, ...]:

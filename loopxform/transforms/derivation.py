@@ -73,7 +73,9 @@ class Derivation:
         keeps the order, and no bound that it may have moved is read from an array."""
         bounds = (e for s in loops(self.start) for e in (s.loop.lo, s.loop.hi, s.loop.step))
         from_array = any(isinstance(x, Load) for e in bounds for x in walk_expr(e))
-        return not from_array and all(r.step.is_in_order() for r in self.records)
+        if from_array or self.start.as_written is not None:
+            return False
+        return all(r.step.is_in_order() for r in self.records)
 
     def then(self, step: Step) -> Derivation:
         """Checks and applies one step. Raises TransformError with every obstacle; `self` stays

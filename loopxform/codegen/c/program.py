@@ -105,6 +105,7 @@ def function_text(
 
     Raises EmitError where the function holds statements that are not modelled.
     """
+    fn = fn.as_written or fn if as_written else fn
     require_whole(fn)
     fn = _with_tiles(with_halves(plain_locals(fn)))
     stored = orders(fn)
