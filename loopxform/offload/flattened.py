@@ -85,6 +85,8 @@ def in_versions(
     if site is None:
         return mapped(derivation, none)
     moved = _flat(alone, site)
+    if moved is not None and (whole := _with_reuse(alone, mapped)) is not None:
+        return Offloaded(derivation.extended(whole.derivation), whole.parts)
     flat = None if moved is None else possible(partial(mapped, *moved), *REFUSALS)
     if not isinstance(flat, Offloaded):
         moved, flat = None, possible(partial(mapped, alone, none), UnsupportedC, TransformError)
@@ -104,6 +106,18 @@ def in_versions(
     if found is None and (moved is None or items is None):
         return replace(flat, derivation=derivation.extended(flat.derivation))
     return _chosen(derivation, site, found, None if one else flat, items, limits, options)
+
+
+def _with_reuse(
+    alone: Derivation, mapped: Callable[[Derivation, frozenset[str]], Offloaded]
+) -> Offloaded | None:
+    """The program in kernels alone, where sequential loops can be inside of all parallel ones and
+    tiles read data once for many work-items: a product, in any order of its loops."""
+    whole = possible(partial(mapped, alone, frozenset()), *REFUSALS)
+    if not isinstance(whole, Offloaded) or any(p.kind != "kernel" for p in whole.parts):
+        return None
+    reused = any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in whole.parts)
+    return whole if reused else None
 
 
 def _chosen(

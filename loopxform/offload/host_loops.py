@@ -18,6 +18,7 @@ from loopxform.ir.visit import (
     loops,
     names,
     perfect_nest,
+    resolve,
     walk,
 )
 from loopxform.ir.whiles import condition
@@ -27,13 +28,14 @@ from loopxform.offload.program_state import Place, Program, holds_nests, inner_p
 from loopxform.offload.reductions import in_parts, reason
 from loopxform.offload.right_looking import by_columns
 from loopxform.offload.wavefront import wave_fronts
-from loopxform.prepare.parallel_band import prepare_at
-from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
+from loopxform.prepare.parallel_band import Nest, prepare_at
+from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import (
     Derivation,
     Distribute,
     DistributeGuard,
+    possible,
 )
 from loopxform.transforms.restructure.places import place_text
 
@@ -85,15 +87,29 @@ def _changed(program: Program, path: Path, s: For) -> bool:
 
 
 def _nest(program: Program, path: Path, s: For) -> bool:
-    try:
-        started = program.derivation.titled(f"The nest of {s.var}")
-        free = program.allowing(program.options, s).reassociate
-        nest = prepare_at(started, path, reassociate=free)
-    except (UnsupportedC, TransformError):
+    """Makes a nest of the loop at `path`: with the loops inside that are parallel once scalars
+    between them are computed in these, where that makes more."""
+    before = program.derivation.titled(f"The nest of {s.var}")
+    free = program.allowing(program.options, s).reassociate
+    nest = _prepared(before, path, reassociate=free)
+    inwards = sunk(before, s.var)
+    if inwards is not before:
+        place = resolve(inwards.function, s.var)[0].path
+        joined = _prepared(inwards, place, reassociate=free)
+        if joined is not None and (nest is None or len(joined.parallel) > len(nest.parallel)):
+            nest = joined
+    if nest is None:
         return False
     program.derivation = nest.derivation
     program.nests[nest.parallel[0]] = nest
     return True
+
+
+def _prepared(derivation: Derivation, path: Path, *, reassociate: bool = False) -> Nest | None:
+    found = possible(
+        lambda: prepare_at(derivation, path, reassociate=reassociate), UnsupportedC, TransformError
+    )
+    return found if isinstance(found, Nest) else None
 
 
 def _waves(program: Program, s: For) -> bool:
@@ -122,14 +138,15 @@ def _waves(program: Program, s: For) -> bool:
 
 def _split(program: Program, s: For) -> bool:
     """Gives the statements of a loop, or of the parallel loops perfectly nested in it, loops of
-    their own, where that makes more loops parallel."""
+    their own, where that makes more loops parallel, or brings more of them together."""
     chain = perfect_nest(s)
     statements = [x for x in chain[-1].body if not isinstance(x, Decl)]
     if len(statements) < 2:
         return False
     inner = [x for x in statements if isinstance(x, For)]
     apart = all(_parallel(program, x) for x in chain) and any(_spread(program, x) for x in inner)
-    if _parallel(program, s) and not apart:
+    wider = not apart and all(_parallel(program, x) for x in chain) and _holds_bands(program, inner)
+    if _parallel(program, s) and not (apart or wider):
         return False
     for around in ((), tuple(x.var for x in inner)):
         step = Distribute(tuple(x.var for x in chain), around)
@@ -137,9 +154,28 @@ def _split(program: Program, s: For) -> bool:
             continue
         titled = program.derivation.titled(f"The statements of {s.var} in loops of their own")
         after = told_apart(titled.then(step))
-        if apart or _more(program, after):
+        if apart or (_wider(program, after, chain) if wider else _more(program, after)):
             program.derivation = after
             return True
+    return False
+
+
+def _holds_bands(program: Program, inner: list[For]) -> bool:
+    """Whether a sequential loop among them holds a parallel one directly."""
+    rest = (x for x in inner if not _parallel(program, x))
+    return any(isinstance(y, For) and _spread(program, y) for x in rest for y in x.body)
+
+
+def _wider(program: Program, after: Derivation, chain: tuple[For, ...]) -> bool:
+    """Whether one of the loops that the outermost of the chain became is the outermost of more
+    parallel loops than the chain has."""
+    others = {site.loop.var for site in loops(program.fn)} - {chain[0].var}
+    for site in loops(after.function):
+        if site.loop.var not in others:
+            inwards = sunk(after, site.loop.var)
+            nest = _prepared(inwards, resolve(inwards.function, site.loop.var)[0].path)
+            if nest is not None and len(nest.parallel) > len(chain):
+                return True
     return False
 
 

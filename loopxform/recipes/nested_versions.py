@@ -100,8 +100,8 @@ def _is_one_sum(nest: Nest, tiled: Tiled) -> bool:
 
 def _amount(fn: Function, loops: tuple[str, ...]) -> Expr | None:
     """The iterations of loops that are shared together, where the host knows them."""
-    found = [resolve(fn, v)[0].loop for v in loops]
-    if not all(is_counted(fn, x) for x in found):
+    found = [site.loop for v in loops for site in resolve(fn, v)[:1]]
+    if len(found) < len(loops) or not all(is_counted(fn, x) for x in found):
         return None
     return reduce(times, map(trip_count, found))
 
