@@ -21,7 +21,7 @@ from loopxform.analysis.extent import Extent, NoExtent, certain_parts, explain
 from loopxform.analysis.linear import Conj
 from loopxform.analysis.region import region
 from loopxform.analysis.sets import TooHard
-from loopxform.analysis.subscripts_from_zero import SHARE, with_subscripts_from_zero
+from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.analysis.system import eliminate
 from loopxform.budget import Exhausted, part, within
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Param, Var
@@ -29,6 +29,9 @@ from loopxform.ir.visit import writes
 
 MOST = 8
 """Loops of fewer iterations are left to the host."""
+
+SHARE = 1 / 16
+"""Of the time that is left, for what is to be assumed of sizes."""
 
 
 def with_assumptions(fn: Function, read: Function | None = None) -> Function:

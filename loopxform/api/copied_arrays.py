@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from loopxform.analysis.inspector import Inspected, inspected
+from loopxform.analysis.least_sizes import with_assumptions
 from loopxform.analysis.matrix_rows import with_row_lengths
-from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
+from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.errors import LoopxformError
 from loopxform.ir.nodes import Function
 from loopxform.prepare.while_loops import whole_loops
@@ -41,7 +42,8 @@ _UNKNOWN = "is touched cannot be told"
 def copied_arrays(fn: Function) -> Inspected:
     """The program under the assumptions that this takes, and what finds out ends of its arrays.
     Raises UnsupportedC for rows of which it is not known how much is touched."""
+    fn = with_loops_as_meant(fn)
     read = whole_loops(fn)
-    assumed = with_subscripts_from_zero(fn, read)
+    assumed = with_assumptions(fn, read)
     found = inspected(assumed, replace(read, assumes=assumed.assumes))
     return replace(found, fn=with_row_lengths(found.fn))

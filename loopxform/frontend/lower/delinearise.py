@@ -213,11 +213,19 @@ def _inside(
     cannot be shown."""
     out: list[Expr] = []
     for value, where in cases(index, context):
+        if _is_contradictory(where, facts):
+            continue
         asked = _value_inside(value, extent, where, facts, assume)
         if asked is None:
             return None
         out += asked
     return out
+
+
+def _is_contradictory(context: Context, facts: Facts) -> bool:
+    """Whether no number is where the conditions want it: `u < -x` and `u >= w - x`."""
+    pairs = ((a, b) for a in context for b in context if a.var == b.var and a.lower > b.lower)
+    return any(_is_reached(a.limit - b.limit - constant(1), context, facts) for a, b in pairs)
 
 
 def _value_inside(

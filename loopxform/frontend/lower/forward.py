@@ -58,6 +58,11 @@ def forward_subscripts(fn: Function, types: dict[str, Scalar], node: c_ast.Node)
     return replace(fn, body=_without(body, work.used)) if work.used else fn
 
 
+def forward_values(fn: Function, types: dict[str, Scalar]) -> Function:
+    """The same of a function that steps have changed since it was read."""
+    return forward_subscripts(fn, types, c_ast.EmptyStatement())  # type: ignore[no-untyped-call]
+
+
 class _Forward:
     """`shared` are the scalars that stores through a pointer may change; `used` collects those
     whose values were carried."""

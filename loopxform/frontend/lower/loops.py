@@ -135,9 +135,9 @@ class Headers:
 
     def _comparable(self, ends: list[Expr], symbol: Symbol, node: c_ast.For) -> None:
         """The nearest of several ends is the least (or greatest) number, and reading all of them
-        is as good as reading them until one is reached."""
+        is as good as reading them until one is reached: the first is read in any case."""
         types = [self.x.type_of(e) for e in ends]
-        unsafe = any(_may_trap(x) for e in ends for x in walk_expr(e))
+        unsafe = any(_may_trap(x) for e in ends[1:] for x in walk_expr(e))
         own = symbol.type.base
         assert own is not None
         alike = all(t == own for t in types)

@@ -85,7 +85,8 @@ class _ClosedForm:
         self.types = {**symbols(fn), site.loop.var: site.loop.type}
         self.type = self.types[found.name]
         self.amount = value_of(found.increment)
-        self.rises = (self.amount or 0) > 0 and _starts_at_zero_or_above(fn, site, found.name)
+        grows = _is_positive(found.increment)
+        self.rises = grows and _starts_at_zero_or_above(fn, site, found.name)
 
     def value(self, ahead: Const) -> Expr:
         """In an iteration, `ahead` updates after its first statement."""
@@ -111,9 +112,10 @@ class _ClosedForm:
 
     def _times(self, factor: Expr, number: Expr) -> Expr:
         known, type = value_of(factor), type_of(number, self.types)
+        rises = self.rises and self.type.bytes <= type.bytes
         if self.type.is_unsigned:
             number = number if type == self.type else Cast(self.type, number)
-        elif type.is_unsigned or not (self.rises or known in (1, -1)):
+        elif type.is_unsigned or not (rises or known in (1, -1)):
             number = number if type == LONG else Cast(LONG, number)
         return number if known == 1 else Bin("*", factor, number)
 
@@ -123,6 +125,17 @@ class _ClosedForm:
         if self.type.is_unsigned or type_of(total, self.types) != self.type:
             return Cast(self.type, total)
         return simplify(total) if plain else total
+
+
+def _is_positive(e: Expr) -> bool:
+    """Whether a number is never negative: one that is known, or the iterations of a loop."""
+    match e:
+        case Bin("max", _, Const(int(least))):
+            return least >= 0
+        case Bin("*", left, right):
+            return _is_positive(left) and _is_positive(right)
+        case _:
+            return (value_of(e) or 0) > 0
 
 
 def _countable(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:

@@ -1,0 +1,213 @@
+"""Loops as they are meant, before anything is asked of them that steps need.
+
+    for i: for j: { ...; c[at] = s; at += 1; }   ->   for i: for j: { ...; c[i, j] = s; }
+    p = 0; for k: { s += a[p]; p += lda; }       ->   for k: s += a[k, 0]
+    end = min(len[i], u); for k < end            ->   for k < min(len[i], u)
+
+What grows by the same amount in each iteration has a closed form (step `substitute`), loop by loop
+from the innermost; bounds that variables hold, tiles that count from 0 and windows that are cut at
+an edge are written out. Flat arrays are matrices then, as where the user writes their subscripts.
+`check` judges the loops as they are written: there they carry the sum. The user's own text runs
+where what is taken for granted does not hold (`Function.as_written`).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from loopxform.analysis.subscripts_from_zero import SHARE
+from loopxform.budget import Exhausted, part, within
+from loopxform.frontend.lower.delinearise import delinearise
+from loopxform.frontend.lower.facts import Facts
+from loopxform.frontend.lower.forward import forward_values
+from loopxform.ir.affine import Poly, poly, to_expr
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Opaque,
+    Stmt,
+    Var,
+)
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import (
+    Path,
+    counters,
+    declared,
+    loads,
+    loops,
+    loops_around,
+    map_body,
+    map_stmt_exprs,
+    names,
+    reads,
+    resolve,
+    stmt_exprs,
+    walk,
+    writes,
+)
+from loopxform.prepare.absolute_tiles import with_absolute_tiles
+from loopxform.prepare.known_bounds import with_known_bounds
+from loopxform.prepare.while_loops import whole_bodies
+from loopxform.prepare.whole_windows import with_whole_windows
+from loopxform.transforms import Derivation, Normalise, Substitute
+from loopxform.transforms.edges.bounds import ends_of, trips_to
+
+MOST = 32
+"""Variables of loops that are replaced in a function."""
+
+
+def with_loops_as_meant(fn: Function) -> Function:
+    """The function with its loops as they are meant, as far as the time suffices."""
+    with suppress(Exhausted), within(part(SHARE)):
+        return _meant(fn)
+    return fn
+
+
+def _meant(fn: Function) -> Function:
+    read = whole_bodies(fn)
+    if any(isinstance(s, Opaque) for _, s in walk(read.body)):
+        return fn
+    done = Derivation(read)
+    for _ in range(MOST):
+        step = _next(done.function)
+        if step is None:
+            break
+        done = done.then(step)
+    bounded = with_known_bounds(_in_loops_that_run(done.function))
+    found = with_whole_windows(with_absolute_tiles(bounded, _fixed(bounded)))
+    if found == read:
+        return fn
+    numbered = _numbered(found)
+    plain = forward_values(numbered, symbols(numbered))
+    made = _as_matrices(_without_dead(_in_loops_that_run(plain)))
+    return replace(made, start=None, as_written=fn.as_written or fn)
+
+
+def _next(fn: Function) -> Substitute | None:
+    """The step for a variable of an innermost loop that has one."""
+    found = _subscripts(fn)
+    for site in sorted(loops(fn), key=lambda s: -len(s.path)):
+        ref = _reference(fn, site.path)
+        for s in site.loop.body:
+            if isinstance(s, Assign) and isinstance(s.target, Var) and s.target.name in found:
+                step = Substitute(s.target.name, ref)
+                if not step.check(fn):
+                    return step
+    return None
+
+
+def _reference(fn: Function, path: Path) -> str:
+    """What steps call the loop at `path`."""
+    var = next(s.loop.var for s in loops(fn) if s.path == path)
+    same = [s.path for s in resolve(fn, var)]
+    return var if len(same) == 1 else f"{var}#{same.index(path) + 1}"
+
+
+def _subscripts(fn: Function) -> frozenset[str]:
+    """The scalars that subscripts and bounds of loops are made of."""
+    found, more = frozenset[str](), frozenset[str]()
+    for _, s in walk(fn.body):
+        more |= {n for e in stmt_exprs(s) for x in loads(e) for i in x.index for n in names(i)}
+        if isinstance(s, For):
+            more |= names(s.lo) | names(s.hi)
+    while more - found:
+        found |= more
+        setting = (s for _, s in walk(fn.body) if isinstance(s, Assign))
+        more = frozenset(
+            n
+            for s in setting
+            if isinstance(s.target, Var) and s.target.name in found
+            for n in names(s.value)
+        )
+    return found
+
+
+def _numbered(fn: Function) -> Function:
+    """Loops that begin elsewhere in each iteration around them, and always have as many iterations,
+    count from 0."""
+    done, left = Derivation(fn), 0
+    while len(sites := loops(done.function)) > left:
+        site, left = sites[left], left + 1
+        around = {x.var for x in loops_around(done.function, site.path)} - {site.loop.var}
+        trips = trips_to(site.loop, site.loop.hi)
+        moves = names(site.loop.lo) & around
+        if moves and trips is not None and not names(to_expr(trips)) & around:
+            step = Normalise(_reference(done.function, site.path))
+            done = done if step.check(done.function) else done.then(step)
+    return done.function
+
+
+# ---------------------------------------------------------------- what is simpler
+
+
+def _in_loops_that_run(fn: Function) -> Function:
+    """`max(n, 0)` in a loop of n iterations is n: there is one."""
+    return replace(fn, body=_simpler(fn.body, (), _fixed(fn)))
+
+
+def _fixed(fn: Function) -> frozenset[str]:
+    """The scalars that keep their value during a call."""
+    changed = writes(fn.body) | counters(fn) | declared(fn.body).keys()
+    own = (p for p in fn.params if not (p.array or p.pointer) and p.type.is_integer)
+    return frozenset(p.name for p in own) - changed
+
+
+def _simpler(
+    body: tuple[Stmt, ...], counts: tuple[Poly, ...], fixed: frozenset[str]
+) -> tuple[Stmt, ...]:
+    def counted(e: Expr) -> Expr:
+        match e:
+            case Bin("max", count, Const(0)) if poly(count) in counts:
+                return count
+            case _:
+                return e
+
+    out = list[Stmt]()
+    for s in body:
+        s = map_stmt_exprs(s, counted)
+        match s:
+            case For():
+                found = [trips_to(s, end) for end in ends_of(s)]
+                more = tuple(c for c in found if c is not None and names(to_expr(c)) <= fixed)
+                s = replace(s, body=_simpler(s.body, (*counts, *more), fixed))
+            case If():
+                then = _simpler(s.then, counts, fixed)
+                s = replace(s, then=then, orelse=_simpler(s.orelse, counts, fixed))
+        out.append(s)
+    return tuple(out)
+
+
+def _without_dead(fn: Function) -> Function:
+    """Without the scalars of the function's own that are set, and that nothing reads any more."""
+    own = {n for n, d in declared(fn.body).items() if not d.shape} - counters(fn)
+
+    def needed(s: Stmt, used: frozenset[str]) -> bool:
+        match s:
+            case Decl(name) | Assign(Var(name)):
+                return name not in own or name in used
+            case If(then=then, orelse=orelse):
+                return bool(then or orelse)
+            case _:
+                return True
+
+    while True:
+        used = reads(fn.body)
+        body = map_body(fn.body, lambda s: (s,) if needed(s, used) else ())  # noqa: B023
+        if body == fn.body:
+            return fn
+        fn = replace(fn, body=body)
+
+
+def _as_matrices(fn: Function) -> Function:
+    facts = Facts(symbols(fn), _fixed(fn))
+    facts.assumes += fn.assumes
+    facts.representable += fn.representable
+    found, _ = delinearise(fn, facts)
+    return replace(found, representable=tuple(facts.representable))
