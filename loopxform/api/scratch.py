@@ -44,7 +44,11 @@ def require_scratch(routine: SourceRoutine) -> None:
 
 
 def _not_scratch(fn: Function, name: str) -> UnsupportedC | None:
-    found, param = extent(fn, name), next(p for p in fn.params if p.name == name)
+    param = next((p for p in fn.params if p.name == name), None)
+    if param is None:
+        text = f"'{name}' points to structs, whose members are arrays of their own"
+        return UnsupportedC(text, code="LX062", help="leave it out")
+    found = extent(fn, name)
     if found is not None and not movement(fn, param, found).exposed:
         return None
     uses = (s for _, s in walk(fn.body) if any(x.array == name for x in _loaded(s)))
@@ -68,7 +72,7 @@ def _unmet(routine: SourceRoutine, name: str, why: UnsupportedC) -> LoopxformErr
                 loc=a.loc,
                 code="LX401",
                 width=a.width,
-                notes=(f"{why.loc}: it is read there",),
+                notes=(f"{why.loc}: it is read there",) if why.loc else (),
                 help=why.help,
             )
     return why

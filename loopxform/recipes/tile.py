@@ -123,8 +123,7 @@ def _not_atomic(fn: Function, options: Options) -> Iterator[Obstacle]:
     """Why reductions into arrays cannot be atomic updates."""
     order = "reassociate" if options.reassociate else ""
     for site in loops(fn):
-        found = AtomicUpdates(site.loop.var, order).check(fn)
-        yield from (o for o in found if o.code in ("LX203", NOT_PERMITTED))
+        yield from AtomicUpdates(site.loop.var, order).refused(fn, site)
 
 
 def estimate(done: Tiled, limits: Limits) -> Estimate:

@@ -143,6 +143,9 @@ REFUSED = {
     "{ float b[n]; for (int i = 0; i < n; i++) { b[i] = i; a[i] = b[i]; } }\n",
     "in front of a loop": "void f(int n, float *a, float *t) {\n#pragma loopxform scratch(t)\n"
     "  for (int i = 0; i < n; i++) { t[i] = i; a[i] = t[i]; } }\n",
+    "structs": "struct p { float v[8]; };\n#pragma loopxform scratch(s)\n"
+    "void f(int n, struct p *s, float *restrict a)\n"
+    "{ for (int i = 0; i < 8; i++) s->v[i] = i; for (int i = 0; i < 8; i++) a[i] = s->v[i]; }\n",
     "partly": "#pragma loopxform scratch(t)\nvoid f(int n, float *a, float *t)\n"
     "{\n  for (int i = 1; i < n; i++) t[i] = i;\n  for (int i = 0; i < n; i++) a[i] = t[i];\n}\n",
 }

@@ -21,7 +21,8 @@ from loopxform.ir.visit import Path, at, names, perfect_nest, stmt_exprs
 from loopxform.records import record
 
 LOOP_WORDS = ("for", "simd", "distribute")
-PRIVATE = ("private", "firstprivate", "lastprivate", "linear", "reduction")
+GIVEN_BACK = ("lastprivate", "linear", "reduction")
+PRIVATE = ("private", "firstprivate", *GIVEN_BACK)
 
 
 def is_loop(d: Directive) -> bool:
@@ -159,10 +160,15 @@ class Construct:
         return declared is not None and self.region.governs(declared)
 
     def private_inside(self, name: str, *ends: Path) -> bool:
-        """Whether the statements all stand in one inner construct to which `name` is private."""
-        return any(
-            name in d.variables(*PRIVATE) and all(d.governs(p) for p in ends) for d in self.inside
-        )
+        """Whether one of the statements means a variable of an inner construct by `name`, or all of
+        them a copy that it has. What an inner construct gives back at its end (`lastprivate`,
+        `linear`, `reduction`) it writes to the variable of this one."""
+        own = [d for d in self.inside if name in d.variables("private")]
+        if any(d.governs(p) for d in own for p in ends):
+            return True
+        copies = [d for d in self.inside if name in d.variables("firstprivate")]
+        kept = [d for d in copies if name not in d.variables(*GIVEN_BACK)]
+        return any(all(d.governs(p) for p in ends) for d in kept)
 
     def later(self, name: str) -> bool:
         """Whether the text of the function uses the value of `name` after the loop."""

@@ -39,6 +39,16 @@ class Counting:
         assert symbol.type.base is not None
         if symbol.type.base.is_unsigned and not (value_of(low) == 0 and self.facts.known(high)):
             raise refused(node.cond, "the loop may pass its bound and wrap around", "end it with <")
+        if symbol.type.base.bytes < INT.bytes and not self._in_order(low, high):
+            # Its value is converted back to the narrow type, which is no overflow.
+            raise refused(node.cond, "the loop may pass its bound and wrap around", "end it with <")
+
+    def _in_order(self, low: Expr, high: Expr) -> bool:
+        """Whether a bound is not below another, or can be asked to be."""
+        ends = value_of(low), value_of(high)
+        if ends[0] is not None and ends[1] is not None:
+            return ends[0] <= ends[1]
+        return self.facts.assume(Bin("<=", low, high))
 
     def agrees(
         self, symbol: Symbol, lo: Expr, hi: Expr, form: tuple[str, int, int], node: c_ast.For

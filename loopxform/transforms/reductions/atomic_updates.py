@@ -61,8 +61,13 @@ class AtomicUpdates(Step):
             text = f"the loop over '{site.loop.var}' has no reduction into elements of an array"
             remedy = "name a loop with updates such as h[a[i]] += 1"
             return (Obstacle("LX192", text, site.loop.origin.loc, remedy=remedy),)
-        refused = tuple(o for r in found if (o := self._obstacle(fn, r)) is not None)
+        refused = self.refused(fn, site)
         return refused if len(refused) == len(found) else ()
+
+    def refused(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
+        """Why some of the reductions are left as they are."""
+        every = (self._obstacle(fn, r) for r in _by_element(fn, site))
+        return tuple(o for o in every if o is not None)
 
     def rewrite(self, fn: Function) -> Function:
         for r in _by_element(fn, trusted(one_loop(fn, self.loop))):

@@ -244,6 +244,8 @@ UNSIGNED = [
     ("int i = n; i > 0; i--", "size_t n", ["n <= 2147483647"], None),
     ("unsigned i = 1; i != n; i++", "unsigned n", [], "may pass its bound"),
     ("unsigned i = 0; i != n; i++", "unsigned n", [], None),
+    ("short i = 0; i != n; i++", "int n", ["0 <= n", "n <= 32767"], None),
+    ("signed char i = 5; i != n; i++", "int n", ["5 <= n", "n <= 127"], None),
     ("long i = 0; i < n; i++", "unsigned n", [], None),
     ("int i = 0; i < n; i++", "unsigned char n", [], None),
 ]
