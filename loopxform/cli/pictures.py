@@ -35,7 +35,7 @@ def brightness(path: str, colours: str) -> Pixels:
 
     try:
         with Image.open(path) as picture:
-            pixels = np.asarray(picture.convert(MODES[colours]), "float32")
+            pixels = np.asarray(_of_eight_bits(picture).convert(MODES[colours]), "float32")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as e:
         why = e.strerror if isinstance(e, OSError) and e.strerror else e
         help = "name a picture: a PNG, or another format that Pillow reads"
@@ -43,6 +43,16 @@ def brightness(path: str, colours: str) -> Pixels:
         raise InputError(message, code="LX001", help=help, subject=path) from e
     planes = pixels if pixels.ndim == 2 else np.moveaxis(pixels, 2, 0)
     return np.ascontiguousarray(planes / np.float32(255))
+
+
+def _of_eight_bits(picture: Image.Image) -> Image.Image:
+    """Pillow cuts the 16 bits of grey pictures off, in place of scaling them."""
+    if not picture.mode.startswith("I"):
+        return picture
+    from PIL import Image
+
+    levels = np.clip(np.asarray(picture, "float64") / 257, 0, 255)
+    return Image.fromarray(np.rint(levels).astype("uint8"))
 
 
 def with_border(planes: Pixels, width: int) -> Pixels:

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from loopxform.analysis.exchange import operands
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.nodes import Bin, Expr, For, Function, If, Opaque, Stmt, Var
+from loopxform.ir.nodes import Bin, Decl, Expr, For, Function, If, Opaque, Stmt, Var
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import names, walk
+from loopxform.ir.visit import loads, names, walk, writes
 from loopxform.transforms.edges.bounds import ends_of, guarded
 
 MOST = 32
@@ -53,6 +53,8 @@ def _whole(loop: For, around: frozenset[str], types: dict[str, Scalar]) -> For:
     signed = not any(promote(type_of(e, types)).is_unsigned for e in (*starts, *ends))
     if not (plain and signed and len(starts) + len(ends) > 2):
         return loop
+    if any(_changes(e, loop.body) for e in (*starts, *ends)):  # C asks the start once
+        return loop
     for lo in starts:
         for hi in ends:
             gap = (poly(hi) - poly(lo)).value
@@ -62,6 +64,13 @@ def _whole(loop: For, around: frozenset[str], types: dict[str, Scalar]) -> For:
                 body = guarded(inside, loop.body)
                 return replace(loop, lo=lo, hi=hi, body=body, asks=None)
     return loop
+
+
+def _changes(e: Expr, body: tuple[Stmt, ...]) -> bool:
+    """Whether statements may set what an expression is computed from."""
+    inside = {s.var for _, s in walk(body) if isinstance(s, For)}
+    inside |= {s.name for _, s in walk(body) if isinstance(s, Decl)} | writes(body)
+    return bool((names(e) | {x.array for x in loads(e)}) & inside)
 
 
 def _leaves(loop: For) -> bool:

@@ -107,3 +107,13 @@ def test_without_pillow(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> Non
     told = capsys.readouterr().err
     assert "pictures need Pillow" in told
     assert 'pip install "loopxform[images]"' in told
+
+
+def test_sixteen_bits_of_grey(tmp_path: Path) -> None:
+    from PIL import Image
+
+    from loopxform.cli import pictures
+
+    Image.fromarray(np.array([[0, 257, 65535]], "uint16")).save(tmp_path / "p.png")
+    found = pictures.brightness(str(tmp_path / "p.png"), "grey")
+    assert np.array_equal(found, np.array([[0, 1, 255]], "float32") / np.float32(255))

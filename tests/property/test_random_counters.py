@@ -93,3 +93,10 @@ STAY = {
 @pytest.mark.parametrize("case", STAY)
 def test_what_stays(case: str) -> None:
     assert compared(f"void f({PARAMS}) {{ {STAY[case]} }}") == (0, 1)
+
+
+def test_a_window_whose_start_changes() -> None:
+    """It begins once, where C says it does."""
+    window = "for (int k = i - 3 > z ? i - 3 : z; k < i + 4; k++) { s += b[k]; z = k + 9; }"
+    body = f"for (int i = 0; i < n; i++) {{ int s = 0, z = 0; {window} a[i] = s; }}"
+    assert sum(compared(f"void f({PARAMS}) {{ {body} }}")) == 1

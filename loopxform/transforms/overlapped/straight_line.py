@@ -44,6 +44,7 @@ from loopxform.ir.visit import (
     substitute,
     substitute_body,
     walk,
+    walk_expr,
     writes,
 )
 from loopxform.records import record
@@ -52,6 +53,9 @@ from loopxform.transforms.overlapped.refusal import NotStages
 
 MOST_ITERATIONS = 32
 """Of a loop that is unrolled."""
+
+MOST_OPERANDS = 64
+"""Of what stands for an integer scalar in a subscript."""
 
 INT_MAX = 2**31 - 1
 
@@ -242,7 +246,8 @@ class _Iteration:
         now = substitute(value, self._places)
         plain = type == INT == type_of(value, self._types) and not any(loads(value))
         self._places.pop(name, None)
-        if plain and not names(now) & self._known:
+        # What is counted under conditions doubles with each: no subscript is made of that.
+        if plain and not names(now) & self._known and _size(now) <= MOST_OPERANDS:
             self._places[name] = now
 
     def _name(self, wanted: str, type: Scalar) -> str:
@@ -338,6 +343,10 @@ def _always_set(body: tuple[Stmt, ...]) -> list[Load]:
             orelse = _always_set(s.orelse)
             found += [x for x in _always_set(s.then) if x in orelse]
     return found
+
+
+def _size(e: Expr) -> int:
+    return sum(1 for _ in walk_expr(e))
 
 
 def _reads(kept: list[Computed], element: Load) -> bool:
