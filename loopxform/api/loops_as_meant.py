@@ -16,6 +16,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
+from loopxform.analysis.least_sizes import with_assumptions
 from loopxform.analysis.subscripts_from_zero import SHARE
 from loopxform.budget import Exhausted, part, within
 from loopxform.frontend.lower.delinearise import delinearise
@@ -53,7 +54,9 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.prepare.absolute_tiles import with_absolute_tiles
+from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.known_bounds import with_known_bounds
+from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_bodies
 from loopxform.prepare.whole_windows import with_whole_windows
 from loopxform.transforms import Derivation, Normalise, Substitute
@@ -68,6 +71,14 @@ def with_loops_as_meant(fn: Function) -> Function:
     with suppress(Exhausted), within(part(SHARE)):
         return _meant(fn)
     return fn
+
+
+def as_meant(fn: Function) -> Function:
+    """That, under what is assumed of its sizes: of loops that are unrolled by hand, or blocked, as
+    they are once that is undone."""
+    meant = with_loops_as_meant(fn)
+    read = unblocked(rerolled(Derivation(whole_bodies(meant)))).function
+    return with_assumptions(meant, read)
 
 
 def _meant(fn: Function) -> Function:
@@ -186,7 +197,8 @@ def _simpler(
 
 def _without_dead(fn: Function) -> Function:
     """Without the scalars of the function's own that are set, and that nothing reads any more."""
-    own = {n for n, d in declared(fn.body).items() if not d.shape} - counters(fn)
+    counting = {site.loop.var for site in loops(fn)}
+    own = {n for n, d in declared(fn.body).items() if not d.shape} - counting
 
     def needed(s: Stmt, used: frozenset[str]) -> bool:
         match s:

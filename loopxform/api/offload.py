@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from loopxform.analysis.least_sizes import with_assumptions
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
-from loopxform.api.loops_as_meant import with_loops_as_meant
+from loopxform.api.loops_as_meant import as_meant
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.scratch import require_scratch
@@ -50,7 +49,7 @@ def offload_routine(
         require_scratch(routine)
         plain = partial(
             offload,
-            with_assumptions(with_loops_as_meant(routine.function)),
+            as_meant(routine.function),
             sizes=sizes,
             limits=room,
             options=options,

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from loopxform.analysis.least_sizes import with_assumptions
 from loopxform.api.annotated import require_asserted, require_wanted, wish
-from loopxform.api.loops_as_meant import with_loops_as_meant
+from loopxform.api.loops_as_meant import as_meant
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
 from loopxform.api.scratch import require_scratch
@@ -49,7 +48,7 @@ def tile_routine(
         reordered = permitted(allowed, routine.function).reassociate
         try:
             tiled = tile(
-                with_assumptions(with_loops_as_meant(routine.function)),
+                as_meant(routine.function),
                 w.sizes,
                 w.recipe,
                 room,

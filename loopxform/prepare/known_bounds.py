@@ -89,8 +89,11 @@ class _Bounds:
         return replace(s, then=then, orelse=orelse)
 
     def _shorter(self, e: Expr) -> Expr:
-        """A value that is the less or the greater of two, as that."""
+        """A value that is the less or the greater of two, as that, where both are computed in any
+        case: `end < n ? end + 1 : n` is for an end that has no number next to it."""
         if not isinstance(e, Select) or not all(map(self._is_plain, walk_expr(e))):
+            return e
+        if not all(_is_computed(x, e.cond) for x in (e.then, e.orelse)):
             return e
         return chosen(e.cond, e.then, e.orelse) or e
 
@@ -124,6 +127,11 @@ class _Bounds:
                 return inner.is_integer and not inner.is_unsigned and inner.bytes <= t.bytes
             case _:
                 return isinstance(e, Var | Const | Select)
+
+
+def _is_computed(e: Expr, cond: Expr) -> bool:
+    """Whether a value is a number or a variable, or a condition computes it as well."""
+    return isinstance(e, Var | Const) or any(x == e for x in walk_expr(cond))
 
 
 def _forget(values: Values, changing: tuple[Stmt, ...]) -> None:

@@ -211,6 +211,7 @@ def _without(body: tuple[Stmt, ...], used: set[str]) -> tuple[Stmt, ...]:
     """`body` without the scalars among `used` that nothing reads any more."""
     if any(isinstance(s, Opaque) for _, s in walk(body)):
         return body
+    used = used - {s.var for _, s in walk(body) if isinstance(s, For)}  # loops count with these
     while dead := {n for n in used - reads(body) if _is_set_where_declared(body, n)}:
         used = used - dead
         body = map_body(body, lambda s: () if _sets(s) in dead or _is_idle(s) else (s,))
