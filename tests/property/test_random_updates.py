@@ -118,7 +118,7 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
     return d
 
 
-BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 10)))
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5)))
 """Forty programs each."""
 
 

@@ -374,43 +374,43 @@ def test_random_kernels(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_random_steps(seed: int) -> None:
     assert_reached(sweep_nests(seed, 500), 500)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_random_neighbours(seed: int) -> None:
     assert_reached(sweep_neighbours(seed, 400), 400)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_random_imperfect_nests(seed: int) -> None:
     assert_reached(sweep_imperfect(seed, 400), 400)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_random_tilings(seed: int) -> None:
     assert_tiled(sweep_tilings(seed, 150), 150)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_steps_off_the_path_of_the_recipe(seed: int) -> None:
     assert_reached(sweep_detours(seed, 150), 150)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_random_restructurings(seed: int) -> None:
     assert_reached(sweep_restructured(seed, 400), 400)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 102))
+@pytest.mark.parametrize("seed", [100])
 def test_many_random_kernels(seed: int) -> None:
     counts = sweep_kernels(seed, 100)
     assert counts["kernels"] >= 300, counts
