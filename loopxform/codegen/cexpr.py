@@ -61,11 +61,6 @@ BINARY = {
 PRIMARY, UNARY, CONDITIONAL = 15, 14, 3
 COMPARE = frozenset(["<", ">", "<=", ">=", "==", "!="])
 SIGN_MATTERS = COMPARE | {"min", "max"}
-_ATOMIC = {"+": "add", "-": "sub", "&": "and", "|": "or", "^": "xor", "min": "min", "max": "max"}
-"""Functions of OpenCL C: atomic_add, of 64 bits atom_add."""
-
-_WIDE = 8
-
 COMPOUND = frozenset(["", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"])
 
 _Text = tuple[str, int]
@@ -98,9 +93,9 @@ class Dialect:
         half is computed with as a float."""
         return t.c if self.language == "c" else t.cl
 
-    def space(self, array: str) -> str:  # noqa: ARG002
-        """Where work-items share an array: in local or global memory; "" where none do."""
-        return "global" if self.language == "opencl" else ""
+    def update(self, s: Assign) -> str:  # noqa: ARG002
+        """The call that updates an element in one piece; "" where an assignment does."""
+        return ""
 
     def name(self, name: str) -> str:
         """The text of a scalar or an array."""
@@ -178,8 +173,8 @@ def assign(s: Assign, dialect: Dialect) -> str:
     """`target op= value` without the semicolon, converting to the type of the target."""
     to = dialect.type_of(s.target)
     target = dialect.name(s.target.name) if isinstance(s.target, Var) else dialect.load(s.target)
-    if s.atomic and isinstance(s.target, Load) and dialect.space(s.target.array):
-        return _held(s, s.target, dialect)
+    if s.atomic and (call := dialect.update(s)):
+        return call
     converts = dialect.language == "opencl" and to in (BOOL, HALF)
     if s.op in COMPOUND and not converts:
         return f"{target} {s.op}= {expr(s.value, dialect)}"
@@ -187,22 +182,6 @@ def assign(s: Assign, dialect: Dialect) -> str:
     if isinstance(s.target, Load):
         return f"{target} = {stored(value, s.target, dialect)}"
     return f"{target} = {converted(value, to, dialect)}"
-
-
-def _held(s: Assign, target: Load, d: Dialect) -> str:
-    """The call that updates an element in one piece. Sums of real numbers are functions of their
-    own (`opencl.atomics`)."""
-    to, e = d.type_of(target), s.value
-    if isinstance(e, Cast) and to.is_integer and e.type.bytes == to.bytes:
-        e = e.operand  # the device's integers wrap around
-    value = e if d.type_of(e) == to else Cast(to, e)
-    if not to.is_float:
-        word = "atom" if to.bytes == _WIDE else "atomic"
-        return f"{word}_{_ATOMIC[s.op]}(&{d.load(target)}, {expr(value, d)})"
-    bits = "ulong" if to.bytes == _WIDE else "uint"
-    space = d.space(target.array)
-    pointer = f"(volatile __{space} {bits} *)&{d.load(target)}"
-    return f"lx_add_{to.cl}_{space}({pointer}, {expr(Un('-', value) if s.op == '-' else value, d)})"
 
 
 def stored(e: Expr, into: Load, dialect: Dialect) -> str:

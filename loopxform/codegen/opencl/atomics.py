@@ -7,13 +7,19 @@ until no other work-item came between.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal, TypeAlias
 
-from loopxform.ir.nodes import Assign, Function
+from loopxform.codegen.cexpr import Dialect, expr
+from loopxform.ir.nodes import Assign, Cast, Function, Load, Un
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import walk
+from loopxform.transforms.reductions.atomic_updates import WIDE
 
-WIDE = 8
-"""Bytes of the elements whose atomic functions are in extensions."""
+Space: TypeAlias = Literal["local", "global"]
+"""Where work-items share an array."""
+
+_WORDS = {"+": "add", "-": "sub", "&": "and", "|": "or", "^": "xor", "min": "min", "max": "max"}
+"""Of functions of OpenCL C: atomic_add, of 64 bits atom_add."""
 
 _BITS = {"float": ("uint", "atomic"), "double": ("ulong", "atom")}
 
@@ -35,6 +41,19 @@ _SUMS = {
     for kind in _BITS
     for space in ("global", "local")
 }
+
+
+def update(s: Assign, target: Load, space: Space, d: Dialect) -> str:
+    """The call that updates an element in one piece."""
+    to, e = d.type_of(target), s.value
+    if isinstance(e, Cast) and to.is_integer and e.type.bytes == to.bytes:
+        e = e.operand  # the device's integers wrap around
+    value = e if d.type_of(e) == to else Cast(to, e)
+    if not to.is_float:
+        word = "atom" if to.bytes == WIDE else "atomic"
+        return f"{word}_{_WORDS[s.op]}(&{d.load(target)}, {expr(value, d)})"
+    pointer = f"(volatile __{space} {_BITS[to.cl][0]} *)&{d.load(target)}"
+    return f"lx_add_{to.cl}_{space}({pointer}, {expr(Un('-', value) if s.op == '-' else value, d)})"
 
 
 def helpers(text: str) -> Iterator[str]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping as Map
 from dataclasses import field
 
 from loopxform.codegen.cexpr import Dialect, expr
+from loopxform.codegen.opencl import atomics
 from loopxform.codegen.opencl.launch import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Expr, Load
+from loopxform.ir.nodes import Assign, Expr, Load
 from loopxform.ir.visit import loads, substitute
 from loopxform.records import record
 
@@ -50,10 +51,11 @@ class KernelDialect(Dialect):
             return self.held(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
         return super().load(e)
 
-    def space(self, array: str) -> str:
-        if array in self.kept:
-            return ""
-        return "local" if array in self.tiles else super().space(array)
+    def update(self, s: Assign) -> str:
+        if not isinstance(s.target, Load) or s.target.array in self.kept:
+            return ""  # of its own
+        space: atomics.Space = "local" if s.target.array in self.tiles else "global"
+        return atomics.update(s, s.target, space, self)
 
     def memory_name(self, array: str) -> str:
         """The spelling of the type of an array's elements."""
