@@ -55,6 +55,15 @@ def condition(text: str) -> Expr:
     return e
 
 
+def is_readable(e: Expr) -> bool:
+    """Whether `condition` reads back the text of a number, such as that of a loop's iterations."""
+    try:
+        condition(condition_text(Bin(">=", e, Const(0))))
+    except ValueError:
+        return False
+    return True
+
+
 def divides_by_zero(e: Expr, known: Iterable[Expr]) -> bool:
     """Whether the host may divide by 0 when it asks a condition, where those `known` hold."""
     least = _lower_bounds(part for k in known for part in _conjuncts(k))

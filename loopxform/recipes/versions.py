@@ -23,6 +23,7 @@ from functools import partial, reduce
 
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import is_readable
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Select
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.typing import symbols
@@ -104,8 +105,11 @@ def parallelism(nest: Nest) -> Parallelism | None:
 
 
 def is_counted(fn: Function, loop: For) -> bool:
-    """Whether the iterations of a loop are a number that the caller's integers say."""
+    """Whether the iterations of a loop are a number that the caller's integers say, and guards
+    can ask for."""
     if ascending(LoopSite((), loop)) or value_of(loop.step) is None:
+        return False
+    if not is_readable(trip_count(loop)):
         return False
     types, used = symbols(fn), names(trip_count(loop))
     fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)

@@ -17,6 +17,7 @@ from loopxform.frontend.lower.counting import Counting
 from loopxform.frontend.lower.ends import End, Ends, asked, left_early
 from loopxform.frontend.lower.expressions import Expressions, check_scalar
 from loopxform.frontend.lower.facts import Facts
+from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.pointers import Of, rank_left
 from loopxform.frontend.lower.refusal import NotModelled, refused
 from loopxform.frontend.lower.subscripts import check_wrap
@@ -24,7 +25,7 @@ from loopxform.frontend.names.hidden_state import ARITHMETIC
 from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Bin, Cast, Expr, Load, Select
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select
 from loopxform.ir.types import INT, Scalar
 from loopxform.ir.visit import walk_expr
 from loopxform.records import record
@@ -123,7 +124,10 @@ class Headers:
         return End(hi, op, shift, bound, said, None if alone or said != "!=" else lo)
 
     def _nearest(self, e: Expr, op: str) -> Expr:
-        """The least (or greatest) of two signed numbers says so."""
+        """The least (or greatest) of two signed numbers says so, and a choice between numbers is
+        the one that C takes."""
+        if isinstance(e, Select) and self.x.type_of(e) == INT and (value := fold(e)) is not None:
+            return Const(value, origin=e.origin)
         match e:
             case Select(Bin("<" | "<=" | ">" | ">=" as compare, left, right), then, orelse):
                 pair = (left, right) if (compare in ("<", "<=")) == (op == "min") else (right, left)

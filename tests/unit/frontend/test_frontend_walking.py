@@ -41,6 +41,8 @@ MEANS = [
      "for (i = (long)n - 1; i > -1; i--) a[i] = 1;"),
     ("int i = 0; do { a[i] = 1; i++; } while (i < n);",
      "for (i = 0; i < (n > 0 ? n : 0 + 1); i++) a[i] = 1;"),
+    ("int i = 0; do { a[i] = 1; i++; } while (i < 4);", "for (i = 0; i < 4; i++) a[i] = 1;"),
+    ("int i = 6; do { a[i] = 1; i++; } while (i < 4);", "for (i = 6; i < 7; i++) a[i] = 1;"),
     ("int i = n; do a[i] = 1; while (--i > m);",
      "for (i = n; i > (m < n ? m : n - 1); i--) a[i] = 1;"),
     ("int i, j; for (i = 0, j = n; i < j; i++, j--) a[i] = b[j];",

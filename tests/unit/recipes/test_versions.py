@@ -49,6 +49,15 @@ def test_listing(golden: Golden) -> None:
     golden.check(listing(versioned(ROWS).function))
 
 
+def test_iterations_that_no_guard_can_ask_for() -> None:
+    """A `do` loop has at least one: `n > 0 ? n : 1`."""
+    text = c(
+        "for (int i = 0; i < 6; i++) { int k = 0; do { s[i] += a[i][k]; k++; } while (k < n); }",
+        "int n, const int a[6][n], int s[6]",
+    )
+    assert choices(versioned(text).derivation) == []
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_all_mean_the_same(case: str) -> None:
     done = versioned(CASES[case][0])
