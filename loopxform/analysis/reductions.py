@@ -67,7 +67,10 @@ class Reduction:
 
 
 @record
-class _Update:
+class Update:
+    """A statement `target = target op value`; `paths` are those of the assignment and, where that
+    stands under the comparison with an extremum, of the condition."""
+
     target: Var | Load
     op: str
     value: Expr
@@ -87,7 +90,7 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     statements = list(below(loop, path))
     if any(isinstance(s, Opaque) for _, s in statements):
         return ()
-    updates: dict[str, list[_Update]] = {}
+    updates: dict[str, list[Update]] = {}
     used: set[str] = set(_header_names(loop))
     inside: set[Path] = set()
     for place, s in statements:
@@ -110,7 +113,7 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     return tuple(_reduction(fn, g, moving) for g in fit.values() if _goes_with(fn, g, fit))
 
 
-def _alone(fn: Function, path: Path, name: str, group: list[_Update], used: set[str]) -> bool:
+def _alone(fn: Function, path: Path, name: str, group: list[Update], used: set[str]) -> bool:
     """Whether nothing else in the loop meets the elements that a group updates."""
     if name not in used and not any(name in _other_names(u) for u in group):
         return True
@@ -118,7 +121,7 @@ def _alone(fn: Function, path: Path, name: str, group: list[_Update], used: set[
     return isinstance(group[0].target, Load) and apart(fn, path, name, updated)
 
 
-def _goes_with(fn: Function, group: list[_Update], fit: dict[str, list[_Update]]) -> bool:
+def _goes_with(fn: Function, group: list[Update], fit: dict[str, list[Update]]) -> bool:
     """Whether an extremum and all that is set with it are reductions, each updated in one place
     only: what is set shows which iterations find a new one, which depends on their order. The
     extremum must hold every value exactly, else two values may be equal in one order and not in
@@ -161,10 +164,10 @@ def updates(fn: Function, path: Path, name: str) -> Updates | None:
     it; None where it does."""
     loop = enclosing(fn, path)[-1]
     assert isinstance(loop, For)
-    found: list[_Update] = []
+    found: list[Update] = []
     inside: set[Path] = set()
     for place, s in below(loop, path):
-        u = None if place in inside else _update(place, s)
+        u = None if place in inside else update_at(place, s)
         if u is not None and _name(u.target) == name and name not in _other_names(u):
             found.append(u)
             inside.update(u.paths[1:])
@@ -181,7 +184,7 @@ def _moving(loop: For, path: Path) -> frozenset[str]:
     return frozenset(facts.assigned) | frozenset(facts.declared) | {loop.var}
 
 
-def _reduction(fn: Function, group: list[_Update], moving: frozenset[str]) -> Reduction:
+def _reduction(fn: Function, group: list[Update], moving: frozenset[str]) -> Reduction:
     first = group[0]
     name, text = _name(first.target), expr_text(first.target)
     fixed = all(u.target == first.target and not _index_names(u) & moving for u in group)
@@ -192,14 +195,14 @@ def _reduction(fn: Function, group: list[_Update], moving: frozenset[str]) -> Re
     return Reduction(text if fixed else name, name, first.op, labels, loc, paths, fixed, numbers)
 
 
-def _may_be_nan(fn: Function, u: _Update) -> bool:
+def _may_be_nan(fn: Function, u: Update) -> bool:
     """Whether a comparison decides about a real number; fmin and fmax ignore NaN."""
     found = names_of(fn).type_of(u.value)
     by_call = isinstance(u.stmt.value, Call) and u.stmt.value != u.value
     return u.op in ("min", "max") and not by_call and (found is None or found.is_float)
 
 
-def _agree(fn: Function, group: list[_Update]) -> bool:
+def _agree(fn: Function, group: list[Update]) -> bool:
     types = names_of(fn)
     for u in group:
         target, value = types.type_of(u.target), types.type_of(u.value)
@@ -216,24 +219,24 @@ def _name(target: Expr) -> str:
     return target.name if isinstance(target, Var) else target.array
 
 
-def _updates(path: Path, s: Stmt) -> tuple[_Update, ...]:
+def _updates(path: Path, s: Stmt) -> tuple[Update, ...]:
     """The updates a statement consists of; () where it is anything else."""
     found = located(s) if isinstance(s, If) else None
     if found is None or not isinstance(s, If):
-        update = _update(path, s)
+        update = update_at(path, s)
         return () if update is None else (update,)
     parts = [x for x in s.then if isinstance(x, Assign)]
     best = parts[found.value]
     places = tuple(_name(parts[n].target) for n in found.indices)
     both = (path, (*path, found.value))
-    out = [_Update(best.target, found.op, best.value, best, both, places=places)]
+    out = [Update(best.target, found.op, best.value, best, both, places=places)]
     for n in found.indices:
         x, both = parts[n], (path, (*path, n))
-        out.append(_Update(x.target, f"arg{found.op}", x.value, x, both, _name(best.target)))
+        out.append(Update(x.target, f"arg{found.op}", x.value, x, both, _name(best.target)))
     return tuple(out)
 
 
-def _update(path: Path, s: Stmt) -> _Update | None:
+def update_at(path: Path, s: Stmt) -> Update | None:
     """The update a statement is by itself, or None."""
     match s:
         case Assign(target, value, "+" | "-" as op):
@@ -253,10 +256,10 @@ def _update(path: Path, s: Stmt) -> _Update | None:
 
 def _checked(
     target: Var | Load, op: str, value: Expr, s: Assign, paths: tuple[Path, ...]
-) -> _Update | None:
+) -> Update | None:
     if target in walk_expr(value) or (isinstance(target, Var) and target.name in names(value)):
         return None
-    return _Update(target, op, value, s, paths)
+    return Update(target, op, value, s, paths)
 
 
 def _operand(target: Expr, value: Expr) -> tuple[str, Expr] | None:
@@ -314,10 +317,10 @@ def _touched(s: Stmt) -> frozenset[str]:
     return found
 
 
-def _other_names(u: _Update) -> frozenset[str]:
+def _other_names(u: Update) -> frozenset[str]:
     return names(u.value) | _index_names(u)
 
 
-def _index_names(u: _Update) -> frozenset[str]:
+def _index_names(u: Update) -> frozenset[str]:
     index = u.target.index if isinstance(u.target, Load) else ()
     return frozenset().union(*(names(e) for e in index))

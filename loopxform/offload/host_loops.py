@@ -27,6 +27,7 @@ from loopxform.offload.index_set_splitting import apart_from_pivots
 from loopxform.offload.program_state import Place, Program, holds_nests, inner_places, is_flag
 from loopxform.offload.reductions import in_parts, reason
 from loopxform.offload.right_looking import by_columns
+from loopxform.offload.scans import in_scans
 from loopxform.offload.wavefront import wave_fronts
 from loopxform.prepare.parallel_band import Nest, prepare_at
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
@@ -82,8 +83,8 @@ def _changed(program: Program, path: Path, s: For) -> bool:
     if s.var in program.hosts or s.var in program.why:
         return False
     split = not s.parallel and (_split(program, s) or own_arrays(program, s))
-    made = split or _nest(program, path, s) or in_parts(program, s) or _waves(program, s)
-    return made or _left(program, s)
+    made = split or _nest(program, path, s) or in_parts(program, s) or in_scans(program, s)
+    return made or _waves(program, s) or _left(program, s)
 
 
 def _nest(program: Program, path: Path, s: For) -> bool:

@@ -22,17 +22,22 @@ RARE = "the data is reused too rarely to be worth staging: caches serve it as we
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
 NO_UPDATES = "no array whose extents are numbers is updated atomically"
+NO_CHUNKS = "no chunks of a loop with running values"
+SELDOM = (NO_UPDATES, NO_CHUNKS)
+"""Reasons that tell nothing about most nests."""
 
 
 @record
 class Question:
     """What a recipe is asked: a nest with its facts, the costs on the device, whether the user
-    `asked` for the recipe, and for several elements a work-item (`kept`) where that is open."""
+    `asked` for the recipe, and for several elements a work-item (`kept`) where that is open;
+    whether there are so `few` results that a group may compute a single one."""
 
     facts: Facts
     costs: Costs
     asked: bool
     kept: bool
+    few: bool = False
 
 
 @record

@@ -20,7 +20,7 @@ from loopxform.model.resources import demand
 from loopxform.model.reuse import Staged
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
-from loopxform.recipes.base import NO_UPDATES
+from loopxform.recipes.base import SELDOM
 from loopxform.recipes.latency_hiding import wanted
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, choices
 from loopxform.recipes.tile import estimate
@@ -52,7 +52,7 @@ def candidates(done: Tiled, limits: Limits, fp: FloatingPoint = CONTRACT) -> tup
     others = (_recipe(done, nest, name, limits, fp) for name in RECIPES if name != done.recipe)
     first = Candidate(done.recipe + copies, taken, "taken")
     # Where nothing is updated by key, that is no news.
-    known = (x for x in others if x.why != NO_UPDATES)
+    known = (x for x in others if x.why not in SELDOM)
     return (first, *_layouts(done, nest, limits, fp), *known)
 
 

@@ -28,7 +28,14 @@ from loopxform.recipes.deriving import Work
 from loopxform.recipes.staged_tiles import pair
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Costs, Limits
-from loopxform.transforms import MapTo, Parallelise, PromoteToLocal, Rfactor, UnitLoop
+from loopxform.transforms import (
+    MapTo,
+    Parallelise,
+    PromoteToLocal,
+    Rfactor,
+    SeparateFullTiles,
+    UnitLoop,
+)
 from loopxform.transforms.restructure.unit_loop import BESIDE
 
 
@@ -49,6 +56,7 @@ class GroupReduction:
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         in_group(w, nest, limits.costs, reassociate=options.reassociate)
+        w.attempt(SeparateFullTiles(nest.parallel[-1]))
         return Mapped(choice)
 
 

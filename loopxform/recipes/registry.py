@@ -8,6 +8,7 @@
     none                                     naive      an iteration is a work-item
     atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
+    running values in chunks            scan       a chunk is a group
     parallel loops inside, when asked for    group      an iteration is a group
 
 (Seed 000, section 2.4; seed 003; seed 004.)
@@ -29,6 +30,7 @@ from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
+from loopxform.recipes.scan import ScanInGroup
 from loopxform.recipes.stencil import Stencil
 from loopxform.recipes.strip import Strip
 from loopxform.schedule.params import Recipe
@@ -43,6 +45,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Stencil(),
     Histogram(),
     GroupReduction(),
+    ScanInGroup(),
     IntraGroup(),
     Naive(),
 )
@@ -50,6 +53,7 @@ RECIPES: Mapping[Recipe, TilingRecipe] = {r.name: r for r in _EVERY}
 
 AUTOMATIC: tuple[Recipe, ...] = (
     "histogram",
+    "scan",
     "register",
     "coarsened",
     "one-sided",
@@ -75,9 +79,9 @@ def choices(
     it, else of those in `automatic`. `kept` asks for several elements per work-item where that is a
     question (1-d), `few` says that a group may compute a single result, `costs` from how many reads
     on a window is staged."""
-    question = Question(Facts(nest), costs, recipe is not None, kept)
+    question = Question(Facts(nest), costs, recipe is not None, kept, few)
     fitting, reason = list[Choice](), ""
-    for name in (recipe,) if recipe else (*(("reduce",) if few else ()), *automatic):
+    for name in (recipe,) if recipe else (*(("reduce", "scan") if few else ()), *automatic):
         answer = RECIPES[name].match(question)
         if isinstance(answer, Choice):
             fitting.append(answer)

@@ -18,6 +18,7 @@ Recipe = Literal[
     "stencil",
     "histogram",
     "reduce",
+    "scan",
     "group",
     "naive",
 ]
@@ -190,6 +191,12 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "one group per result",
             Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
             ("Tx", "Tk"),
+        ),
+        RecipeKind(
+            "scan",
+            "running values in chunks of groups",
+            Tiles(Ty=1, Tx=256, Ry=1, Rx=1),
+            ("Tx",),
         ),
         RecipeKind(
             "group", "one group per iteration", Tiles(Ty=8, Tx=32, Ry=1, Rx=1), ("Ty", "Tx")

@@ -32,6 +32,7 @@ from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
+from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
@@ -60,6 +61,7 @@ from loopxform.transforms.restructure.unroll import Unroll
 from loopxform.transforms.restructure.unsplit import Unsplit
 from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
+from loopxform.transforms.storage.carry import Carry
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
 from loopxform.transforms.storage.copy_to_private import CopyToPrivate
@@ -72,6 +74,7 @@ from loopxform.transforms.storage.promote_to_local import PromoteToLocal
 from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
+from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.unfold import Unfold
 
 STEPS: dict[str, type[Step]] = {
@@ -85,6 +88,7 @@ STEPS: dict[str, type[Step]] = {
         Parallelise,
         Privatise,
         Scalarise,
+        Carry,
         Substitute,
         BoundingBox,
         Stripmine,
@@ -114,6 +118,7 @@ STEPS: dict[str, type[Step]] = {
         Unsplit,
         Unstripmine,
         Rfactor,
+        ReduceThenScan,
         AtomicUpdates,
         PrivatiseUpdates,
         SinkTail,
@@ -122,6 +127,7 @@ STEPS: dict[str, type[Step]] = {
         MapTo,
         CopyToLocal,
         CopyToPrivate,
+        StageStores,
         ConvertOnCopy,
         BoundExtent,
         PromoteToLocal,
@@ -164,6 +170,7 @@ __all__ = [
     "BlockCyclic",
     "BoundExtent",
     "BoundingBox",
+    "Carry",
     "ClampEdges",
     "Coalesce",
     "ConvertOnCopy",
@@ -194,6 +201,7 @@ __all__ = [
     "PrivatiseUpdates",
     "PromoteToLocal",
     "Record",
+    "ReduceThenScan",
     "RegisterPipeline",
     "Relayout",
     "Rematerialise",
@@ -213,6 +221,7 @@ __all__ = [
     "SkipEmptyTiles",
     "Specialise",
     "Split",
+    "StageStores",
     "Step",
     "StoreVectors",
     "Stripmine",

@@ -13,6 +13,7 @@ from pycparser import c_ast
 from loopxform.frontend.lower.assignments import SimpleStatements
 from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.facts import Facts
+from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.loops import Headers
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.sketch import in_order
@@ -113,7 +114,7 @@ class Statements(SimpleStatements):
             case c_ast.For():
                 return self._for(node)
             case c_ast.If():
-                return [self._if(node)]
+                return _taken(self._if(node))
             case c_ast.ExprList():
                 return list(self.block(node.exprs))
             case _:
@@ -285,3 +286,15 @@ def has_effects(node: c_ast.Node) -> bool:
     if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--"):
         return True
     return any(has_effects(child) for child in below(node))
+
+
+def _taken(s: Stmt) -> list[Stmt]:
+    """A condition that is a number (`if (VERBOSE) ...`) without the branch that is never taken,
+    unless that has loops, which are judged, or something to jump to."""
+    value = fold(s.cond) if isinstance(s, If) else None
+    if value is None or not isinstance(s, If):
+        return [s]
+    kept, dead = (s.then, s.orelse) if value else (s.orelse, s.then)
+    if any(isinstance(x, For | Opaque) for _, x in walk(dead)):
+        return [s]
+    return [replace(s, cond=Const(1), then=kept, orelse=())] if kept else []

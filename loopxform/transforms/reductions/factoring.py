@@ -188,7 +188,7 @@ class Factoring(Step):
         around = tuple(x for x in enclosing(fn, site.path)[:-1] if isinstance(x, For))
         room = positive(most_iterations(outer, tuple(x for x in around if not x.parallel)))
         arrays = tuple(Decl(p.array, p.type, (room,), origin=origin) for p in made)
-        return _placed(fn, site.path, (*arrays, chunks), combine)
+        return placed(fn, site.path, (*arrays, chunks), (combine,))
 
     def reason(self, fn: Function) -> str:
         found = reductions(fn, trusted(one_loop(fn, self.loop)).path)
@@ -261,15 +261,15 @@ def _part(fn: Function, r: Reduction, chunks: For) -> _Part:
     return _Part(r, found, kind, own, array, iteration_number(chunks))
 
 
-def _placed(
-    fn: Function, path: Path, chunks: tuple[Stmt, ...], combine: Stmt
+def placed(
+    fn: Function, path: Path, chunks: tuple[Stmt, ...], combine: tuple[Stmt, ...]
 ) -> tuple[Function, Path]:
     """`combine` in place of the loop at `path`; `chunks` before it, and before the statements in
     front of it that neither set what they read nor use what they set."""
-    fn = replace_at(fn, path, (combine,))
+    fn = replace_at(fn, path, combine)
     *outer, n = path
     if n < 0:  # in an else branch
-        made = replace_at(fn, path, (*chunks, combine))
+        made = replace_at(fn, path, (*chunks, combine[0]))
         return made, (*outer, n - len(chunks) + 1)
     first = n
     while first > 0 and _apart(at(fn, (*outer, first - 1)), chunks):

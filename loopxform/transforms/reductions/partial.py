@@ -153,7 +153,7 @@ def neutral(op: str, found: Sequence[Operand], part: Scalar) -> Const:
     return Const(high if op == "min" else low, part)
 
 
-def combined(name: str, op: str, found: Sequence[Operand], part: Load, label: str) -> Stmt:
+def combined(name: str, op: str, found: Sequence[Operand], part: Load | Var, label: str) -> Stmt:
     """The update of `name` by a partial result. An extremum is updated as in the loop, so that of
     equal values the same one stays."""
     if op in ("&&", "||"):

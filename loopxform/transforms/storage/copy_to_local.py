@@ -21,10 +21,10 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import existing_box
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Cast, Const, Copy, Decl, Expr, Function, Slice, Var
+from loopxform.ir.nodes import Bin, Cast, Const, Copy, Decl, Expr, For, Function, Slice, Var
 from loopxform.ir.types import LONG, Space
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, Path, loops_around, map_expr, replace_at, walk
+from loopxform.ir.visit import LoopSite, Path, enclosing, loops_around, map_expr, replace_at, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.certain import certain
@@ -160,10 +160,11 @@ def _unknown_ends(fn: Function, path: Path, staging: Staging) -> Iterator[Expr]:
 
 def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
     """The end of what exists in each dimension, where it is known: of an array of the caller what
-    the program touches wherever `path` is reached, of one that a step declared beside the nests
-    all."""
-    for _, s in walk(fn.body):
-        if isinstance(s, Decl) and s.name == array and s.space is Space.GLOBAL:
+    the program touches wherever `path` is reached, of one that the function declares beside the
+    nests all."""
+    for place, s in walk(fn.body):
+        outside = not any(isinstance(x, For) for x in enclosing(fn, place))
+        if isinstance(s, Decl) and s.name == array and (s.space is Space.GLOBAL or outside):
             return s.shape
     known = existing_box(fn, array)
     if known is None or not (known.when is None or always(fn, path, known.when)):

@@ -1,0 +1,76 @@
+"""Running values in a whole function: prefix sums, recurrences of first order, compaction.
+
+    for i: { s += e; out[i] = s; }  ->  forall ii: part[ii/T] = the sum of T terms
+                                        for c: the same again, of part
+                                        forall ii: T iterations, from part[ii/T] on
+    for i: y[i] = y[i-1] + e        ->  the same, y[i-1] in a scalar
+
+(`reduce-then-scan`.)
+"""
+
+from __future__ import annotations
+
+from loopxform.analysis.running import Scan, scan_of
+from loopxform.ir.nodes import For, Function
+from loopxform.ir.visit import declared, loops, resolve, walk, writes
+from loopxform.offload.program_state import Program
+from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
+from loopxform.recipes.deriving import Work
+from loopxform.transforms import Carry, Privatise, ReduceThenScan
+from loopxform.transforms.storage.carry import carried_arrays
+
+LEVELS = 2
+"""How often: partial results of partial results are few."""
+
+
+def in_scans(program: Program, s: For) -> bool:
+    """Runs chunks of a loop with running values at the same time; False where it stays as it
+    is."""
+    if has_few_iterations(s) or any(isinstance(x, For) and x.parallel for _, x in walk(s.body)):
+        return False
+    w = Work(program.derivation.titled(f"Running values of the loop over {s.var}"), {})
+    allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
+    for array in carried_arrays(s):
+        w.attempt(Carry(array, s.var))
+    for name in sorted(_outer_scalars(w.fn, s.var)):
+        w.attempt(Privatise(name, s.var))
+    scan = scan_of(w.fn, resolve(w.fn, s.var)[0].path)
+    if not isinstance(scan, Scan) or scan.only_reduces:
+        return False
+    size = program.costs.scan_terms
+    why = ReduceThenScan(s.var, str(size), allowed).check(w.fn)
+    if why:
+        if why[0].code == "LX191":
+            program.hints[s.var] = f"{why[0].message} ({why[0].remedy})"
+        return False
+    var = s.var
+    for _ in range(LEVELS):
+        before = {site.loop.var for site in loops(w.fn)}
+        if not w.attempt(ReduceThenScan(var, str(size), allowed)):
+            break
+        w.derivation = told_apart(w.derivation)
+        chunks, between = _made(w.fn, before)
+        program.partial[chunks] = f"partial results of running values of {s.var}"
+        program.why[between] = f"passes running values of {s.var} on from chunk to chunk"
+        var = between
+    program.derivation = w.derivation
+    return True
+
+
+def _outer_scalars(fn: Function, var: str) -> frozenset[str]:
+    """The scalars that a loop sets, and that are declared outside of it."""
+    (site,) = resolve(fn, var)
+    inside = declared(site.loop.body).keys()
+    scalars = {name for name, d in declared(fn.body).items() if not d.shape}
+    return frozenset(writes(site.loop.body) & scalars) - inside
+
+
+def _made(fn: Function, before: set[str]) -> tuple[str, str]:
+    """Of the loops that the step made, that over chunks whose results are partial, and the one over
+    these."""
+    new = [site for site in loops(fn) if site.loop.var not in before]
+    outermost = [
+        s for s in new if not any(s.path[: len(x.path)] == x.path for x in new if x is not s)
+    ]
+    chunks = next(s.loop.var for s in outermost if s.loop.parallel)
+    return chunks, next(s.loop.var for s in outermost if not s.loop.parallel)

@@ -1,0 +1,157 @@
+"""Running values in the chunks of groups:
+
+    forall ii (a group): { s = part[ii/T]; for i of ii: { s += a[i]; out[i] = s; } }
+ -> forall ii (a group): a_loc = a[ii : ii + T]
+      forall i3 (a work-item): part2[t] = the sum of its T/Tx elements
+      the running values of part2, again in chunks                     barriers between
+      forall i3: T/Tx iterations, from part2[t] on, which store into out_own
+      forall t: for (i = ii + t; ...; i += Tx): out[i] = out_own[...]  neighbours store neighbours
+
+Fits the chunks that `reduce-then-scan` makes: a loop of fixed length with running values inside one
+parallel loop. (Kirk and Hwu, "Programming Massively Parallel Processors", section 11.6.)
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import ClassVar
+
+from loopxform.analysis.running import Scan, scan_of
+from loopxform.errors import Obstacle, TransformError
+from loopxform.ir.affine import poly
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Assign, Copy, Decl, For
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import at, bodies, loads, loops, resolve, stmt_exprs, walk
+from loopxform.model.choice import Choice
+from loopxform.model.footprint import linear
+from loopxform.prepare.parallel_band import Nest, sequential
+from loopxform.prepare.perfect_nest import told_apart
+from loopxform.recipes.base import NO_CHUNKS, Mapped, Question
+from loopxform.recipes.deriving import Work
+from loopxform.schedule.params import Options, Recipe
+from loopxform.targets.target import Limits
+from loopxform.transforms import (
+    CopyToLocal,
+    MapTo,
+    Parallelise,
+    PromoteToLocal,
+    ReduceThenScan,
+    RoundRobin,
+    SeparateFullTiles,
+    StageStores,
+    UnitLoop,
+)
+from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.restructure.places import place_text
+
+
+class ScanInGroup:
+    name: ClassVar[Recipe] = "scan"
+
+    def match(self, question: Question) -> Choice | str:
+        nest = question.facts.nest
+        found = sequential(nest.innermost.body)
+        if len(found) != 1 or len(nest.parallel) != 1 or _length(found[0]) is None:
+            return NO_CHUNKS
+        path = next(s.path for s in loops(nest.function) if s.loop is found[0])
+        scan = scan_of(nest.function, path)
+        if not isinstance(scan, Scan):
+            return NO_CHUNKS
+        if scan.only_reduces and not (question.few or question.asked):
+            return NO_CHUNKS
+        k = found[0].var
+        return Choice(self.name, (), k, group=("Tx",), shared=((k,),))
+
+    def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+        allowed = "reassociate" if options.reassociate else ""
+        (chunks,) = nest.parallel
+        (loop,) = sequential(nest.innermost.body)
+        length, items = _length(loop), w.sizes["Tx"]
+        assert length is not None
+        known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
+        before = {site.loop.var for site in loops(w.fn)}
+        w.stage("Stores of neighbours by neighbours")
+        room = limits.local_bytes
+        for array in _along(loop, stored=True):
+            w.attempt(StageStores(array, loop.var))
+        shared = [v for v in _new(w, before) if w.attempt(Parallelise(v))]
+        w.stage("Running values of the chunks of work-items")
+        per_item = -(-length // items)
+        between = _in_parts(w, loop.var, per_item, allowed)
+        if items > limits.costs.combined_alone:
+            between = _in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
+        once = _alone(w, between)
+        w.do(Parallelise(once))
+        w.stage("What the chunks read in local memory")
+        for array in _along(loop, stored=False):
+            if (size := length * symbols(w.fn)[array].bytes) <= room:
+                room -= size if w.attempt(CopyToLocal(array, chunks)) else 0
+        w.stage("Mapping each chunk to a group")
+        for v in shared:
+            w.do(RoundRobin(v, w.size("Tx"), fresh(w.fn, f"{v}_t")))
+        w.do(MapTo(chunks, "group.x"))
+        (site,) = resolve(w.fn, chunks)
+        _require_shared(site.loop)
+        w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
+        made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
+        w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
+        w.attempt(SeparateFullTiles(chunks))
+        return Mapped(choice)
+
+
+def _length(loop: For) -> int | None:
+    """The most iterations of a loop, where that is a number."""
+    fixed = fixed_trips(loop)
+    return None if fixed is None else fixed[0].value
+
+
+def _along(loop: For, *, stored: bool) -> tuple[str, ...]:
+    """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations."""
+    found: dict[str, bool] = {}
+    for _, s in walk(loop.body):
+        target = s.target if isinstance(s, Assign) else None
+        for e in stmt_exprs(s):
+            for x in loads(e):
+                if (x is target) == stored:
+                    along = linear(poly(x.index[-1]), loop.var) in (1, -1)
+                    found[x.array] = found.get(x.array, True) and along
+    return tuple(a for a, along in found.items() if along)
+
+
+def _alone(w: Work, var: str) -> str:
+    """Puts a loop, and the statements between the loops before and after it, into one of one
+    iteration: the first work-item runs them."""
+    (site,) = resolve(w.fn, var)
+    *around, last = site.path
+    body = w.fn.body if not around else bodies(at(w.fn, tuple(around)))[0]
+    first = last
+    while first > 0 and not isinstance(body[first - 1], For):
+        first -= 1
+    while last + 1 < len(body) and not isinstance(body[last + 1], For):
+        last += 1
+    name = fresh(w.fn, "once")
+    w.do(UnitLoop(place_text((*around, first)), str(last - first + 1), name))
+    return name
+
+
+def _require_shared(chunks: For) -> None:
+    """Raises TransformError where the work-items of a group would all run something."""
+    for s in chunks.body:
+        if not isinstance(s, Decl | Copy) and not (isinstance(s, For) and s.parallel):
+            why = "beside the running values a chunk has statements that work-items cannot share"
+            raise TransformError("map", (Obstacle("LX151", why, s.origin.loc),))
+
+
+def _new(w: Work, before: set[str]) -> list[str]:
+    return [site.loop.var for site in loops(w.fn) if site.loop.var not in before]
+
+
+def _in_parts(w: Work, var: str, size: int, allowed: str) -> str:
+    """Computes running values in chunks; the loop over these."""
+    before = {site.loop.var for site in loops(w.fn)}
+    w.do(ReduceThenScan(var, str(size), allowed))
+    w.derivation = told_apart(w.derivation)
+    new = [site for site in loops(w.fn) if site.loop.var not in before]
+    depth = min(len(s.path) for s in new)
+    return next(s.loop.var for s in new if len(s.path) == depth and not s.loop.parallel)

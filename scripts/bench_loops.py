@@ -1,0 +1,262 @@
+"""Times loops that C programmers write besides products, as `offload` maps them, in one run.
+
+    python scripts/bench_loops.py [NAME ...] --device 0:0 --profile h100
+
+Scans, histograms, rows, transpositions, sparse products. Event times from the start of the first
+kernel of a call to the end of the last, the median of several calls; the rate is that of the bytes
+that the loop has to read and to write, as part of what the device copies (bytes read and written)
+in the same run. Results are compared with numpy's. Only one is timed at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import loopxform as lx
+
+Arrays = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function of C, its arguments for a size, the bytes that it moves, and what results are.
+    Inputs are drawn from `random`."""
+
+    text: str
+    arguments: Callable[[np.random.Generator, int], Arrays]
+    moved: Callable[[int], float]
+    expected: Callable[[Arrays], Arrays]
+    size: int
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+REORDERED: dict[str, Any] = {"reassociate": True}
+
+
+def _ints(random: np.random.Generator, shape: Any, high: int = 9) -> np.ndarray[Any, Any]:
+    drawn: np.ndarray[Any, Any] = random.integers(0, high, shape, dtype=np.int32)
+    return drawn
+
+
+def _scan(kind: str, body: str, expected: Callable[[Arrays], Arrays], **options: Any) -> Case:
+    """A loop over `a`, which fills `y`."""
+    dtype = np.int32 if kind == "int" else np.float32
+
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        return {"n": n, "a": _ints(random, n).astype(dtype), "y": np.zeros(n, dtype)}
+
+    params = f"int n, const {kind} a[restrict n], {kind} y[restrict n]"
+    text = f"void f({params}) {{ {body} }}"
+    return Case(text, arguments, lambda n: 8.0 * n, expected, 1 << 26, options)
+
+
+def _smoothed(x: Arrays) -> Arrays:
+    values, s = np.empty(4096, np.float32), np.float32(0)
+    for i, e in enumerate(x["a"][:4096]):
+        s = np.float32(0.5) * e + np.float32(0.5) * s
+        values[i] = s
+    return {"y[:4096]": values}
+
+
+def _histogram(n: int) -> Case:
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        a = random.integers(0, 256, n, dtype=np.uint8)
+        return {"n": n, "a": a, "h": np.zeros(256, np.int32)}
+
+    text = """void f(int n, const unsigned char a[restrict n], int h[restrict 256])
+    { for (int i = 0; i < n; i++) h[a[i]]++; }"""
+    counted = {"h": lambda x: np.bincount(x["a"], minlength=256)}
+    return Case(text, arguments, lambda n: 1.0 * n, lambda x: {"h": counted["h"](x)}, n)
+
+
+def _rows(body: str, expected: Callable[[Arrays], Arrays], **options: Any) -> Case:
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        x = random.random((n, 2048), dtype=np.float32)
+        return {"n": n, "m": 2048, "x": x, "y": np.zeros((n, 2048), np.float32)}
+
+    params = "int n, int m, const float x[restrict n][m], float y[restrict n][m]"
+    text = f"#include <math.h>\nvoid f({params}) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
+    return Case(text, arguments, lambda n: 8.0 * n * 2048, expected, 16384, options)
+
+
+NORM = """float s = 0, q = 0;
+  for (int j = 0; j < m; j++) s += x[i][j];
+  float mean = s / m;
+  for (int j = 0; j < m; j++) q += (x[i][j] - mean) * (x[i][j] - mean);
+  float scale = 1 / sqrtf(q / m + 1e-5f);
+  for (int j = 0; j < m; j++) y[i][j] = (x[i][j] - mean) * scale;"""
+SOFTMAX = """float top = x[i][0], s = 0;
+  for (int j = 0; j < m; j++) if (x[i][j] > top) top = x[i][j];
+  for (int j = 0; j < m; j++) s += expf(x[i][j] - top);
+  for (int j = 0; j < m; j++) y[i][j] = expf(x[i][j] - top) / s;"""
+
+
+def _normed(a: Arrays) -> Arrays:
+    x = a["x"].astype(float)
+    centred = x - x.mean(1, keepdims=True)
+    return {"y": centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5)}
+
+
+def _softmax(a: Arrays) -> Arrays:
+    e = np.exp(a["x"].astype(float) - a["x"].max(1, keepdims=True))
+    return {"y": e / e.sum(1, keepdims=True)}
+
+
+def _transposition() -> Case:
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        a = random.random((n, n), dtype=np.float32)
+        return {"n": n, "a": a, "b": np.zeros((n, n), np.float32)}
+
+    text = """void f(int n, const float a[restrict n][n], float b[restrict n][n])
+    { for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[j][i] = a[i][j]; }"""
+    return Case(text, arguments, lambda n: 8.0 * n * n, lambda x: {"b": x["a"].T}, 8192)
+
+
+def _csr(mean: int) -> Case:
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        lengths = random.integers(0, 2 * mean + 1, n)
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        count = int(starts[-1])
+        return {
+            **{"n": n, "nz": count, "start": starts},
+            "col": random.integers(0, n, count, dtype=np.int32),
+            "v": random.random(count, dtype=np.float32),
+            **{"x": random.random(n, dtype=np.float32), "y": np.zeros(n, np.float32)},
+        }
+
+    def expected(a: Arrays) -> Arrays:
+        sums = np.concatenate([[0], np.cumsum(a["v"].astype(float) * a["x"][a["col"]])])
+        return {"y": sums[a["start"][1:]] - sums[a["start"][:-1]]}
+
+    text = """void f(int n, int nz, const int start[restrict n + 1], const int col[restrict nz],
+      const float v[restrict nz], const float x[restrict n], float y[restrict n])
+    { for (int i = 0; i < n; i++) { float s = 0;
+        for (int k = start[i]; k < start[i + 1]; k++) s += v[k] * x[col[k]]; y[i] = s; } }"""
+    return Case(text, arguments, lambda n: n * (8.0 * mean + 12), expected, (1 << 27) // mean // 2)
+
+
+LAST = "int k = 0; for (int i = 0; i < n; i++)"
+CASES: dict[str, Case] = {
+    "copy": _scan("float", "for (int i = 0; i < n; i++) y[i] = a[i];", lambda x: {"y": x["a"]}),
+    "prefix": _scan(
+        "int",
+        "int s = 0; for (int i = 0; i < n; i++) { s += a[i]; y[i] = s; }",
+        lambda x: {"y": np.cumsum(x["a"], dtype=np.int32)},
+    ),
+    "prefix-float": _scan(
+        "float",
+        "float s = 0; for (int i = 0; i < n; i++) { s += a[i]; y[i] = s; }",
+        lambda x: {"y": np.cumsum(x["a"], dtype=float)},
+        **REORDERED,
+    ),
+    "running-max": _scan(
+        "float",
+        "float s = 0; for (int i = 0; i < n; i++) { if (a[i] > s) s = a[i]; y[i] = s; }",
+        lambda x: {"y": np.maximum.accumulate(x["a"])},
+    ),
+    "smoothing": _scan(
+        "float",
+        "float s = 0; for (int i = 0; i < n; i++) { s = 0.5f * a[i] + 0.5f * s; y[i] = s; }",
+        _smoothed,
+        **REORDERED,
+    ),
+    "compaction": _scan(
+        "int",
+        f"{LAST} if (a[i] > 3) y[k++] = a[i];",
+        lambda x: {"y": np.resize(np.append(x["a"][x["a"] > 3], np.zeros(x["n"])), x["n"])},
+    ),
+    "histogram": _histogram(1 << 24),
+    "histogram-large": _histogram(1 << 28),
+    "norm": _rows(NORM, _normed),
+    "norm-any-order": _rows(NORM, _normed, **REORDERED),
+    "softmax": _rows(SOFTMAX, _softmax),
+    "softmax-any-order": _rows(SOFTMAX, _softmax, **REORDERED),
+    "transposition": _transposition(),
+    "csr-8": _csr(8),
+    "csr-64": _csr(64),
+    "csr-64-any-order": Case(**{**_csr(64).__dict__, "options": REORDERED}),
+}
+
+
+def main() -> int:
+    p = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    p.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (all)")
+    p.add_argument("--device", default=None)
+    p.add_argument("--profile", default="h100", help="(h100)")
+    p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
+    p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
+    p.add_argument("--jobs", type=int, default=8, metavar="N", help="mapped at a time (8)")
+    args = p.parse_args()
+    spawn = multiprocessing.get_context("spawn")
+    lock = spawn.Manager().Lock()
+    print(f"copy rate {_copied(args):.0f} GB/s", flush=True)
+    with spawn.Pool(args.jobs) as pool:
+        for line in pool.imap(_line, [(n, args, lock) for n in args.names or CASES], chunksize=1):
+            print(line, flush=True)
+    return 0
+
+
+def _copied(args: argparse.Namespace) -> float:
+    """What the device copies from buffer to buffer, read and written, GB/s."""
+    import pyopencl as cl
+
+    from loopxform.runtime.selection import choose
+
+    context = cl.Context([choose(args.device).handle])
+    timed = cl.command_queue_properties.PROFILING_ENABLE
+    queue, size = cl.CommandQueue(context, properties=timed), (1 << 29) // args.divide
+    a, b = (cl.Buffer(context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
+    times = []
+    for _ in range(args.repeat + 2):
+        done = cl.enqueue_copy(queue, b, a)
+        done.wait()
+        times.append(done.profile.end - done.profile.start)
+    return float(2 * size / statistics.median(times[2:]))
+
+
+def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
+    try:
+        return _timed(*job)
+    except lx.LoopxformError as e:
+        return f"{job[0]:18} {type(e).__name__}: {e.message}"
+
+
+def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
+    case = CASES[name]
+    size = case.size // args.divide
+    done = lx.loads(case.text)["f"].offload(limits=args.profile, **case.options)
+    call = done.compile(args.device)
+    given = case.arguments(np.random.default_rng(1), size)
+    expected = case.expected(given)
+    first = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
+    call(**first)
+    wrong = [n for n, v in expected.items() if not _agree(_part(first, n), v)]
+    with lock:
+        times = call.again(args.repeat + 2, **given)[2:]
+        launches = len(call.parts(**given))
+    ms = statistics.median(times) / 1e6
+    recipes = ", ".join(p.tiled.recipe if p.tiled else p.kind for p in done.parts)
+    about = f"{name:18} {ms:9.4f} ms {case.moved(size) / ms / 1e6:6.0f} GB/s {launches:3} kernels"
+    return f"{about}  {recipes}" + (f"  WRONG: {', '.join(wrong)}" if wrong else "")
+
+
+def _part(arrays: Arrays, name: str) -> Any:
+    array, _, end = name.partition("[:")
+    return arrays[array][: int(end[:-1])] if end else arrays[array]
+
+
+def _agree(found: Any, expected: Any) -> bool:
+    if found.dtype.kind != "f":
+        return bool(np.array_equal(found, expected))
+    return bool(np.allclose(found, expected, rtol=2e-3, atol=1e-4))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

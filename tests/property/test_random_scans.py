@@ -1,0 +1,170 @@
+"""Random loops with running values: whatever is computed in chunks means the same, in any order of
+the chunks, and so do the kernels that come of it, in the executor of groups.
+
+Every failure names its seed, which makes the same program again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from deriving import TILES, assert_same_meaning
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.errors import LoopxformError
+from loopxform.floating_point import SEPARATE
+from loopxform.ir.nodes import Function, Opaque
+from loopxform.ir.visit import declared, loops, walk
+from loopxform.targets.profile import PROFILES
+from loopxform.transforms import (
+    Carry,
+    Derivation,
+    Parallelise,
+    Privatise,
+    ReduceThenScan,
+    StageStores,
+    Stripmine,
+    with_tiles,
+)
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
+
+UPDATES = (
+    *("{s} += {e};", "{s} += {e};", "{s} -= {e};", "{s} = {e} + {s};", "{s} = {s} - {e} + {f};"),
+    *("{s} *= {e};", "{s} = {e} * {s} + {f};", "{s} = {s} - 2 * ({s} + {e});", "{s} = {e};"),
+    *("{s} ^= {e};", "{s} |= {e};", "{s} &= {e};", "if ({e} > {s}) {s} = {e};", "{s}++;"),
+    *("{s} = {s} < {e} ? {s} : {e};", "{s} = {s} * {s} + {e};", "{s} += {s} & {e};"),
+)
+"""The last two are refused."""
+KINDS = ("int", "int", "unsigned", "long", "short", "unsigned char")
+HEADERS = (
+    *("for (int k = 0; k < n; k++)", "for (int k = 0; k < n; k++)"),
+    *("for (int k = 2; k < n; k++)", "for (int k = 1; k < n; k += 2)"),
+    "for (long k = 0; k < n; k++)",
+)  # fmt: skip
+
+
+def program(seed: int) -> str:
+    """A loop with one to three running values and what iterations do with them; sometimes one
+    decides about another, or something else leads from iteration to iteration."""
+    rng = random.Random(seed)
+    names = ["s", "t", "u"][: rng.choice([1, 1, 1, 2, 2, 3])]
+    kinds = {name: rng.choice(KINDS) for name in names}
+
+    def operand() -> str:
+        choices = ["a[k]", "a[k]", "b[k]", "k", "3", "v", "(a[k] & 3)"]
+        return rng.choice([*choices, rng.choice(names)] if rng.random() < 0.05 else choices)
+
+    def update(name: str) -> str:
+        text = rng.choice(UPDATES).format(s=name, e=operand(), f=operand())
+        roll = rng.random()
+        if roll < 0.3:
+            return f"if (b[k] > v - {rng.randint(0, 3)}) {{ {text} }}"
+        if roll < 0.4:
+            return f"for (int j = 0; j < 3; j++) {{ {text.replace('b[k]', 'c[k][j]')} }}"
+        return text
+
+    body = [update(name) for name in names for _ in range(rng.choice([1, 1, 1, 2]))]
+    uses = [f"y[k] = {rng.choice(names)};", f"z[k] = {rng.choice(names)} + a[k];"]
+    body += rng.sample(uses, rng.choice([0, 1, 1, 2]))
+    if rng.random() < 0.3:
+        body.append(f"if (a[k] > {rng.randint(0, 3)}) {compaction(rng)}")
+    if rng.random() < 0.2:
+        body.append(rng.choice(["b[k] += 1;", "d[k] = k ? d[k - 1] : 0;", "d[0] += a[k];"]))
+    rng.shuffle(body)
+    for name in names:  # with signs they overflow
+        if any(("*" in x or "&" in x) and f"{name} " in x for x in body):
+            kinds[name] = rng.choice(["unsigned", "unsigned long"])
+    running = " ".join(f"{kinds[n]} {n} = {rng.randint(-1, 3)};" for n in names)
+    given = "int v;" if rng.random() < 0.3 else ""
+    first = "v = a[k] * 2 + 1;" if given else "int v = a[k] * 2 + 1;"
+    last = " ".join(f"r[{i}] = {n};" for i, n in enumerate(names))
+    return f"""void f(int n, const int a[restrict n], int b[restrict n], const int c[restrict n][3],
+       int d[restrict n], int y[restrict n], int z[restrict n], int w[restrict 2 * n + 3],
+       long r[restrict 4])
+{{
+  {running} int i = 0; {given}
+  {rng.choice(HEADERS)} {{ {first} {" ".join(body)} }}
+  {last} r[3] = i;
+}}
+"""
+
+
+def compaction(rng: random.Random) -> str:
+    return rng.choice(
+        [
+            *("w[i++] = a[k];", "{ w[i] = k; i++; }", "{ w[i] = k; w[i + 1] = a[k]; i += 2; }"),
+            *("{ i += 2; w[i - 1] = v; }", "{ w[i + 1] = k; i++; }", "{ i++; w[i] = k; }"),
+        ]
+    )
+
+
+"""The last two store to elements of other iterations, or may."""
+
+
+def derived(fn: Function, rng: random.Random) -> Derivation:
+    d = Derivation(with_tiles(fn, TILES))
+    for name, decl in declared(fn.body).items():
+        if not decl.shape:
+            d, _ = d.optional(Privatise(name, "k"))
+    d, _ = d.optional(Carry(rng.choice("dyz"), "k"))
+    for _ in range(rng.randint(1, 4)):
+        var = rng.choice([s.loop.var for s in loops(d.function)])
+        step = rng.choice(
+            [
+                *[ReduceThenScan(var, rng.choice(["1", "2", "3", "Ty*Ry"]))] * 4,
+                StageStores(rng.choice("yzw"), var),
+                Stripmine(var, "3"),
+                Parallelise(var),
+            ]
+        )
+        d, _ = d.optional(step)
+    return d
+
+
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 9)))
+"""Sixty programs each."""
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_steps_keep_the_meaning(block: int) -> None:
+    taken = Counter[str]()
+    for seed in range(block * 60, block * 60 + 60):
+        fn = lx.loads(program(seed))["f"].function
+        if any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+            continue  # signed numbers are compared as unsigned
+        done = derived(fn, random.Random(seed + 1))
+        try:
+            assert_same_meaning(fn, done.function, (0, 1, 2, 7))
+        except AssertionError as e:
+            raise AssertionError((seed, [str(r.step) for r in done.records])) from e
+        taken.update({r.step.verb for r in done.records})
+    assert taken["reduce-then-scan"] >= 15, taken
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_kernels_agree(block: int) -> None:
+    """In the executor of groups, which finds races and reads of what was never set."""
+    limits = PROFILES["generic"]
+    small = replace(limits, costs=replace(limits.costs, scan_terms=6, combined_alone=2))
+    done = Counter[str]()
+    for seed in range(block * 60, block * 60 + (60 if block else 15)):
+        try:
+            made = lx.loads(program(seed))["f"].offload(contract=False, limits=small)
+        except LoopxformError:
+            continue
+        plan = emit.kernel(made.derivation, fp=SEPARATE)
+        for n in (0, 1, 5, 6, 7, 19, 50):
+            args = arguments(plan.start, {"n": n}, seed)
+            expected = {k: v.copy() if hasattr(v, "copy") else v for k, v in args.items()}
+            Program(plan.start).run(expected)
+            execute(plan, args, seed=seed)
+            assert not compare(expected, args), (seed, n)
+        done.update({p.tiled.recipe for p in made.parts if p.tiled})
+    assert done["scan"] >= 3, done

@@ -1,0 +1,61 @@
+"""What the iteration before stored, in a scalar."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Golden
+from deriving import assert_step, c, refusal
+
+PARAMS = "int n, int a[n], int b[n], int y[n]"
+
+
+def loop(body: str, params: str = PARAMS) -> str:
+    return c(f"for (int k = 1; k < n; k++) {{ {body} }}", params)
+
+
+LISTINGS = {
+    "sum": (loop("y[k] = y[k - 1] + a[k];"), "carry y k"),
+    "in-place": (loop("a[k] += a[k - 1];"), "carry a k last"),
+    "maximum": (loop("y[k] = y[k - 1] > a[k] ? y[k - 1] : a[k];"), "carry y k"),
+    "before-the-store": (loop("int t = a[k - 1]; a[k] = t * b[k] + 1; y[k] = a[k];"), "carry a k"),
+    "of-a-row": (
+        c("for (int i = 0; i < n; i++) for (int k = 1; k < n; k++) w[i][k] += w[i][k - 1];",
+          "int n, int w[n][n]"),
+        "carry w k",
+    ),
+    "of-rows": (
+        c("for (int k = 1; k < n; k++) w[k][0] = w[k - 1][0] * a[k];",
+          "int n, int a[n], int w[n][1]"),
+        "carry w k",
+    ),
+    "in-steps": (c("for (int k = 2; k < n; k += 2) a[k] ^= a[k - 2];", PARAMS), "carry a k"),
+    "backwards": (c("for (int k = n - 2; k >= 0; k--) a[k] += a[k + 1];", PARAMS), "carry a k"),
+    "and-one-further-back": (
+        c("for (int k = 2; k < n; k++) y[k] = y[k - 1] + y[k - 2];", PARAMS), "carry y k",
+    ),
+    "then-a-scan": (loop("y[k] = y[k - 1] + a[k];"), "carry y k", "reduce-then-scan k 2"),
+}  # fmt: skip
+
+REFUSALS = {
+    "under-a-condition": (
+        c("for (int k = 0; k < n; k++) a[k] = k > 0 ? a[k - 1] + 1 : 0;", PARAMS), "carry a k",
+    ),
+    "read-behind-it": (loop("a[k] = a[k - 1] + 1; b[k] = a[k - 1];"), "carry a k"),
+    "stored-twice": (loop("a[k] = a[k - 1] + 1; a[0] = 3;"), "carry a k"),
+    "one-element": (loop("a[3 % n] = a[3 % n] + k;"), "carry a k"),
+    "two-back": (c("for (int k = 2; k < n; k++) a[k] = a[k - 2] + k;", PARAMS), "carry a k"),
+    "moved": (loop("int j = k; j = j + b[k] % 2; a[j] = a[j - 1];"), "carry a k"),
+    "parallel": (loop("a[k] = b[k];"), "parallelise k", "carry a k"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+def test_listing(name: str, golden: Golden) -> None:
+    text, *steps = LISTINGS[name]
+    golden.check(assert_step(text, *steps, sizes=(0, 1, 2, 5, 8)))
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusal(name: str, golden: Golden) -> None:
+    text, *steps = REFUSALS[name]
+    golden.check(refusal(text, *steps))
