@@ -5,16 +5,18 @@
 Scans, histograms, rows, transpositions, sparse products. Event times from the start of the first
 kernel of a call to the end of the last, the median of several calls; the rate is that of the bytes
 that the loop has to read and to write, as part of what the device copies (bytes read and written)
-in the same run. Results are compared with numpy's. Only one is timed at a time.
+in the same run. Results are compared with numpy's. With `--torch` the functions of PyTorch that do
+the same are timed in the same run. Only one is timed at a time.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import multiprocessing
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,9 @@ class Case:
     expected: Callable[[Arrays], Arrays]
     size: int
     options: dict[str, Any] = field(default_factory=dict)
+
+    def allowing(self, **options: Any) -> Case:
+        return replace(self, options=options)
 
 
 REORDERED: dict[str, Any] = {"reassociate": True}
@@ -181,8 +186,24 @@ CASES: dict[str, Case] = {
     "transposition": _transposition(),
     "csr-8": _csr(8),
     "csr-64": _csr(64),
-    "csr-64-any-order": Case(**{**_csr(64).__dict__, "options": REORDERED}),
+    "csr-64-any-order": _csr(64).allowing(**REORDERED),
 }
+
+TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
+    "copy": lambda torch, x: torch.add(x["a"], 0, out=x["y"]),
+    "prefix": lambda torch, x: torch.cumsum(x["a"], 0, dtype=torch.int32, out=x["y"]),
+    "prefix-float": lambda torch, x: torch.cumsum(x["a"], 0, out=x["y"]),
+    "running-max": lambda torch, x: torch.cummax(x["a"], 0),
+    "compaction": lambda torch, x: torch.masked_select(x["a"], x["a"] > 3),
+    "histogram": lambda torch, x: torch.bincount(x["a"], minlength=256),
+    "histogram-large": lambda torch, x: torch.bincount(x["a"], minlength=256),
+    "norm": lambda torch, x: torch.nn.functional.layer_norm(x["x"], (2048,)),
+    "softmax": lambda torch, x: torch.softmax(x["x"], 1),
+    "transposition": lambda _, x: x["b"].copy_(x["a"].t()),
+    "csr-8": lambda _, x: x["matrix"] @ x["x"],
+    "csr-64": lambda _, x: x["matrix"] @ x["x"],
+}
+"""What PyTorch has for a case (for sparse products, cuSPARSE)."""
 
 
 def main() -> int:
@@ -192,6 +213,7 @@ def main() -> int:
     p.add_argument("--profile", default="h100", help="(h100)")
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
+    p.add_argument("--torch", action="store_true", help="time PyTorch too")
     p.add_argument("--jobs", type=int, default=8, metavar="N", help="mapped at a time (8)")
     args = p.parse_args()
     spawn = multiprocessing.get_context("spawn")
@@ -244,7 +266,30 @@ def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
     ms = statistics.median(times) / 1e6
     recipes = ", ".join(p.tiled.recipe if p.tiled else p.kind for p in done.parts)
     about = f"{name:18} {ms:9.4f} ms {case.moved(size) / ms / 1e6:6.0f} GB/s {launches:3} kernels"
+    if args.torch and name in TORCH:
+        with lock:
+            about += f"  torch {_torch_ms(name, given, args.repeat):9.4f} ms"
     return f"{about}  {recipes}" + (f"  WRONG: {', '.join(wrong)}" if wrong else "")
+
+
+def _torch_ms(name: str, given: Arrays, repeat: int) -> float:
+    """The median time of PyTorch's function, by the events of the device."""
+    torch: Any = importlib.import_module("torch")
+    placed: Arrays = {
+        n: torch.from_numpy(v).cuda() if isinstance(v, np.ndarray) else v for n, v in given.items()
+    }
+    if "start" in placed:
+        matrix = (placed["start"], placed["col"], placed["v"])
+        placed["matrix"] = torch.sparse_csr_tensor(*matrix, size=(given["n"], given["n"]))
+    times = []
+    for _ in range(repeat + 3):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        TORCH[name](torch, placed)
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end))
+    return float(statistics.median(times[3:]))
 
 
 def _part(arrays: Arrays, name: str) -> Any:

@@ -23,7 +23,9 @@ NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reu
 
 NO_UPDATES = "no array whose extents are numbers is updated atomically"
 NO_CHUNKS = "no chunks of a loop with running values"
-SELDOM = (NO_UPDATES, NO_CHUNKS)
+ONE_ELEMENT = "the device copies as fast with one element for each work-item"
+FAR_APART = "the nest has loops inside, or touches elements that are far apart"
+SELDOM = (NO_UPDATES, NO_CHUNKS, ONE_ELEMENT, FAR_APART)
 """Reasons that tell nothing about most nests."""
 
 

@@ -8,6 +8,7 @@
     none                                     naive      an iteration is a work-item
     atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
+    none, and nothing far apart         elementwise  several iterations are a work-item
     running values in chunks            scan       a chunk is a group
     parallel loops inside, when asked for    group      an iteration is a group
 
@@ -21,9 +22,10 @@ from collections.abc import Mapping
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Facts
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.base import RARE, Question, TilingRecipe
+from loopxform.recipes.base import RARE, SELDOM, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
+from loopxform.recipes.elementwise import Elementwise
 from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.histogram import Histogram
 from loopxform.recipes.intra_group import IntraGroup
@@ -44,6 +46,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Strip(),
     Stencil(),
     Histogram(),
+    Elementwise(),
     GroupReduction(),
     ScanInGroup(),
     IntraGroup(),
@@ -59,6 +62,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "one-sided",
     "stencil",
     "1-d",
+    "elementwise",
 )
 """What is tried, in this order, where the user names no recipe."""
 
@@ -85,6 +89,6 @@ def choices(
         answer = RECIPES[name].match(question)
         if isinstance(answer, Choice):
             fitting.append(answer)
-        else:
+        elif answer not in SELDOM or not reason:
             reason = RARE if RARE in (answer, reason) else answer
     return fitting, reason

@@ -17,6 +17,7 @@ Recipe = Literal[
     "1-d",
     "stencil",
     "histogram",
+    "elementwise",
     "reduce",
     "scan",
     "group",
@@ -185,6 +186,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "a histogram in local memory for each group",
             Tiles(Ty=1, Tx=256, Ry=16, Rx=4),
             ("Tx", "Ry", "Rx"),
+        ),
+        RecipeKind(
+            "elementwise",
+            "several elements for each work-item",
+            Tiles(Ty=8, Tx=32, Ry=4, Rx=1),
+            ("Ty", "Tx", "Ry", "Rx"),
+            frozenset({"several elements"}),
         ),
         RecipeKind(
             "reduce",

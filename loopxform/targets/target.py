@@ -45,9 +45,10 @@ class Costs:
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
     `short_loop` iterations sooner than a group has shared them out. From `several_chunks` chunks on
     a result is worth several groups. Running values are computed in chunks of `scan_terms`
-    iterations: an odd number for each of 256 work-items has no bank conflicts. `busy_warps` keep
-    the arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at
-    0.46 of its rate with 4, 0.99 with 16).
+    iterations: an odd number for each of 256 work-items has no bank conflicts. Where nothing is
+    used again, a work-item computes so many `elements`. `busy_warps` keep the arithmetic of a unit
+    busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46 of its rate with 4,
+    0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
@@ -87,6 +88,7 @@ class Costs:
     group_results: int = 1024
     short_loop: int = 32
     scan_terms: int = 2304
+    elements: int = 1
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16
