@@ -68,8 +68,7 @@ class Reduction:
 
 @record
 class Update:
-    """A statement `target = target op value`; `paths` are those of the assignment and, where that
-    stands under the comparison with an extremum, of the condition."""
+    """One update of a target, `target op= value`, by the statements at `paths`."""
 
     target: Var | Load
     op: str
@@ -96,7 +95,7 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     for place, s in statements:
         if place in inside:
             continue
-        found = _updates(place, s)
+        found = updates_in(place, s)
         if not found:
             used |= _touched(s)
         for update in found:
@@ -108,7 +107,7 @@ def reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     fit = {
         name: group
         for name, group in updates.items()
-        if name not in local and _agree(fn, group) and _alone(fn, path, name, group, used)
+        if name not in local and agree(fn, group) and _alone(fn, path, name, group, used)
     }
     return tuple(_reduction(fn, g, moving) for g in fit.values() if _goes_with(fn, g, fit))
 
@@ -143,7 +142,7 @@ def operands(fn: Function, reduction: Reduction) -> tuple[tuple[Assign | If, Exp
     for path in reduction.paths:
         s = enclosing(fn, path)[-1]
         assert isinstance(s, Assign | If)
-        for u in _updates(path, s) if path not in inside else ():
+        for u in updates_in(path, s) if path not in inside else ():
             if _name(u.target) == reduction.array:
                 out.append((s, u.value))
                 inside.update(u.paths)
@@ -167,13 +166,13 @@ def updates(fn: Function, path: Path, name: str) -> Updates | None:
     found: list[Update] = []
     inside: set[Path] = set()
     for place, s in below(loop, path):
-        u = None if place in inside else update_at(place, s)
+        u = None if place in inside else _update(place, s)
         if u is not None and _name(u.target) == name and name not in _other_names(u):
             found.append(u)
             inside.update(u.paths[1:])
         elif place not in inside and name in _touched(s):
             return None
-    rounds = not all(_agree(fn, [u]) for u in found)
+    rounds = not all(agree(fn, [u]) for u in found)
     return Updates(frozenset(u.op for u in found), rounds)
 
 
@@ -191,18 +190,18 @@ def _reduction(fn: Function, group: list[Update], moving: frozenset[str]) -> Red
     labels = tuple(u.stmt.label for u in group)
     paths = tuple(p for u in group for p in u.paths)
     loc = first.stmt.origin.loc
-    numbers = tuple(dict.fromkeys(expr_text(u.value) for u in group if _may_be_nan(fn, u)))
+    numbers = tuple(dict.fromkeys(expr_text(u.value) for u in group if may_be_nan(fn, u)))
     return Reduction(text if fixed else name, name, first.op, labels, loc, paths, fixed, numbers)
 
 
-def _may_be_nan(fn: Function, u: Update) -> bool:
+def may_be_nan(fn: Function, u: Update) -> bool:
     """Whether a comparison decides about a real number; fmin and fmax ignore NaN."""
     found = names_of(fn).type_of(u.value)
     by_call = isinstance(u.stmt.value, Call) and u.stmt.value != u.value
     return u.op in ("min", "max") and not by_call and (found is None or found.is_float)
 
 
-def _agree(fn: Function, group: list[Update]) -> bool:
+def agree(fn: Function, group: list[Update]) -> bool:
     types = names_of(fn)
     for u in group:
         target, value = types.type_of(u.target), types.type_of(u.value)
@@ -219,11 +218,11 @@ def _name(target: Expr) -> str:
     return target.name if isinstance(target, Var) else target.array
 
 
-def _updates(path: Path, s: Stmt) -> tuple[Update, ...]:
+def updates_in(path: Path, s: Stmt) -> tuple[Update, ...]:
     """The updates a statement consists of; () where it is anything else."""
     found = located(s) if isinstance(s, If) else None
     if found is None or not isinstance(s, If):
-        update = update_at(path, s)
+        update = _update(path, s)
         return () if update is None else (update,)
     parts = [x for x in s.then if isinstance(x, Assign)]
     best = parts[found.value]
@@ -236,7 +235,7 @@ def _updates(path: Path, s: Stmt) -> tuple[Update, ...]:
     return tuple(out)
 
 
-def update_at(path: Path, s: Stmt) -> Update | None:
+def _update(path: Path, s: Stmt) -> Update | None:
     """The update a statement is by itself, or None."""
     match s:
         case Assign(target, value, "+" | "-" as op):

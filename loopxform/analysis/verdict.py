@@ -13,12 +13,14 @@ unknown       a carried dependence could not be excluded, or a statement is not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias, assert_never
 
 from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.declared_shapes import declared_shape
 from loopxform.analysis.dependence import Dependence, worst
 from loopxform.analysis.deps import carried_by
+from loopxform.analysis.idioms import Idiom, idioms, search
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.last_write import overwrites
 from loopxform.analysis.privatise import privacy
@@ -57,7 +59,7 @@ class LoopVerdict:
     """One `for` of the file. `copies` are those of `private` whose last value is needed,
     `conditional` those of which it is that of the last iteration that sets them, if any,
     `uncarried` those that no dependence is about: they only count inner loops, each of which has
-    its own, or are other names for places in arrays."""
+    its own, or are other names for places in arrays. `idioms` say which algorithms run it."""
 
     path: Path
     loc: Loc | None
@@ -71,6 +73,7 @@ class LoopVerdict:
     reductions: tuple[Reduction, ...] = ()
     assumes: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    idioms: tuple[Idiom, ...] = ()
 
     def __repr__(self) -> str:
         return f"<LoopVerdict {self.loc or self.path}: {self.var} {self.parallel}>"
@@ -115,6 +118,7 @@ class LoopVerdict:
                 }
                 for r in self.reasons
             ],
+            **({"idioms": [x.json() for x in self.idioms]} if self.idioms else {}),
         }
 
 
@@ -190,7 +194,7 @@ def _verdict(fn: Function, site: _Site) -> LoopVerdict:
         case For():
             return _loop(fn, site, site.loop)
         case Opaque(code=code, reason=reason):
-            return _unknown(site, Reason(code, reason, site.loop.origin.loc))
+            return _searched(fn, _unknown(site, Reason(code, reason, site.loop.origin.loc)))
         case _:
             assert_never(site.loop)
 
@@ -198,6 +202,12 @@ def _verdict(fn: Function, site: _Site) -> LoopVerdict:
 def _unknown(site: _Site, *reasons: Reason) -> LoopVerdict:
     s = site.loop
     return LoopVerdict(site.path, s.origin.loc, s.var, site.depth, "unknown", reasons=reasons)
+
+
+def _searched(fn: Function, v: LoopVerdict) -> LoopVerdict:
+    """The verdict on a loop that something not modelled is in, with the search that it is."""
+    found = search(fn, v.path)
+    return v if found is None else replace(v, idioms=(found,))
 
 
 def is_inlined(s: Stmt) -> bool:
@@ -218,7 +228,8 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
     path = site.path
     unknown = [s for _, s in below(loop, path) if isinstance(s, Opaque)]
     if unknown:
-        return _unknown(site, *(Reason(s.code, s.reason, s.origin.loc) for s in unknown))
+        reasons = (Reason(s.code, s.reason, s.origin.loc) for s in unknown)
+        return _searched(fn, _unknown(site, *reasons))
     carried = () if loop.parallel else _carried(fn, path)
     found = _Sorted(fn, path, loop, carried)
     return LoopVerdict(
@@ -234,6 +245,7 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
         found.reductions,
         (*assumed(fn, loop), *(a for r in found.reductions for a in r.assumes)),
         found.reasons,
+        idioms(fn, path, tuple(d.array for d in found.left), found.reductions),
     )
 
 

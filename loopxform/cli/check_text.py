@@ -32,7 +32,9 @@ def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) 
         source = sources.line(v.loc) if v.loc else None
         number = f"{_numbered(v.loc, home):>5}"
         which = f"{v.var} at column {v.column}: " if v.loc and shared[v.line] > 1 else ""
-        out.append(f"{number} | {(source or v.var).rstrip():<48}  {which}{words(v, paint)}")
+        out.append(
+            f"{number} | {(source or v.var).rstrip():<48}  {which}{words(v, paint)}{named(v)}"
+        )
         out += [f"        {line}" for line in _reasons(v, home)]
         claim = f.claim(v)
         out += [f"        {line}" for line in _claim(claim, paint)] if claim else []
@@ -80,6 +82,12 @@ def words(v: LoopVerdict, paint: Paint = plain) -> str:
     extra += [f"{r.op} of {r.var}" for r in v.reductions]
     extra += [f"if {', '.join(together(v.assumes))}"] if v.assumes else []
     return answer + (f" ({'; '.join(extra)})" if extra else "")
+
+
+def named(v: LoopVerdict) -> str:
+    """What the loop is, where the verdict does not say so: `; scan of s (+, inclusive)`."""
+    told = {"reduction", "arg-min", "arg-max"} if v.parallel == "reduction" else set()
+    return "".join(f"; {x}" for x in v.idioms if x.kind not in told)
 
 
 PAIR = re.compile(r"(\S+) and (\S+) do not overlap")

@@ -23,7 +23,7 @@ from loopxform.analysis.openmp.claim import Claim
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api.annotated import Asserted
 from loopxform.api.check import CheckedFile, CheckedFunction
-from loopxform.cli.check_text import words
+from loopxform.cli.check_text import named, words
 from loopxform.cli.questions import Answer
 from loopxform.codes import CODES
 from loopxform.errors import LoopxformError
@@ -108,7 +108,7 @@ class _Run:
         }
 
     def loop(self, f: CheckedFunction, v: LoopVerdict) -> Json:
-        text = f"The loop over '{v.var}': {words(v)}."
+        text = f"The loop over '{v.var}': {words(v)}{named(v)}."
         related = [(r.loc, r.message) for r in v.reasons]
         return self.result(
             f"loop-{v.parallel}",

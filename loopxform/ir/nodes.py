@@ -252,6 +252,9 @@ class Return(Node):
 LIBRARY_CALL = "the call to"
 """How the reason begins where a call of the C library is not modelled."""
 
+INNER_RETURN = "a return that is not the last statement"
+"""The reason where a return ends the function early."""
+
 Escape: TypeAlias = Literal["", "break", "continue", "elsewhere"]
 """Whether a statement ends the loop around it, or its iteration, or control goes elsewhere from it
 or comes to it from elsewhere."""
@@ -284,6 +287,11 @@ class Opaque(Node):
     def is_library_call(self) -> bool:
         """Whether it is a call of the C library, which keeps no threads apart."""
         return self.reason.startswith(LIBRARY_CALL)
+
+    @property
+    def is_return(self) -> bool:
+        """Whether it ends the function."""
+        return self.reason == INNER_RETURN
 
     @property
     def is_break(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +43,7 @@ def test_the_verdicts_are_real(
     exec(block(page, "python"), {})
     printed = page.split("```\n\n```\n")[1].split("```")[0]
     assert capsys.readouterr().out == printed
-    named = re.findall(r"^\| `(\w+)`", page, re.MULTILINE)
+    named = re.findall(r"^\| `(\w+)`", page.partition("## What a loop is")[0], re.MULTILINE)
     assert named == ["yes", "reduction", "privatizable", "no", "unknown"]
 
 
@@ -54,6 +56,27 @@ def test_the_counters_are_real(
     command, _, shown = block(page, "console").partition("\n")
     assert main(command.split()[2:]) == 0
     assert capsys.readouterr().out.startswith(shown)
+
+
+def test_the_names_of_loops_are_real(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "verdicts.md").read_text().partition("## What a loop is")[2]
+    monkeypatch.chdir(tmp_path)
+    Path("names.c").write_text(block(page, "c"))
+    command, _, shown = block(page, "console").partition("\n")
+    assert main(command.split()[2:]) == 0
+    assert capsys.readouterr().out.startswith(shown)
+    assert main([*command.split()[2:], "--format", "json"]) == 0
+    idioms = [x for loop in _loops(capsys.readouterr().out) for x in loop["idioms"]]
+    assert {k for x in idioms for k in x} <= set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
+    assert main([*command.split()[2:], "--format", "sarif"]) == 0
+    assert "no; scan of s (+, inclusive)." in capsys.readouterr().out
+
+
+def _loops(text: str) -> list[dict[str, Any]]:
+    (function,) = json.loads(text)["functions"]
+    return list(function["loops"])
 
 
 def test_the_report_of_a_whole_function_is_real(

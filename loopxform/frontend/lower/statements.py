@@ -27,6 +27,7 @@ from loopxform.frontend.pragmas.annotated import Annotations, Noted
 from loopxform.frontend.pragmas.directives import Directives
 from loopxform.frontend.syntax.tree import below, statements
 from loopxform.ir.nodes import (
+    INNER_RETURN,
     Assign,
     Const,
     For,
@@ -146,7 +147,7 @@ class Statements(SimpleStatements):
             case c_ast.Continue():
                 raise NotModelled("LX011", "a continue", _GUARD, node)
             case c_ast.Return():
-                raise NotModelled("LX011", "a return that is not the last statement", _LAST, node)
+                raise NotModelled("LX011", INNER_RETURN, _LAST, node)
             case _:
                 return self._expression(node)
 

@@ -1,0 +1,172 @@
+"""Searches: loops that only look for the first iteration with some property, and end there.
+
+    for (i = lo; i < hi; i++) if (c(i)) { pos = i; break; }       or return i;
+    while (i < hi && !c(i)) i++;
+    for (i = lo; i < hi && !found; i++) if (c(i)) found = 1;
+
+No iteration leaves anything to the next one: what it sets, it sets for itself, or where it ends the
+loop. A bound ends the loop all the same, so that one knows which iterations may be asked at a time.
+Whether elements may be read behind the last one that C reads, is another question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from loopxform.analysis.idioms.flow import Flow, Site
+from loopxform.analysis.idioms.record import Idiom
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Un,
+    Var,
+    While,
+)
+from loopxform.ir.printer import expr_text
+from loopxform.ir.typing import COMPARISONS
+from loopxform.ir.visit import Path, enclosing, in_body_of, loads, names, stmt_exprs
+from loopxform.ir.whiles import condition
+
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def search(fn: Function, path: Path) -> Idiom | None:
+    """The search that the loop at `path` is, a `For` or a `While`; None where it is none."""
+    loop = enclosing(fn, path)[-1]
+    match loop:
+        case For() if condition(loop) is None:
+            flow = Flow(fn, path, loop)
+            bounds = names(loop.hi) | names(loop.step)
+            return None if flow.changes(bounds) else _search(flow, loop.var, ())
+        case While(once=False, cond=cond):
+            flow = Flow(fn, path, loop)
+            asked = list(_conjuncts(cond))
+            counter = next((x for c in asked if (x := _bounded(flow, c))), "")
+            others = [c for c in asked if _bounded(flow, c) != counter]
+            return _search(flow, counter, others) if counter else None
+        case _:
+            return None
+
+
+def _search(flow: Flow, counter: str, asked: Sequence[Expr]) -> Idiom | None:
+    """The search for a value of `counter`, which ends where any of `asked` does not hold."""
+    flags = {name: c for c in asked if (name := _flag(flow, c))}
+    left = [s for s in flow.sites if isinstance(s.stmt, Opaque) or s.target in flags]
+    if not all(_leaves(s, flags) for s in left):
+        return None
+    exits = [s.path for s in left]
+    outside = [s for s in flow.sites if not any(in_body_of(p, s.path) for p in exits)]
+    own = {s.target for s in outside if s.target} | flow.declared
+    conditions = [c for c in asked if c not in flags.values()]
+    if any((names(c) - {counter}) & flow.set for c in conditions):
+        return None
+    if not all(_is_own(flow, s, counter) for s in outside):
+        return None
+    set_at_exits = {s.target for s in flow.sites if s not in outside and s.target} - own
+    if flags and any(set_at_exits & (s.reads | s.control) for s in outside):
+        return None
+    read = [e for s in outside for e in stmt_exprs(s.stmt)] + conditions
+    properties = [" && ".join(map(str, s.guards)) for s in left] + list(map(_opposite, conditions))
+    if not properties or not any(any(loads(e)) for e in read):
+        return None
+    return Idiom("search", counter, condition=" || ".join(dict.fromkeys(properties)))
+
+
+def _leaves(s: Site, flags: dict[str, Expr]) -> bool:
+    """Whether a statement ends the loop where data say so."""
+    if not s.guards or s.loops:
+        return False
+    if isinstance(s.stmt, Opaque):
+        return s.stmt.is_break or s.stmt.is_return
+    if not isinstance(s.stmt, Assign) or s.stmt.op:
+        return False
+    value = value_of(s.stmt.value)
+    return value is not None and bool(value) == _ends_at_truth(flags[s.target])
+
+
+def _is_own(flow: Flow, s: Site, counter: str) -> bool:
+    """Whether what a statement does is over with its iteration."""
+    match s.stmt:
+        case If() | Decl():
+            return True
+        case For(live_out=live_out):
+            return not live_out and s.target != counter
+        case Assign(Var(name)) if name == counter:
+            return _steps(flow, s)
+        case Assign():
+            return s.target in flow.declared or _is_set_first(flow, s.target)
+        case _:
+            return False
+
+
+def _steps(flow: Flow, s: Site) -> bool:
+    """Whether a statement is the only one that counts, at the end of each iteration."""
+    last = s.path == (*flow.path, len(flow.loop.body) - 1)
+    match s.stmt:
+        case Assign(Var(name), value, "+" | "-"):
+            return last and bool(value_of(value)) and len(list(flow.of(name))) == 1
+        case _:
+            return False
+
+
+def _is_set_first(flow: Flow, name: str) -> bool:
+    """Whether each iteration sets a scalar before it reads it."""
+    first = next((s for s in flow.sites if name in s.reads or s.target == name), None)
+    if first is None or first.guards or first.loops or name in first.reads:
+        return False
+    return isinstance(first.stmt, Assign) and first.stmt.target == Var(name)
+
+
+def _conjuncts(e: Expr) -> Iterator[Expr]:
+    match e:
+        case Bin("&&", left, right):
+            yield from _conjuncts(left)
+            yield from _conjuncts(right)
+        case _:
+            yield e
+
+
+def _bounded(flow: Flow, e: Expr) -> str:
+    """The counter of the loop, where a condition compares it with what does not change."""
+    if not isinstance(e, Bin) or e.op not in COMPARISONS or e.op == "==":
+        return ""
+    for x, end in ((e.left, e.right), (e.right, e.left)):
+        if isinstance(x, Var) and not names(end) & flow.set:
+            sites = list(flow.of(x.name))
+            if len(sites) == 1 and _steps(flow, sites[0]):
+                return x.name
+    return ""
+
+
+def _flag(flow: Flow, e: Expr) -> str:
+    """The variable that is all that a condition asks, where the loop sets it."""
+    match e:
+        case Var(name) | Un("!", Var(name)) | Bin("==" | "!=", Var(name), _):
+            known = not isinstance(e, Bin) or value_of(e.right) == 0
+            return name if known and name in flow.set - flow.declared else ""
+        case _:
+            return ""
+
+
+def _ends_at_truth(flag: Expr) -> bool:
+    return isinstance(flag, Un) or (isinstance(flag, Bin) and flag.op == "==")
+
+
+def _opposite(e: Expr) -> str:
+    match e:
+        case Un("!", operand):
+            return expr_text(operand)
+        case Var() | Load():
+            return f"{expr_text(e)} == 0"
+        case Bin(op, left, right) if op in _OPPOSITE:
+            return expr_text(Bin(_OPPOSITE[op], left, right))
+        case _:
+            return f"!({expr_text(e)})"

@@ -1,0 +1,216 @@
+"""The names of loops: scans, compactions, histograms, searches, and what only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopxform import loads
+from loopxform.cli.check_text import named
+
+HEAD = "int f(int n, int m, int key, int *restrict a, int *restrict b, int *restrict out, float *x)"
+GRID = "void f(int n, int m, int a[n][m], int y[n][m], int *restrict b, int *restrict out)"
+
+
+def names_of(text: str, line: int = 1) -> str:
+    """What the first loop of a line is."""
+    (first, *_) = (v for v in next(iter(loads(text))).check() if v.line == line)
+    return "; ".join(map(str, first.idioms))
+
+
+def body(statements: str, *, before: str = "int s = 0, t = 1, k = 0;", lo: int = 1) -> str:
+    loop = f"for (int i = {lo}; i < n; i++) {{ {statements} }}"
+    return f"{HEAD} {{ {before} {loop} return s + t + k; }}"
+
+
+SCANS = {
+    "s += a[i]; out[i] = s;": "scan of s (+, inclusive)",
+    "out[i] = s; s += a[i];": "scan of s (+, exclusive)",
+    "out[i] = s; s -= a[i]; b[i] = s;": "scan of s (+, both)",
+    "s = s ^ a[i]; out[i] = s;": "scan of s (^, inclusive)",
+    "if (a[i] > s) s = a[i]; out[i] = s;": "scan of s (max, inclusive)",
+    "s = a[i] < s ? a[i] : s; out[i] = s;": "scan of s (min, inclusive)",
+    "if (a[i] > s) { s = a[i]; k = i; } out[i] = k;": (
+        "scan of s (max); scan of k (arg-max, inclusive)"
+    ),
+    "s = s * 31 + a[i];": "scan of s (linear recurrence)",
+    "s = b[i] - 3 * (s + a[i]); out[i] = s;": "scan of s (linear recurrence, inclusive)",
+    "s *= 3; s += a[i]; out[i] = s;": "scan of s (linear recurrence, inclusive)",
+    "if (b[i]) s += a[i]; out[i] = s;": "scan of s (+, inclusive)",
+    "if (b[i]) s = 0; s += a[i]; out[i] = s;": "segmented scan of s (+, inclusive)",
+    "if (b[i]) k = i; out[i] = k;": "scan of k (last value set, inclusive)",
+    "s += a[i]; t += s; out[i] = t;": "scan of s (+, inclusive); scan of t (+, inclusive)",
+    "s += a[i]; t += s;": "scan of s (+, inclusive); reduction of t (+)",
+    "s += a[i]; a[i] = s;": "scan of s (+, inclusive)",
+    "int old = a[i]; a[i] = s; s += old;": "scan of s (+, exclusive)",
+    "for (int j = 0; j < m; j++) s += a[i * m + j]; out[i] = s;": "scan of s (+, inclusive)",
+    "if (b[i]) out[i] = a[k++];": "scan of k (+, exclusive)",
+    "a[i] += a[i - 1];": "scan of a (+, inclusive)",
+    "a[i] = a[i] * b[i] + a[i - 1];": "scan of a (+, inclusive)",
+    "a[i + 1] = a[i] + b[i];": "scan of a (+, inclusive)",
+    "x[i] = (x[i] - x[i - 1] * b[i]) / a[i];": "scan of x (linear recurrence, inclusive)",
+    "a[i] = b[i] > a[i - 1] ? b[i] : a[i - 1];": "scan of a (max, inclusive)",
+    "a[i] = a[i - 1] + b[i]; out[i] = 2 * a[i];": "scan of a (+, inclusive)",
+    "if (b[i]) a[i] = a[i - 1] * 3;": "scan of a (*, inclusive)",
+}
+
+GRIDS = {
+    "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) y[i][j] = a[i][j] + y[i - 1][j];": (
+        "scan of y (+, inclusive)"
+    ),
+    "for (int j = 0; j < m; j++) for (int i = 1; i < n; i++) y[i][j] = a[i][j] + y[i - 1][j];": "",
+    "for (int i = 0; i < n; i++)"
+    " for (int j = 0; j < m; j++) { b[j] += a[i][j]; y[i][j] = b[j]; }": (
+        "scan of b[j] (+, inclusive)"
+    ),
+    "for (int i = 1; i < n; i++) for (int j = 1; j < m; j++)"
+    " y[i][j] = a[i][j] + y[i - 1][j] + y[i][j - 1];": "",
+    "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) b[i] = b[i - 1] + a[i][j];": "",
+    "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) out[j] += a[i][j];": (
+        "reduction of out[j] (+)"
+    ),
+}
+
+COMPACTIONS = {
+    "if (a[i] > 0) out[k++] = a[i];": "compaction into out, counted by k",
+    "if (a[i] > 0) out[++k] = a[i];": "compaction into out, counted by k",
+    "if (a[i] > 0) { out[k] = a[i]; b[k] = i; k++; }": ("compaction into out, b, counted by k"),
+    "if (a[i] > 0) { out[k] = a[i]; out[k + 1] = i; k += 2; }": (
+        "compaction into out, counted by k"
+    ),
+    "if (a[i] > 0) out[k++] = a[i]; else b[s++] = i;": (
+        "compaction into out, counted by k; compaction into b, counted by s"
+    ),
+    "for (int j = 0; j < m; j++) if (a[i * m + j]) out[k++] = j;": (
+        "compaction into out, counted by k"
+    ),
+}
+
+HISTOGRAMS = {
+    "out[a[i]]++;": "histogram of out (+)",
+    "int bin = a[i] / 4; out[bin] += b[i];": "histogram of out (+)",
+    "if (out[a[i]] < b[i]) out[a[i]] = b[i];": "histogram of out (max)",
+    "out[i / 2] += a[i];": "reduction of out (+)",
+    "s += a[i];": "reduction of s (+)",
+    "if (a[i] < s) { s = a[i]; k = i; }": "reduction of s (min); arg-min in k",
+}
+
+SEARCHES = {
+    "if (a[i] == key) { k = i; break; }": "search for the first i with a[i] == key",
+    "if (a[i] == key) return i;": "search for the first i with a[i] == key",
+    "if (a[i] > key) if (b[i]) break;": "search for the first i with a[i] > key && b[i]",
+    "int w = a[i] * a[i]; if (w > key) { s = w; break; }": "search for the first i with w > key",
+    "if (a[i] == key) break; if (b[i] == key) return 7;": (
+        "search for the first i with a[i] == key || b[i] == key"
+    ),
+}
+
+LOOPS = {
+    "int i = 0; while (i < n && a[i] != key) i++; return i;": (
+        "search for the first i with a[i] == key"
+    ),
+    "int i; for (i = 0; i < n && a[i] != key; i++) ; return i;": (
+        "search for the first i with a[i] == key"
+    ),
+    "int i; for (i = 0; i < n && a[i]; i++) ; return i;": ("search for the first i with a[i] == 0"),
+    "int i, found = 0; for (i = 0; i < n && !found; i++) if (a[i] > key) found = 1;"
+    " return found;": ("search for the first i with a[i] > key"),
+    "int i, go = 1, at = -1; for (i = 0; go && i < n; i++) if (a[i] > key) { go = 0; at = i; }"
+    " return at;": "search for the first i with a[i] > key",
+    "int i; for (i = 0; a[i] != key; i++) ; return i;": "",
+    "int i, found = 0; for (i = 0; i < n && !found; i++) if (a[i] > key + found) found = 1;"
+    " return found;": "",
+}
+
+NAMELESS = {
+    "a term that comes from it": "s += a[s & 7]; out[i] = s;",
+    "a condition that does": "if (s < 100) s += a[i]; out[i] = s;",
+    "a bound that does": "for (int j = 0; j < s; j++) s += a[j]; out[i] = s;",
+    "by way of another": "s += a[i] + t; t = s / 2; out[i] = s;",
+    "by way of an array": "s += a[i]; a[i + 1] = s;",
+    "by way of an element of the iteration": "a[i] = s; s += a[i] + 1;",
+    "two that feed each other": "s += t; t += s; out[i] = t;",
+    "clamped": "s += a[i]; if (s < 0) s = 0; out[i] = s;",
+    "a division of integers": "s = s / 2 + a[i]; out[i] = s;",
+    "rounded each time": "s += x[i]; out[i] = s;",
+    "squared": "s = s * s + a[i]; out[i] = s;",
+    "the second one before too": "a[i] = a[i - 1] + a[i - 2];",
+    "two before": "a[i + 1] = a[i - 1] + b[i];",
+    "an old value that is overwritten": "a[i] = a[i - 1] + b[i]; out[i] = a[i + 1];",
+    "turns": "a[i % 2] = a[(i - 1) % 2] + b[i]; out[i] = a[i % 2];",
+    "an element that a later one overwrites": "out[i] = s; s += out[i + 1];",
+    "a copy": "a[i] = a[i - 1];",
+    "started anew each time": "out[i] = s; s = 0; s += a[i];",
+    "an induction variable": "out[k] = a[i]; k += 2; b[k] = i;",
+    "in place": "if (a[i] > 0) a[k++] = a[i];",
+    "until it is full": "if (a[i] > 0 && k < m) out[k++] = a[i];",
+    "what was kept last": "if (k == 0 || a[i] != out[k - 1]) out[k++] = a[i];",
+    "counted less often than written": "out[k] = a[i]; if (a[i] > 0) k++;",
+    "written past what is counted": "if (a[i]) { out[k] = i; out[k + 1] = i; k++; }",
+    "ranks": "out[i] = b[a[i]]; b[a[i]]++;",
+    "another dependence": "s += a[i]; out[i] = s; b[a[i]] = b[i];",
+    "a search that writes": "out[i] = a[i]; if (a[i] == key) break;",
+    "a search of a sum": "s += a[i]; if (s > key) break;",
+    "along a list": "if (a[k] < 0) break; k = a[k];",
+    "no data": "if (i * i > key) break;",
+}
+
+
+@pytest.mark.parametrize("statements", {**SCANS, **COMPACTIONS, **HISTOGRAMS, **SEARCHES})
+def test_named(statements: str) -> None:
+    table = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **SEARCHES}
+    assert names_of(body(statements)) == table[statements]
+
+
+@pytest.mark.parametrize("text", LOOPS)
+def test_named_whole(text: str) -> None:
+    found = [v for v in loads(f"{HEAD} {{ {text} }}")["f"].check() for _ in v.idioms]
+    assert "; ".join(str(x) for v in found for x in v.idioms) == LOOPS[text]
+
+
+@pytest.mark.parametrize("text", GRIDS)
+def test_named_in_nests(text: str) -> None:
+    assert names_of(f"{GRID} {{ {text} }}") == GRIDS[text]
+
+
+@pytest.mark.parametrize("case", NAMELESS)
+def test_nameless(case: str) -> None:
+    assert names_of(body(NAMELESS[case])) == ""
+
+
+def test_a_running_extremum_of_real_numbers_assumes_that_none_is_nan() -> None:
+    (v,) = loads(
+        "void f(int n, const float *restrict x, float *restrict out) { float m = x[0];"
+        " for (int i = 0; i < n; i++) { if (x[i] > m) m = x[i]; out[i] = m; } }"
+    )["f"].check()
+    assert v.idioms[0].assumes == ("no x[i] is NaN", "m is not NaN before the loop")
+
+
+def test_json() -> None:
+    (v,) = loads(body("if (b[i]) s = 0; s += a[i]; out[i] = s;"))["f"].check()
+    assert v.json()["idioms"] == [
+        {
+            "kind": "scan",
+            "variable": "s",
+            "operator": "+",
+            "reads": "inclusive",
+            "segmented": True,
+        }
+    ]
+    (v,) = loads(body("if (a[i] > 0) out[k++] = a[i];"))["f"].check()
+    assert v.json()["idioms"] == [
+        {"kind": "compaction", "variable": "k", "condition": "a[i] > 0", "arrays": ["out"]}
+    ]
+    (v,) = loads(body("out[i] = a[i];"))["f"].check()
+    assert "idioms" not in v.json()
+
+
+def test_text_names_what_the_verdict_does_not() -> None:
+    told = {
+        "s += a[i]; out[i] = s;": "; scan of s (+, inclusive)",
+        "out[a[i]]++;": "; histogram of out (+)",
+        "s += a[i];": "",
+        "if (a[i] < s) { s = a[i]; k = i; }": "",
+    }
+    for statements, words in told.items():
+        (v,) = loads(body(statements))["f"].check()
+        assert named(v) == words
