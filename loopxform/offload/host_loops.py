@@ -9,10 +9,9 @@ its statements can have loops of their own.
 from __future__ import annotations
 
 from loopxform.analysis.host_scalars import computed_by_host, counting, host_scalars
-from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError, UnsupportedC
-from loopxform.ir.nodes import Decl, For, If, Var
-from loopxform.ir.printer import expr_text
+from loopxform.ir.nodes import Decl, For, If
 from loopxform.ir.visit import (
     Path,
     loops,
@@ -21,11 +20,11 @@ from loopxform.ir.visit import (
     resolve,
     walk,
 )
-from loopxform.ir.whiles import condition
 from loopxform.offload.array_expansion import own_arrays
 from loopxform.offload.index_set_splitting import apart_from_pivots
+from loopxform.offload.order_reasons import in_order
 from loopxform.offload.program_state import Place, Program, holds_nests, inner_places, is_flag
-from loopxform.offload.reductions import in_parts, reason
+from loopxform.offload.reductions import in_parts
 from loopxform.offload.right_looking import by_columns
 from loopxform.offload.scans import in_scans
 from loopxform.offload.wavefront import wave_fronts
@@ -189,7 +188,7 @@ def _more(program: Program, after: Derivation) -> bool:
 def _left(program: Program, s: For) -> bool:
     """A loop that holds parallel ones is the host's, any other is run in order."""
     verdict = program.verdicts().get(s.var)
-    why = _reason(s, verdict)
+    why = in_order(s, verdict)
     if s.var in program.fronts:
         why = f"it counts wave fronts, {program.fronts[s.var]}"
     program.why[s.var] = "; ".join(x for x in (why, program.hints.get(s.var)) if x)
@@ -235,17 +234,3 @@ def _holds_spread(program: Program, s: If) -> bool:
 def _known(program: Program) -> frozenset[str]:
     """Scalars of the host; the counters of its loops among them."""
     return host_scalars(program.fn) | program.hosts
-
-
-def _reason(s: For, verdict: LoopVerdict | None) -> str:
-    cond = condition(s)
-    if cond is not None:
-        what = "data say so" if isinstance(cond, Var) else expr_text(cond)
-        return f"it goes on while {what}"
-    if verdict is None:
-        return "it cannot be mapped"
-    if verdict.reasons:
-        return verdict.reasons[0].message
-    if verdict.reductions:
-        return reason(verdict)
-    return "its loops cannot be mapped"

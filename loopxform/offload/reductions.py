@@ -14,17 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
-from loopxform.analysis.verdict import LoopVerdict
+from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import Path, loops, names, perfect_nest, reads, resolve, walk, writes
 from loopxform.offload.program_state import Program
 from loopxform.prepare.parallel_band import Nest
-from loopxform.prepare.perfect_nest import has_few_iterations
+from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.params import KINDS
 from loopxform.transforms import (
     AtomicUpdates,
+    Distribute,
     Privatise,
     RemoveUnitLoop,
     Rfactor,
@@ -44,9 +45,7 @@ def in_parts(program: Program, s: For) -> bool:
     w = Work(program.derivation.titled(f"Partial results of the loop over {s.var}"), {})
     allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
     if any(not r.fixed for r in verdict.reductions):
-        (why, *_) = AtomicUpdates(s.var, allowed).check(w.fn) or (None,)
-        program.hints[s.var] = f"{why.message} ({why.remedy})" if why else ""
-        return False
+        return _by_element(program, s, verdict, allowed)
     elements = tuple(r.array for r in verdict.reductions if r.array != r.var)
     if elements and _in_scalars(program, s, elements):
         return True
@@ -74,6 +73,34 @@ def in_parts(program: Program, s: For) -> bool:
         program.reducing.add(combined)
     program.derivation = w.derivation
     return size is not None
+
+
+def _by_element(program: Program, s: For, verdict: LoopVerdict, allowed: str) -> bool:
+    """Makes loops that reduce to scalars, and to elements that they name, of one that does both; or
+    the updates of elements atomic, so that the scalars are all that is left to reduce."""
+    step = AtomicUpdates(s.var, allowed)
+    refused = step.refused(program.fn, resolve(program.fn, s.var)[0])
+    if refused:
+        program.hints[s.var] = f"{refused[0].message} ({refused[0].remedy})"
+        return False
+    if not any(r.fixed for r in verdict.reductions):
+        return False
+    title = f"The reductions of the loop over {s.var} in loops of their own"
+    w = Work(program.derivation.titled(title), {})
+    if not w.attempt(Distribute(tuple(x.var for x in perfect_nest(s)))):
+        w = Work(program.derivation.titled(f"Atomic updates in the loop over {s.var}"), {})
+        w.do(step)
+    after = told_apart(w.derivation)
+    known = {x.loop.var for x in loops(program.fn)} - {s.var}
+    for v in judge(after.function, inlined=True):
+        scalars = any(r.fixed and r.array == r.var for r in v.reductions)
+        if v.var not in known and v.depth == verdict.depth and scalars:
+            problems = Rfactor(v.var, "1", allowed).check(after.function)
+            if problems:
+                program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
+                return False
+    program.derivation = after
+    return True
 
 
 def _in_scalars(program: Program, s: For, arrays: tuple[str, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count, takewhile
 
 from loopxform.analysis.host_scalars import computed_by_host, host_scalars
@@ -20,8 +20,10 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import condition, is_while
+from loopxform.offload.order_reasons import in_order
 from loopxform.offload.program_state import Part, Place, Program, holds_nests, inner_places, is_flag
 from loopxform.offload.reductions import one_run
+from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import (
     ExitFlag,
@@ -114,9 +116,9 @@ def single(program: Program, run: tuple[tuple[Path, Stmt], ...]) -> None:
     first, last = run[0][0], run[-1][0]
     name = fresh(program.fn, "once")
     origin = next((s.origin.loc for _, s in run if s.origin.loc), None)
-    every = [s for _, s in run if isinstance(s, For)]
+    every = list(_outermost(s for _, s in run))
     held = tuple(s.var for s in every if not is_while(s))
-    reasons = dict.fromkeys(_reason(program, s) for s in every if s.var in program.why)
+    reasons = dict.fromkeys(_reason(program, s) for s in every if not has_few_iterations(s))
     w = Work(program.derivation.titled("What one work-item runs in order"), {})
     w.do(UnitLoop(place_text(first), str(abs(last[-1] - first[-1]) + 1), name))
     inside = resolve(w.fn, name)[0].loop.body
@@ -132,8 +134,17 @@ def single(program: Program, run: tuple[tuple[Path, Stmt], ...]) -> None:
     program.parts.append(Part(name, origin, held, "one work-item", why))
 
 
+def _outermost(body: Iterable[Stmt]) -> Iterator[For]:
+    """The loops of a body that no other loop holds."""
+    for s in body:
+        if isinstance(s, For):
+            yield s
+        elif isinstance(s, If):
+            yield from _outermost((*s.then, *s.orelse))
+
+
 def _reason(program: Program, s: For) -> str:
-    why = program.why[s.var]
+    why = program.why.get(s.var) or in_order(s, program.verdicts().get(s.var))
     return f"a loop on data: {why}" if is_while(s) else f"{s.var}: {why}"
 
 

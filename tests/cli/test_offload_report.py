@@ -73,7 +73,8 @@ def test_a_file_is_all_its_functions(file: str, capsys: Capture) -> None:
         "f: 1 kernel",
         "main, line 12: 1 kernel",
         "in.c:6:3: left on the host, in 'g': no loop can run in parallel: i: flow dependence of a, "
-        "direction (<): line 6 writes it at i=1 and reads it at i=2 (n=3) [LX062]",
+        "direction (<): line 6 writes it at i=1 and reads it at i=2 (n=3); scan of a (linear "
+        "recurrence, inclusive) [LX062]",
         "in.c:13:33: left on the host, in 'main': the call to 'printf': the order of output would "
         "change [LX012]",
         "summary: 2 loops of 4 on the device, 2 left on the host; what to change, the most work "
@@ -388,3 +389,29 @@ def test_jumps_are_told_by_their_words(tmp_path: Path, capsys: Capture) -> None:
         ("9:18", "a switch in the loops"),
         ("12:7", "'goto out' may leave the loops"),
     ]
+
+
+IN_ORDER = {
+    "for (int i = 1; i < n; i++) a[i] = a[i - 1] * b[i];": "; scan of a (*, inclusive)",
+    "int k = 0; for (int i = 0; i < n; i++) if (b[i]) a[k++] = i;": (
+        "; compaction into a, counted by k"
+    ),
+    "for (int i = 0; i < n - 1; i++) a[i] = a[i + 1] + 1;": (
+        "; read what later iterations write from a copy of a made before"
+    ),
+    "int k = 0; for (int i = 0; i < n; i++) if (b[i]) k = i; a[0] = k;": (
+        "i: k: the last iteration that sets it decides; compare the iterations that do "
+        "(if (c && i > last) last = i), and set it after the loop"
+    ),
+    "if (a[0] > 3) for (int i = 2; i < n; i++) a[i] = a[i - 1] ^ a[i - 2];": (
+        "i: flow dependence of a, direction (<), could not be excluded"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", IN_ORDER)
+def test_what_keeps_iterations_in_order_is_said(body: str) -> None:
+    text = f"void f(int n, int *restrict a, const int *restrict b) {{ {body} }}"
+    (part,) = (p for p in lx.loads(text)["f"].offload().parts if "i" in p.loops)
+    assert part.kind == "one work-item"
+    assert IN_ORDER[body] in part.why

@@ -106,7 +106,7 @@ class Factoring(Step):
         structure = self.unfit(fn, site)
         if structure:
             return structure
-        found = reductions(fn, site.path)
+        found = _left(fn, site.path)
         if not found or site.loop.parallel:
             why = "is parallel" if site.loop.parallel else "has no reduction"
             text = f"the loop over '{site.loop.var}' {why}"
@@ -138,7 +138,7 @@ class Factoring(Step):
         if r.op in PLACES:
             ((s, _),) = found
             always = all(p[:-1] == site.path for p in r.paths[:1])
-            best = _extremum(reductions(fn, site.path), r)
+            best = _extremum(_left(fn, site.path), r)
             apart = misplaced(s, always=always, ordered=self.in_order, found=types[best.var])
         if apart is None:
             return None
@@ -159,7 +159,7 @@ class Factoring(Step):
 
     def _split(self, fn: Function, site: LoopSite, *, parallel: bool) -> tuple[Function, Path]:
         """The program, and where the loop over parts is."""
-        found = reductions(fn, site.path)
+        found = _left(fn, site.path)
         types, origin = symbols(fn), site.loop.origin.then(str(self))
         outer = self.parts(fn, site)
         count = trip_count(outer)
@@ -191,11 +191,20 @@ class Factoring(Step):
         return placed(fn, site.path, (*arrays, chunks), (combine,))
 
     def reason(self, fn: Function) -> str:
-        found = reductions(fn, trusted(one_loop(fn, self.loop)).path)
+        found = _left(fn, trusted(one_loop(fn, self.loop)).path)
         what = ", ".join(f"{r.var} ({r.op})" for r in found)
         order = "in parts" if self.in_order else "in any order"
         allowed = "; it may be rounded differently" if self.reassociate else ""
         return f"nothing is carried but {what}, which may be reduced {order}{allowed}"
+
+
+def _left(fn: Function, path: Path) -> tuple[Reduction, ...]:
+    """The reductions of a loop whose updates are not atomic already: those may be in any order."""
+    return tuple(
+        r
+        for r in reductions(fn, path)
+        if not all(s.atomic for p in r.paths if isinstance(s := at(fn, p), Assign))
+    )
 
 
 @record

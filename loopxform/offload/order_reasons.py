@@ -1,0 +1,40 @@
+"""Why a loop of a whole function runs in order, and what would let it run in parallel."""
+
+from __future__ import annotations
+
+from loopxform.analysis.verdict import LoopVerdict
+from loopxform.ir.nodes import For, Var
+from loopxform.ir.printer import expr_text
+from loopxform.ir.whiles import condition
+from loopxform.offload.reductions import reason
+
+
+def in_order(s: For, verdict: LoopVerdict | None) -> str:
+    """What keeps the iterations in order, with the name of what the loop is, and a remedy."""
+    cond = condition(s)
+    if cond is not None:
+        what = "data say so" if isinstance(cond, Var) else expr_text(cond)
+        return f"it goes on while {what}"
+    if verdict is None:
+        return "it cannot be mapped"
+    if verdict.reasons:
+        named = tuple(str(x) for x in verdict.idioms if x.kind in ("scan", "compaction"))
+        parts = (verdict.reasons[0].message, *named, _remedy(verdict))
+        return "; ".join(x for x in parts if x)
+    if verdict.reductions:
+        return reason(verdict)
+    if verdict.conditional:
+        return (
+            f"{', '.join(verdict.conditional)}: the last iteration that sets it decides; compare "
+            "the iterations that do (if (c && i > last) last = i), and set it after the loop"
+        )
+    return "its loops cannot be mapped"
+
+
+def _remedy(verdict: LoopVerdict) -> str:
+    """What would take the dependences away, where that is the same for all such loops."""
+    messages = [r.message for r in verdict.reasons]
+    if not all(m.startswith("anti dependence of ") for m in messages):
+        return ""
+    arrays = ", ".join(dict.fromkeys(m.split()[3].rstrip(",") for m in messages))
+    return f"read what later iterations write from a copy of {arrays} made before"
