@@ -191,7 +191,8 @@ def _left(program: Program, s: For) -> bool:
     why = in_order(s, verdict)
     if s.var in program.fronts:
         why = f"it counts wave fronts, {program.fronts[s.var]}"
-    program.why[s.var] = "; ".join(x for x in (why, program.hints.get(s.var)) if x)
+    searched = program.searches.get(s.origin.loc) if s.origin.loc else None
+    program.why[s.var] = "; ".join(x for x in (why, searched, program.hints.get(s.var)) if x)
     inner = [x for _, x in walk(s.body) if isinstance(x, For)]
     header = all(map(computed_by_host, counting(s)))
     if header and not s.live_out and any(_spread(program, x) for x in inner):

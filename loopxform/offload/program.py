@@ -43,6 +43,7 @@ from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
 from loopxform.prepare.pointer_rotation import standing_pointers
+from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes import versions
@@ -81,7 +82,8 @@ def offload(
     of the caller's that kernels would set, LimitError where sizes do not fit, AnnotationError where
     the source asks for what cannot be had.
     """
-    fn = standing_pointers(whole_loops(fn))
+    searched = searches_as_reductions(fn)
+    fn = standing_pointers(whole_loops(searched.fn))
     _require_modelled(fn, with_loops=with_loops)
     counted = _counted(_own(rerolled(Derivation(fn))).titled("Loops with names of their own"))
     asked = asked or Wishes()
@@ -96,6 +98,7 @@ def offload(
 
     def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
         program = Program(derivation, options, limits.costs, fp, fused=dict(fused))
+        program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
         return _mapped(program, given, limits, asked)

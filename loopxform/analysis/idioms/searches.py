@@ -19,6 +19,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Const,
     Decl,
     Expr,
     For,
@@ -34,29 +35,67 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import COMPARISONS
 from loopxform.ir.visit import Path, enclosing, in_body_of, loads, names, stmt_exprs
 from loopxform.ir.whiles import condition
+from loopxform.records import record
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-def search(fn: Function, path: Path) -> Idiom | None:
+@record
+class Search:
+    """A loop that looks for the first value of `counter` with a property, below `end` or above it.
+    It is left where one of the `conditions` does not hold, which are asked before an iteration, or
+    where one of the `exits` is reached: a jump, or a statement that sets a flag. `flags` are the
+    conditions that ask for these, by name; `asked` are the statements that only find out. `by_one`
+    says that it counts up to below its end in steps of 1."""
+
+    flow: Flow
+    counter: str
+    end: Expr
+    conditions: tuple[Expr, ...]
+    exits: tuple[Site, ...]
+    flags: dict[str, Expr]
+    asked: tuple[Site, ...]
+    by_one: bool
+
+    @property
+    def idiom(self) -> Idiom:
+        properties = [" && ".join(map(str, s.guards)) for s in self.exits]
+        properties += map(_opposite, self.conditions)
+        return Idiom("search", self.counter, condition=" || ".join(dict.fromkeys(properties)))
+
+
+def search_at(fn: Function, path: Path) -> Search | None:
     """The search that the loop at `path` is, a `For` or a `While`; None where it is none."""
     loop = enclosing(fn, path)[-1]
     match loop:
         case For() if condition(loop) is None:
             flow = Flow(fn, path, loop)
             bounds = names(loop.hi) | names(loop.step)
-            return None if flow.changes(bounds) else _search(flow, loop.var, ())
+            by_one = value_of(loop.step) == 1
+            return None if flow.changes(bounds) else _search(flow, loop.var, loop.hi, (), by_one)
         case While(once=False, cond=cond):
             flow = Flow(fn, path, loop)
             asked = list(_conjuncts(cond))
-            counter = next((x for c in asked if (x := _bounded(flow, c))), "")
-            others = [c for c in asked if _bounded(flow, c) != counter]
-            return _search(flow, counter, others) if counter else None
+            ends = [(c, *x) for c in asked if (x := _bounded(flow, c))]
+            if not ends:
+                return None
+            first, counter, end = ends[0]
+            below = first in (Bin("<", Var(counter), end), Bin(">", end, Var(counter)))
+            by_one = below and loop.body[-1] == Assign(Var(counter), Const(1), "+")
+            return _search(flow, counter, end, [c for c in asked if c is not first], by_one)
         case _:
             return None
 
 
-def _search(flow: Flow, counter: str, asked: Sequence[Expr]) -> Idiom | None:
+def search(fn: Function, path: Path) -> Idiom | None:
+    """What the loop at `path` searches; None where it is no search."""
+    found = search_at(fn, path)
+    return None if found is None else found.idiom
+
+
+def _search(
+    flow: Flow, counter: str, end: Expr, asked: Sequence[Expr], by_one: bool
+) -> Search | None:
     """The search for a value of `counter`, which ends where any of `asked` does not hold."""
     flags = {name: c for c in asked if (name := _flag(flow, c))}
     left = [s for s in flow.sites if isinstance(s.stmt, Opaque) or s.target in flags]
@@ -65,7 +104,7 @@ def _search(flow: Flow, counter: str, asked: Sequence[Expr]) -> Idiom | None:
     exits = [s.path for s in left]
     outside = [s for s in flow.sites if not any(in_body_of(p, s.path) for p in exits)]
     own = {s.target for s in outside if s.target} | flow.declared
-    conditions = [c for c in asked if c not in flags.values()]
+    conditions = tuple(c for c in asked if c not in flags.values())
     if any((names(c) - {counter}) & flow.set for c in conditions):
         return None
     if not all(_is_own(flow, s, counter) for s in outside):
@@ -73,11 +112,10 @@ def _search(flow: Flow, counter: str, asked: Sequence[Expr]) -> Idiom | None:
     set_at_exits = {s.target for s in flow.sites if s not in outside and s.target} - own
     if flags and any(set_at_exits & (s.reads | s.control) for s in outside):
         return None
-    read = [e for s in outside for e in stmt_exprs(s.stmt)] + conditions
-    properties = [" && ".join(map(str, s.guards)) for s in left] + list(map(_opposite, conditions))
-    if not properties or not any(any(loads(e)) for e in read):
+    read = [e for s in outside for e in stmt_exprs(s.stmt)] + list(conditions)
+    if not (left or conditions) or not any(any(loads(e)) for e in read):
         return None
-    return Idiom("search", counter, condition=" || ".join(dict.fromkeys(properties)))
+    return Search(flow, counter, end, conditions, tuple(left), flags, tuple(outside), by_one)
 
 
 def _leaves(s: Site, flags: dict[str, Expr]) -> bool:
@@ -89,7 +127,7 @@ def _leaves(s: Site, flags: dict[str, Expr]) -> bool:
     if not isinstance(s.stmt, Assign) or s.stmt.op:
         return False
     value = value_of(s.stmt.value)
-    return value is not None and bool(value) == _ends_at_truth(flags[s.target])
+    return value is not None and bool(value) == ends_at_truth(flags[s.target])
 
 
 def _is_own(flow: Flow, s: Site, counter: str) -> bool:
@@ -134,16 +172,17 @@ def _conjuncts(e: Expr) -> Iterator[Expr]:
             yield e
 
 
-def _bounded(flow: Flow, e: Expr) -> str:
-    """The counter of the loop, where a condition compares it with what does not change."""
+def _bounded(flow: Flow, e: Expr) -> tuple[str, Expr] | None:
+    """The counter of the loop and its end, where a condition compares it with what stays the
+    same."""
     if not isinstance(e, Bin) or e.op not in COMPARISONS or e.op == "==":
-        return ""
+        return None
     for x, end in ((e.left, e.right), (e.right, e.left)):
         if isinstance(x, Var) and not names(end) & flow.set:
             sites = list(flow.of(x.name))
             if len(sites) == 1 and _steps(flow, sites[0]):
-                return x.name
-    return ""
+                return x.name, end
+    return None
 
 
 def _flag(flow: Flow, e: Expr) -> str:
@@ -156,7 +195,7 @@ def _flag(flow: Flow, e: Expr) -> str:
             return ""
 
 
-def _ends_at_truth(flag: Expr) -> bool:
+def ends_at_truth(flag: Expr) -> bool:
     return isinstance(flag, Un) or (isinstance(flag, Bin) and flag.op == "==")
 
 

@@ -1,0 +1,258 @@
+"""Searches as reductions: the first iteration with a property is the least one of all that have it.
+
+    for (i = lo; i < hi; i++)              at = hi;
+      if (c(i)) { pos = f(i); break; }     for (i = lo; i < hi; i++) if (c(i)) if (i < at) at = i;
+                                           if (at < hi) pos = f(at);
+    i = lo;                                at = hi;
+    while (i < hi && !c(i)) i++;           for (k = lo; k < hi; k++) if (c(k)) if (k < at) at = k;
+                                           i = lo < hi ? at : lo;
+
+All iterations are asked, in any order; so what is asked must be defined for those that C does not
+get to (`readable`). Searches in loops stay what they are: others run at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from loopxform.analysis.idioms.readable import Range, Unknown, unsafe
+from loopxform.analysis.idioms.searches import Search, ends_at_truth, search_at
+from loopxform.ir.affine import value_of
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Select,
+    Stmt,
+    Un,
+    Var,
+    While,
+)
+from loopxform.ir.renaming import rename
+from loopxform.ir.types import Scalar
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import (
+    Path,
+    at,
+    enclosing,
+    names,
+    reads,
+    replace_at,
+    stmt_exprs,
+    substitute,
+    substitute_body,
+    walk,
+    writes,
+)
+from loopxform.records import record
+from loopxform.source import Loc
+
+
+@record
+class Found:
+    """The program with its searches as reductions, and why others stay, by where they begin."""
+
+    fn: Function
+    left: dict[Loc, str]
+
+
+def searches_as_reductions(fn: Function) -> Found:
+    """Makes a reduction of each search that no loop holds."""
+    left: dict[Loc, str] = {}
+    places = [p for p, s in walk(fn.body) if isinstance(s, For | While)]
+    for path in reversed(places):
+        if any(isinstance(s, For | Opaque) for s in enclosing(fn, path)[:-1]):
+            continue
+        found = search_at(fn, path)
+        made = None if found is None else _reduced(fn, path, found)
+        if isinstance(made, Unknown):
+            loc = at(fn, path).origin.loc
+            if loc is not None and found is not None:
+                left[loc] = f"{found.idiom}, but {made.message} ({made.remedy})"
+        elif made is not None:
+            fn = made
+    return Found(fn, left)
+
+
+def _reduced(fn: Function, path: Path, found: Search) -> Function | Unknown | None:
+    """The program with a reduction in the place of a search; None where that takes more than is
+    written here."""
+    start = _start(fn, path, found)
+    exits = _at_exit(fn, found)
+    once = len(found.exits) + bool(found.conditions) == 1
+    if not (found.by_one and once and start is not None and exits is not None):
+        return None
+    private = {s.target for s in found.asked if isinstance(s.stmt, Assign)} - {found.counter}
+    if not private <= found.flow.declared:
+        name = min(private - found.flow.declared)
+        return Unknown(f"each iteration sets '{name}'", "declare it in the loop")
+    asked = [e for s in found.asked for e in stmt_exprs(s.stmt)] if found.exits else []
+    over = Range(found.counter, start, found.end)
+    return unsafe(fn, (*asked, *found.conditions), over) or _made(fn, path, found, start, exits)
+
+
+def _start(fn: Function, path: Path, found: Search) -> Expr | None:
+    """What the counter begins with, where it and its end are compared as numbers."""
+    loop = found.flow.loop
+    lo = loop.lo if isinstance(loop, For) else _set_before(fn, path, found.counter, directly=True)
+    if lo is None or found.counter in names(lo) or _type(fn, found) is None:
+        return None
+    if any(isinstance(s.stmt, For) or _stores(s.stmt) for s in found.asked):
+        return None
+    return lo
+
+
+def _open(fn: Function, path: Path, found: Search) -> tuple[Expr, ...]:
+    """What flags must say for the loop to begin, where that is not known."""
+    conditions = []
+    for name, cond in found.flags.items():
+        value = _set_before(fn, path, name)
+        known = None if value is None else value_of(value)
+        if known is None or bool(known) == ends_at_truth(cond):
+            conditions.append(cond)
+    return tuple(conditions)
+
+
+def _stores(s: Stmt) -> bool:
+    return isinstance(s, Assign) and isinstance(s.target, Load)
+
+
+def _type(fn: Function, found: Search) -> Scalar | None:
+    """A type that holds the counter and its end, which are compared as numbers."""
+    types, own = symbols(fn), _own(fn, found)
+    end = own if value_of(found.end) is not None else type_of(found.end, types)
+    if not end.is_integer or own.is_unsigned != end.is_unsigned:
+        return None
+    return end if end.bytes > own.bytes else own
+
+
+def _own(fn: Function, found: Search) -> Scalar:
+    """The type of the counter."""
+    loop = found.flow.loop
+    return loop.type if isinstance(loop, For) else symbols(fn)[found.counter]
+
+
+def _set_before(fn: Function, path: Path, name: str, *, directly: bool = False) -> Expr | None:
+    """The value that the statements in front of a loop leave in a scalar."""
+    *outer, n = path
+    before = range(n - 1, -1, -1) if n >= 0 else range(n + 1, 0)
+    for k in list(before)[:1] if directly else before:
+        s = at(fn, (*outer, k))
+        if isinstance(s, Opaque) or any(isinstance(x, Opaque) for _, x in walk((s,))):
+            return None
+        if name in writes((s,)):
+            own = isinstance(s, Assign) and not s.op and s.target == Var(name)
+            return s.value if own and isinstance(s, Assign) else None
+    return None
+
+
+def _at_exit(fn: Function, found: Search) -> tuple[Stmt, ...] | None:
+    """What C does where it leaves the loop, jumps aside; with what that reads of the iteration."""
+    if not found.exits:
+        return ()
+    place = found.exits[0].path
+    n = place[-1]
+    around = enclosing(fn, place)
+    branch = around[-2]
+    assert isinstance(branch, If)
+    body = tuple(s for s in (branch.then if n >= 0 else branch.orelse) if not isinstance(s, Opaque))
+    if _returns(found) or found.counter in writes(body):
+        return None
+    if any(not isinstance(s, Assign | If | Decl) for _, s in walk(body)):
+        return None
+    if not reads(body) & found.flow.declared:
+        return body
+    return (*_leading(found.flow.loop.body, tuple(place[len(found.flow.path) :])), *body)
+
+
+def _returns(found: Search) -> bool:
+    return any(isinstance(s.stmt, Opaque) and s.stmt.is_return for s in found.exits)
+
+
+def _leading(body: tuple[Stmt, ...], path: Path) -> tuple[Stmt, ...]:
+    """The statements in front of a place in a body that run before it."""
+    n, *rest = path
+    if not rest:
+        return ()
+    before, inner = body[:n], body[n]
+    assert isinstance(inner, If)
+    if rest[0] < 0:
+        return (*before, *_leading(inner.orelse, (-1 - rest[0], *rest[1:])))
+    return (*before, *_leading(inner.then, tuple(rest)))
+
+
+def _made(
+    fn: Function, path: Path, found: Search, start: Expr, exits: tuple[Stmt, ...]
+) -> Function:
+    loop, type = found.flow.loop, _type(fn, found)
+    assert type is not None
+    origin = loop.origin
+    first, counter = fresh(fn, "first"), fresh(fn, found.counter)
+    least = Assign(Var(first), Var(counter), label="S", origin=origin)
+    opened = _open(fn, path, found)
+    hit = (If(Bin("<", Var(counter), Var(first)), (least,), origin=origin),)
+    hit = (If(_all(opened), hit, origin=origin),) if opened else hit
+    if found.exits:
+        place = found.exits[0].path[len(found.flow.path) :]
+        body = _replaced(loop.body, place, hit)
+        body = body if isinstance(loop, For) else body[:-1]
+    else:
+        body = (If(Un("!", _all(found.conditions)), hit, origin=origin),)
+    body = rename(body, {found.counter: counter})
+    if isinstance(loop, For):
+        asks = None if loop.asks is None else substitute(loop.asks, {loop.var: Var(counter)})
+        over = replace(loop, var=counter, body=body, live_out=False, asks=asks)
+    else:
+        own = _own(fn, found)
+        over = For(counter, start, found.end, Const(1), body, type=own, origin=origin)
+    begin = Assign(Var(first), found.end, label="S", origin=origin)
+    runs = _all((*opened, Bin("<", start, found.end)))
+    after = _after(fn, found, Select(runs, _last(found, first), start), exits, first)
+    return replace_at(fn, path, (Decl(first, type, origin=origin), begin, over, *after))
+
+
+def _all(conditions: Sequence[Expr]) -> Expr:
+    return reduce(lambda a, b: Bin("&&", a, b), conditions)
+
+
+def _last(found: Search, first: str) -> Expr:
+    """What a loop that has run leaves in its counter: a flag lets it count once more."""
+    hit = Bin("<", Var(first), found.end)
+    return Bin("+", Var(first), hit) if found.flags else Var(first)
+
+
+def _after(
+    fn: Function, found: Search, last: Expr, exits: tuple[Stmt, ...], first: str
+) -> Iterator[Stmt]:
+    """What C leaves behind: the counter, and what it does at the exit."""
+    loop = found.flow.loop
+    if not isinstance(loop, For) or loop.live_out:
+        yield Assign(Var(found.counter), last, label="S", origin=loop.origin)
+    if exits:
+        again = {s.name: fresh(fn, s.name) for s in exits if isinstance(s, Decl)}
+        body = substitute_body(rename(exits, again), {found.counter: Var(first)})
+        yield If(Bin("<", Var(first), found.end), body, origin=loop.origin)
+
+
+def _replaced(body: tuple[Stmt, ...], path: Path, hit: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body with `hit` for all of the list that a place is in."""
+    n, *rest = path
+    inner = body[n]
+    assert isinstance(inner, If)
+    if len(rest) == 1:
+        made = replace(inner, then=hit) if rest[0] >= 0 else replace(inner, orelse=hit)
+    elif rest[0] < 0:
+        made = replace(inner, orelse=_replaced(inner.orelse, (-1 - rest[0], *rest[1:]), hit))
+    else:
+        made = replace(inner, then=_replaced(inner.then, tuple(rest), hit))
+    return (*body[:n], made, *body[n + 1 :])

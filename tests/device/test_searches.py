@@ -1,0 +1,145 @@
+"""Searches on a device: all iterations are asked at the same time, the first hit counts."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from harness import assert_runs_agree, simulate_all
+
+import loopxform as lx
+from loopxform.api.offload import OffloadedRoutine
+from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
+
+HEAD = "void f(int n, int key, const int a[restrict n], int out[restrict 3])"
+CASES = {
+    "place": "for (int i = 0; i < n; i++) if (a[i] > key) { pos = i; break; }",
+    "counter": "int i; for (i = 0; i < n && a[i] <= key; i++) ; pos = i;",
+    "flag": "int i, go = 1; for (i = 0; go && i < n; i++) if (a[i] > key) { go = 0; pos = i * 2; }"
+    " out[1] = i + go;",
+    "descent": "for (int i = 1; i < n; i++) if (a[i] < a[i - 1] - key) { pos = a[i]; break; }",
+    "of-what-is-computed": "for (int i = 0; i < n; i++)"
+    " { int w = a[i] * a[i]; if (w > key) { pos = w; out[2] = i; break; } }",
+    "a-flag-of-the-caller": "int i, go = key & 1; for (i = 0; go && i < n; i++)"
+    " if (a[i] > key) go = 0; pos = i * 2 + go;",
+    "of-the-file": "for (int i = 0; i < 100; i++) if (table[i] != key) { pos = i; break; }",
+    "any": "for (int i = 0; i < n; i++) if (a[i] > key) { pos = 1; break; }",
+}
+SIZES = tuple(
+    {"n": n, "key": key} for n in (0, 1, 2, 255, 257, 9000) for key in (-1000000, 5, 9, 1000000000)
+)
+
+
+def text(name: str) -> str:
+    return f"int table[100]; {HEAD} {{ int pos = -1; {CASES[name]} out[0] = pos; }}"
+
+
+def done(name: str) -> OffloadedRoutine:
+    return lx.loads(text(name))["f"].offload(contract=False)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_search_is_left_to_one_work_item(name: str) -> None:
+    parts = done(name).parts
+    assert any("a reduction of first (min)" in p.why for p in parts)
+    single = [p for p in parts if p.kind == "one work-item"]
+    assert all(p.why == "statements between the nests" for p in single if not p.loops)
+    assert name == "of-the-file" or not any(p.loops for p in single)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", CASES)
+def test_as_the_c_program(name: str) -> None:
+    plan = emit.kernel(done(name).derivation, fp=SEPARATE)
+    assert_runs_agree(plan, CSource(text=text(name)), SIZES, 3)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", ["place", "descent", "of-what-is-computed"])
+def test_without_races(name: str) -> None:
+    plan = emit.kernel(done(name).derivation)
+    sizes = ({"n": n, "key": key} for n in (1, 2, 37) for key in (5, 1000000))
+    given = [arguments(plan.start, s, 5) for s in sizes]
+    before = copy.deepcopy(given)
+    report, after = simulate_all(plan, given)
+    assert report.clean, report.findings
+    for args, found in zip(before, after):
+        Program(plan.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_in_the_executor_of_groups(name: str) -> None:
+    plan = emit.kernel(done(name).derivation)
+    args = arguments(plan.start, {"n": 19, "key": 5}, 5)
+    expected = copy.deepcopy(args)
+    Program(plan.start).run(expected)
+    execute(plan, args, seed=3)
+    assert not compare(expected, args)
+
+
+HOW_FAR = "search for the first i with a[i] > 3, but it is not known that a[i] is there in all "
+LEFT = {
+    "a pointer": (
+        "const int *restrict a, const int *restrict b",
+        "for (int i = 0; i < n; i++) if (a[i] > 3) { pos = i; break; }",
+        f"{HOW_FAR}iterations (declare how far a goes: a[n])",
+    ),
+    "a longer loop": (
+        "const int a[n], const int b[n]",
+        "for (int i = 0; i < n + 1; i++) if (a[i] > 3) { pos = i; break; }",
+        HOW_FAR,
+    ),
+    "another size": (
+        "const int a[m], const int b[n]",
+        "for (int i = 0; i < n; i++) if (a[i] > 3) { pos = i; break; }",
+        HOW_FAR,
+    ),
+    "an index from data": (
+        "const int a[n], const int b[n]",
+        "for (int i = 0; i < n; i++) if (a[b[i]] > 3) { pos = i; break; }",
+        "but it is not known that a[b[i]] is there in all iterations",
+    ),
+    "a start that is read": (
+        "const int a[n], const int b[n]",
+        "int i = b[0]; while (i < n && a[i] < 3) i++; pos = i;",
+        "but it is not known where i begins (begin with a number: for (i = 0; ...))",
+    ),
+    "a division": (
+        "const int a[n], const int b[n]",
+        "for (int i = 0; i < n; i++) if (a[i] % b[i] > 3) { pos = i; break; }",
+        "but later iterations may divide by 0: a[i] % b[i] (divide by a constant",
+    ),
+    "a variable of the function": (
+        "const int a[n], const int b[n]",
+        "int w; for (int i = 0; i < n; i++) { w = a[i]; if (w > 3) { pos = i; break; } }",
+        "but each iteration sets 'w' (declare it in the loop)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEFT)
+def test_what_stays_says_why(case: str) -> None:
+    arrays, body, why = LEFT[case]
+    head = f"void f(int n, int m, {arrays}, int out[restrict 1])"
+    made = lx.loads(f"{head} {{ int pos = -1; {body} out[0] = pos; }}")["f"].offload()
+    (part,) = (p for p in made.parts if p.kind == "one work-item")
+    assert why in part.why
+
+
+def test_a_search_in_a_parallel_loop_stops_at_its_hit() -> None:
+    source = """void f(int n, int m, int a[restrict n][m], int place[restrict n]) {
+      for (int i = 0; i < n; i++) {
+        place[i] = m;
+        for (int j = 0; j < m; j++)
+          if (a[i][j] > 5) { place[i] = j; break; }
+      }
+    }"""
+    made = lx.loads(source)["f"].offload()
+    assert [p.kind for p in made.parts] == ["kernel"]
