@@ -68,7 +68,8 @@ class Reduction:
 
 @record
 class Update:
-    """One update of a target, `target op= value`, by the statements at `paths`."""
+    """A statement `target = target op value`; `paths` are those of the assignment and, where that
+    stands under the comparison with an extremum, of the condition."""
 
     target: Var | Load
     op: str
@@ -166,7 +167,7 @@ def updates(fn: Function, path: Path, name: str) -> Updates | None:
     found: list[Update] = []
     inside: set[Path] = set()
     for place, s in below(loop, path):
-        u = None if place in inside else _update(place, s)
+        u = None if place in inside else update_at(place, s)
         if u is not None and _name(u.target) == name and name not in _other_names(u):
             found.append(u)
             inside.update(u.paths[1:])
@@ -222,7 +223,7 @@ def updates_in(path: Path, s: Stmt) -> tuple[Update, ...]:
     """The updates a statement consists of; () where it is anything else."""
     found = located(s) if isinstance(s, If) else None
     if found is None or not isinstance(s, If):
-        update = _update(path, s)
+        update = update_at(path, s)
         return () if update is None else (update,)
     parts = [x for x in s.then if isinstance(x, Assign)]
     best = parts[found.value]
@@ -235,7 +236,7 @@ def updates_in(path: Path, s: Stmt) -> tuple[Update, ...]:
     return tuple(out)
 
 
-def _update(path: Path, s: Stmt) -> Update | None:
+def update_at(path: Path, s: Stmt) -> Update | None:
     """The update a statement is by itself, or None."""
     match s:
         case Assign(target, value, "+" | "-" as op):
