@@ -16,6 +16,7 @@ verdict. (Blelloch, Prefix sums and their applications, 1990.)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from loopxform.analysis.idioms.compaction import is_filled
 from loopxform.analysis.idioms.flow import Flow
@@ -26,6 +27,9 @@ from loopxform.analysis.idioms.searches import search
 from loopxform.analysis.reductions import Reduction
 from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Var
 from loopxform.ir.visit import Path, at, enclosing, loads, names, walk, writes
+
+MOST_STATEMENTS = 250
+"""Those of a loop that is looked at: what flows where takes time that grows with their square."""
 
 
 def idioms(
@@ -38,6 +42,8 @@ def idioms(
     named = tuple(_reduction(loop, r, fn) for r in reduced)
     if not left:
         return named
+    if len(list(islice(walk(loop.body), MOST_STATEMENTS + 1))) > MOST_STATEMENTS:
+        return ()
     flow = Flow(fn, path, loop, frozenset(left) | {r.array for r in reduced})
     if not flow.simple or flow.changes(names(loop.hi) | names(loop.step)):
         return ()
@@ -76,6 +82,8 @@ def _reduction(loop: For, r: Reduction, fn: Function) -> Idiom:
     if r.op in ("argmin", "argmax"):
         kind: Kind = "arg-min" if r.op == "argmin" else "arg-max"
         return Idiom(kind, r.var, paths=r.paths)
+    if r.fixed:
+        return Idiom("reduction", r.var, r.op, paths=r.paths)
     updates = [at(fn, p) for p in r.paths]
     targets = [s.target for s in updates if isinstance(s, Assign) and isinstance(s.target, Load)]
     data = _data(loop)
