@@ -9,41 +9,26 @@ the counts before and after it, so that no other iteration writes them, and noth
 from __future__ import annotations
 
 from loopxform.analysis.idioms.flow import Flow
-from loopxform.ir.affine import poly, value_of
+from loopxform.ir.affine import constant, poly, value_of
 from loopxform.ir.nodes import Assign, For, If, Load, Stmt, Var
 from loopxform.ir.visit import bodies, loads, stmt_exprs, writes
+from loopxform.records import record
 
 
 def is_filled(flow: Flow, array: str, counter: str) -> bool:
     """Whether all that the loop does with an array is to write elements that `counter` counts."""
-    written = {s.path for s in flow.of(array)}
+    written = list(flow.of(array))
     used = [x for s in flow.sites for e in stmt_exprs(s.stmt) for x in loads(e) if x.array == array]
-    plain = all(isinstance(s.stmt, Assign) and not s.stmt.op for s in flow.of(array))
+    plain = all(isinstance(s.stmt, Assign) and not s.stmt.op for s in written)
     if not plain or len(used) != len(written):
         return False
-    return any(_fits(flow.loop.body, array, counter, first) for first in (0, 1))
+    wide = _width(used[0], counter)
+    if wide < 1 or not all(counts(s.stmt, counter) for s in flow.of(counter)):
+        return False
+    return any(_Filled(array, counter, wide, k).fits(flow.loop.body) for k in (0, 1))
 
 
-def _fits(body: tuple[Stmt, ...], array: str, counter: str, first: int) -> bool:
-    """Whether the elements that a list of statements writes are among those that it counts, the
-    first of which has the number of the count before, or the next one (`out[++k]`)."""
-    steps = [_step(s, counter) for s in body]
-    if not any(steps):
-        inner = (x for s in body for x in bodies(s))
-        direct = any(isinstance(s, Assign) and array in writes((s,)) for s in body)
-        return not direct and all(_fits(x, array, counter, first) for x in inner)
-    before, total = 0, sum(steps)
-    for s, step in zip(body, steps):
-        if not step and counter in writes((s,)):
-            return False
-        for at in _places(s, array, counter):
-            if at is None or not first <= before + at < first + total:
-                return False
-        before += step
-    return True
-
-
-def _step(s: Stmt, counter: str) -> int:
+def counts(s: Stmt, counter: str) -> int:
     """By how much a statement counts; 0 where that is no number above 0."""
     match s:
         case Assign(Var(name), value, "+") if name == counter:
@@ -52,13 +37,47 @@ def _step(s: Stmt, counter: str) -> int:
             return 0
 
 
-def _places(s: Stmt, array: str, counter: str) -> list[int | None]:
-    """Which elements from the count on a statement writes; None for others."""
-    match s:
-        case Assign(Load(name, index)) if name == array:
-            found = (poly(i) - poly(Var(counter)) for i in index)
-            return [next((x.constant for x in found if x.constant is not None), None)]
-        case If() | For():
-            return [x for body in bodies(s) for y in body for x in _places(y, array, counter)]
-        case _:
-            return []
+def _width(x: Load, counter: str) -> int:
+    """How many elements there are for each one that is counted; 0 where it is not by the count."""
+    widths = (poly(i).coefficient(counter).value for i in x.index)
+    return next((w for w in widths if w), 0)
+
+
+@record
+class _Filled:
+    """An array with elements for each number that is counted, the first of which is the count
+    before, or the next one (`out[++k]`)."""
+
+    array: str
+    counter: str
+    width: int
+    first: int
+
+    def fits(self, body: tuple[Stmt, ...]) -> bool:
+        """Whether the elements that a list of statements writes are among those that it counts."""
+        steps = [counts(s, self.counter) for s in body]
+        if not any(steps):
+            inner = (x for s in body for x in bodies(s))
+            direct = any(isinstance(s, Assign) and self.array in writes((s,)) for s in body)
+            return not direct and all(map(self.fits, inner))
+        before, begin, end = 0, self.width * self.first, self.width * (self.first + sum(steps))
+        for s, step in zip(body, steps):
+            if not step and self.counter in writes((s,)):
+                return False
+            for place in self._places(s):
+                if place is None or not begin <= self.width * before + place < end:
+                    return False
+            before += step
+        return True
+
+    def _places(self, s: Stmt) -> list[int | None]:
+        """Which elements a statement writes, from that of the count on; None for others."""
+        match s:
+            case Assign(Load(name, index)) if name == self.array:
+                own = constant(self.width) * poly(Var(self.counter))
+                found = (poly(i) - own for i in index)
+                return [next((x.constant for x in found if x.constant is not None), None)]
+            case If() | For():
+                return [x for body in bodies(s) for y in body for x in self._places(y)]
+            case _:
+                return []

@@ -77,6 +77,9 @@ COMPACTIONS = {
     "if (a[i] > 0) { out[k] = a[i]; out[k + 1] = i; k += 2; }": (
         "compaction into out, counted by k"
     ),
+    "if (a[i] > 0) { out[2 * k] = i; out[k * 2 + 1] = a[i]; k++; }": (
+        "compaction into out, counted by k"
+    ),
     "if (a[i] > 0) out[k++] = a[i]; else b[s++] = i;": (
         "compaction into out, counted by k; compaction into b, counted by s"
     ),
@@ -146,6 +149,12 @@ NAMELESS = {
     "what was kept last": "if (k == 0 || a[i] != out[k - 1]) out[k++] = a[i];",
     "counted less often than written": "out[k] = a[i]; if (a[i] > 0) k++;",
     "written past what is counted": "if (a[i]) { out[k] = i; out[k + 1] = i; k++; }",
+    "written past the pair that is counted": (
+        "if (a[i]) { out[2 * k] = i; out[2 * k + 2] = i; k++; }"
+    ),
+    "counted back": "if (a[i] > 0) out[k++] = i; if (b[i] > 0) k--;",
+    "counted by what may be below 0": "if (a[i] > 0) out[k++] = i; else k += b[i];",
+    "of two widths": "if (a[i]) { out[2 * k] = i; out[k] = i; k++; }",
     "ranks": "out[i] = b[a[i]]; b[a[i]]++;",
     "another dependence": "s += a[i]; out[i] = s; b[a[i]] = b[i];",
     "a search that writes": "out[i] = a[i]; if (a[i] == key) break;",
