@@ -107,7 +107,8 @@ def _start(fn: Function, path: Path, found: Search) -> Expr | None:
     lo = loop.lo if isinstance(loop, For) else _set_before(fn, path, found.counter, directly=True)
     if lo is None or found.counter in names(lo) or _type(fn, found) is None:
         return None
-    if any(isinstance(s.stmt, For) or _stores(s.stmt) for s in found.asked):
+    more = isinstance(loop, For) and loop.sets
+    if more or any(isinstance(s.stmt, For) or _stores(s.stmt) for s in found.asked):
         return None
     return lo
 

@@ -8,11 +8,15 @@ the counts before and after it, so that no other iteration writes them, and noth
 
 from __future__ import annotations
 
+from loopxform.analysis.domain import names_of
 from loopxform.analysis.idioms.flow import Flow
 from loopxform.ir.affine import constant, poly, value_of
 from loopxform.ir.nodes import Assign, For, If, Load, Stmt, Var
 from loopxform.ir.visit import bodies, loads, stmt_exprs, writes
 from loopxform.records import record
+
+WHOLE = 4
+"""Bytes of an int: what counts with less may wrap around."""
 
 
 def is_filled(flow: Flow, array: str, counter: str) -> bool:
@@ -23,9 +27,20 @@ def is_filled(flow: Flow, array: str, counter: str) -> bool:
     if not plain or len(used) != len(written):
         return False
     wide = _width(used[0], counter)
-    if wide < 1 or not all(counts(s.stmt, counter) for s in flow.of(counter)):
+    if wide < 1 or not _only_grows(flow, counter):
         return False
     return any(_Filled(array, counter, wide, k).fits(flow.loop.body) for k in (0, 1))
+
+
+def _only_grows(flow: Flow, counter: str) -> bool:
+    """Whether the loop never counts back, nor beyond what the type of the counter holds."""
+    type, loop = names_of(flow.fn).types[counter], flow.loop
+    sites = list(flow.of(counter))
+    steps = [counts(s.stmt, counter) for s in sites]
+    if not all(steps) or type.bytes < WHOLE or not isinstance(loop, For):
+        return False
+    once = steps == [1] and not sites[0].loops and loop.type.bytes <= type.bytes
+    return not type.is_unsigned or type.bytes > WHOLE or once
 
 
 def counts(s: Stmt, counter: str) -> int:

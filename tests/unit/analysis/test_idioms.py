@@ -181,6 +181,15 @@ def test_named_in_nests(text: str) -> None:
     assert names_of(f"{GRID} {{ {text} }}") == GRIDS[text]
 
 
+@pytest.mark.parametrize(
+    ("type", "named"),
+    [("unsigned char", False), ("short", False), ("unsigned", True), ("long", True)],
+)
+def test_counters_that_wrap_around_count_nothing_apart(type: str, *, named: bool) -> None:
+    text = body("if (a[i]) out[c++] = i;", before=f"int s = 0, t = 0, k = 0; {type} c = 0;")
+    assert bool(names_of(text)) == named
+
+
 @pytest.mark.parametrize("case", NAMELESS)
 def test_nameless(case: str) -> None:
     assert names_of(body(NAMELESS[case])) == ""
