@@ -13,7 +13,8 @@ A chunk of one iteration is the iteration itself:
 Every chunk of T iterations reduces into a partial result of its own, which begins with the neutral
 element of the operator; the partial results are combined in order. Legal where the loop carries
 nothing but recognised reductions (+ * & | ^ && || min max) of scalars; sums and products of real
-numbers need `reassociate` (`factoring` says more). An extremum is found in order, so that even
+numbers need `reassociate` (`factoring` says more). Updates that are atomic already stay in the
+chunks. An extremum is found in order, so that even
 zeros keep their signs, and so is its place, of equal values the one that the loop finds. That is
 not legal in strided parts, nor where the last of equal values counts (`<=`) and a chunk may find
 none: under another condition, or among NaNs. In strided parts, whose operators must be commutative

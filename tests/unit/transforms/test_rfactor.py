@@ -42,6 +42,15 @@ LISTINGS = {
     "real-maximum": (loop("if (a[k] > t) t = a[k];", REAL), "rfactor k 4"),
     "fmin": (loop("t = fminf(t, a[k]);", REAL), "rfactor k 4"),
     "real-sum": (loop("t += a[k];", REAL), "rfactor k Tk*Ry reassociate"),
+    "beside-atomic-updates": (
+        c(
+            "int t = s[0]; for (int k = 0; k < n; k++)"
+            " { int b = a[k] & 3; h[b] += k; if (b > t) t = b; } s[0] = t;",
+            "int n, int a[restrict n], int s[restrict 1], int h[restrict 4]",
+        ),
+        "atomic-updates k",
+        "rfactor k 4",
+    ),
     "conditional-truth": (
         c(
             "int t = !s[0]; for (int k = 0; k < n; k++) if (k > 2) t = a[k] && t; s[0] = t;",
