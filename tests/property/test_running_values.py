@@ -106,4 +106,4 @@ def test_scans_are_scans(part: int) -> None:
                 runs = {v: held(program, x.variable, v, given) for v in STARTS}
                 assert is_kept(x, runs), (source, str(x), runs)
     assert sum(counts.values()) - counts["loops"] > 12, counts
-    assert len(counts) > 3, counts
+    assert len(counts) > 2, counts
