@@ -25,6 +25,7 @@ from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Cast,
     Const,
     Copy,
     Decl,
@@ -38,7 +39,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
-from loopxform.ir.types import BOOL
+from loopxform.ir.types import BOOL, UINT, ULONG, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import Path, at, enclosing, names, stmt_exprs, walk_expr, writes
 from loopxform.records import record
@@ -184,17 +185,16 @@ def _update(fn: Function, place: Path, s: Stmt, name: str) -> RunningUpdate | No
     known = update_at(place, s)
     if known is not None and known.target == Var(name) and known.op in OPERATORS:
         fits = _converts(fn, name, known.op, known.value)
-        return RunningUpdate(place, "op", known.op, known.value) if fits else None
+        factor = _factor_and_rest(fn, known.stmt, name)[0] if known.op == "*" else None
+        return RunningUpdate(place, "op", known.op, known.value, factor) if fits else None
     if not isinstance(s, Assign) or s.target != Var(name):
         return None
-    value = Bin(s.op, s.target, s.value) if s.op else s.value
-    if name not in names(value):
-        return RunningUpdate(place, "set", "", value)
-    parts = _linear(value, name)
-    if parts is None or parts[0] is None:
+    if not s.op and name not in names(s.value):
+        return RunningUpdate(place, "set", "", s.value)
+    factor, rest = _factor_and_rest(fn, s, name)
+    if factor is None:
         return None
-    factor, rest = parts
-    fits = all(_converts(fn, name, "+", e) for e in (factor, rest) if e is not None)
+    fits = _converts(fn, name, "+", Bin(s.op, s.target, s.value) if s.op else s.value)
     return RunningUpdate(place, "linear", "linear", rest, factor) if fits else None
 
 
@@ -207,7 +207,17 @@ def _converts(fn: Function, name: str, op: str, e: Expr) -> bool:
     return order_hidden(op, own, type_of(e, types), e)
 
 
-def _linear(e: Expr, name: str) -> tuple[Expr | None, Expr | None] | None:
+def _factor_and_rest(fn: Function, s: Assign, name: str) -> tuple[Expr | None, Expr | None]:
+    """m and b of an assignment of m*s + b; no m where it is not linear in s. m is computed in a type
+    as wide as that of s, in which s is multiplied by its factors."""
+    own = symbols(fn)[name]
+    wide = own if own.is_float else UINT if own.bytes <= WHOLE else ULONG
+    value = Bin(s.op, s.target, s.value) if s.op else s.value
+    factor, rest = _linear(value, name, wide) or (None, None)
+    return factor.operand if isinstance(factor, Cast) else factor, rest
+
+
+def _linear(e: Expr, name: str, wide: Scalar) -> tuple[Expr | None, Expr | None] | None:
     """m and b of an expression m*s + b, None for 0; None where it is not linear in s."""
     if name not in names(e):
         return None, e
@@ -215,17 +225,18 @@ def _linear(e: Expr, name: str) -> tuple[Expr | None, Expr | None] | None:
         case Var():
             return Const(1), None
         case Un("-", operand):
-            inner = _linear(operand, name)
+            inner = _linear(operand, name, wide)
             return inner and (_negative(inner[0]), _negative(inner[1]))
         case Bin("+" | "-" as op, left, right):
-            a, b = _linear(left, name), _linear(right, name)
+            a, b = _linear(left, name, wide), _linear(right, name, wide)
             if a is None or b is None:
                 return None
             return _sum(op, a[0], b[0]), _sum(op, a[1], b[1])
         case Bin("*", left, right) if name not in names(left) or name not in names(right):
             other, inside = (left, right) if name in names(right) else (right, left)
-            inner = _linear(inside, name)
-            return inner and (_product(inner[0], other), _product(inner[1], other))
+            inner = _linear(inside, name, wide)
+            factor = Cast(wide, other)
+            return inner and (_product(inner[0], factor), _product(inner[1], other))
         case _:
             return None
 

@@ -89,10 +89,9 @@ class ChunkState:
         target, label = Var(self.other), f"track_{self.other}"
         if u.form == "set":
             return (Assign(target, _number(0, self._other), label=label),)
-        factor = u.value if u.op == "*" else u.factor
-        if self.value.op != "linear" or factor is None:
+        if self.value.op != "linear" or u.factor is None:
             return ()
-        return (Assign(target, factor, "*", label=label),)
+        return (Assign(target, u.factor, "*", label=label),)
 
     def stored(self) -> Iterator[Stmt]:
         """What stands behind the iterations of a chunk."""

@@ -39,6 +39,7 @@ from loopxform.ir.visit import LoopSite, Path, at, bodies, declared, enclosing, 
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import (
+    conjunction,
     fixed_trips,
     iteration_number,
     least,
@@ -108,6 +109,10 @@ class ReduceThenScan(Step):
         why = rounded(v.var, "+" if v.op == "linear" else v.op, types)
         if why and not self.reassociate:
             return Obstacle("LX191", why, v.loc, remedy="allow it: --fp reassociate")
+        restarts = (u.value for u in v.updates if u.form == "set" and u.value is not None)
+        if v.op and types[v.var].is_integer and any(type_of(e, types).is_float for e in restarts):
+            text = f"'{v.var}' is set to a real number, which a part would convert to another type"
+            return Obstacle("LX205", text, v.loc, remedy=f"convert it to {types[v.var]} first")
         apart = inseparable(v.var, v.op, operands(fn, v), types) if v.op else None
         if v.op == "linear" and v.restarts and types[v.var].is_float:
             apart = "it begins anew, and infinities times 0 are no numbers", "split the loop"
@@ -238,5 +243,7 @@ def _without(fn: Function, stores: Iterable[Path]) -> Function:
     for place in stores:
         s = at(fn, place)
         assert isinstance(s, Assign)
-        fn = replace_at(fn, place, (If(Bin("==", s.value, s.value), (), origin=s.origin),))
+        read = (s.value, *(s.target.index if isinstance(s.target, Load) else ()))
+        reads = conjunction([Bin("==", e, e) for e in read])
+        fn = replace_at(fn, place, (If(reads, (), origin=s.origin),))
     return fn

@@ -44,6 +44,11 @@ LISTINGS = {
                         "reduce-then-scan k 2"),
     "narrow": (loop("s = 3 * s + a[k]; out[k] = s;", before="short s = 1;"),
                "reduce-then-scan k 2"),
+    "wider-than-its-factors": (
+        loop("s = b[k] - s * a[k] * b[k]; s = s * b[k] * a[k]; out[k] = s;",
+             "int n, unsigned a[n], unsigned b[n], unsigned long out[n]", "unsigned long s = 7;"),
+        "reduce-then-scan k 2",
+    ),
     "segments": (loop("if (b[k] > 1) s = 0; s += a[k]; out[k] = s;"), "reduce-then-scan k 2"),
     "segments-of-products": (loop("if (b[k] > 1) s = 1; s = s * a[k] + 1; out[k] = s;"),
                              "reduce-then-scan k 2"),
@@ -120,6 +125,19 @@ REFUSALS = {
     ),
     "elements-that-are-read": (loop("if (a[k]) out[s++] = k; b[k] = out[0];"),
                                "reduce-then-scan k 4"),
+    "elements-of-rows-that-are-set": (
+        c("int s = 0; for (int k = 0; k < n; k++) { if (a[k]) { out[b[k]][s] = k; s++; } "
+          "b[k + 1] = a[k]; }", "int n, int a[n], int b[n + 1], int out[9][n]"),
+        "reduce-then-scan k 4",
+    ),
+    "segments-that-begin-with-a-real": (
+        loop("if (x[k] > 1) s = x[k]; s += a[k]; out[k] = s;", PARAMS + ", float x[n]"),
+        "reduce-then-scan k 4",
+    ),
+    "real-factors-of-an-integer": (
+        loop("s = s * x[k] * x[k] + 1; out[k] = s;", PARAMS + ", float x[n]"),
+        "reduce-then-scan k 4",
+    ),
     "real": (loop("s += a[k]; out[k] = s;", REAL, "float s = 0;"), "reduce-then-scan k 4"),
     "real-segments-of-products": (
         loop("if (a[k] > 1) s = 1; s = s * a[k] + 1; out[k] = s;", REAL, "float s = 0;"),
