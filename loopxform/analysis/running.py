@@ -208,8 +208,8 @@ def _converts(fn: Function, name: str, op: str, e: Expr) -> bool:
 
 
 def _factor_and_rest(fn: Function, s: Assign, name: str) -> tuple[Expr | None, Expr | None]:
-    """m and b of an assignment of m*s + b; no m where it is not linear in s. m is computed in a type
-    as wide as that of s, in which s is multiplied by its factors."""
+    """m and b of an assignment of m*s + b; no m where it is not linear in s. m is computed in a
+    type as wide as that of s, in which s is multiplied by its factors."""
     own = symbols(fn)[name]
     wide = own if own.is_float else UINT if own.bytes <= WHOLE else ULONG
     value = Bin(s.op, s.target, s.value) if s.op else s.value
