@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Select, Un
-from loopxform.ir.types import Scalar, common
+from loopxform.ir.types import BOOL, Scalar, common
 from loopxform.ir.typing import type_of
 
 _EXACT: dict[str, Callable[[int, int], int]] = {
@@ -38,7 +38,8 @@ def _value(e: Expr) -> int | None:
         case Const(value):
             return value if isinstance(value, int) else None
         case Cast(t, operand):
-            return fold(operand) if t.is_integer else None
+            number = fold(operand) if t.is_integer else None
+            return int(number != 0) if t is BOOL and number is not None else number
         case Un(op, operand):
             v = fold(operand)
             if v is None:

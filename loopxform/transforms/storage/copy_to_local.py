@@ -161,11 +161,13 @@ def _unknown_ends(fn: Function, path: Path, staging: Staging) -> Iterator[Expr]:
 def _upper(fn: Function, array: str, path: Path) -> tuple[Expr, ...] | None:
     """The end of what exists in each dimension, where it is known: of an array of the caller what
     the program touches wherever `path` is reached, of one that the function declares beside the
-    nests all."""
+    nests all; it is not known of one that a loop declares."""
     for place, s in walk(fn.body):
         outside = not any(isinstance(x, For) for x in enclosing(fn, place))
         if isinstance(s, Decl) and s.name == array and (s.space is Space.GLOBAL or outside):
             return s.shape
+    if all(p.name != array for p in fn.objects):
+        return None
     known = existing_box(fn, array)
     if known is None or not (known.when is None or always(fn, path, known.when)):
         return None
