@@ -48,6 +48,7 @@ from loopxform.verify.interp import Program
 
 RECIPES = (
     *("auto", "naive", "register", "block", "coarsened", "one-sided", "1-d", "stencil", "reduce"),
+    "transposition",
 )
 PROFILES = ("generic", "h100", "mi250", "intel-xe", "mali", "pocl", "cpu")
 CSMITH = [

@@ -60,8 +60,9 @@ class Stage:
 
     `uses` counts the reads of a group in the meantime, one product per read; `shared` names the
     tiled loops that are spread over work-items to which it is invariant, `kept` those over the
-    elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy. Its
-    elements have that type, `converted` if it is not the array's."""
+    elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy,
+    `across` that neighbours do not read along it. Its elements have that type, `converted` if it is
+    not the array's."""
 
     array: str
     loop: str
@@ -75,6 +76,7 @@ class Stage:
     type: Scalar
     scalars: frozenset[str]
     converted: bool = False
+    across: bool = False
 
     @property
     def around(self) -> tuple[str, ...]:
@@ -101,7 +103,7 @@ class Stage:
     @property
     def pad(self) -> int:
         """Columns more than the box has, where the tile lies in another order than its source."""
-        turned = self.fast != len(self.box.widths) - 1
+        turned = self.across or self.fast != len(self.box.widths) - 1
         return padding(self.item_bytes, vectors=bool(self.kept)) if turned else 0
 
     def columns(self, sizes: Mapping[str, int]) -> list[int]:

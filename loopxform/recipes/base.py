@@ -25,21 +25,23 @@ NO_UPDATES = "no array whose extents are numbers is updated atomically"
 NO_CHUNKS = "no chunks of a loop with running values"
 ONE_ELEMENT = "the device copies as fast with one element for each work-item"
 FAR_APART = "the nest has loops inside, or touches elements that are far apart"
-SELDOM = (NO_UPDATES, NO_CHUNKS, ONE_ELEMENT, FAR_APART)
-"""Reasons that tell nothing about most nests."""
 
 
 @record
 class Question:
-    """What a recipe is asked: a nest with its facts, the costs on the device, whether the user
+    """What a recipe is asked: a nest with its facts, the limits of the device, whether the user
     `asked` for the recipe, and for several elements a work-item (`kept`) where that is open;
     whether there are so `few` results that a group may compute a single one."""
 
     facts: Facts
-    costs: Costs
+    limits: Limits
     asked: bool
     kept: bool
     few: bool = False
+
+    @property
+    def costs(self) -> Costs:
+        return self.limits.costs
 
 
 @record
@@ -64,9 +66,9 @@ class Uncopied:
 
 
 class TilingRecipe(Protocol):
-    """A recipe. `match` gives the choice for a nest, or why there is none, in words; `map` applies
-    the steps of a choice, for sizes that fit, unless a box cannot be copied: the choice without it
-    may do. Raises UnsupportedC, TransformError."""
+    """A recipe. `match` gives the choice for a nest, or why there is none, in words, or nothing
+    where that is no news; `map` applies the steps of a choice, for sizes that fit, unless a box
+    cannot be copied: the choice without it may do. Raises UnsupportedC, TransformError."""
 
     @property
     def name(self) -> Recipe: ...

@@ -20,9 +20,8 @@ from loopxform.model.resources import demand
 from loopxform.model.reuse import Staged
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
-from loopxform.recipes.base import SELDOM
 from loopxform.recipes.latency_hiding import wanted
-from loopxform.recipes.registry import AUTOMATIC, ON_CPU, choices
+from loopxform.recipes.registry import AUTOMATIC, ON_CPU, SELDOM, choices
 from loopxform.recipes.tile import estimate
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
@@ -51,9 +50,8 @@ def candidates(done: Tiled, limits: Limits, fp: FloatingPoint = CONTRACT) -> tup
     nest = with_guards_inside(done.plain or done.nest)
     others = (_recipe(done, nest, name, limits, fp) for name in RECIPES if name != done.recipe)
     first = Candidate(done.recipe + copies, taken, "taken")
-    # Where nothing is updated by key, that is no news.
-    known = (x for x in others if x.why not in SELDOM)
-    return (first, *_layouts(done, nest, limits, fp), *known)
+    news = (x for x in others if x.cost is not None or x.name not in SELDOM)
+    return (first, *_layouts(done, nest, limits, fp), *news)
 
 
 def _layouts(done: Tiled, nest: Nest, limits: Limits, fp: FloatingPoint) -> Iterator[Candidate]:
@@ -110,13 +108,13 @@ def _why_not(done: Tiled, nest: Nest, recipe: Recipe, limits: Limits) -> str:
         return "only where no other recipe fits"
     if recipe not in order:
         return "only on request"
-    alike, why = choices(nest, None, limits.costs, kept=False, automatic=(recipe,))
+    alike, why = choices(nest, None, limits, kept=False, automatic=(recipe,))
     return f"{done.recipe} fits too, and comes before it" if alike else why
 
 
 def _estimate(nest: Nest, recipe: Recipe, limits: Limits) -> Estimate | str:
     """A nest mapped by a recipe, in sizes that fit; or why it cannot be."""
-    fits, why = choices(nest, recipe, limits.costs, kept=False)
+    fits, why = choices(nest, recipe, limits, kept=False)
     if not fits:
         return why
     choice = fits[0]

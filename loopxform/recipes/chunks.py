@@ -55,6 +55,6 @@ def in_chunks(
 def _chunk_tile(nest: Nest, given: Mapping[str, int], recipe: Recipe | None, limits: Limits) -> int:
     """The tile of the reduction (Tk) in the recipe that the whole nest would be tiled by."""
     inside = with_guards_inside(nest)
-    found, _ = choices(inside, recipe, limits.costs, kept=given.get("Rx", 1) > 1, few=True)
+    found, _ = choices(inside, recipe, limits, kept=given.get("Rx", 1) > 1, few=True)
     choice = found[0] if found else naive(inside)
     return fitting.defaults(choice, demand(inside, choice), limits, given)["Tk"]

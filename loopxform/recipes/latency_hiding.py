@@ -29,11 +29,13 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, what they leave open as the device has it for tiles of registers."""
     if options.async_copies and options.stages is None:
         options = replace(options, stages=2)
+    if choice.has("moves") or choice.has("register tile"):
+        index = 32 if limits.index32 else 64
+        options = replace(options, index=index if options.index is None else options.index)
     if not choice.has("register tile"):
         return options
     return replace(
         options,
-        index=(32 if limits.index32 else 64) if options.index is None else options.index,
         vector=limits.vector_width if options.vector is None else options.vector,
         stages=limits.stages if options.stages is None else options.stages,
         warp_tile=limits.warp_tile if options.warp_tile is None else options.warp_tile,

@@ -46,7 +46,7 @@ from loopxform.transforms.edges.bounds import fixed_trips, trip_count
 ONE_ITEM_EACH = ("naive", "1-d")
 """Recipes in which a work-item runs an iteration, in order."""
 
-WITHOUT_REUSE = (*ONE_ITEM_EACH, "reduce")
+WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
 
 IN_LOCAL_MEMORY = "groups, arrays in local memory"

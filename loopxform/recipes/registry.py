@@ -5,6 +5,7 @@
     reuse along one, coalesced on the other  one-sided  rows in registers, a column per work-item
     reuse along one                          1-d        the items of a group share what they read
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
+    accesses along rows in different loops   transposition  a box turned in local memory
     none                                     naive      an iteration is a work-item
     atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
@@ -22,7 +23,7 @@ from collections.abc import Mapping
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Facts
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.base import RARE, SELDOM, Question, TilingRecipe
+from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
 from loopxform.recipes.elementwise import Elementwise
@@ -35,8 +36,9 @@ from loopxform.recipes.register_tile import RegisterTile
 from loopxform.recipes.scan import ScanInGroup
 from loopxform.recipes.stencil import Stencil
 from loopxform.recipes.strip import Strip
+from loopxform.recipes.transposition import Transposition
 from loopxform.schedule.params import Recipe
-from loopxform.targets.target import Costs
+from loopxform.targets.target import Limits
 
 _EVERY: tuple[TilingRecipe, ...] = (
     RegisterTile(),
@@ -45,6 +47,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     OneSided(),
     Strip(),
     Stencil(),
+    Transposition(),
     Histogram(),
     Elementwise(),
     GroupReduction(),
@@ -62,9 +65,13 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "one-sided",
     "stencil",
     "1-d",
+    "transposition",
     "elementwise",
 )
 """What is tried, in this order, where the user names no recipe."""
+
+SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "elementwise")
+"""Those of which it is no news that they do not fit."""
 
 ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")
 """The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
@@ -73,7 +80,7 @@ ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")
 def choices(
     nest: Nest,
     recipe: Recipe | None,
-    costs: Costs,
+    limits: Limits,
     *,
     kept: bool,
     few: bool = False,
@@ -81,14 +88,14 @@ def choices(
 ) -> tuple[list[Choice], str]:
     """What fits a nest, best first, and why the rest does not; of one recipe where the user names
     it, else of those in `automatic`. `kept` asks for several elements per work-item where that is a
-    question (1-d), `few` says that a group may compute a single result, `costs` from how many reads
-    on a window is staged."""
-    question = Question(Facts(nest), costs, recipe is not None, kept, few)
+    question (1-d), `few` says that a group may compute a single result, `limits` what pays on
+    the device."""
+    question = Question(Facts(nest), limits, recipe is not None, kept, few)
     fitting, reason = list[Choice](), ""
     for name in (recipe,) if recipe else (*(("reduce", "scan") if few else ()), *automatic):
         answer = RECIPES[name].match(question)
         if isinstance(answer, Choice):
             fitting.append(answer)
-        elif answer not in SELDOM or not reason:
+        elif answer and (name not in SELDOM or not reason):
             reason = RARE if RARE in (answer, reason) else answer
     return fitting, reason

@@ -111,7 +111,7 @@ def one_nest(
     inside = with_guards_inside(nest)
     tried = ON_CPU if limits.vector else AUTOMATIC
     kept = given.get("Rx", 1) > 1
-    found, problem = choices(inside, recipe, limits.costs, kept=kept, few=few, automatic=tried)
+    found, problem = choices(inside, recipe, limits, kept=kept, few=few, automatic=tried)
     refused: tuple[tuple[Recipe, str], ...] = ()
     for choice in found:
         tiled = partial(_staged, inside, choice, given, limits, options, several)
@@ -289,7 +289,7 @@ def _in_chunks(nest: Nest, t: Tiling, limits: Limits, options: Options) -> Tiled
 def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options: Options) -> Tiled:
     """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
-    found, problem = choices(inside, "register", limits.costs, kept=sizes["Rx"] > 1, few=False)
+    found, problem = choices(inside, "register", limits, kept=sizes["Rx"] > 1, few=False)
     for choice in found:
         asked = wanted(options, limits, choice)
         mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)

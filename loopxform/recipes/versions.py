@@ -198,7 +198,7 @@ def _by_groups(nest: Nest, limits: Limits, options: Options) -> Tiled | None:
     if _refused(nest, str(KINDS["reduce"].tiles.Tx), options, "strided"):
         return None
     inside = with_guards_inside(nest)
-    if not choices(inside, None, limits.costs, kept=False, few=True, automatic=())[0]:
+    if not choices(inside, None, limits, kept=False, few=True, automatic=())[0]:
         return None
     derive = partial(one_nest, nest, {}, "reduce", limits, options, strict=True)
     done = possible(derive, *REFUSALS)

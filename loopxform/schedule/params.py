@@ -16,6 +16,7 @@ Recipe = Literal[
     "one-sided",
     "1-d",
     "stencil",
+    "transposition",
     "histogram",
     "elementwise",
     "reduce",
@@ -118,9 +119,10 @@ class Tiles:
         return replace(self, **{n: v for n, v in given.items() if n in known})
 
 
-Trait = Literal["tiles", "block", "registers", "register tile", "several elements"]
+Trait = Literal["tiles", "block", "registers", "register tile", "several elements", "moves"]
 """What a recipe has that options are about: tiles in local memory; work-items along two loops;
-results in registers that operands are read for, along two loops; several elements a work-item."""
+results in registers that operands are read for, along two loops; several elements a work-item;
+little but addresses to compute."""
 
 
 @record
@@ -180,6 +182,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Tz=4, Ty=4, Tx=32, Ry=8, Rx=1),
             ("Tz", "Ty", "Tx", "Tk", "Ry"),
             frozenset({"tiles", "block", "several elements"}),
+        ),
+        RecipeKind(
+            "transposition",
+            "transposition in local memory",
+            Tiles(Ty=8, Tx=32, Ry=4, Rx=1),
+            ("Ty", "Tx", "Ry"),
+            frozenset({"tiles", "block", "several elements", "moves"}),
         ),
         RecipeKind(
             "histogram",

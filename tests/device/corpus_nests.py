@@ -25,7 +25,10 @@ FIELDS = (
     "strings",
     "finance",
 )
-RECIPES = ("register", "block", "coarsened", "one-sided", "1-d", "stencil", "histogram", "naive")
+RECIPES = (
+    *("register", "block", "coarsened", "one-sided", "1-d", "stencil"),
+    *("transposition", "histogram", "naive"),
+)
 
 
 @dataclass(frozen=True)
