@@ -21,7 +21,7 @@ from loopxform.targets.target import Costs, Limits
 RARE = "the data is reused too rarely to be worth staging: caches serve it as well"
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
-NO_UPDATES = "no array whose extents are numbers is updated atomically"
+NO_UPDATES = "no array is updated atomically of which numbers say how much"
 NO_CHUNKS = "no chunks of a loop with running values"
 ONE_ELEMENT = "the device copies as fast with one element for each work-item"
 FAR_APART = "the nest has loops inside, or touches elements that are far apart"

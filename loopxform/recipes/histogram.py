@@ -6,38 +6,51 @@
       for y < Ry: for x_c < Rx: forall x < Tx: atomic h_own[a[y, x]] += e
       forall x_t < Tx: for (k = x_t; ...): if (h_own[k] != 0) atomic h[k] += h_own[k] }
 
-Fits where parallel loops update arrays whose extents are numbers atomically, and one of them has
-room in local memory: work-items wait for each other in the group alone. (Kirk and Hwu, "Programming
-Massively Parallel Processors", chapter 9.)
+Fits where parallel loops update arrays atomically, numbers say how much of them, and one has room
+in local memory: work-items wait for each other in the group alone. Where rows that they read along
+are vectors in memory, each has a vector at a time, but for those that are cut short. (Kirk and Hwu,
+"Programming Massively Parallel Processors", chapter 9.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import prod
 from typing import ClassVar
 
 from loopxform.errors import Obstacle, TransformError
-from loopxform.ir.affine import value_of
+from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Expr, For, Function, Load
+from loopxform.ir.nodes import Assign, For, Function, Load
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import resolve, walk
 from loopxform.model.choice import Choice
-from loopxform.model.reuse import Dim
+from loopxform.model.cost import WORD
+from loopxform.model.footprint import linear
+from loopxform.model.reuse import Dim, Facts
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import NO_UPDATES, Mapped, Question
 from loopxform.recipes.deriving import Work, levels
+from loopxform.records import record
 from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
+    CopyToPrivate,
     MapTo,
+    Normalise,
     Parallelise,
     PrivatiseUpdates,
     PromoteToLocal,
     RoundRobin,
+    SeparateFullTiles,
     Sequentialise,
     Stripmine,
+    Unroll,
+    Vectorise,
+    possible,
 )
+from loopxform.transforms.reductions.privatise_updates import updated_extents
 
 IN_A_ROW = Tiles(Ty=1, Tx=256, Ry=1, Rx=64)
 """Where there is one parallel loop."""
@@ -56,47 +69,101 @@ class Histogram:
         return Choice(self.name, (Dim(x, "Tx"),), x, group=("Ry", "Rx"))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        del options  # nothing is staged
-        *others, x = nest.parallel
-        row = others.pop() if others else ""
-        w.stage("Tiles of iterations for the groups")
-        columns, in_step = levels(w.fn, Dim(x, "Tx")), [fresh(w.fn, f"{x}_c")]
-        w.do(Stripmine(x, w.size("Tx", "Rx"), columns.group))
-        w.do(Stripmine(x, w.size("Tx"), in_step[0]))
-        groups = [columns.group]
-        if row:
-            rows = levels(w.fn, Dim(row, "Ty"))
-            w.do(Stripmine(row, w.size("Ry"), rows.group))
-            groups.insert(0, rows.group)
-            in_step.insert(0, row)
-            w.order([rows.group, row, columns.group, *in_step[1:], x], [*groups, *in_step, x])
-        w.do(*(Sequentialise(v) for v in in_step))
-        items = [x]
-        w.stage("A copy of the result in the local memory of each group")
-        copies = list(_copied(w, groups[-1], limits))
-        for counter in (v for step in copies for v in step.counters):
-            w.do(Parallelise(counter))
-            items.append(_along_items(w, counter))
-        w.stage("Mapping tiles to groups, and iterations to work-items")
-        w.do(*(MapTo(v, "group.z") for v in others))
-        w.do(*(MapTo(v, f"group.{axis}") for v, axis in zip(groups, "yx"[-len(groups) :])))
-        w.do(*(MapTo(v, "thread.x") for v in items))
-        w.do(*(PromoteToLocal(step.copy) for step in copies))
-        return Mapped(choice, group=groups[0])
+        widest = limits.vector_width if options.vector is None else options.vector
+        arrays = () if limits.vector else _contiguous(nest)
+        width = _width(w, arrays, widest)
+        if width > 1 and w.sizes["Rx"] % width == 0:
+            vectors = Work(w.derivation, w.sizes)
+            refused = possible(partial(_mapped, vectors, nest, limits, width), TransformError)
+            if not isinstance(refused, TransformError) and _in_vectors(vectors, refused, arrays):
+                w.derivation = vectors.derivation
+                return Mapped(choice, group=refused.groups[0])
+        return Mapped(choice, group=_mapped(w, nest, limits, 1).groups[0])
+
+
+@record
+class _Loops:
+    """The loops over groups, outermost first, and over the steps and the elements of a work-item
+    (of several)."""
+
+    groups: tuple[str, ...]
+    step: str
+    item: str
+    element: str
+    width: int
+
+
+def _mapped(w: Work, nest: Nest, limits: Limits, width: int) -> _Loops:
+    """Every step; work-items have `width` neighbours at a time. Raises TransformError."""
+    *others, x = nest.parallel
+    row = others.pop() if others else ""
+    w.stage("Tiles of iterations for the groups")
+    columns, in_step, item = levels(w.fn, Dim(x, "Tx")), [fresh(w.fn, f"{x}_c")], x
+    w.do(Stripmine(x, w.size("Tx", "Rx"), columns.group))
+    w.do(Stripmine(x, f"{w.size('Tx')}*{width}" if width > 1 else w.size("Tx"), in_step[0]))
+    if width > 1:
+        item = fresh(w.fn, f"{x}_t")
+        w.do(Stripmine(x, str(width), item))
+    groups = [columns.group]
+    if row:
+        rows = levels(w.fn, Dim(row, "Ty"))
+        w.do(Stripmine(row, w.size("Ry"), rows.group))
+        groups.insert(0, rows.group)
+        in_step.insert(0, row)
+        w.order([rows.group, row, columns.group, *in_step[1:], item], [*groups, *in_step, item])
+    w.do(*(Sequentialise(v) for v in in_step), *([Sequentialise(x)] if width > 1 else []))
+    w.stage("A copy of the result in the local memory of each group")
+    copies, items = list(_copied(w, groups[-1], limits)), list[str]()
+    for counter in (v for step in copies for v in step.counters):
+        w.do(Parallelise(counter))
+        items.append(_along_items(w, counter))
+    if width > 1:
+        w.stage("Whole vectors")
+        w.do(SeparateFullTiles(in_step[-1]), Normalise(f"{x}*"))
+    w.stage("Mapping tiles to groups, and iterations to work-items")
+    w.do(*(MapTo(v, "group.z") for v in others))
+    w.do(*(MapTo(v, f"group.{axis}") for v, axis in zip(groups, "yx"[-len(groups) :])))
+    w.do(*(MapTo(v, "thread.x") for v in (f"{item}*", *items)))
+    w.do(*(PromoteToLocal(step.copy) for step in copies))
+    return _Loops(tuple(groups), in_step[-1], item, x, width)
+
+
+def _in_vectors(w: Work, found: _Loops, arrays: tuple[str, ...]) -> bool:
+    """Reads what the work-items walk along in vectors, wherever these are whole; whether that
+    could be."""
+    w.stage("Vectors")
+    for array in arrays:
+        name = fresh(w.fn, f"{array}_reg")
+        copy = CopyToPrivate(array, f"{found.item}#1", name)
+        if not w.attempt(copy, Vectorise(name, str(found.width))):
+            return False
+    w.do(Unroll(f"{found.element}#1"))
+    return True
+
+
+def _contiguous(nest: Nest) -> tuple[str, ...]:
+    """The arrays that neighbouring iterations read neighbours of, and nothing else."""
+    x, reads = nest.parallel[-1], Facts(nest).reads
+    near = {r.array for r in reads if not r.loops and linear(poly(r.index[-1]), x) == 1}
+    return tuple(sorted(near - {r.array for r in reads if r.loops}))
+
+
+def _width(w: Work, arrays: tuple[str, ...], widest: int) -> int:
+    """As many elements as `widest` words of 32 bits have; 1 where those of arrays differ."""
+    sizes = {symbols(w.fn)[a].bytes for a in arrays}
+    return max(1, widest * WORD // sizes.pop()) if len(sizes) == 1 else 1
 
 
 def _updated(fn: Function, nest: For) -> tuple[str, ...]:
-    """The arrays of the caller's that a nest updates atomically, and whose extents are numbers."""
+    """The arrays of the caller's that a nest updates atomically, as much of them as numbers say."""
     targets = (s.target for _, s in walk(nest.body) if isinstance(s, Assign) and s.atomic)
     arrays = dict.fromkeys(t.array for t in targets if isinstance(t, Load))
-    fixed = {p.name for p in fn.objects if p.shape and _size(p.shape) is not None}
-    return tuple(a for a in arrays if a in fixed)
+    own = {p.name for p in fn.objects if p.shape}
+    return tuple(a for a in arrays if a in own and updated_extents(fn, nest, a) is not None)
 
 
-def _size(shape: tuple[Expr | None, ...]) -> int | None:
-    """The elements of an array, if that is a number."""
-    extents = [None if e is None else value_of(e) for e in shape]
-    return prod(n for n in extents if n is not None) if None not in extents else None
+def _elements(fn: Function, nest: For, array: str) -> int:
+    return prod(updated_extents(fn, nest, array) or ())
 
 
 def _along_items(w: Work, var: str) -> str:
@@ -110,9 +177,10 @@ def _copied(w: Work, group: str, limits: Limits) -> Iterator[PrivatiseUpdates]:
     """Gives a group copies of the arrays that it updates, as many as there is room for. Raises
     TransformError where there is none for any."""
     room, refused = limits.local_bytes, list[TransformError]()
-    sizes = {p.name: (_size(p.shape) or 0) * p.type.bytes for p in w.fn.objects if p.shape}
     (site,) = resolve(w.fn, group)
-    for array in sorted(_updated(w.fn, site.loop), key=lambda a: sizes[a]):
+    arrays, types = _updated(w.fn, site.loop), symbols(w.fn)
+    sizes = {a: _elements(w.fn, site.loop, a) * types[a].bytes for a in arrays}
+    for array in sorted(arrays, key=lambda a: sizes[a]):
         own = fresh(w.fn, f"{array}_own")
         step = PrivatiseUpdates(array, group, own)
         if sizes[array] > room:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
+from c_project import assert_file_prints_the_same, require_opencl
 from harness import assert_runs_agree, simulate_all
 
 import loopxform as lx
@@ -34,6 +36,8 @@ class Case:
 ROWS = tuple({"n": n, "m": m} for n, m in ((0, 5), (1, 1), (17, 1030), (40, 3)))
 KEYS = tuple({"n": n, "m": m} for n, m in ((0, 1), (1, 1), (1000, 37), (9000, 400)))
 
+LONG = {1: ({"n": 16384}, {"n": 16383}, {"n": 50001})}
+
 CASES = {
     "bytes": Case("int n, const unsigned char a[n], int h[256]", "h[a[i]]++;"),
     "of-the-file": Case("int n, const unsigned char a[n]", "bins[a[i] >> 3]++;"),
@@ -59,6 +63,7 @@ CASES = {
         "for (int j = 0; j < m; j++) h[a[i][j]]++;",
         sizes=ROWS,
     ),
+    "least": Case("int n, const int a[n], int m[8]", "if (a[i] < m[i & 7]) m[i & 7] = a[i];"),
     "keys": Case(
         "int n, int m, const int key[n], const int w[n], int s[m]",
         "s[key[i]] += w[i];",
@@ -90,6 +95,36 @@ def test_as_the_c_program(name: str) -> None:
     assert done.tiled.recipe == case.recipe
     plan = emit.kernel(done.derivation, fp=SEPARATE)
     assert_runs_agree(plan, CSource(text=text(case)), case.sizes, 3)
+
+
+VECTORS = ("bytes", "bits", "least", "long-sums", "some")
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", VECTORS)
+def test_work_items_read_vectors(name: str) -> None:
+    """As long as these are whole; the last ones element by element."""
+    case = CASES[name]
+    limits = PROFILES["h100"]
+    plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, limits=limits).derivation)
+    assert any("LX_VECTOR(" in k.text for k in plan.kernels)
+    assert_runs_agree(plan, CSource(text=text(case)), (*case.sizes, *LONG[len(case.sizes[0])]), 3)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", ["bytes", "long-sums"])
+def test_vectors_without_races(name: str) -> None:
+    case = CASES[name]
+    done = lx.loads(text(case))["f"].tile(contract=False, Tx=4, Rx=8)
+    plan = emit.kernel(done.derivation)
+    assert "LX_VECTOR(" in plan.source
+    given = [arguments(plan.start, {"n": n}, 5) for n in (0, 15, 16, 17, 77)]
+    before = copy.deepcopy(given)
+    report, after = simulate_all(plan, given)
+    assert report.clean, report.findings
+    for args, found in zip(before, after):
+        Program(plan.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
 
 
 SIMULATED = ("bytes", "extrema", "colours", "image", "keys")
@@ -144,3 +179,62 @@ def test_threads_have_copies_of_their_own() -> None:
     source = text(CASES["bytes"])
     (written,) = lx.loads(source)["f"].tile(limits=PROFILES["cpu"]).openmp.files.values()
     assert written.count("#pragma omp atomic") == 1
+
+
+POINTERS = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdint.h>
+
+void bytes(const uint8_t *a, size_t n, uint32_t *h)
+{
+  for (size_t i = 0; i < n; i++)
+    h[a[i]]++;
+}
+
+void image(const uint8_t *a, int rows, int columns, int *h)
+{
+  for (int y = 0; y < rows; y++)
+    for (int x = 0; x < columns; x++)
+      h[a[y * columns + x] >> 1] += 2;
+}
+
+void low_bits(long n, const int *a, int *restrict h)
+{
+  for (long i = 0; i < n; i++)
+    if (a[i] > 3)
+      h[a[i] & 31] -= a[i];
+}
+
+int main(void)
+{
+  enum { N = 9001 };
+  uint8_t *a = malloc(N);
+  int *k = malloc(N * sizeof *k), *g = calloc(20, sizeof *g), *f = calloc(32, sizeof *f);
+  uint32_t *h = calloc(40, sizeof *h);  /* as many as the values need, not all that bytes have */
+  for (int i = 0; i < N; i++) {
+    a[i] = i * i % 40;
+    k[i] = i % 77 - 20;
+  }
+  bytes(a, N, h);
+  bytes(a, 0, h);
+  image(a, 90, 100, g);
+  low_bits(N, k, f);
+  for (int i = 0; i < 40; i++)
+    printf("%u %d %d\\n", h[i], i < 20 ? g[i] : 0, i < 32 ? f[i] : 0);
+  return 0;
+}
+"""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("sanitized", [False, True])
+def test_arrays_behind_pointers(tmp_path: Path, sanitized: bool) -> None:
+    """Subscripts say how much there can be, and the copy adds only what the program would touch."""
+    require_opencl()
+    (tmp_path / "h.c").write_text(POINTERS)
+    done = lx.load(tmp_path / "h.c").offload(fp="strict", limits=PROFILES["h100"])
+    text = "".join(done.files.values())
+    assert all(f"h_own[{n}]" in text for n in (256, 128, 32))
+    said = assert_file_prints_the_same(tmp_path / "h.c", done, sanitized=sanitized)
+    assert sum("on the device" in line for line in said) >= 3, said

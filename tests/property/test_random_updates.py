@@ -18,6 +18,7 @@ from loopxform.errors import LoopxformError, TransformError
 from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import Assign, Function
 from loopxform.ir.visit import loops, walk
+from loopxform.targets.profile import PROFILES
 from loopxform.transforms import (
     AtomicUpdates,
     Derivation,
@@ -58,6 +59,7 @@ def program(seed: int) -> str:
     else."""
     rng = random.Random(seed)
     kinds = [rng.choice(TYPES) for _ in range(2)]
+    size = ("8", "n + 8")[seed // 2 % 2]
     both = rng.random() < 0.5
 
     def key(extent: int) -> str:
@@ -86,8 +88,8 @@ def program(seed: int) -> str:
         most = rng.choice(["m", "m", "3", "i + 1"])
         inside = f"for (int j = 0; j < {most}; j++) {{ {inside} }}"
     return f"""void f(int n, int m, const int a[restrict n], const int b[restrict n],
-       const int c[restrict n][n + m + 3], {kinds[0]} h[restrict 8], {kinds[1]} g[restrict 2][4],
-       int d[restrict n])
+       const int c[restrict n][n + m + 3], {kinds[0]} h[restrict {size}],
+       {kinds[1]} g[restrict 2][4], int d[restrict n])
 {{
   for (int i = 0; i < n; i++) {{ {inside} }}
 }}
@@ -118,6 +120,9 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
     return d
 
 
+LIMITS = (PROFILES["generic"], PROFILES["h100"])
+"""Single elements, and vectors."""
+
 BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5)))
 """Forty programs each."""
 
@@ -146,7 +151,7 @@ def test_kernels_agree(block: int) -> None:
     for seed in range(block * 40, block * 40 + (40 if block else 12)):
         f = lx.loads(program(seed))["f"]
         try:
-            tiled = f.tile(contract=False, Tx=4)
+            tiled = f.tile(contract=False, Tx=4, limits=LIMITS[seed % 2])
         except (TransformError, LoopxformError):
             continue
         plan = emit.kernel(tiled.derivation, fp=SEPARATE)

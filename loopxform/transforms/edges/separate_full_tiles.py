@@ -10,7 +10,8 @@
 Groups inside the grid run without the checks that only groups at its edge need, and so do tiles of
 a sequential loop but for the last one. The branches are as small as that allows: what needs no
 check is there once, and barriers, which stand between copies and computation, stay outside. The
-condition speaks of the whole group, all its work-items take the same branch. Legal where nothing
+condition speaks of the whole group, all its work-items take the same branch. Of a sequential loop
+over tiles, each iteration gets a version for where its tile is whole. Legal where nothing
 changes what the condition reads: both versions are the same statements, and every check that the
 first one lacks is proven to hold there. (Seed 000, section 7.3.3.)
 """
@@ -45,8 +46,8 @@ from loopxform.transforms.sites import one_loop, trusted
 
 @record
 class SeparateFullTiles(Step):
-    """Gives what is done in the innermost loop over groups a version for whole tiles, where those
-    need fewer checks."""
+    """Gives what is done in the innermost loop over groups, or in a sequential loop, a version for
+    whole tiles, where those need fewer checks."""
 
     loop: str
 
@@ -60,7 +61,7 @@ class SeparateFullTiles(Step):
         if isinstance(site, Obstacle):
             return (site,)
         loop = site.loop
-        if not _is_grid(loop) or any(_is_grid(s) for _, s in walk(loop.body)):
+        if not (_is_grid(loop) or _is_sequential(loop)) or any(map(_is_grid, _inside(loop))):
             return (
                 Obstacle(
                     "LX172",
@@ -100,6 +101,14 @@ def _is_grid(s: Stmt) -> bool:
     return isinstance(s, For) and s.level is not None and s.level.kind == "grid"
 
 
+def _is_sequential(loop: For) -> bool:
+    return loop.level is None and not loop.parallel
+
+
+def _inside(loop: For) -> list[Stmt]:
+    return [s for _, s in walk(loop.body)]
+
+
 def _tiles(fn: Function, path: Path) -> list[For]:
     """The loops around a statement, over groups or in step in a group."""
     return [s for s in enclosing(fn, path)[:-1] if isinstance(s, For)]
@@ -122,9 +131,10 @@ def _found(fn: Function, site: LoopSite) -> list[tuple[Path, list[Expr]]]:
 
 def _search(fn: Function, site: LoopSite) -> list[tuple[Path, list[Expr]]]:
     out = []
-    changed = writes(site.loop.body)
+    changed, around = writes(site.loop.body), len(_tiles(fn, site.path))
     for path in _units(fn, site):
-        whole = [c for loop in _tiles(fn, path) for c in _whole(fn, path, loop, changed)]
+        depth = 0 if _is_grid(site.loop) else around
+        whole = [c for loop in _tiles(fn, path)[depth:] for c in _whole(fn, path, loop, changed)]
         helpful = [c for c in whole if _version(fn, path, [c]) != (at(fn, path),)]
         if helpful:
             out.append((path, helpful))

@@ -6,7 +6,8 @@
 Each iteration of a loop collects its updates in an array of its own, which begins with the neutral
 element of the operator, and adds that to the array at its end. In local memory (`promote-to-local`)
 the work-items of a group wait for each other alone, and nearer by. Legal where the loop does
-nothing with the array but atomic updates of one operator, and all extents of the array are numbers.
+nothing with the array but atomic updates of one operator, and all extents of the array are numbers,
+or the subscripts say how much of it is updated (`h[a[i]]` for bytes).
 ("Privatisation" in Kirk and Hwu, "Programming Massively Parallel Processors", chapter 9.)
 """
 
@@ -16,6 +17,7 @@ from dataclasses import replace
 from math import prod
 from typing import ClassVar
 
+from loopxform.analysis.greatest_value import greatest
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
@@ -36,6 +38,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.renaming import rename
 from loopxform.ir.types import UINT, ULONG, Scalar
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, loads, replace_at, stmt_exprs, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
@@ -65,14 +68,14 @@ class PrivatiseUpdates(Step):
         if param is None:
             text = f"'{self.array}' is no array of the function's"
             return (Obstacle("LX204", text, where, remedy="name a parameter or a global"),)
-        if any(e is None or value_of(e) is None for e in param.shape):
-            text = f"the extents of '{self.array}' are not all numbers"
-            remedy = "declare the array with its size, such as int h[256]"
-            return (Obstacle("LX204", text, where, remedy=remedy),)
-        found = _updates(site, self.array)
+        found = updates(site.loop, self.array)
         if not found:
             text = f"the loop over '{site.loop.var}' does not update '{self.array}' atomically"
             return (Obstacle("LX204", text, where, remedy=f"atomic-updates {self.loop} first"),)
+        if updated_extents(fn, site.loop, self.array) is None:
+            text = f"the extents of '{self.array}' are not all numbers"
+            remedy = "declare the array with its size, such as int h[256]"
+            return (Obstacle("LX204", text, where, remedy=remedy),)
         other = _other_use(site, self.array, found)
         if other is not None:
             text = f"'{self.array}' is used for more than updates of one operator"
@@ -88,9 +91,9 @@ class PrivatiseUpdates(Step):
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         param = next(p for p in fn.objects if p.name == self.array)
-        op = _operator(_updates(site, self.array)[0])
+        op = _operator(updates(site.loop, self.array)[0])
         own, origin = self.copy or fresh(fn, f"{self.array}_own"), site.loop.origin.then(str(self))
-        shape = tuple(value_of(e) or 0 for e in param.shape if e is not None)
+        shape = updated_extents(fn, site.loop, self.array) or ()
         kind = _kind(param.type, op)
         start = neutral(op, (), kind)
         first, last = replace(self, copy=own).counters
@@ -137,12 +140,28 @@ def _operator(s: Assign) -> str:
     return "+" if s.op == "-" else s.op
 
 
-def _updates(site: LoopSite, array: str) -> list[Assign]:
-    return [
-        s
-        for _, s in walk(site.loop.body)
-        if isinstance(s, Assign) and s.atomic and _target(s) == array
-    ]
+def updates(loop: For, array: str) -> list[Assign]:
+    """The atomic updates of an array in a loop."""
+    found = (s for _, s in walk(loop.body) if isinstance(s, Assign) and s.atomic)
+    return [s for s in found if _target(s) == array]
+
+
+def updated_extents(fn: Function, loop: For, array: str) -> tuple[int, ...] | None:
+    """How much of an array of the function's a loop updates at most, in each dimension: all of it,
+    or what the subscripts can be. None where that is no number."""
+    shape = next((p.shape for p in fn.objects if p.name == array), ())
+    places = [s.target.index for s in updates(loop, array) if isinstance(s.target, Load)]
+    types, out = symbols(fn), list[int]()
+    for n, extent in enumerate(shape):
+        most = None if extent is None else value_of(extent)
+        if most is None:
+            ends = [greatest(index[n], types) for index in places]
+            numbers = [end for end in ends if end is not None]
+            most = max(numbers) + 1 if len(numbers) == len(ends) > 0 else None
+        if most is None:
+            return None
+        out.append(most)
+    return tuple(out)
 
 
 def _target(s: Assign) -> str:

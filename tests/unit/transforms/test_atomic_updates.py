@@ -96,6 +96,12 @@ LISTINGS = {
         "stripmine i 4",
         "privatise-updates g ii own",
     ),
+    "a-copy-as-large-as-subscripts-say": (
+        loop("h[a[i] >> 3]++;", "int n, unsigned char a[n], int *h"),
+        "atomic-updates i",
+        "stripmine i 4",
+        "privatise-updates h ii",
+    ),
     "a-copy-of-differences": (
         loop("h[a[i] & 7] -= w[i];"),
         "atomic-updates i",
@@ -139,7 +145,7 @@ REFUSALS = {
     "copy-of-no-updates": (HISTOGRAM, "stripmine i 4", "privatise-updates h ii"),
     "copy-of-no-array": (HISTOGRAM, "atomic-updates i", "privatise-updates n i"),
     "copy-of-no-size": (
-        loop("h[a[i] & 7]++;", "int n, int a[n], int h[n]"),
+        loop("h[a[i]]++;", "int n, int a[n], int h[n]"),
         "atomic-updates i",
         "privatise-updates h i",
     ),

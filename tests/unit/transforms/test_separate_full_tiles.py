@@ -73,6 +73,10 @@ LISTINGS = {
         *MAPPED,
         "separate-full-tiles jjj",
     ),
+    "a-sequential-loop": (
+        c("for (int i = 0; i < n; i++) b[i] = a[i];", "int n, float a[n], float b[n]"),
+        *("stripmine i 8 i_g", "stripmine i 4 i_c", "separate-full-tiles i_c"),
+    ),
 }
 
 REFUSALS = {
