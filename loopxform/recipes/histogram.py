@@ -15,6 +15,7 @@ are vectors in memory, each has a vector at a time, but for those that are cut s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import ClassVar
@@ -113,7 +114,7 @@ def _mapped(w: Work, nest: Nest, limits: Limits, width: int) -> _Loops:
         w.order([rows.group, row, columns.group, *in_step[1:], item], [*groups, *in_step, item])
     w.do(*(Sequentialise(v) for v in in_step), *([Sequentialise(x)] if width > 1 else []))
     w.stage("A copy of the result in the local memory of each group")
-    copies, items = list(_copied(w, groups[-1], limits)), list[str]()
+    copies, items = list(_copied(w, groups[-1], item, limits)), list[str]()
     for counter in (v for step in copies for v in step.counters):
         w.do(Parallelise(counter))
         items.append(_along_items(w, counter))
@@ -173,8 +174,9 @@ def _along_items(w: Work, var: str) -> str:
     return item
 
 
-def _copied(w: Work, group: str, limits: Limits) -> Iterator[PrivatiseUpdates]:
-    """Gives a group copies of the arrays that it updates, as many as there is room for. Raises
+def _copied(w: Work, group: str, item: str, limits: Limits) -> Iterator[PrivatiseUpdates]:
+    """Gives a group copies of the arrays that it updates, as many as there is room for, several of
+    each for the loop over its work-items where that leaves room for another group. Raises
     TransformError where there is none for any."""
     room, refused = limits.local_bytes, list[TransformError]()
     (site,) = resolve(w.fn, group)
@@ -183,13 +185,18 @@ def _copied(w: Work, group: str, limits: Limits) -> Iterator[PrivatiseUpdates]:
     for array in sorted(arrays, key=lambda a: sizes[a]):
         own = fresh(w.fn, f"{array}_own")
         step = PrivatiseUpdates(array, group, own)
+        share = limits.local_bytes // limits.costs.resident_groups // len(arrays)
+        copies = min(limits.costs.update_copies, share // max(1, sizes[array]))
+        if copies > 1 and not limits.vector:
+            step = replace(step, copies=str(1 << copies.bit_length() - 1), by=item)
+        taken = sizes[array] * int(step.copies or 1)
         if sizes[array] > room:
             text = f"'{array}' has {sizes[array]} bytes, and there is room for {room}"
             refused.append(TransformError(str(step), (Obstacle("LX204", text),)))
         elif (why := w.refusal(step)) is not None:
             refused.append(why)
         else:
-            room -= sizes[array]
+            room -= taken
             yield step
     if room == limits.local_bytes:
         raise refused[0]

@@ -50,6 +50,8 @@ class Costs:
     busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46 of its rate with 4,
     0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
+    A group that updates an array atomically has up to `update_copies` copies of each element in
+    local memory, for neighbours that update the same one at the same time.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
@@ -93,6 +95,7 @@ class Costs:
     several_chunks: int = 2
     busy_warps: int = 16
     coarsened_items: int = 128
+    update_copies: int = 1
     resident_groups: int = 2
     row: float = 36
     shared_word: float = 2.7

@@ -4,7 +4,7 @@ for each group where that has room, on a device, in the executor of groups and a
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +36,7 @@ class Case:
 ROWS = tuple({"n": n, "m": m} for n, m in ((0, 5), (1, 1), (17, 1030), (40, 3)))
 KEYS = tuple({"n": n, "m": m} for n, m in ((0, 1), (1, 1), (1000, 37), (9000, 400)))
 
-LONG = {1: ({"n": 16384}, {"n": 16383}, {"n": 50001})}
+LONG = ({"n": 16384}, {"n": 16383}, {"n": 50001})
 
 CASES = {
     "bytes": Case("int n, const unsigned char a[n], int h[256]", "h[a[i]]++;"),
@@ -108,7 +108,17 @@ def test_work_items_read_vectors(name: str) -> None:
     limits = PROFILES["h100"]
     plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, limits=limits).derivation)
     assert any("LX_VECTOR(" in k.text for k in plan.kernels)
-    assert_runs_agree(plan, CSource(text=text(case)), (*case.sizes, *LONG[len(case.sizes[0])]), 3)
+    assert_runs_agree(plan, CSource(text=text(case)), (*case.sizes, *LONG), 3)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["bytes", "bits", "extrema", "colours", "image"])
+def test_several_copies_of_an_element(name: str) -> None:
+    case, limits = CASES[name], PROFILES["h100"]
+    limits = replace(limits, costs=replace(limits.costs, update_copies=8))
+    plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, limits=limits).derivation)
+    assert "][8]" in plan.source
+    assert_runs_agree(plan, CSource(text=text(case)), case.sizes, 3)
 
 
 @pytest.mark.oclgrind

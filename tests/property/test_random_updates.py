@@ -7,6 +7,7 @@ Every failure names its seed, which makes the same program again.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from deriving import TILES, assert_same_meaning
@@ -113,15 +114,16 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
                 Reverse(var),
                 RoundRobin(var, "3"),
                 PrivatiseUpdates(rng.choice("gh"), var),
-                PrivatiseUpdates(rng.choice("gh"), var),
+                PrivatiseUpdates(rng.choice("gh"), var, "own", rng.choice("24"), other),
             ]
         )
         d, _ = d.optional(step)
     return d
 
 
-LIMITS = (PROFILES["generic"], PROFILES["h100"])
-"""Single elements, and vectors."""
+H100 = PROFILES["h100"]
+LIMITS = (PROFILES["generic"], replace(H100, costs=replace(H100.costs, update_copies=4)))
+"""Single elements, and vectors with several copies of what is updated."""
 
 BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5)))
 """Forty programs each."""

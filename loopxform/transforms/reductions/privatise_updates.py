@@ -8,6 +8,8 @@ element of the operator, and adds that to the array at its end. In local memory 
 the work-items of a group wait for each other alone, and nearer by. Legal where the loop does
 nothing with the array but atomic updates of one operator, and all extents of the array are numbers,
 or the subscripts say how much of it is updated (`h[a[i]]` for bytes).
+Several copies of each element lie side by side, where neighbours are not to wait for each other: an
+iteration of the loop `BY` updates the copy of its number, modulo a power of two.
 ("Privatisation" in Kirk and Hwu, "Programming Massively Parallel Processors", chapter 9.)
 """
 
@@ -39,25 +41,30 @@ from loopxform.ir.nodes import (
 from loopxform.ir.renaming import rename
 from loopxform.ir.types import UINT, ULONG, Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, loads, replace_at, stmt_exprs, walk
+from loopxform.ir.visit import LoopSite, loads, map_exprs, replace_at, stmt_exprs, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.reductions.atomic_updates import WIDE
 from loopxform.transforms.reductions.partial import neutral
 from loopxform.transforms.sites import new_name, one_loop, trusted
 
+MOST_COPIES = 64
+
 
 @record
 class PrivatiseUpdates(Step):
     """Gives each iteration of `loop` an array of its own for its atomic updates of `array`, which
-    is called `copy` (default: h_own)."""
+    is called `copy` (default: h_own). It has `copies` of each element, one for every so many
+    iterations of the loop `by`."""
 
     array: str
     loop: str
     copy: str = ""
+    copies: str = ""
+    by: str = ""
 
     verb: ClassVar[str] = "privatise-updates"
-    usage: ClassVar[str] = "privatise-updates ARRAY LOOP [NAME]"
+    usage: ClassVar[str] = "privatise-updates ARRAY LOOP [NAME [COPIES BY]]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
@@ -80,8 +87,27 @@ class PrivatiseUpdates(Step):
         if other is not None:
             text = f"'{self.array}' is used for more than updates of one operator"
             return (Obstacle("LX204", text, other.origin.loc or where, remedy="split the loop"),)
-        names = (self.copy, *self.counters) if self.copy else ()
+        if self.copies and (why := self._unnumbered(site)):
+            remedy = "name a number that is a power of two, and a loop around all updates"
+            return (Obstacle("LX204", why, where, remedy=remedy),)
+        names = (self.copy, *self.counters, *self._of_copies) if self.copy else ()
         return tuple(o for name in names for o in new_name(fn, name, site))
+
+    def _unnumbered(self, site: LoopSite) -> str:
+        """Why the copies of an element cannot be told apart."""
+        number = int(self.copies) if self.copies.isascii() and self.copies.isdecimal() else 0
+        if not 2 <= number <= MOST_COPIES or number & (number - 1):
+            return f"there cannot be {self.copies} copies of an element"
+        loops = [s for _, s in walk(site.loop.body) if isinstance(s, For) and s.var == self.by]
+        inside = sum(len(updates(s, self.array)) for s in loops)
+        if len(loops) != 1 or inside != len(updates(site.loop, self.array)):
+            return f"not all updates of '{self.array}' are in one loop over '{self.by}'"
+        return "" if value_of(loops[0].step) else f"the loop over '{self.by}' has no fixed step"
+
+    @property
+    def _of_copies(self) -> tuple[str, str]:
+        """The loop over the copies of an element, and the sum of these."""
+        return f"{self.copy}_c", f"{self.copy}_s"
 
     @property
     def counters(self) -> tuple[str, str]:
@@ -96,26 +122,57 @@ class PrivatiseUpdates(Step):
         shape = updated_extents(fn, site.loop, self.array) or ()
         kind = _kind(param.type, op)
         start = neutral(op, (), kind)
-        first, last = replace(self, copy=own).counters
+        named = replace(self, copy=own)
+        first, last = named.counters
+        whole = (*shape, int(self.copies)) if self.copies else shape
 
-        def every(counter: str, s: Stmt) -> For:
-            return For(counter, Const(0), Const(prod(shape)), Const(1), (s,), origin=origin)
+        def every(counter: str, count: int, *body: Stmt) -> For:
+            return For(counter, Const(0), Const(count), Const(1), body, origin=origin)
 
-        begin = Assign(Load(own, _index(first, shape)), start, label=f"begin_{own}")
-        sum_of_own = Load(own, _index(last, shape))
-        element = Load(self.array, _index(last, shape))
+        begin = Assign(Load(own, _index(first, whole)), start, label=f"begin_{own}")
+        element, collected = Load(self.array, _index(last, shape)), list[Stmt]()
+        sum_of_own: Expr = Load(own, _index(last, shape))
+        updated = rename(site.loop.body, {self.array: own})
+        if self.copies:
+            each, total = named._of_copies
+            copy = Load(own, (*_index(last, shape), Var(each)))
+            more = Assign(Var(total), Bin(op, Var(total), copy), label=f"sum_{own}")
+            collected = [
+                Decl(total, kind, origin=origin),
+                Assign(Var(total), start, label=f"start_{own}"),
+                every(each, int(self.copies), more),
+            ]
+            sum_of_own = Var(total)
+            updated = _in_copies(updated, own, self._number(site))
         add = Assign(element, sum_of_own, op, label=f"add_{own}", atomic=True)
+        kept = If(Bin("!=", sum_of_own, start), (add,), origin=origin)
         body = (
-            Decl(own, kind, tuple(map(Const, shape)), origin=origin),
-            every(first, begin),
-            *rename(site.loop.body, {self.array: own}),
-            every(last, If(Bin("!=", sum_of_own, start), (add,), origin=origin)),
+            Decl(own, kind, tuple(map(Const, whole)), origin=origin),
+            every(first, prod(whole), begin),
+            *updated,
+            every(last, prod(shape), *collected, kept),
         )
         return replace_at(fn, site.path, (replace(site.loop, body=body, origin=origin),))
+
+    def _number(self, site: LoopSite) -> Expr:
+        """The copy that an iteration updates: whatever the sign of its number, one of them."""
+        (loop,) = (s for _, s in walk(site.loop.body) if isinstance(s, For) and s.var == self.by)
+        step = value_of(loop.step) or 1
+        number: Expr = Var(self.by) if step == 1 else Bin("/", Var(self.by), Const(step))
+        return Bin("&", number, Const(int(self.copies) - 1))
 
     def reason(self, fn: Function) -> str:
         var = trusted(one_loop(fn, self.loop)).loop.var
         return f"{var} does nothing with {self.array} but updates, which may be in any order"
+
+
+def _in_copies(body: tuple[Stmt, ...], own: str, number: Expr) -> tuple[Stmt, ...]:
+    """Updates of one of the copies of an element."""
+
+    def f(e: Expr) -> Expr:
+        return replace(e, index=(*e.index, number)) if isinstance(e, Load) and e.array == own else e
+
+    return map_exprs(body, f)
 
 
 def _index(counter: str, shape: tuple[int, ...]) -> tuple[Expr, ...]:

@@ -102,6 +102,15 @@ LISTINGS = {
         "stripmine i 4",
         "privatise-updates h ii",
     ),
+    "copies-of-each-element": (
+        loop("h[a[i] & 7] += w[i];"),
+        "atomic-updates i",
+        *("stripmine i 8 ii", "stripmine i 2 i_t", "privatise-updates h ii h_own 4 i_t"),
+    ),
+    "copies-of-extrema": (
+        loop("if (w[i] > g[i % 3][a[i] & 1]) g[i % 3][a[i] & 1] = w[i];"),
+        *("atomic-updates i", "stripmine i 4", "privatise-updates g ii own 2 i"),
+    ),
     "a-copy-of-differences": (
         loop("h[a[i] & 7] -= w[i];"),
         "atomic-updates i",
@@ -148,6 +157,12 @@ REFUSALS = {
         loop("h[a[i]]++;", "int n, int a[n], int h[n]"),
         "atomic-updates i",
         "privatise-updates h i",
+    ),
+    "copies-that-are-no-power-of-two": (
+        *(HISTOGRAM, "atomic-updates i", "stripmine i 4", "privatise-updates h ii own 3 i"),
+    ),
+    "copies-by-another-loop": (
+        *(HISTOGRAM, "atomic-updates i", "stripmine i 4", "privatise-updates h i own 4 ii"),
     ),
     "copy-that-is-read": (
         READ_AROUND,
